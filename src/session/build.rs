@@ -1,0 +1,236 @@
+//! Puts a session together while a format is read, and keeps its rules:
+//! part ranges are contiguous, turns are numbered from 1, steps point at existing messages.
+
+use super::{
+    Message, Part, RecordedCompaction, Role, Session, Source, Span, Step, StepsFrom, Usage,
+};
+use crate::units::{Millis, Tokens};
+
+/// A message as a format reads it, before it is numbered.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Its id in the file.
+    pub id: Option<Box<str>>,
+    /// Who speaks.
+    pub role: Role,
+    /// When.
+    pub time: Option<Millis>,
+    /// See [`Message::is_injected`].
+    pub is_injected: bool,
+    /// See [`Message::is_summary`].
+    pub is_summary: bool,
+    /// See [`Message::in_history`].
+    pub in_history: bool,
+    /// See [`Message::raw`].
+    pub raw: Vec<Span>,
+    /// Its parts.
+    pub parts: Vec<Part>,
+}
+
+impl Draft {
+    /// An ordinary message of the history without an id or a time.
+    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+        Self {
+            id: None,
+            role,
+            time: None,
+            is_injected: false,
+            is_summary: false,
+            in_history: true,
+            raw: Vec::new(),
+            parts,
+        }
+    }
+}
+
+/// A recorded model call, to be added right before the assistant message it produced.
+#[derive(Clone, Debug, Default)]
+pub struct StepDraft {
+    /// Name of the model.
+    pub model: Option<String>,
+    /// Recorded context window.
+    pub window: Option<Tokens>,
+    /// Reported tokens.
+    pub usage: Option<Usage>,
+    /// When.
+    pub time: Option<Millis>,
+}
+
+/// Collects messages, steps and compactions in file order.
+#[derive(Debug)]
+pub struct SessionBuilder {
+    session: Session,
+    /// The step whose answer is being added.
+    open_step: Option<usize>,
+}
+
+impl SessionBuilder {
+    /// An empty session of this source; its title is the source's name until [`Self::title`] says more.
+    pub fn new(source: Source) -> Self {
+        let title = source.name.clone();
+        let session = Session {
+            source,
+            title,
+            models: Vec::new(),
+            messages: Vec::new(),
+            parts: Vec::new(),
+            steps: Vec::new(),
+            steps_from: StepsFrom::AssistantMessages,
+            compactions: Vec::new(),
+            turns: 0,
+        };
+        Self {
+            session,
+            open_step: None,
+        }
+    }
+
+    /// Names the session.
+    pub fn title(&mut self, title: impl Into<String>) {
+        self.session.title = title.into();
+    }
+
+    /// Adds a message and returns its index. A message of a person opens a turn; an assistant's message
+    /// belongs to the step that was opened last; any other closes that step.
+    pub fn message(&mut self, draft: Draft) -> usize {
+        if draft.role != Role::Assistant {
+            self.open_step = None;
+        }
+        if opens_turn(&draft) {
+            self.session.turns += 1;
+        }
+        let start = self.session.parts.len();
+        self.session.parts.extend(draft.parts);
+        self.session.messages.push(Message {
+            id: draft.id,
+            role: draft.role,
+            turn: self.session.turns,
+            time: draft.time,
+            is_injected: draft.is_injected,
+            is_summary: draft.is_summary,
+            in_history: draft.in_history,
+            step: self.open_step.filter(|_| draft.role == Role::Assistant),
+            parts: start..self.session.parts.len(),
+            raw: draft.raw,
+        });
+        self.session.messages.len() - 1
+    }
+
+    /// Adds a recorded model call: the messages so far are what it saw; the assistant messages that follow
+    /// directly are its answer. Returns its index.
+    pub fn step(&mut self, draft: StepDraft) -> usize {
+        self.session.steps_from = StepsFrom::Recorded;
+        self.push_step(draft)
+    }
+
+    /// The step with this index, to add what is recorded after its answer (usage).
+    pub fn step_mut(&mut self, step: usize) -> Option<&mut Step> {
+        self.session.steps.get_mut(step)
+    }
+
+    /// The message with this index, to add records that arrive later.
+    pub fn message_mut(&mut self, message: usize) -> Option<&mut Message> {
+        self.session.messages.get_mut(message)
+    }
+
+    /// Adds a compaction that stands before the next message of the history and left these messages.
+    pub fn compaction(
+        &mut self,
+        trigger: impl Into<String>,
+        before: Option<Tokens>,
+        after: Option<Tokens>,
+        kept: Vec<usize>,
+    ) {
+        self.open_step = None;
+        self.session.compactions.push(RecordedCompaction {
+            before_message: self.session.messages.len(),
+            step: self.session.steps.len(),
+            trigger: trigger.into(),
+            tokens_before: before,
+            tokens_after: after,
+            kept,
+        });
+    }
+
+    /// How many messages were added.
+    pub fn len(&self) -> usize {
+        self.session.messages.len()
+    }
+
+    /// Nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.session.messages.is_empty()
+    }
+
+    /// The session so far.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The finished session. Where no calls are recorded each assistant message of the history is one.
+    pub fn finish(mut self) -> Session {
+        if self.session.steps_from == StepsFrom::AssistantMessages {
+            self.session.steps = steps_of_messages(&mut self.session.messages);
+        }
+        self.session
+    }
+
+    fn push_step(&mut self, draft: StepDraft) -> usize {
+        let model = draft.model.map(|name| self.model(name));
+        self.session.steps.push(Step {
+            context_end: self.session.messages.len(),
+            turn: self.session.turns,
+            model,
+            window: draft.window,
+            usage: draft.usage,
+            time: draft.time,
+        });
+        let step = self.session.steps.len() - 1;
+        self.open_step = Some(step);
+        step
+    }
+
+    /// Index of a model's name, added if it is new.
+    fn model(&mut self, name: String) -> usize {
+        let models = &mut self.session.models;
+        models.iter().position(|m| *m == name).unwrap_or_else(|| {
+            models.push(name);
+            models.len() - 1
+        })
+    }
+}
+
+/// A person speaks, and says more than what answers a tool.
+fn opens_turn(draft: &Draft) -> bool {
+    draft.role == Role::User
+        && draft.in_history
+        && !draft.is_injected
+        && !draft.is_summary
+        && draft.parts.iter().any(|p| is_own_words(&p.body))
+}
+
+fn is_own_words(body: &super::Body) -> bool {
+    match body {
+        super::Body::Text(_) | super::Body::Opaque { .. } => true,
+        super::Body::Media { within, .. } => within.is_none(),
+        _ => false,
+    }
+}
+
+fn steps_of_messages(messages: &mut [Message]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (idx, message) in messages.iter_mut().enumerate() {
+        if message.role == Role::Assistant && message.in_history {
+            message.step = Some(steps.len());
+            steps.push(Step {
+                context_end: idx,
+                turn: message.turn,
+                model: None,
+                window: None,
+                usage: None,
+                time: message.time,
+            });
+        }
+    }
+    steps
+}

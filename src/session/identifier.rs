@@ -1,0 +1,81 @@
+//! Identifiers in a text: the words by which later messages point back at earlier ones.
+//!
+//! A path (its last two components), a name in camel, snake or dotted form of six characters or more, a hash of
+//! 7 to 40 hex digits, a number of four digits or more.
+
+/// The identifiers of a text, in order, repeated ones included. Borrowed from the text.
+pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !is_inside(c))
+        .map(|word| word.trim_matches(['.', '-', '/', ':']))
+        .filter_map(identifier)
+}
+
+fn is_inside(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-')
+}
+
+fn identifier(word: &str) -> Option<&str> {
+    if word.len() < 4 || word.len() > 200 || !word.is_ascii() {
+        return None;
+    }
+    if word.contains('/') {
+        return path_tail(word);
+    }
+    let is_known = is_number(word) || is_hash(word) || (word.len() >= 6 && is_name(word));
+    is_known.then_some(word)
+}
+
+/// The last two components of a path: absolute and relative forms of one path compare equal.
+fn path_tail(word: &str) -> Option<&str> {
+    let last = word.rfind('/')?;
+    let start = word[..last].rfind('/').map_or(0, |at| at + 1);
+    let tail = &word[start..];
+    (tail.len() >= 5 && tail.bytes().any(|b| b.is_ascii_alphabetic())).then_some(tail)
+}
+
+fn is_number(word: &str) -> bool {
+    word.len() >= 4 && word.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn is_hash(word: &str) -> bool {
+    (7..=40).contains(&word.len())
+        && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        && word.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Something a person would not write in prose: an inner capital, an underscore, an inner dot.
+fn is_name(word: &str) -> bool {
+    let mut before = ' ';
+    word.chars().any(|c| {
+        let joins = c == '_'
+            || (c == '.' && before.is_alphanumeric())
+            || (c.is_uppercase() && before.is_lowercase());
+        before = c;
+        joins
+    }) && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::identifiers;
+
+    #[test]
+    fn names_paths_hashes_and_numbers_are_found_and_prose_is_not() {
+        let text = "Please read /home/dev/src/ledger/money.rs, fix parse_amount in LedgerEntry (see 3fa9c1e7, issue 1042).";
+        let found: Vec<_> = identifiers(text).collect();
+        assert_eq!(
+            found,
+            [
+                "ledger/money.rs",
+                "parse_amount",
+                "LedgerEntry",
+                "3fa9c1e7",
+                "1042"
+            ]
+        );
+        assert_eq!(
+            identifiers("It is all about the beautiful weather, e.g. on Sunday.").count(),
+            0
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! A conversation to write out: what was kept of a session and what was written in place of the rest.
+//!
+//! Only [`crate::engine`] makes one, from a context in which nothing is predicted; [`crate::formats`] writes it.
+
+use super::Role;
+
+/// The managed conversation, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Managed {
+    /// One entry a message as the model would see it.
+    pub entries: Vec<ManagedEntry>,
+}
+
+/// One message to write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ManagedEntry {
+    /// A message of the session, untouched: its original bytes are written.
+    Kept {
+        /// Index in [`super::Session::messages`].
+        message: usize,
+    },
+    /// A message of the session of which some parts changed.
+    Edited {
+        /// Index in [`super::Session::messages`].
+        message: usize,
+        /// What becomes of its parts, in order; a part that is not listed is left out.
+        parts: Vec<ManagedPart>,
+    },
+    /// A message of ours.
+    Written {
+        /// Who it speaks as.
+        role: Role,
+        /// Its text.
+        text: String,
+        /// What it is.
+        kind: WrittenKind,
+        /// The messages it stands for lie before this index of [`super::Session::messages`].
+        before_message: usize,
+    },
+}
+
+/// What becomes of one part.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ManagedPart {
+    /// It stays.
+    Kept {
+        /// Index in [`super::Session::parts`].
+        part: usize,
+    },
+    /// Its text is replaced; what joins it to its pair stays.
+    Replaced {
+        /// Index in [`super::Session::parts`].
+        part: usize,
+        /// What stands there now.
+        text: String,
+    },
+}
+
+/// What a message of ours is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WrittenKind {
+    /// A summary of what it stands for.
+    Summary,
+    /// A notice that something was left out.
+    Notice,
+}

@@ -1,0 +1,359 @@
+//! All weights of a session, as columns over its parts.
+
+use super::calibrate::{self, Call};
+use super::media::Provider;
+use super::weight::{Scale, Weight};
+use super::{Counter, Fit, bpe};
+use crate::session::{Kind, Session, kind_of};
+use crate::units::{Share, Tokens};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+/// How a count is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Basis {
+    /// By the provider.
+    Reported,
+    /// By a named vocabulary, which is the model's own.
+    Exact,
+    /// Fitted to what the provider reported, with this error.
+    Calibrated(Share),
+    /// By a rule of thumb, or by a vocabulary that is not the model's own.
+    Estimated,
+}
+
+/// One weight a part, with sums.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Column {
+    /// By part index.
+    pub per_part: Vec<u32>,
+    /// By message index.
+    pub per_message: Vec<u32>,
+    /// Sum over the messages before an index that are part of the full history; one longer than the messages.
+    pub history_prefix: Vec<u64>,
+}
+
+/// All weights of a session.
+#[derive(Debug)]
+pub struct TokenLedger {
+    /// What counted.
+    pub counter: &'static Counter,
+    /// Weights before any fit, by part index: the counter's tokens and what wraps the part; for what is not counted
+    /// (media, reported reasoning) the provider's.
+    pub counted: Vec<u32>,
+    /// True tokens: counted, then fitted where the file reports usage.
+    pub truth: Column,
+    /// Fitted weight of what the file does not hold; in every call.
+    pub overhead: Tokens,
+    /// How `truth` is known.
+    pub basis: Basis,
+    /// The fit, where the file reports usage.
+    pub fit: Option<Fit>,
+    provider: Provider,
+    /// Weights of texts of ours.
+    remembered: RwLock<HashMap<Box<str>, u64>>,
+}
+
+/// How far counting is; shared with whoever shows it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes of text counted.
+    pub done: AtomicU64,
+    /// Bytes of text in all.
+    pub total: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+/// Counting was stopped by whoever asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cancelled")]
+pub struct Cancelled;
+
+/// Texts remembered at once; when they are more, all are forgotten, which costs a recount of each at most.
+const MAX_REMEMBERED: usize = 4096;
+/// Longer texts are not remembered: they are written once (a summary), and would hold memory.
+const MAX_REMEMBERED_BYTES: usize = 16 * 1024;
+
+impl Progress {
+    /// Asks the work to stop soon.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+impl Column {
+    /// Sums the weights of a session's parts.
+    pub fn new(session: &Session, per_part: Vec<u32>) -> Self {
+        let per_message = per_message(session, &per_part);
+        let mut history_prefix = Vec::with_capacity(per_message.len() + 1);
+        let mut sum = 0;
+        history_prefix.push(sum);
+        for (message, weight) in session.messages.iter().zip(&per_message) {
+            sum += if message.in_history {
+                u64::from(*weight)
+            } else {
+                0
+            };
+            history_prefix.push(sum);
+        }
+        Self {
+            per_part,
+            per_message,
+            history_prefix,
+        }
+    }
+}
+
+fn per_message(session: &Session, per_part: &[u32]) -> Vec<u32> {
+    let sum = |parts: &[u32]| {
+        parts
+            .iter()
+            .fold(0_u32, |sum, part| sum.saturating_add(*part))
+    };
+    session
+        .messages
+        .iter()
+        .map(|m| sum(&per_part[m.parts.clone()]))
+        .collect()
+}
+
+impl TokenLedger {
+    /// Counts every part once, on all cores, and calibrates.
+    ///
+    /// # Errors
+    /// [`Cancelled`] when `progress` says so.
+    pub fn count(
+        session: &Session,
+        counter: &'static Counter,
+        progress: &Progress,
+    ) -> Result<Self, Cancelled> {
+        let scale = Scale {
+            counter,
+            provider: Provider::of(session),
+        };
+        let weights = weigh_parts(session, scale, progress)?;
+        let fit = calibrate::fit(&calls(session, &weights));
+        let basis = match &fit {
+            Some(fit) => Basis::Calibrated(fit.error),
+            None if is_exact(session, counter) => Basis::Exact,
+            None => Basis::Estimated,
+        };
+        Ok(Self::assemble(session, scale, &weights, fit, basis))
+    }
+
+    /// Weighs another session with this one's counter and calibration (an export, read again).
+    #[must_use]
+    pub fn recount(&self, other: &Session) -> Self {
+        let scale = self.scale();
+        let weights: Vec<_> = other
+            .parts
+            .par_iter()
+            .with_max_len(1)
+            .map(|part| scale.weigh(part))
+            .collect();
+        Self::assemble(other, scale, &weights, self.fit, self.basis)
+    }
+
+    fn assemble(
+        session: &Session,
+        scale: Scale,
+        weights: &[Weight],
+        fit: Option<Fit>,
+        basis: Basis,
+    ) -> Self {
+        let truth = weights.iter().map(|w| fitted(fit.as_ref(), *w)).collect();
+        Self {
+            counter: scale.counter,
+            counted: weights
+                .iter()
+                .map(|w| w.counted.saturating_add(w.known))
+                .collect(),
+            truth: Column::new(session, truth),
+            overhead: Tokens(fit.map_or(0, |f| f.overhead.round() as u64)),
+            basis,
+            fit,
+            provider: scale.provider,
+            remembered: RwLock::default(),
+        }
+    }
+
+    fn scale(&self) -> Scale {
+        Scale {
+            counter: self.counter,
+            provider: self.provider,
+        }
+    }
+
+    /// True tokens of a text of ours, as of a part that holds nothing else. Remembers texts, since a run writes the
+    /// same marker thousands of times.
+    pub fn weigh(&self, text: &str) -> Tokens {
+        // Nothing that holds the lock can panic half-way, so a poisoned map is whole.
+        if let Some(tokens) = self
+            .remembered
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(text)
+        {
+            return Tokens(*tokens);
+        }
+        let weight = Weight {
+            counted: self.scale().text(text),
+            known: 0,
+        };
+        let tokens = u64::from(fitted(self.fit.as_ref(), weight));
+        if text.len() <= MAX_REMEMBERED_BYTES {
+            let mut remembered = self
+                .remembered
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            if remembered.len() >= MAX_REMEMBERED {
+                remembered.clear();
+            }
+            remembered.insert(text.into(), tokens);
+        }
+        Tokens(tokens)
+    }
+
+    /// True tokens of a part.
+    pub fn part(&self, part: usize) -> Tokens {
+        Tokens::from(self.truth.per_part[part])
+    }
+
+    /// True tokens of a message.
+    pub fn message(&self, message: usize) -> Tokens {
+        Tokens::from(self.truth.per_message[message])
+    }
+
+    /// True tokens of the full history, once, by kind in the order of [`Kind::ALL`]; the overhead counts as system.
+    pub fn by_kind(&self, session: &Session) -> [Tokens; Kind::ALL.len()] {
+        let mut kinds = [Tokens::ZERO; Kind::ALL.len()];
+        kinds[Kind::System.index()] += self.overhead;
+        for message in session.messages.iter().filter(|m| m.in_history) {
+            for part in message.parts.clone() {
+                kinds[kind_of(message, &session.parts[part]).index()] += self.part(part);
+            }
+        }
+        kinds
+    }
+
+    /// True tokens of the full history, once, overhead included.
+    pub fn total(&self) -> Tokens {
+        Tokens(self.truth.history_prefix.last().copied().unwrap_or(0)) + self.overhead
+    }
+}
+
+/// Sums over the context that the model really saw at every step: before any recorded compaction all messages of the
+/// history, after it what it kept and the history since. `per_message` has one weight a message.
+pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
+    let mut prefix = Vec::with_capacity(per_message.len() + 1);
+    prefix.push(0_u64);
+    for (message, weight) in session.messages.iter().zip(per_message) {
+        let sum = prefix[prefix.len() - 1];
+        prefix.push(
+            sum + if message.in_history {
+                u64::from(*weight)
+            } else {
+                0
+            },
+        );
+    }
+    let mut compactions = session.compactions.iter().peekable();
+    // What the last compaction kept, and the history's sum where it stands.
+    let (mut kept, mut dropped) = (0, 0);
+    let mut estimates = Vec::with_capacity(session.steps.len());
+    for (idx, step) in session.steps.iter().enumerate() {
+        while let Some(compaction) = compactions.next_if(|c| c.step <= idx) {
+            // What it kept may stand after it; then it is part of the history since, if it is history at all.
+            let counts_again =
+                |m: usize| m >= compaction.before_message && session.messages[m].in_history;
+            kept = compaction
+                .kept
+                .iter()
+                .filter(|m| !counts_again(**m))
+                .map(|m| u64::from(per_message[*m]))
+                .sum();
+            dropped = prefix[compaction.before_message];
+        }
+        estimates.push(kept + prefix[step.context_end].saturating_sub(dropped));
+    }
+    estimates
+}
+
+/// What each call reported beside what we count for it.
+fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
+    let column = |of: fn(&Weight) -> u32| {
+        let per_part: Vec<u32> = weights.iter().map(of).collect();
+        recorded_estimates(session, &per_message(session, &per_part))
+    };
+    let (counted, known) = (column(|w| w.counted), column(|w| w.known));
+    let sums = counted.into_iter().zip(known);
+    let calls = session
+        .steps
+        .iter()
+        .zip(sums)
+        .filter_map(|(step, (counted, known))| {
+            // A call that failed or was aborted reports nothing or zero.
+            let reported = step
+                .usage
+                .map(|u| u.input)
+                .filter(|input| *input > Tokens::ZERO)?;
+            Some(Call {
+                reported: reported.as_f64(),
+                counted: counted as f64,
+                known: known as f64,
+            })
+        });
+    calls.collect()
+}
+
+fn fitted(fit: Option<&Fit>, weight: Weight) -> u32 {
+    let factor = fit.map_or(1.0, |f| f.factor);
+    // Rounded part by part, so that sums of truth are sums of its parts; a float saturates as it becomes an integer.
+    ((f64::from(weight.counted) * factor).round() as u32).saturating_add(weight.known)
+}
+
+fn is_exact(session: &Session, counter: &Counter) -> bool {
+    !session.models.is_empty()
+        && session
+            .models
+            .iter()
+            .all(|model| bpe::is_own_vocabulary(counter, model))
+}
+
+/// Weighs all parts, the longest first so that no core is left with a long one at the end.
+fn weigh_parts(
+    session: &Session,
+    scale: Scale,
+    progress: &Progress,
+) -> Result<Vec<Weight>, Cancelled> {
+    let work: Vec<u64> = session.parts.iter().map(Scale::work).collect();
+    progress.total.store(work.iter().sum(), Ordering::Relaxed);
+    progress.done.store(0, Ordering::Relaxed);
+    let mut order: Vec<usize> = (0..work.len()).collect();
+    order.sort_by_key(|part| std::cmp::Reverse(work[*part]));
+    let weigh = |part: &usize| {
+        if progress.is_cancelled() {
+            return Err(Cancelled);
+        }
+        let weight = scale.weigh(&session.parts[*part]);
+        progress.done.fetch_add(work[*part], Ordering::Relaxed);
+        Ok((*part, weight))
+    };
+    let weighed: Vec<_> = order
+        .par_iter()
+        .with_max_len(1)
+        .map(weigh)
+        .collect::<Result<_, _>>()?;
+    let mut weights = vec![Weight::default(); work.len()];
+    for (part, weight) in weighed {
+        weights[part] = weight;
+    }
+    Ok(weights)
+}

@@ -1,0 +1,209 @@
+//! What images, documents and sounds weigh, by the providers' published rules.
+//!
+//! A payload is never tokenized: the model gets pixels or sound, not base64. Where a rule needs what a file does not
+//! tell (pixels, pages, seconds), a documented guess stands in; such weights are always ≈.
+
+use crate::session::{MediaKind, Session};
+
+/// Whose rules apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Provider {
+    /// Anthropic.
+    Anthropic {
+        /// Its models from Opus 4.7 on see larger images.
+        is_high_resolution: bool,
+    },
+    /// `OpenAI`.
+    OpenAi,
+}
+
+/// An image of unknown size: a screenshot at the usual limit of both providers.
+const IMAGE: u32 = 1500;
+/// A page costs Anthropic's models 1,500 to 3,000 tokens of text, and an image of it.
+/// <https://platform.claude.com/docs/en/build-with-claude/pdf-support>
+const PAGE: u64 = 2000;
+/// Our guess at a PDF's bytes per page, text and pictures mixed.
+const PAGE_BYTES: u64 = 60_000;
+/// The most pages a request may hold (same source).
+const MAX_PAGES: u64 = 600;
+/// `OpenAI` hears a token each 100 ms. <https://platform.openai.com/docs/guides/realtime-costs>
+const AUDIO_PER_SECOND: u64 = 10;
+/// A sound of unknown length: a minute.
+const AUDIO_SECONDS: u64 = 60;
+
+/// Models of Anthropic's that see images up to 2576 px; 4.7 was the first, later generations are taken to keep it.
+const HIGH_RESOLUTION: &[&str] = &[
+    "opus-4-7", "opus-4.7", "opus-4-8", "opus-4.8", "opus-5", "sonnet-5", "fable", "mythos",
+];
+
+impl Provider {
+    /// Told by the session's models, else by its format, else Anthropic.
+    pub(super) fn of(session: &Session) -> Self {
+        let names: Vec<String> = session
+            .models
+            .iter()
+            .map(|m| m.to_ascii_lowercase())
+            .collect();
+        let is_claude = names.iter().any(|n| n.contains("claude"));
+        let is_openai = names.iter().any(|n| is_openai_model(n))
+            || is_openai_format(session.source.format) && names.is_empty();
+        if is_openai && !is_claude {
+            return Self::OpenAi;
+        }
+        Self::Anthropic {
+            is_high_resolution: names
+                .iter()
+                .any(|n| HIGH_RESOLUTION.iter().any(|h| n.contains(h))),
+        }
+    }
+}
+
+fn is_openai_model(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    ["gpt", "chatgpt", "codex", "o1", "o3", "o4"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
+
+fn is_openai_format(format: &str) -> bool {
+    format.starts_with("openai") || format.starts_with("codex")
+}
+
+/// Tokens of a media part: `bytes` of payload, 0 if the file only refers to it; `pixels` where they could be read.
+pub(super) fn tokens(
+    provider: Provider,
+    media: MediaKind,
+    mime: &str,
+    bytes: u64,
+    pixels: Option<(u32, u32)>,
+) -> u32 {
+    let tokens = match media {
+        MediaKind::Image => {
+            return pixels.map_or(IMAGE, |(width, height)| image(provider, width, height));
+        }
+        // A text document is read as text.
+        MediaKind::Document if mime.starts_with("text/") => bytes.div_ceil(4),
+        MediaKind::Document => PAGE * bytes.div_ceil(PAGE_BYTES).clamp(1, MAX_PAGES),
+        MediaKind::Audio if bytes == 0 => AUDIO_PER_SECOND * AUDIO_SECONDS,
+        MediaKind::Audio => AUDIO_PER_SECOND * bytes.div_ceil(audio_bytes_per_second(mime)),
+    };
+    u32::try_from(tokens).unwrap_or(u32::MAX)
+}
+
+/// 16-bit mono at 24 kHz where it is not compressed, else 128 kbit/s.
+fn audio_bytes_per_second(mime: &str) -> u64 {
+    if mime.contains("wav") || mime.contains("pcm") {
+        48_000
+    } else {
+        16_000
+    }
+}
+
+fn image(provider: Provider, width: u32, height: u32) -> u32 {
+    if width == 0 || height == 0 {
+        return IMAGE;
+    }
+    let (width, height) = (f64::from(width), f64::from(height));
+    match provider {
+        Provider::Anthropic {
+            is_high_resolution: true,
+        } => anthropic_image(width, height, 2576.0, 4784.0),
+        Provider::Anthropic {
+            is_high_resolution: false,
+        } => anthropic_image(width, height, 1568.0, 1568.0),
+        Provider::OpenAi => openai_image(width, height),
+    }
+}
+
+/// One token per started square of 28 pixels, once the image is scaled down to fit the longest edge and the most
+/// tokens. The older rule, width x height / 750, is within 5 % of it.
+/// <https://platform.claude.com/docs/en/build-with-claude/vision>
+fn anthropic_image(width: f64, height: f64, max_edge: f64, max_tokens: f64) -> u32 {
+    const SQUARE: f64 = 28.0;
+    let by_edge = max_edge / width.max(height);
+    let by_tokens = (max_tokens * SQUARE * SQUARE / (width * height)).sqrt();
+    let scale = by_edge.min(by_tokens).min(1.0);
+    let squares = (width * scale / SQUARE).ceil() * (height * scale / SQUARE).ceil();
+    squares.min(max_tokens) as u32
+}
+
+/// 85 tokens and 170 for each started tile of 512 pixels, once the image is scaled down to 2048 pixels on the long
+/// edge and 768 on the short. So for GPT-4o and GPT-4.1; later models differ by some 20 %.
+/// <https://platform.openai.com/docs/guides/images-vision>
+fn openai_image(width: f64, height: f64) -> u32 {
+    const TILE: f64 = 512.0;
+    let scale = (2048.0 / width.max(height))
+        .min(768.0 / width.min(height))
+        .min(1.0);
+    // A hair less, so that 768 px scaled and rounded is not taken for 769.
+    let tiles = |edge: f64| (edge * scale / TILE - 1e-6).ceil().max(1.0);
+    85 + 170 * (tiles(width) * tiles(height)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_weigh_what_the_providers_publish() {
+        // Both of OpenAI's own examples.
+        assert_eq!(image(Provider::OpenAi, 1024, 1024), 765);
+        assert_eq!(image(Provider::OpenAi, 2048, 4096), 1105);
+        let standard = Provider::Anthropic {
+            is_high_resolution: false,
+        };
+        assert_eq!(image(standard, 1000, 1000), 36 * 36);
+        assert_eq!(image(standard, 200, 200), 64);
+        let screenshot = image(standard, 3840, 2160);
+        assert!((1450..=1568).contains(&screenshot), "{screenshot}");
+        assert!(
+            image(
+                Provider::Anthropic {
+                    is_high_resolution: true
+                },
+                3840,
+                2160
+            ) > 2 * screenshot
+        );
+    }
+
+    #[test]
+    fn no_size_is_too_odd_to_weigh() {
+        for provider in [
+            Provider::OpenAi,
+            Provider::Anthropic {
+                is_high_resolution: false,
+            },
+        ] {
+            for pixels in [(0, 0), (1, 1), (1, u32::MAX), (u32::MAX, u32::MAX)] {
+                assert!(
+                    (1..=1568).contains(&image(provider, pixels.0, pixels.1)),
+                    "{provider:?} {pixels:?}"
+                );
+            }
+        }
+        let provider = Provider::OpenAi;
+        assert_eq!(
+            tokens(provider, MediaKind::Image, "image/png", u64::MAX, None),
+            IMAGE
+        );
+        assert_eq!(
+            tokens(
+                provider,
+                MediaKind::Document,
+                "application/pdf",
+                u64::MAX,
+                None
+            ),
+            1_200_000
+        );
+        assert_eq!(
+            tokens(provider, MediaKind::Document, "application/pdf", 0, None),
+            2000
+        );
+        assert_eq!(
+            tokens(provider, MediaKind::Audio, "audio/wav", 480_000, None),
+            100
+        );
+    }
+}
