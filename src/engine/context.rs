@@ -1,0 +1,285 @@
+//! What the model would see: ordered entries with stable ids, one a message.
+//!
+//! Invariant: the parts of all entries, what they cover, and what was dropped partition the session so far,
+//! so that "where did this message go, when and why" always has an answer ([`Context::check`]).
+
+use super::Case;
+use crate::session::{Kind, Role, WrittenKind};
+use crate::units::Tokens;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The context of one model call.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// Entries in the order the model sees them.
+    pub entries: Vec<Entry>,
+    /// What is gone without an entry standing for it, and since when.
+    pub dropped: Vec<Dropped>,
+    /// Tokens of what no entry holds but every call sends: system prompt and tools that the file lacks.
+    pub overhead: Tokens,
+    /// The context accounts for the session's messages before this index.
+    pub messages_end: usize,
+}
+
+/// One message as the model would see it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Stable: the message's index, or a number of its own for what we wrote.
+    pub id: u32,
+    /// True tokens.
+    pub tokens: u32,
+    /// Tokens on the policy's own meter.
+    pub metered: u32,
+    /// What it is.
+    pub body: EntryBody,
+}
+
+/// What an entry is.
+#[derive(Clone, Debug)]
+pub enum EntryBody {
+    /// A message of the session, untouched; the number is its index.
+    Original(u32),
+    /// A message of the session some of whose parts changed.
+    Edited(Box<Edited>),
+    /// A message of ours.
+    Written(Box<Written>),
+}
+
+/// A message of which some parts changed.
+#[derive(Clone, Debug)]
+pub struct Edited {
+    /// Index of the message.
+    pub message: u32,
+    /// Its parts in order, each with what became of it.
+    pub parts: Vec<PartFate>,
+}
+
+/// What became of one part.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PartFate {
+    /// It stays.
+    Kept,
+    /// Its content is gone, a marker stands there; the pair of call and result is intact.
+    Cleared {
+        /// What stands there now.
+        marker: Arc<str>,
+        /// What the marker weighs (true tokens).
+        tokens: u32,
+        /// Index of the event that did it.
+        event: u32,
+    },
+    /// It went with another part (an image inside a cleared tool result).
+    Removed {
+        /// Index of the event that did it.
+        event: u32,
+    },
+}
+
+/// A message that a policy wrote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// Who it speaks as.
+    pub role: Role,
+    /// A summary or a notice.
+    pub kind: WrittenKind,
+    /// Its text.
+    pub text: Arc<str>,
+    /// A stand-in of the right size rather than a text to export.
+    pub is_predicted: bool,
+    /// Indices of the messages it stands for, as ascending ranges.
+    pub covers: Vec<Range<u32>>,
+    /// Index of the event that wrote it.
+    pub event: u32,
+}
+
+/// Messages that are gone with nothing standing for them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dropped {
+    /// Indices of the messages, as a range.
+    pub messages: Range<u32>,
+    /// Index of the event that did it; none for what was never in this context.
+    pub event: Option<u32>,
+}
+
+/// What became of one message of the session, for the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// In the context as it was.
+    Kept,
+    /// In the context, with content cleared.
+    Cleared,
+    /// In the context, shortened.
+    Cut,
+    /// A summary stands for it.
+    Summarized,
+    /// Gone (a notice may stand for it).
+    Dropped,
+    /// Not said yet at this step, or never part of this lane.
+    Absent,
+}
+
+impl Context {
+    /// True tokens, overhead included.
+    pub fn tokens(&self) -> Tokens {
+        self.overhead + self.entries.iter().map(|e| Tokens::from(e.tokens)).sum()
+    }
+
+    /// What became of every message of the session, with its true tokens in this context, by message.
+    pub fn fates(&self, n_messages: usize) -> Vec<(Fate, u32)> {
+        let mut fates = vec![(Fate::Absent, 0); n_messages];
+        let mut cover = |ranges: &[Range<u32>], fate| {
+            for message in ranges.iter().cloned().flatten() {
+                fates[message as usize] = (fate, 0);
+            }
+        };
+        for dropped in &self.dropped {
+            cover(std::slice::from_ref(&dropped.messages), Fate::Dropped);
+        }
+        for entry in &self.entries {
+            if let EntryBody::Written(written) = &entry.body {
+                cover(&written.covers, written.kind.fate());
+            }
+        }
+        for entry in &self.entries {
+            match &entry.body {
+                EntryBody::Original(message) => {
+                    fates[*message as usize] = (Fate::Kept, entry.tokens)
+                }
+                EntryBody::Edited(edited) => {
+                    fates[edited.message as usize] = (Fate::Cleared, entry.tokens)
+                }
+                EntryBody::Written(_) => {}
+            }
+        }
+        fates
+    }
+
+    /// Messages of ours in the context, with their weight, in order.
+    pub fn written(&self) -> impl Iterator<Item = (&Written, Tokens)> {
+        self.entries.iter().filter_map(|e| match &e.body {
+            EntryBody::Written(written) => Some((&**written, Tokens::from(e.tokens))),
+            _ => None,
+        })
+    }
+
+    /// Checks the books: entries, covers and what was dropped account for every message of the history before
+    /// `messages_end` exactly once, and every weight is what its content weighs.
+    ///
+    /// # Errors
+    /// A sentence that names the first message or entry that is wrong.
+    pub fn check(&self, case: &Case) -> Result<(), String> {
+        let mut seen = vec![0_u32; case.session.messages.len()];
+        let covered = self
+            .written()
+            .flat_map(|(w, _)| w.covers.iter().cloned().flatten());
+        let dropped = self.dropped.iter().flat_map(|d| d.messages.clone());
+        for message in covered
+            .chain(dropped)
+            .chain(self.entries.iter().filter_map(Entry::message))
+        {
+            seen[message as usize] += 1;
+        }
+        for (idx, (count, message)) in seen.iter().zip(&case.session.messages).enumerate() {
+            let expected = u32::from(message.in_history && idx < self.messages_end);
+            if *count != expected && (message.in_history || *count > 1) {
+                return Err(format!(
+                    "message {} is accounted for {count} times, not {expected}",
+                    idx + 1
+                ));
+            }
+        }
+        for entry in &self.entries {
+            let weight: u32 = entry.weights(case).map(|(_, tokens)| tokens).sum();
+            if weight != entry.tokens {
+                return Err(format!(
+                    "entry {} weighs {weight}, not {}",
+                    entry.id, entry.tokens
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// Index of the message it is, if it is one of the session's.
+    pub fn message(&self) -> Option<u32> {
+        match &self.body {
+            EntryBody::Original(message) => Some(*message),
+            EntryBody::Edited(edited) => Some(edited.message),
+            EntryBody::Written(_) => None,
+        }
+    }
+
+    /// Its text, if it is one of ours.
+    pub(super) fn text(&self) -> Option<Arc<str>> {
+        match &self.body {
+            EntryBody::Written(written) => Some(Arc::clone(&written.text)),
+            _ => None,
+        }
+    }
+
+    /// Where in the session it stands: its message, or the first that it covers.
+    pub(super) fn position(&self) -> u32 {
+        match &self.body {
+            EntryBody::Written(written) => written.covers.first().map_or(0, |r| r.start),
+            _ => self.message().unwrap_or(0),
+        }
+    }
+
+    /// Kind and true tokens of each of its pieces.
+    pub(super) fn weights<'a>(
+        &'a self,
+        case: &'a Case,
+    ) -> Box<dyn Iterator<Item = (Kind, u32)> + 'a> {
+        let part_weights = |message: u32| {
+            let parts = case.session.messages[message as usize].parts.clone();
+            parts.map(|part| (case.index.kinds[part], case.ledger.truth.per_part[part]))
+        };
+        match &self.body {
+            EntryBody::Original(message) => Box::new(part_weights(*message)),
+            EntryBody::Edited(edited) => {
+                Box::new(part_weights(edited.message).zip(&edited.parts).map(
+                    |((kind, tokens), fate)| match fate {
+                        PartFate::Kept => (kind, tokens),
+                        _ => (Kind::Notice, fate.tokens(tokens)),
+                    },
+                ))
+            }
+            EntryBody::Written(written) => Box::new(std::iter::once((
+                written.kind.kind(),
+                case.ledger.weigh(&written.text).0 as u32,
+            ))),
+        }
+    }
+}
+
+impl PartFate {
+    /// What the part weighs now, if it weighed this much untouched.
+    pub(super) fn tokens(&self, untouched: u32) -> u32 {
+        match self {
+            Self::Kept => untouched,
+            Self::Cleared { tokens, .. } => *tokens,
+            Self::Removed { .. } => 0,
+        }
+    }
+}
+
+impl WrittenKind {
+    /// What became of the messages it stands for.
+    fn fate(self) -> Fate {
+        match self {
+            Self::Summary => Fate::Summarized,
+            Self::Notice => Fate::Dropped,
+        }
+    }
+
+    /// What its text counts as.
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Self::Summary => Kind::Summary,
+            Self::Notice => Kind::Notice,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! A context in which nothing is predicted: the only thing that can be exported.
+
+use super::context::{Context, Edited, EntryBody, PartFate};
+use crate::session::{Managed, ManagedEntry, ManagedPart, Session};
+
+/// A context without predicted text.
+#[derive(Clone, Debug)]
+pub struct ExecutedContext(Context);
+
+/// The context holds a stand-in where a summary should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a summary in this context is only predicted; it must be written before the context can be exported"
+)]
+pub struct PredictedText;
+
+impl ExecutedContext {
+    /// Accepts a context if all of it is real.
+    ///
+    /// # Errors
+    /// [`PredictedText`].
+    pub fn new(context: Context) -> Result<Self, PredictedText> {
+        let is_real = context.written().all(|(written, _)| !written.is_predicted);
+        if is_real {
+            Ok(Self(context))
+        } else {
+            Err(PredictedText)
+        }
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Context {
+        &self.0
+    }
+
+    /// What is to be written, for a format to write.
+    pub fn managed(&self, session: &Session) -> Managed {
+        let entries = self.0.entries.iter().map(|entry| match &entry.body {
+            EntryBody::Original(message) => ManagedEntry::Kept {
+                message: *message as usize,
+            },
+            EntryBody::Edited(edited) => edited_entry(session, edited),
+            EntryBody::Written(written) => ManagedEntry::Written {
+                role: written.role,
+                text: written.text.to_string(),
+                kind: written.kind,
+                before_message: written.covers.last().map_or(0, |range| range.end as usize),
+            },
+        });
+        Managed {
+            entries: entries.collect(),
+        }
+    }
+}
+
+fn edited_entry(session: &Session, edited: &Edited) -> ManagedEntry {
+    let message = edited.message as usize;
+    let parts = session.messages[message].parts.clone().zip(&edited.parts);
+    let parts = parts.filter_map(|(part, fate)| match fate {
+        PartFate::Kept => Some(ManagedPart::Kept { part }),
+        PartFate::Cleared { marker, .. } => Some(ManagedPart::Replaced {
+            part,
+            text: marker.to_string(),
+        }),
+        PartFate::Removed { .. } => None,
+    });
+    ManagedEntry::Edited {
+        message,
+        parts: parts.collect(),
+    }
+}

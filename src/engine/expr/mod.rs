@@ -1,0 +1,339 @@
+//! The expression language of presets: numbers, comparisons, `and or not`, `min max clamp floor if`.
+//!
+//! Parsed once against a [`Vocabulary`] (names and types are checked then, errors carry their position),
+//! bound once a run (knobs and `let`s folded into constants), evaluated before every call. Numbers are `f64`;
+//! truth is 1 and 0 inside. Dividing by zero gives infinity or NaN, and a comparison with NaN is false:
+//! a run cannot fail, the check at load refuses a constant zero divisor.
+
+mod parse;
+
+use std::collections::BTreeMap;
+
+/// What an expression may name.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    /// Knobs and `let`s with their types.
+    pub names: BTreeMap<String, Type>,
+    /// Ids of the policy's stages, for `since` and `fired`.
+    pub stages: Vec<String>,
+}
+
+/// The type of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// A number.
+    Number,
+    /// True or false.
+    Truth,
+}
+
+/// What a run measures at every step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Tokens in the context, on the policy's own meter.
+    Used,
+    /// The context window.
+    Window,
+    /// The input budget: window minus output reserve.
+    Input,
+    /// Room kept for the answer.
+    OutputReserve,
+    /// Messages in the context.
+    Msgs,
+    /// Turns so far.
+    Turns,
+    /// The step, from 1.
+    Step,
+}
+
+impl Quantity {
+    /// All quantities with their names.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("used", Self::Used),
+        ("window", Self::Window),
+        ("input", Self::Input),
+        ("output_reserve", Self::OutputReserve),
+        ("msgs", Self::Msgs),
+        ("turns", Self::Turns),
+        ("step", Self::Step),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+}
+
+/// The values at one moment of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    /// By quantity, in the order of [`Quantity::ALL`].
+    pub quantities: [f64; Quantity::ALL.len()],
+    /// Steps since each stage last acted, by stage; infinite before it did.
+    pub since: Vec<f64>,
+    /// Whether each stage acted in this pass of this step.
+    pub fired: Vec<bool>,
+}
+
+impl Moment {
+    /// Sets one quantity.
+    pub fn set(&mut self, quantity: Quantity, value: f64) {
+        self.quantities[quantity as usize] = value;
+    }
+}
+
+/// What is wrong with an expression.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} at column {column} of `{text}`")]
+pub struct ExprError {
+    /// The expression.
+    pub text: String,
+    /// Where, in characters from 1.
+    pub column: usize,
+    /// What.
+    pub what: String,
+}
+
+/// A checked expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// As written.
+    pub text: String,
+    node: Node,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Node {
+    Constant(f64),
+    Quantity(Quantity),
+    /// A knob or a `let`; gone once bound.
+    Name(String),
+    Since(usize),
+    Fired(usize),
+    Not(Box<Node>),
+    Negate(Box<Node>),
+    Binary(Binary, Box<Node>, Box<Node>),
+    Call(Function, Vec<Node>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Binary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    Min,
+    Max,
+    Clamp,
+    Floor,
+    If,
+}
+
+impl Expr {
+    /// Parses and checks an expression of this type.
+    ///
+    /// # Errors
+    /// Where and what, if it does not parse, names what is not there, or has another type.
+    pub fn parse(text: &str, expected: Type, vocabulary: &Vocabulary) -> Result<Self, ExprError> {
+        let (node, found) = parse::parse(text, vocabulary)?;
+        if found == expected {
+            return Ok(Self {
+                text: text.to_owned(),
+                node,
+            });
+        }
+        let what = match expected {
+            Type::Truth => "this is a number, but a condition is wanted",
+            Type::Number => "this is a condition, but a number is wanted",
+        };
+        Err(ExprError {
+            text: text.to_owned(),
+            column: 1,
+            what: what.to_owned(),
+        })
+    }
+
+    /// Parses an expression of either type.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_any(text: &str, vocabulary: &Vocabulary) -> Result<(Self, Type), ExprError> {
+        let (node, found) = parse::parse(text, vocabulary)?;
+        Ok((
+            Self {
+                text: text.to_owned(),
+                node,
+            },
+            found,
+        ))
+    }
+
+    /// A constant.
+    pub fn constant(value: f64) -> Self {
+        Self {
+            text: value.to_string(),
+            node: Node::Constant(value),
+        }
+    }
+
+    /// Replaces names by what they stand for and folds what is then constant.
+    #[must_use]
+    pub fn bind(&self, names: &BTreeMap<String, Self>) -> Self {
+        Self {
+            text: self.text.clone(),
+            node: self.node.bind(names),
+        }
+    }
+
+    /// Its value; a condition gives 1 or 0. Names must have been bound (an unbound one is NaN).
+    pub fn value(&self, moment: &Moment) -> f64 {
+        self.node.value(moment)
+    }
+
+    /// Whether a condition holds.
+    pub fn holds(&self, moment: &Moment) -> bool {
+        self.value(moment) == 1.0
+    }
+
+    /// Quantities and names it mentions, each once, in the order written.
+    pub fn terms(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        self.node.terms(&mut found);
+        found
+    }
+}
+
+/// The quantity of this name.
+pub fn quantity(name: &str) -> Option<Quantity> {
+    Quantity::ALL
+        .iter()
+        .find(|(n, _)| *n == name)
+        .map(|(_, q)| *q)
+}
+
+fn truth(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+impl Binary {
+    fn apply(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+            Self::Less => truth(a < b),
+            Self::LessOrEqual => truth(a <= b),
+            Self::Greater => truth(a > b),
+            Self::GreaterOrEqual => truth(a >= b),
+            Self::Equal => truth((a - b).abs() < f64::EPSILON),
+            Self::NotEqual => truth((a - b).abs() >= f64::EPSILON),
+            Self::And => truth(a == 1.0 && b == 1.0),
+            Self::Or => truth(a == 1.0 || b == 1.0),
+        }
+    }
+}
+
+impl Function {
+    fn apply(self, args: &[f64]) -> f64 {
+        match (self, args) {
+            (Self::Min, _) => args.iter().copied().fold(f64::INFINITY, f64::min),
+            (Self::Max, _) => args.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            // Not f64::clamp, which panics when a knob turns the bounds around.
+            (Self::Clamp, [x, low, high]) => x.min(*high).max(*low),
+            (Self::Floor, [x]) => x.floor(),
+            (Self::If, [condition, then, otherwise]) => {
+                if *condition == 1.0 {
+                    *then
+                } else {
+                    *otherwise
+                }
+            }
+            _ => f64::NAN,
+        }
+    }
+}
+
+impl Node {
+    fn value(&self, moment: &Moment) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Quantity(quantity) => moment.quantities[*quantity as usize],
+            Self::Name(_) => f64::NAN,
+            Self::Since(stage) => moment.since.get(*stage).copied().unwrap_or(f64::INFINITY),
+            Self::Fired(stage) => truth(moment.fired.get(*stage).copied().unwrap_or(false)),
+            Self::Not(inner) => 1.0 - inner.value(moment),
+            Self::Negate(inner) => -inner.value(moment),
+            Self::Binary(op, a, b) => op.apply(a.value(moment), b.value(moment)),
+            Self::Call(function, args) => {
+                let mut values = [0.0; parse::MAX_ARGUMENTS];
+                for (value, arg) in values.iter_mut().zip(args) {
+                    *value = arg.value(moment);
+                }
+                function.apply(&values[..args.len()])
+            }
+        }
+    }
+
+    fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+        let bound = match self {
+            Self::Name(name) => names
+                .get(name)
+                .map_or_else(|| self.clone(), |e| e.node.clone()),
+            Self::Not(inner) => Self::Not(Box::new(inner.bind(names))),
+            Self::Negate(inner) => Self::Negate(Box::new(inner.bind(names))),
+            Self::Binary(op, a, b) => {
+                Self::Binary(*op, Box::new(a.bind(names)), Box::new(b.bind(names)))
+            }
+            Self::Call(function, args) => {
+                Self::Call(*function, args.iter().map(|a| a.bind(names)).collect())
+            }
+            other => other.clone(),
+        };
+        if bound.is_constant() {
+            Self::Constant(bound.value(&Moment::default()))
+        } else {
+            bound
+        }
+    }
+
+    fn is_constant(&self) -> bool {
+        match self {
+            Self::Constant(_) => true,
+            Self::Quantity(_) | Self::Name(_) | Self::Since(_) | Self::Fired(_) => false,
+            Self::Not(inner) | Self::Negate(inner) => inner.is_constant(),
+            Self::Binary(_, a, b) => a.is_constant() && b.is_constant(),
+            Self::Call(_, args) => args.iter().all(Self::is_constant),
+        }
+    }
+
+    fn terms(&self, found: &mut Vec<String>) {
+        let mut add = |name: &str| {
+            if !found.iter().any(|f| f == name) {
+                found.push(name.to_owned());
+            }
+        };
+        match self {
+            Self::Quantity(quantity) => add(quantity.name()),
+            Self::Name(name) => add(name),
+            Self::Not(inner) | Self::Negate(inner) => inner.terms(found),
+            Self::Binary(_, a, b) => {
+                a.terms(found);
+                b.terms(found);
+            }
+            Self::Call(_, args) => args.iter().for_each(|a| a.terms(found)),
+            Self::Constant(_) | Self::Since(_) | Self::Fired(_) => {}
+        }
+    }
+}

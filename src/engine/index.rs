@@ -1,0 +1,68 @@
+//! What a run needs to know about a session beyond its weights, worked out once and shared by all lanes.
+
+use crate::session::{Body, Kind, Session, kind_of};
+use std::collections::HashMap;
+
+/// Columns over the parts and messages of a session.
+#[derive(Debug, Default)]
+pub struct SessionIndex {
+    /// What each part counts as, by part.
+    pub kinds: Vec<Kind>,
+    /// The tool result that a part goes with (an image inside it), by part.
+    pub owner: Vec<Option<u32>>,
+    /// The earliest message whose call is answered in a message, by message; itself if none is.
+    pub first_call: Vec<u32>,
+    /// Whether a message opens a turn, by message.
+    pub opens_turn: Vec<bool>,
+    /// The first message of each turn, by turn (0: what stands before the first).
+    pub turn_start: Vec<u32>,
+}
+
+impl SessionIndex {
+    /// Works it out.
+    pub fn new(session: &Session) -> Self {
+        let mut index = Self {
+            turn_start: vec![0],
+            ..Self::default()
+        };
+        let mut calls: HashMap<&str, u32> = HashMap::new();
+        let mut turn = 0;
+        for (message_idx, message) in session.messages.iter().enumerate() {
+            let at = message_idx as u32;
+            let opens = message.turn != turn;
+            if opens {
+                turn = message.turn;
+                index.turn_start.resize(turn as usize + 1, at);
+            }
+            index.opens_turn.push(opens);
+            let mut first_call = at;
+            let mut results: Vec<(&str, u32)> = Vec::new();
+            for (part_idx, part) in message.parts.clone().zip(session.parts_of(message)) {
+                index.kinds.push(kind_of(message, part));
+                let owner = match &part.body {
+                    Body::Media {
+                        within: Some(call), ..
+                    } => results
+                        .iter()
+                        .rev()
+                        .find(|(c, _)| *c == &**call)
+                        .map(|(_, result)| *result),
+                    _ => None,
+                };
+                index.owner.push(owner);
+                match &part.body {
+                    Body::ToolCall { call, .. } => {
+                        calls.insert(call, at);
+                    }
+                    Body::ToolResult { call, .. } => {
+                        results.push((call, part_idx as u32));
+                        first_call = first_call.min(calls.get(&**call).copied().unwrap_or(at));
+                    }
+                    _ => {}
+                }
+            }
+            index.first_call.push(first_call);
+        }
+        index
+    }
+}

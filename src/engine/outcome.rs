@@ -1,0 +1,76 @@
+//! What came of a run: one sample a model call, the events, and the context it ended with.
+
+use super::context::Context;
+use super::event::Event;
+use crate::session::Kind;
+use crate::units::{Share, Tokens};
+
+/// What came of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// One sample a step, in order.
+    pub samples: Vec<Sample>,
+    /// What the stages did, in order.
+    pub events: Vec<Event>,
+    /// The context where the run stopped: as the last call saw it, or as a manual compaction left it.
+    pub context: Context,
+    /// Firings that removed something.
+    pub compactions: usize,
+    /// Steps whose first try did not fit.
+    pub overflows: usize,
+    /// Tokens of calls that were rejected.
+    pub tokens_rejected: Tokens,
+    /// Requests for summaries, which `tokens_sent` leaves out.
+    pub summaries: SummaryTraffic,
+    /// What is odd about this run, as sentences.
+    pub warnings: Vec<String>,
+}
+
+/// Requests for summaries in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SummaryTraffic {
+    /// How many.
+    pub requests: usize,
+    /// Tokens they sent.
+    pub sent: Tokens,
+    /// Tokens they got back.
+    pub received: Tokens,
+}
+
+/// The context at one model call, as finally made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Index of the step.
+    pub step: usize,
+    /// Its turn.
+    pub turn: u32,
+    /// The context window.
+    pub window: Tokens,
+    /// Tokens as the policy's own meter counts them.
+    pub metered: Tokens,
+    /// True tokens.
+    pub tokens: Tokens,
+    /// True tokens as a share of usable (window minus output reserve).
+    pub pressure: Share,
+    /// The first try did not fit.
+    pub overflows: bool,
+    /// True tokens by kind, in the order of [`Kind::ALL`]; their sum is `tokens`, except on the lane `recorded`,
+    /// where `tokens` is what the provider reported and this is our account of it.
+    pub by_kind: [u32; Kind::ALL.len()],
+}
+
+impl Outcome {
+    /// The largest true sample and its step's index.
+    pub fn peak(&self) -> Option<(usize, Tokens)> {
+        // The first of equals: where it was reached.
+        self.samples
+            .iter()
+            .map(|s| (s.step, s.tokens))
+            .reduce(|a, b| if b.1 > a.1 { b } else { a })
+    }
+
+    /// The sum of all samples.
+    pub fn tokens_sent(&self) -> Tokens {
+        self.samples.iter().map(|s| s.tokens).sum()
+    }
+}

@@ -1,0 +1,230 @@
+//! From a stage that fires to an edit of the context: what it takes, whether that is worth it, what stands there then.
+
+use super::context::Written;
+use super::expr::Moment;
+use super::stages::{Action, Guard, Replacement, Stage};
+use super::working::{LiveResult, Working, join};
+use super::{Case, Reply, Request, select};
+use crate::session::WrittenKind;
+use crate::units::Tokens;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a stage would do.
+#[derive(Debug)]
+pub(super) enum Plan {
+    /// It can be done.
+    Ready(Edit),
+    /// It needs a summary first.
+    Asks(Request, Asked),
+}
+
+/// What waits for a summary.
+#[derive(Debug)]
+pub(super) struct Asked {
+    taken: Vec<usize>,
+    weight: Tokens,
+    must_shrink: bool,
+}
+
+/// A change of the context.
+#[derive(Debug)]
+pub(super) enum Edit {
+    /// Tool results are emptied.
+    Clear {
+        results: Vec<LiveResult>,
+        marker: Arc<str>,
+    },
+    /// Entries are taken out; a message of ours may stand in their place.
+    Replace {
+        taken: Vec<usize>,
+        written: Option<Written>,
+    },
+}
+
+/// What the stage would do now; none if there is nothing to take or its guard holds it back.
+pub(super) fn plan(
+    case: &Case,
+    working: &Working<'_>,
+    stage: &Stage,
+    step: usize,
+    moment: &Moment,
+) -> Option<Plan> {
+    match &stage.action {
+        Action::Clear(clear) => {
+            let results = select::tool_results(case, working, &stage.take, moment);
+            let marker = case.ledger.weigh(&clear.marker);
+            let gone: Tokens = results.iter().map(|r| Tokens::from(r.tokens)).sum();
+            let left = Tokens(marker.0 * results.len() as u64);
+            let edit = Edit::Clear {
+                results,
+                marker: Arc::clone(&clear.marker),
+            };
+            allows(&stage.guard, gone, left, moment).then_some(Plan::Ready(edit))
+        }
+        Action::Drop(drop) => {
+            let taken = select::messages(case, working, &stage.take, moment);
+            let weight = weight(working, &taken);
+            let n_messages = working
+                .covers(&taken)
+                .iter()
+                .map(ExactSizeIterator::len)
+                .sum();
+            let notice = drop.notice(n_messages, weight.0);
+            let left = notice
+                .as_ref()
+                .map_or(Tokens::ZERO, |n| case.ledger.weigh(&n.text));
+            let edit = Edit::Replace {
+                taken,
+                written: notice.map(|n| written(n, WrittenKind::Notice, false)),
+            };
+            allows(&stage.guard, weight, left, moment).then_some(Plan::Ready(edit))
+        }
+        Action::Summarize(summarize) => {
+            let taken = select::messages(case, working, &stage.take, moment);
+            let weight = weight(working, &taken);
+            if taken.is_empty() || !allows(&stage.guard, weight, Tokens::ZERO, moment) {
+                return None;
+            }
+            let request = Request {
+                step,
+                stage: stage.id.clone(),
+                messages: session_messages(working, &taken),
+                covers: widen(working.covers(&taken)),
+                written: taken
+                    .iter()
+                    .filter_map(|idx| working.context.entries[*idx].text())
+                    .collect(),
+                input: weight,
+                prefix: summarize.prefix.clone(),
+                max_tokens: Tokens(summarize.max_tokens.value(moment).max(0.0) as u64),
+            };
+            Some(Plan::Asks(
+                request,
+                Asked {
+                    taken,
+                    weight,
+                    must_shrink: stage.guard.must_shrink,
+                },
+            ))
+        }
+    }
+}
+
+/// Turns an answer into the edit that waited for it, with what the answer weighs.
+///
+/// # Errors
+/// Why it is not done: the answer failed, is empty, too long, or would not make the context smaller.
+pub(super) fn fulfil(
+    case: &Case,
+    plan: Plan,
+    request: &Request,
+    reply: Reply,
+) -> Result<(Edit, Tokens), String> {
+    let (text, is_predicted) = match reply {
+        Reply::Predicted(text) => (text, true),
+        Reply::Summary(text) => (text, false),
+        Reply::Failed(why) => return Err(why),
+    };
+    let asked = match plan {
+        Plan::Asks(_, asked) => asked,
+        Plan::Ready(edit) => return Ok((edit, Tokens::ZERO)),
+    };
+    if text.trim().is_empty() {
+        return Err("the summary is empty".to_owned());
+    }
+    let message = request.message(&text);
+    let weight = case.ledger.weigh(&message);
+    if weight > request.max_tokens {
+        return Err(format!(
+            "the summary weighs {} tokens, more than the {} allowed",
+            weight.0, request.max_tokens.0
+        ));
+    }
+    if asked.must_shrink && weight >= asked.weight {
+        return Err(format!(
+            "a summary of {} tokens would not be smaller than what it replaces",
+            weight.0
+        ));
+    }
+    let replacement = Replacement {
+        role: crate::session::Role::User,
+        text: message,
+    };
+    let written = written(replacement, WrittenKind::Summary, is_predicted);
+    Ok((
+        Edit::Replace {
+            taken: asked.taken,
+            written: Some(written),
+        },
+        weight,
+    ))
+}
+
+fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> Written {
+    let Replacement { role, text } = replacement;
+    Written {
+        role,
+        kind,
+        text,
+        is_predicted,
+        covers: Vec::new(),
+        event: 0,
+    }
+}
+
+/// Whether a guard lets something of weight `gone` be replaced by something of weight `left`.
+fn allows(guard: &Guard, gone: Tokens, left: Tokens, moment: &Moment) -> bool {
+    let saved = gone.as_f64() - left.as_f64();
+    let enough = guard
+        .min_saved
+        .as_ref()
+        .is_none_or(|min| saved > min.value(moment));
+    gone > Tokens::ZERO && enough && (!guard.must_shrink || saved > 0.0)
+}
+
+fn weight(working: &Working<'_>, taken: &[usize]) -> Tokens {
+    taken
+        .iter()
+        .map(|idx| Tokens::from(working.context.entries[*idx].tokens))
+        .sum()
+}
+
+/// The messages of the session among these entries, as ascending ranges.
+fn session_messages(working: &Working<'_>, taken: &[usize]) -> Vec<Range<usize>> {
+    let messages = taken
+        .iter()
+        .filter_map(|idx| working.context.entries[*idx].message());
+    widen(join(messages.map(|m| m..m + 1).collect()))
+}
+
+fn widen(ranges: Vec<Range<u32>>) -> Vec<Range<usize>> {
+    ranges
+        .into_iter()
+        .map(|r| r.start as usize..r.end as usize)
+        .collect()
+}
+
+impl Edit {
+    /// The messages it touches, as ascending ranges.
+    pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
+        match self {
+            Self::Clear { results, .. } => {
+                let mut messages: Vec<u32> = results.iter().map(|r| r.message).collect();
+                messages.dedup();
+                widen(join(messages.into_iter().map(|m| m..m + 1).collect()))
+            }
+            Self::Replace { taken, .. } => widen(working.covers(taken)),
+        }
+    }
+
+    /// Carries it out as the event of this index.
+    pub(super) fn apply(self, working: &mut Working<'_>, event: u32) {
+        match self {
+            Self::Clear { results, marker } => working.clear(&results, &marker, event),
+            Self::Replace { taken, written } => {
+                working.replace(&taken, written.map(|w| Written { event, ..w }), event);
+            }
+        }
+    }
+}

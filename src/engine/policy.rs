@@ -1,0 +1,211 @@
+//! A policy as data: knobs, named expressions, stages, and where it all comes from.
+//!
+//! Read from TOML once ([`Policy::parse`]); every name and type is checked then, so that a run cannot fail.
+
+use super::expr::{Expr, ExprError};
+use super::stages::Stage;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// One whole rule of context management.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Name on the command line and in JSON.
+    pub name: String,
+    /// Name for people.
+    pub label: String,
+    /// One or two sentences: what it does and when it is a good choice.
+    pub help: String,
+    /// Its settings, in the order to show them.
+    pub knobs: Vec<Knob>,
+    /// Named expressions, in order; a later one may use an earlier.
+    pub lets: Vec<(String, Expr)>,
+    /// What it does, in order.
+    pub stages: Vec<Stage>,
+    /// Where its numbers come from.
+    pub sources: Vec<String>,
+    /// What could not be found out.
+    pub unknowns: Vec<String>,
+    /// Where the system's own document says otherwise, each with what it means for the user.
+    pub differences: Vec<String>,
+}
+
+/// A named setting of a policy: a slider, `--set name=value`, an axis of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knob {
+    /// Name, as in expressions.
+    pub name: String,
+    /// What it is in common terms, so that one slider can drive several lanes.
+    pub role: Option<KnobRole>,
+    /// Default.
+    pub value: f64,
+    /// Smallest and largest value.
+    pub range: [f64; 2],
+    /// Distance between neighbouring values: 1 for whole numbers.
+    pub step: f64,
+    /// Unit, for people: `tokens`, `messages`, `share of usable`, `steps`.
+    pub unit: String,
+    /// One line of help.
+    pub help: String,
+    /// Its key in the system's own configuration.
+    pub key: Option<String>,
+}
+
+/// What a knob is in common terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KnobRole {
+    /// Share of usable at which the policy acts.
+    CompressionTrigger,
+    /// Messages that are kept.
+    KeepRecent,
+    /// Tokens of recent tool results that are spared.
+    PruneProtect,
+    /// Tokens that clearing must save.
+    PruneMinimum,
+    /// Recent turns that are spared.
+    SpareTurns,
+    /// Room for the answer.
+    OutputReserve,
+    /// Largest summary.
+    SummaryMaxTokens,
+    /// Pause between two firings.
+    Cooldown,
+}
+
+/// Values of a policy's knobs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnobValues(BTreeMap<String, f64>);
+
+impl KnobValues {
+    /// The value of a knob.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied()
+    }
+
+    /// All names and values, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), *value))
+    }
+
+    /// Sets a value without looking at the policy; see [`Policy::set`].
+    pub(super) fn insert(&mut self, name: &str, value: f64) {
+        self.0.insert(name.to_owned(), value);
+    }
+}
+
+/// What is wrong with a policy or a value for it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PolicyError {
+    /// The file is no TOML or has wrong fields.
+    #[error("{0}")]
+    Toml(String),
+    /// An expression does not parse or names what is not there.
+    #[error("{place}: {error}")]
+    Expr {
+        /// Where it stands.
+        place: String,
+        /// What is wrong.
+        error: ExprError,
+    },
+    /// Something is out of place.
+    #[error("{0}")]
+    Invalid(String),
+    /// No such knob.
+    #[error("{policy} has no knob named {knob:?}; it has {known}")]
+    NoSuchKnob {
+        /// The policy.
+        policy: String,
+        /// What was asked for.
+        knob: String,
+        /// What there is.
+        known: String,
+    },
+    /// A value outside its knob's range.
+    #[error("{knob} = {value} is out of range: {low} to {high} {unit}")]
+    OutOfRange {
+        /// The knob.
+        knob: String,
+        /// What was asked for.
+        value: f64,
+        /// Smallest value.
+        low: f64,
+        /// Largest value.
+        high: f64,
+        /// Unit.
+        unit: String,
+    },
+}
+
+impl Policy {
+    /// The knob of this name.
+    pub fn knob(&self, name: &str) -> Option<&Knob> {
+        self.knobs.iter().find(|k| k.name == name)
+    }
+
+    /// The knob of this role.
+    pub fn knob_for(&self, role: KnobRole) -> Option<&Knob> {
+        self.knobs.iter().find(|k| k.role == Some(role))
+    }
+
+    /// Every knob at its default.
+    pub fn defaults(&self) -> KnobValues {
+        KnobValues(
+            self.knobs
+                .iter()
+                .map(|k| (k.name.clone(), k.value))
+                .collect(),
+        )
+    }
+
+    /// Sets one knob.
+    ///
+    /// # Errors
+    /// [`PolicyError::NoSuchKnob`], [`PolicyError::OutOfRange`].
+    pub fn set(&self, values: &mut KnobValues, name: &str, value: f64) -> Result<(), PolicyError> {
+        let knob = self.knob(name).ok_or_else(|| PolicyError::NoSuchKnob {
+            policy: self.name.clone(),
+            knob: name.to_owned(),
+            known: self
+                .knobs
+                .iter()
+                .map(|k| k.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
+        })?;
+        let [low, high] = knob.range;
+        if !(low..=high).contains(&value) {
+            let (knob, unit) = (knob.name.clone(), knob.unit.clone());
+            return Err(PolicyError::OutOfRange {
+                knob,
+                value,
+                low,
+                high,
+                unit,
+            });
+        }
+        values.insert(name, value);
+        Ok(())
+    }
+
+    /// What the names of its expressions stand for at these values: knobs and `let`s.
+    pub(super) fn bindings(&self, values: &KnobValues) -> BTreeMap<String, Expr> {
+        let value = |k: &Knob| values.get(&k.name).unwrap_or(k.value);
+        let mut names: BTreeMap<_, _> = self
+            .knobs
+            .iter()
+            .map(|k| (k.name.clone(), Expr::constant(value(k))))
+            .collect();
+        for (name, expr) in &self.lets {
+            let bound = expr.bind(&names);
+            names.insert(name.clone(), bound);
+        }
+        names
+    }
+
+    /// The output reserve at these values; 0 for a policy that has none.
+    pub fn output_reserve(&self, values: &KnobValues) -> f64 {
+        let knob = self.knob_for(KnobRole::OutputReserve);
+        knob.and_then(|k| values.get(&k.name)).unwrap_or(0.0)
+    }
+}

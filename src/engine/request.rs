@@ -1,0 +1,50 @@
+//! What a run asks of the world. A request describes; text is rendered only by who needs it.
+
+use super::Case;
+use crate::units::Tokens;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A run wants a summary before it can go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Index of the step before whose call it is needed.
+    pub step: usize,
+    /// Id of the stage that asks.
+    pub stage: String,
+    /// Messages of the session to be summarized, as ascending ranges of indices.
+    pub messages: Vec<Range<usize>>,
+    /// All messages that the summary will stand for: these and those that earlier summaries stood for.
+    pub covers: Vec<Range<usize>>,
+    /// Texts of earlier summaries and notices among what is to be summarized, oldest first.
+    pub written: Vec<Arc<str>>,
+    /// What these weigh (true tokens).
+    pub input: Tokens,
+    /// What will stand before the summary in its message.
+    pub prefix: String,
+    /// The summary's message, prefix included, may not weigh more than this (true tokens).
+    pub max_tokens: Tokens,
+}
+
+impl Request {
+    /// The message that carries a summary.
+    pub fn message(&self, summary: &str) -> Arc<str> {
+        format!("{}{summary}", self.prefix).into()
+    }
+
+    /// Whether a summary is short enough.
+    pub fn fits(&self, case: &Case, summary: &str) -> bool {
+        case.ledger.weigh(&self.message(summary)) <= self.max_tokens
+    }
+}
+
+/// The answer to a [`Request`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// A stand-in of the size a summary would have. A context that holds one cannot be exported.
+    Predicted(Arc<str>),
+    /// A summary.
+    Summary(Arc<str>),
+    /// It could not be had, and why. What follows is the policy's own rule.
+    Failed(String),
+}

@@ -1,0 +1,193 @@
+//! The vocabulary of stages: when one acts, what it takes, what it does to that.
+//!
+//! An action is a settings struct in a file of its own, a variant of [`Action`], and a pure plan from what was taken
+//! to an [`Edit`]. Nothing here knows of any particular system.
+
+mod clear;
+mod drop;
+mod summarize;
+
+pub use clear::Clear;
+pub use drop::Drop;
+pub use summarize::Summarize;
+
+use super::expr::Expr;
+use crate::session::Role;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One step of a policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// Its id, unique in the policy.
+    pub id: String,
+    /// Where in a step it may act.
+    pub at: Hook,
+    /// Whether it acts.
+    pub when: Expr,
+    /// What it acts on.
+    pub take: Take,
+    /// What it does to that.
+    pub action: Action,
+    /// What may still hold it back.
+    pub guard: Guard,
+}
+
+/// Where in a step a stage may act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hook {
+    /// A person has spoken; before the first call of the turn.
+    TurnStart,
+    /// Results of tools have come in; before the next call.
+    AfterTools,
+    /// Before every call.
+    BeforeCall,
+    /// The call did not fit; it is tried once more afterwards.
+    OverflowError,
+    /// The answer is there.
+    AfterCall,
+    /// The turn's last answer is there.
+    TurnEnd,
+    /// Only when a person asks.
+    Manual,
+}
+
+/// What a stage acts on: everything of a kind but what is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Take {
+    /// Of what kind.
+    pub what: What,
+    /// What is spared; an item is spared if any of these says so.
+    pub keep: Vec<Keep>,
+    /// Where a cut between taken and kept may fall.
+    pub boundary: Boundary,
+}
+
+/// What kind of thing a stage takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// Whole messages.
+    Messages,
+    /// Contents of tool results that are not cleared yet.
+    ToolResults,
+}
+
+/// What a stage spares.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Keep {
+    /// Instructions and tool definitions.
+    System,
+    /// The first message of a person.
+    FirstUser,
+    /// The newest messages, this many.
+    LastMessages(Expr),
+    /// The newest turns, this many.
+    LastTurns(Expr),
+    /// The newest messages that weigh no more than this together.
+    LastTokens(Expr),
+    /// The newest tool results that weigh no more than this together.
+    LastToolTokens(Expr),
+}
+
+/// Where a cut may fall.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Boundary {
+    /// Anywhere.
+    None,
+    /// Never between a call and its result: more is kept until the cut is safe.
+    #[default]
+    Pair,
+    /// Only before a message that opens a turn: more is kept until it does.
+    Turn,
+}
+
+/// What may still hold a stage back. Numbers are expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    /// It must save more than this (tokens), where it says so.
+    pub min_saved: Option<Expr>,
+    /// The context must become smaller.
+    pub must_shrink: bool,
+    /// Steps it rests after an attempt.
+    pub cooldown: Expr,
+}
+
+/// What a stage does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Empties tool results and keeps the pairs.
+    Clear(Clear),
+    /// Removes messages.
+    Drop(Drop),
+    /// Puts a summary in the place of messages.
+    Summarize(Summarize),
+}
+
+impl Action {
+    /// The verb shown in events and JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Clear(_) => "clear",
+            Self::Drop(_) => "drop",
+            Self::Summarize(_) => "summarize",
+        }
+    }
+}
+
+impl Stage {
+    /// The same with names replaced by what they stand for.
+    pub(super) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+        let bind = |expr: &Expr| expr.bind(names);
+        let keep = self.take.keep.iter().map(|keep| match keep {
+            Keep::System => Keep::System,
+            Keep::FirstUser => Keep::FirstUser,
+            Keep::LastMessages(n) => Keep::LastMessages(bind(n)),
+            Keep::LastTurns(n) => Keep::LastTurns(bind(n)),
+            Keep::LastTokens(n) => Keep::LastTokens(bind(n)),
+            Keep::LastToolTokens(n) => Keep::LastToolTokens(bind(n)),
+        });
+        let action = match &self.action {
+            Action::Summarize(summarize) => Action::Summarize(Summarize {
+                max_tokens: bind(&summarize.max_tokens),
+                prefix: summarize.prefix.clone(),
+            }),
+            other => other.clone(),
+        };
+        Self {
+            id: self.id.clone(),
+            at: self.at,
+            when: bind(&self.when),
+            take: Take {
+                keep: keep.collect(),
+                ..self.take.clone()
+            },
+            action,
+            guard: Guard {
+                min_saved: self.guard.min_saved.as_ref().map(bind),
+                must_shrink: self.guard.must_shrink,
+                cooldown: bind(&self.guard.cooldown),
+            },
+        }
+    }
+}
+
+/// A message of ours to be put in the place of others.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Replacement {
+    /// Who it speaks as.
+    pub(super) role: Role,
+    /// Its text.
+    pub(super) text: Arc<str>,
+}
+
+/// Fills the placeholders of a text of ours.
+fn fill(template: &str, messages: usize, tokens: u64) -> Arc<str> {
+    template
+        .replace("{messages}", &messages.to_string())
+        .replace("{tokens}", &tokens.to_string())
+        .into()
+}

@@ -1,0 +1,298 @@
+//! The context while a run changes it, with running sums, so that a step costs what is new and not what is there.
+
+use super::Case;
+use super::context::{Context, Dropped, Edited, Entry, EntryBody, PartFate, Written};
+use crate::session::Kind;
+use crate::units::Tokens;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A tool result whose content is still in the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LiveResult {
+    /// Index of its part.
+    pub(super) part: u32,
+    /// Index of its message.
+    pub(super) message: u32,
+    /// True tokens, media inside it included.
+    pub(super) tokens: u32,
+}
+
+/// A context with its sums.
+#[derive(Debug)]
+pub(super) struct Working<'a> {
+    case: &'a Case,
+    pub(super) context: Context,
+    /// True tokens by kind, overhead included (as system).
+    by_kind: [u64; Kind::ALL.len()],
+    /// True tokens, overhead included.
+    tokens: u64,
+    /// Tool results that are not cleared, in context order.
+    pub(super) live: Vec<LiveResult>,
+    /// What they weigh together.
+    pub(super) live_tokens: u64,
+    /// Next id for an entry of ours.
+    next_id: u32,
+}
+
+impl<'a> Working<'a> {
+    /// An empty context: only what every call carries and the file does not hold.
+    pub(super) fn new(case: &'a Case) -> Self {
+        let overhead = case.ledger.overhead;
+        let mut working = Self {
+            case,
+            context: Context {
+                overhead,
+                ..Context::default()
+            },
+            by_kind: [0; Kind::ALL.len()],
+            tokens: overhead.0,
+            live: Vec::new(),
+            live_tokens: 0,
+            next_id: case.session.messages.len() as u32,
+        };
+        working.by_kind[Kind::System.index()] = overhead.0;
+        working
+    }
+
+    /// Continues from a context of untouched messages (what was really there).
+    pub(super) fn resume(
+        case: &'a Case,
+        messages: &[u32],
+        dropped: Vec<Dropped>,
+        messages_end: usize,
+    ) -> Self {
+        let mut working = Self::new(case);
+        for message in messages {
+            working.append(*message as usize);
+        }
+        working.context.dropped = dropped;
+        working.context.messages_end = messages_end;
+        working
+    }
+
+    /// True tokens, overhead included.
+    pub(super) fn tokens(&self) -> Tokens {
+        Tokens(self.tokens)
+    }
+
+    /// Tokens on the policy's own meter. The generic policies meter true tokens.
+    pub(super) fn metered(&self) -> Tokens {
+        self.tokens()
+    }
+
+    /// True tokens by kind, in the order of [`Kind::ALL`].
+    pub(super) fn by_kind(&self) -> [u32; Kind::ALL.len()] {
+        self.by_kind.map(|n| u32::try_from(n).unwrap_or(u32::MAX))
+    }
+
+    /// Messages of the full history up to (not including) this index join the context.
+    pub(super) fn append_history(&mut self, end: usize) {
+        for message in self.context.messages_end..end {
+            if self.case.session.messages[message].in_history {
+                self.append(message);
+            }
+        }
+        self.context.messages_end = self.context.messages_end.max(end);
+    }
+
+    fn append(&mut self, message_idx: usize) {
+        let tokens = self.case.ledger.truth.per_message[message_idx];
+        let message = &self.case.session.messages[message_idx];
+        for part in message.parts.clone() {
+            let weight = self.case.ledger.truth.per_part[part];
+            let kind = self.case.index.kinds[part];
+            self.by_kind[kind.index()] += u64::from(weight);
+            if kind == Kind::ToolResult {
+                self.live.push(LiveResult {
+                    part: part as u32,
+                    message: message_idx as u32,
+                    tokens: weight,
+                });
+                self.live_tokens += u64::from(weight);
+            } else if let (Some(owner), Some(last)) =
+                (self.case.index.owner[part], self.live.last_mut())
+                && let Some(result) = if last.part == owner {
+                    Some(last)
+                } else {
+                    self.live.iter_mut().rev().find(|r| r.part == owner)
+                }
+            {
+                result.tokens += weight;
+                self.live_tokens += u64::from(weight);
+            }
+        }
+        self.tokens += u64::from(tokens);
+        self.context.entries.push(Entry {
+            id: message_idx as u32,
+            tokens,
+            metered: tokens,
+            body: EntryBody::Original(message_idx as u32),
+        });
+    }
+
+    /// Empties tool results, which must be among `live` and in context order.
+    pub(super) fn clear(&mut self, results: &[LiveResult], marker: &Arc<str>, event: u32) {
+        let weight = self.case.ledger.weigh(marker).0 as u32;
+        let mut cleared: Vec<u32> = results.iter().map(|r| r.part).collect();
+        cleared.sort_unstable();
+        let mut messages: Vec<u32> = results.iter().map(|r| r.message).collect();
+        messages.sort_unstable();
+        let mut entries = std::mem::take(&mut self.context.entries);
+        for entry in &mut entries {
+            if entry
+                .message()
+                .is_some_and(|m| messages.binary_search(&m).is_ok())
+            {
+                self.clear_in(entry, &cleared, marker, weight, event);
+            }
+        }
+        self.context.entries = entries;
+        self.live
+            .retain(|r| cleared.binary_search(&r.part).is_err());
+        self.live_tokens -= results.iter().map(|r| u64::from(r.tokens)).sum::<u64>();
+    }
+
+    fn clear_in(
+        &mut self,
+        entry: &mut Entry,
+        cleared: &[u32],
+        marker: &Arc<str>,
+        weight: u32,
+        event: u32,
+    ) {
+        let Some(message) = entry.message() else {
+            return;
+        };
+        let parts = self.case.session.messages[message as usize].parts.clone();
+        let mut fates = match std::mem::replace(&mut entry.body, EntryBody::Original(message)) {
+            EntryBody::Edited(edited) => edited.parts,
+            _ => vec![PartFate::Kept; parts.len()],
+        };
+        for (part, fate) in parts
+            .clone()
+            .zip(&mut fates)
+            .filter(|(_, fate)| **fate == PartFate::Kept)
+        {
+            let is_cleared = |part: usize| cleared.binary_search(&(part as u32)).is_ok();
+            let owner = self.case.index.owner[part];
+            let new = if is_cleared(part) {
+                PartFate::Cleared {
+                    marker: Arc::clone(marker),
+                    tokens: weight,
+                    event,
+                }
+            } else if owner.is_some_and(|o| is_cleared(o as usize)) {
+                PartFate::Removed { event }
+            } else {
+                continue;
+            };
+            let gone = u64::from(self.case.ledger.truth.per_part[part]);
+            self.by_kind[self.case.index.kinds[part].index()] -= gone;
+            self.tokens -= gone;
+            if let PartFate::Cleared { tokens, .. } = &new {
+                self.by_kind[Kind::Notice.index()] += u64::from(*tokens);
+                self.tokens += u64::from(*tokens);
+            }
+            *fate = new;
+        }
+        entry.tokens = parts
+            .zip(&fates)
+            .map(|(part, fate)| fate.tokens(self.case.ledger.truth.per_part[part]))
+            .sum();
+        entry.metered = entry.tokens;
+        entry.body = EntryBody::Edited(Box::new(Edited {
+            message,
+            parts: fates,
+        }));
+    }
+
+    /// Takes entries (ascending indices) out; `written` stands in the place of the first of them and covers
+    /// them all, or nothing does.
+    pub(super) fn replace(&mut self, taken: &[usize], written: Option<Written>, event: u32) {
+        let covers = self.covers(taken);
+        let mut next = taken.iter().copied().peekable();
+        let mut entries = Vec::with_capacity(self.context.entries.len() + 1 - taken.len());
+        let mut place = None;
+        for (idx, entry) in std::mem::take(&mut self.context.entries)
+            .into_iter()
+            .enumerate()
+        {
+            if next.next_if_eq(&idx).is_some() {
+                place.get_or_insert(entries.len());
+                self.forget(&entry);
+            } else {
+                entries.push(entry);
+            }
+        }
+        self.context.entries = entries;
+        match (written, place) {
+            (Some(written), Some(place)) => self.write(place, Written { covers, ..written }),
+            _ => self
+                .context
+                .dropped
+                .extend(covers.into_iter().map(|messages| Dropped {
+                    messages,
+                    event: Some(event),
+                })),
+        }
+        let mut still_there: Vec<u32> = self
+            .context
+            .entries
+            .iter()
+            .filter_map(Entry::message)
+            .collect();
+        still_there.sort_unstable();
+        self.live
+            .retain(|r| still_there.binary_search(&r.message).is_ok());
+        self.live_tokens = self.live.iter().map(|r| u64::from(r.tokens)).sum();
+    }
+
+    fn write(&mut self, place: usize, written: Written) {
+        let tokens = self.case.ledger.weigh(&written.text).0 as u32;
+        self.by_kind[written.kind.kind().index()] += u64::from(tokens);
+        self.tokens += u64::from(tokens);
+        let entry = Entry {
+            id: self.next_id,
+            tokens,
+            metered: tokens,
+            body: EntryBody::Written(Box::new(written)),
+        };
+        self.next_id += 1;
+        self.context.entries.insert(place, entry);
+    }
+
+    /// Takes an entry out of the sums.
+    fn forget(&mut self, entry: &Entry) {
+        self.tokens -= u64::from(entry.tokens);
+        for (kind, tokens) in entry.weights(self.case) {
+            self.by_kind[kind.index()] -= u64::from(tokens);
+        }
+    }
+
+    /// The messages that these entries are or stand for, as ascending ranges.
+    pub(super) fn covers(&self, taken: &[usize]) -> Vec<Range<u32>> {
+        let mut ranges: Vec<Range<u32>> = Vec::new();
+        for entry in taken.iter().map(|idx| &self.context.entries[*idx]) {
+            match (&entry.body, entry.message()) {
+                (EntryBody::Written(written), _) => ranges.extend(written.covers.iter().cloned()),
+                (_, Some(message)) => ranges.push(message..message + 1),
+                _ => {}
+            }
+        }
+        join(ranges)
+    }
+}
+
+/// Sorts ranges and joins those that touch or overlap.
+pub(super) fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    ranges.sort_unstable_by_key(|r| r.start);
+    let mut joined: Vec<Range<u32>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    joined
+}

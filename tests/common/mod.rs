@@ -1,0 +1,186 @@
+//! Sessions made by hand, for tests of the engine.
+#![expect(dead_code, reason = "each test file uses its part of it")]
+
+use plimsoll::engine::{Case, Context, Outcome, WindowPlan, WindowSource};
+use plimsoll::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source};
+use plimsoll::tokens::{Progress, TokenLedger, default_counter};
+use plimsoll::units::Tokens;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A conversation being written down.
+pub struct Talk {
+    drafts: Vec<Draft>,
+    compaction: Option<(usize, String)>,
+}
+
+pub fn part(body: Body) -> Part {
+    Part {
+        body,
+        record: 0,
+        block: 0,
+    }
+}
+
+pub fn text(text: &str) -> Part {
+    part(Body::Text(text.into()))
+}
+
+impl Talk {
+    /// A system prompt.
+    pub fn new() -> Self {
+        let system = Draft::new(Role::System, vec![text("You are a careful agent.")]);
+        Self {
+            drafts: vec![system],
+            compaction: None,
+        }
+    }
+
+    /// One turn: a request, and calls each with a result of so many words.
+    pub fn turn(&mut self, calls: usize, words: usize) -> &mut Self {
+        let number = self.drafts.len();
+        self.drafts.push(Draft::new(
+            Role::User,
+            vec![text(&format!("Please do task {number}."))],
+        ));
+        for idx in 0..calls {
+            self.call(&format!("call_{number}_{idx}"), words);
+        }
+        self.drafts
+            .push(Draft::new(Role::Assistant, vec![text("That is done.")]));
+        self
+    }
+
+    /// A call and its result.
+    pub fn call(&mut self, id: &str, words: usize) -> &mut Self {
+        let arguments = format!("{{\"path\":\"src/{id}.rs\"}}").into();
+        let call = Body::ToolCall {
+            call: id.into(),
+            tool: "read".into(),
+            arguments,
+        };
+        self.drafts
+            .push(Draft::new(Role::Assistant, vec![part(call)]));
+        let content = "line ".repeat(words);
+        let result = Body::ToolResult {
+            call: id.into(),
+            tool: "read".into(),
+            is_error: false,
+            text: content.into(),
+        };
+        self.drafts.push(Draft::new(Role::Tool, vec![part(result)]));
+        self
+    }
+
+    /// Any message.
+    pub fn message(&mut self, role: Role, parts: Vec<Part>) -> &mut Self {
+        self.drafts.push(Draft::new(role, parts));
+        self
+    }
+
+    /// One request followed by so many calls.
+    pub fn tool_calls(calls: usize, words: usize) -> Self {
+        let mut talk = Self::new();
+        talk.turn(calls, words);
+        talk
+    }
+
+    /// So many turns with so many calls each.
+    pub fn turns(turns: usize, calls: usize, words: usize) -> Self {
+        let mut talk = Self::new();
+        for _ in 0..turns {
+            talk.turn(calls, words);
+        }
+        talk
+    }
+
+    /// The source itself compacted everything before this message.
+    pub fn compact_before(&mut self, message: usize, summary: &str) {
+        self.compaction = Some((message, summary.to_owned()));
+    }
+
+    pub fn session(&self) -> Session {
+        let source = Source {
+            name: "talk".to_owned(),
+            format: "openai_chat",
+            bytes: Arc::from(&b""[..]),
+        };
+        let mut builder = SessionBuilder::new(source);
+        for (idx, draft) in self.drafts.iter().enumerate() {
+            if let Some((at, summary)) = &self.compaction
+                && *at == idx
+            {
+                let mut draft = Draft::new(Role::User, vec![text(summary)]);
+                (draft.is_summary, draft.in_history) = (true, false);
+                let before = builder.len();
+                builder.compaction("auto", None, None, vec![before]);
+                builder.message(draft);
+            }
+            builder.message(draft.clone());
+        }
+        builder.finish()
+    }
+}
+
+/// A case with exact counts and one window throughout.
+pub fn case(talk: &Talk, window: u64) -> Case {
+    let session = talk.session();
+    let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())
+        .expect("nobody cancels");
+    let windows = WindowPlan::constant(Tokens(window), session.steps.len(), WindowSource::ByHand);
+    Case::new(Arc::new(session), ledger, windows)
+}
+
+pub fn windows(window: u64, case: &Case) -> WindowPlan {
+    WindowPlan::constant(
+        Tokens(window),
+        case.session.steps.len(),
+        WindowSource::ByHand,
+    )
+}
+
+/// Every call in the context has its result there and the reverse.
+pub fn pairs_are_whole(case: &Case, context: &Context) {
+    let parts = |entry: &plimsoll::engine::Entry| {
+        let message = &case.session.messages[entry.message()? as usize];
+        Some(case.session.parts_of(message))
+    };
+    let in_context = || context.entries.iter().filter_map(parts).flatten();
+    let calls: HashSet<_> = in_context()
+        .filter_map(|p| {
+            if let Body::ToolCall { call, .. } = &p.body {
+                Some(call)
+            } else {
+                None
+            }
+        })
+        .collect();
+    let results: HashSet<_> = in_context()
+        .filter_map(|p| {
+            if let Body::ToolResult { call, .. } = &p.body {
+                Some(call)
+            } else {
+                None
+            }
+        })
+        .collect();
+    let lonely: Vec<_> = results.difference(&calls).collect();
+    assert!(lonely.is_empty(), "results without their call: {lonely:?}");
+    // The newest call may still wait for its result; any other has it.
+    let waiting = calls.difference(&results).count();
+    assert!(waiting <= 1, "{waiting} calls without their result");
+}
+
+/// The events in words, for messages of failed assertions.
+pub fn event_words(outcome: &Outcome) -> String {
+    outcome
+        .events
+        .iter()
+        .map(|e| {
+            format!(
+                "{} at {}: {} -> {}; ",
+                e.action, e.step, e.before.0, e.after.0
+            )
+        })
+        .collect()
+}

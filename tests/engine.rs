@@ -1,0 +1,343 @@
+//! What a replay does, told on small sessions made by hand.
+
+mod common;
+
+use common::{Talk, case, event_words};
+use plimsoll::engine::{Answer, Case, Reply, Request};
+use plimsoll::engine::{Fate, Policy, Schedule, drive, recorded, simulate};
+use plimsoll::presets;
+use plimsoll::units::Tokens;
+
+fn policy(name: &str) -> Policy {
+    presets::by_name(name).expect("a bundled preset")
+}
+
+/// Values for a window in which every message of `Talk` counts.
+fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> plimsoll::engine::KnobValues {
+    let mut values = policy.defaults();
+    policy
+        .set(&mut values, "output_reserve", 0.0)
+        .expect("every preset has it");
+    for (name, value) in pairs {
+        policy
+            .set(&mut values, name, *value)
+            .expect("a knob of this preset");
+    }
+    values
+}
+
+#[test]
+fn without_a_policy_the_context_only_grows_and_ends_as_the_whole_session() {
+    let case = case(&Talk::tool_calls(20, 100), 100_000);
+    let policy = policy("none");
+    let outcome = simulate(&case, &policy, &policy.defaults(), None);
+    assert!(outcome.events.is_empty());
+    assert!(
+        outcome
+            .samples
+            .windows(2)
+            .all(|pair| pair[0].tokens < pair[1].tokens)
+    );
+    assert_eq!(outcome.context.tokens(), case.ledger.total());
+    outcome.context.check(&case).expect("the books balance");
+}
+
+#[test]
+fn truncate_keeps_system_and_the_newest_and_never_splits_a_pair() {
+    let case = case(&Talk::tool_calls(30, 100), 2_000);
+    let policy = policy("truncate");
+    let outcome = simulate(
+        &case,
+        &policy,
+        &knobs(&policy, &[("keep_recent", 3.0)]),
+        None,
+    );
+    assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
+    outcome.context.check(&case).expect("the books balance");
+    assert!(outcome.samples.iter().all(|s| s.tokens < Tokens(2_000)));
+    // Message 0 is the system prompt; the entry behind it is the notice.
+    assert_eq!(outcome.context.entries[0].message(), Some(0));
+    let (notice, _) = outcome
+        .context
+        .written()
+        .next()
+        .expect("a notice stands in the place of what was dropped");
+    assert!(
+        notice.text.contains("earlier messages were left out"),
+        "{}",
+        notice.text
+    );
+    common::pairs_are_whole(&case, &outcome.context);
+}
+
+#[test]
+fn a_trigger_acts_at_exactly_its_share_of_usable() {
+    let case = case(&Talk::tool_calls(30, 100), 100_000);
+    let policy = policy("truncate");
+    let none = simulate(&case, &policy, &knobs(&policy, &[]), None);
+    let at = none.samples[20].tokens;
+    // The window that makes sample 20 exactly half of usable.
+    let case = case.with_windows(common::windows(at.0 * 2, &case));
+    let outcome = simulate(
+        &case,
+        &policy,
+        &knobs(
+            &policy,
+            &[("compression_trigger", 0.5), ("keep_recent", 2.0)],
+        ),
+        None,
+    );
+    assert_eq!(outcome.events[0].step, 20, "{}", event_words(&outcome));
+    let above = knobs(
+        &policy,
+        &[("compression_trigger", 0.51), ("keep_recent", 2.0)],
+    );
+    assert!(simulate(&case, &policy, &above, None).events[0].step > 20);
+}
+
+#[test]
+fn prune_clears_old_results_spares_recent_turns_and_keeps_every_message() {
+    let case = case(&Talk::turns(6, 5, 200), 8_000);
+    let policy = policy("prune");
+    let values = knobs(
+        &policy,
+        &[
+            ("prune_protect", 500.0),
+            ("prune_minimum", 300.0),
+            ("compression_trigger", 0.5),
+        ],
+    );
+    let outcome = simulate(&case, &policy, &values, None);
+    assert!(outcome.compactions >= 1);
+    outcome.context.check(&case).expect("the books balance");
+    let fates = outcome.context.fates(case.session.messages.len());
+    assert!(
+        fates
+            .iter()
+            .all(|(fate, _)| matches!(fate, Fate::Kept | Fate::Cleared))
+    );
+    let last_turns = case.session.turns - 1;
+    let spared = case
+        .session
+        .messages
+        .iter()
+        .zip(&fates)
+        .filter(|(m, _)| m.turn >= last_turns);
+    assert!(spared.into_iter().all(|(_, (fate, _))| *fate == Fate::Kept));
+    for event in &outcome.events {
+        assert!(event.before.0 - event.after.0 > 300, "{event:?}");
+    }
+}
+
+#[test]
+fn prune_does_nothing_when_it_would_not_save_enough() {
+    let case = case(&Talk::turns(6, 5, 200), 8_000);
+    let policy = policy("prune");
+    let values = knobs(
+        &policy,
+        &[
+            ("prune_protect", 500.0),
+            ("prune_minimum", 200_000.0),
+            ("compression_trigger", 0.5),
+        ],
+    );
+    assert_eq!(simulate(&case, &policy, &values, None).compactions, 0);
+}
+
+#[test]
+fn a_summary_stands_for_what_it_replaced_and_weighs_no_more_than_its_cap() {
+    let case = case(&Talk::tool_calls(60, 100), 4_000);
+    let policy = policy("summarize");
+    let outcome = simulate(
+        &case,
+        &policy,
+        &knobs(
+            &policy,
+            &[("summary_max_tokens", 256.0), ("keep_recent", 4.0)],
+        ),
+        None,
+    );
+    assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
+    outcome.context.check(&case).expect("the books balance");
+    let (summary, tokens) = outcome.context.written().next().expect("a summary");
+    assert!(summary.is_predicted);
+    assert!(tokens <= Tokens(256) && tokens > Tokens(250), "{tokens:?}");
+    assert_eq!(outcome.summaries.requests, outcome.compactions);
+    assert!(
+        plimsoll::engine::ExecutedContext::new(outcome.context).is_err(),
+        "predicted text is never exported"
+    );
+}
+
+#[test]
+fn cooldown_counts_the_calls_it_rests() {
+    let case = case(&Talk::tool_calls(40, 100), 1_500);
+    let policy = policy("truncate");
+    // A trigger so low that it holds at every call.
+    let values = |cooldown| {
+        knobs(
+            &policy,
+            &[
+                ("compression_trigger", 0.05),
+                ("keep_recent", 1.0),
+                ("cooldown", cooldown),
+            ],
+        )
+    };
+    let gaps = |cooldown| {
+        let outcome = simulate(&case, &policy, &values(cooldown), None);
+        let steps: Vec<_> = outcome.events.iter().map(|e| e.step).collect();
+        steps
+            .windows(2)
+            .map(|w| w[1] - w[0])
+            .min()
+            .expect("it fires more than once")
+    };
+    assert_eq!(gaps(0.0), 1);
+    assert_eq!(gaps(3.0), 4);
+}
+
+/// Answers from a script.
+struct Script(Vec<Reply>);
+
+impl Answer for Script {
+    fn answer(&mut self, _: &Case, _: &Request) -> Reply {
+        self.0
+            .pop()
+            .unwrap_or_else(|| Reply::Failed("the script is over".to_owned()))
+    }
+}
+
+#[test]
+fn a_failed_empty_or_too_long_summary_leaves_its_messages_in_place() {
+    let case = case(&Talk::tool_calls(20, 100), 4_000);
+    let policy = policy("summarize");
+    let values = knobs(&policy, &[("summary_max_tokens", 64.0)]);
+    let now = Schedule::Now { force: true };
+    let replies = [
+        (Reply::Failed("no answer".to_owned()), "no answer"),
+        (Reply::Summary("  ".into()), "empty"),
+        (
+            Reply::Summary("word ".repeat(200).into()),
+            "more than the 64 allowed",
+        ),
+    ];
+    for (reply, why) in replies {
+        let outcome = drive(&case, &policy, &values, now, None, &mut Script(vec![reply]));
+        assert_eq!(outcome.compactions, 0);
+        assert_eq!(outcome.context.tokens(), case.ledger.total());
+        assert!(outcome.warnings[0].contains(why), "{:?}", outcome.warnings);
+    }
+}
+
+#[test]
+fn compacting_now_honours_the_trigger_unless_forced() {
+    let case = case(&Talk::tool_calls(20, 100), 100_000);
+    let policy = policy("truncate");
+    let mut answers = Script(Vec::new());
+    let honoured = drive(
+        &case,
+        &policy,
+        &policy.defaults(),
+        Schedule::Now { force: false },
+        None,
+        &mut answers,
+    );
+    assert_eq!(honoured.compactions, 0);
+    let forced = drive(
+        &case,
+        &policy,
+        &policy.defaults(),
+        Schedule::Now { force: true },
+        None,
+        &mut answers,
+    );
+    assert_eq!(forced.compactions, 1);
+    assert!(forced.context.tokens() < honoured.context.tokens());
+    forced.context.check(&case).expect("the books balance");
+}
+
+#[test]
+fn compacting_the_result_again_changes_nothing_once_only_the_kept_are_left() {
+    let case = case(&Talk::tool_calls(20, 100), 100_000);
+    let policy = policy("truncate");
+    let now = Schedule::Now { force: true };
+    let once = drive(
+        &case,
+        &policy,
+        &policy.defaults(),
+        now,
+        None,
+        &mut Script(Vec::new()),
+    );
+    let kept: Vec<_> = once
+        .context
+        .entries
+        .iter()
+        .filter_map(plimsoll::engine::Entry::message)
+        .collect();
+    // The system prompt and the ten newest messages, one more where a pair would be split.
+    assert!((11..=12).contains(&kept.len()), "{kept:?}");
+}
+
+#[test]
+fn the_recorded_lane_follows_recorded_compactions_and_reported_tokens() {
+    let mut talk = Talk::tool_calls(10, 100);
+    talk.compact_before(12, "what happened so far");
+    let case = case(&talk, 100_000);
+    let outcome = recorded(&case, Tokens::ZERO, None);
+    assert_eq!(outcome.compactions, 1);
+    let event = &outcome.events[0];
+    let (before, after) = (
+        &outcome.samples[event.step - 1],
+        &outcome.samples[event.step],
+    );
+    assert!(after.tokens < before.tokens, "{before:?} {after:?}");
+    outcome.context.check(&case).expect("the books balance");
+    // A replay starts from the full history: the recorded summary is not in it.
+    let none = policy("none");
+    let replay = simulate(&case, &none, &none.defaults(), None);
+    assert_eq!(replay.context.tokens(), case.ledger.total());
+    replay.context.check(&case).expect("the books balance");
+}
+
+#[test]
+fn an_overflowing_call_is_counted_once_and_its_tokens_are_set_apart() {
+    let case = case(&Talk::tool_calls(20, 100), 1_000);
+    let none = policy("none");
+    let outcome = simulate(&case, &none, &knobs(&none, &[]), None);
+    let above = outcome
+        .samples
+        .iter()
+        .filter(|s| s.tokens > Tokens(1_000))
+        .count();
+    assert!(above > 0);
+    assert_eq!(outcome.overflows, above);
+    let rejected: Tokens = outcome
+        .samples
+        .iter()
+        .filter(|s| s.overflows)
+        .map(|s| s.tokens)
+        .sum();
+    assert_eq!(outcome.tokens_rejected, rejected);
+}
+
+#[test]
+fn a_replay_that_stops_at_a_step_shows_the_same_as_one_that_goes_on() {
+    let case = case(&Talk::turns(6, 5, 200), 3_000);
+    for preset in presets::PRESETS {
+        let policy = preset.policy().expect("bundled");
+        let values = knobs(&policy, &[]);
+        let whole = simulate(&case, &policy, &values, None);
+        for step in [0, 7, 20] {
+            let part = simulate(&case, &policy, &values, Some(step));
+            assert_eq!(part.samples[..], whole.samples[..=step], "{}", preset.name);
+            assert_eq!(
+                part.context.tokens(),
+                whole.samples[step].tokens,
+                "{}",
+                preset.name
+            );
+        }
+    }
+}
