@@ -190,7 +190,11 @@ impl Context {
             }
         }
         for entry in &self.entries {
-            let weight: u32 = entry.weights(case).map(|(_, tokens)| tokens).sum();
+            let mut weight = 0;
+            entry.each_weight(case, |_, tokens| weight += tokens);
+            if let Some(text) = entry.text() {
+                weight = case.ledger.weigh(&text).0 as u32;
+            }
             if weight != entry.tokens {
                 return Err(format!(
                     "entry {} weighs {weight}, not {}",
@@ -228,29 +232,25 @@ impl Entry {
         }
     }
 
-    /// Kind and true tokens of each of its pieces.
-    pub(super) fn weights<'a>(
-        &'a self,
-        case: &'a Case,
-    ) -> Box<dyn Iterator<Item = (Kind, u32)> + 'a> {
-        let part_weights = |message: u32| {
-            let parts = case.session.messages[message as usize].parts.clone();
-            parts.map(|part| (case.index.kinds[part], case.ledger.truth.per_part[part]))
-        };
+    /// Gives kind and true tokens of each of its pieces.
+    pub(super) fn each_weight(&self, case: &Case, mut give: impl FnMut(Kind, u32)) {
+        let parts = |message: u32| case.session.messages[message as usize].parts.clone();
+        let weight = |part: usize| (case.index.kinds[part], case.ledger.truth.per_part[part]);
         match &self.body {
-            EntryBody::Original(message) => Box::new(part_weights(*message)),
+            EntryBody::Original(message) => parts(*message)
+                .map(weight)
+                .for_each(|(kind, tokens)| give(kind, tokens)),
             EntryBody::Edited(edited) => {
-                Box::new(part_weights(edited.message).zip(&edited.parts).map(
-                    |((kind, tokens), fate)| match fate {
-                        PartFate::Kept => (kind, tokens),
-                        _ => (Kind::Notice, fate.tokens(tokens)),
-                    },
-                ))
+                for ((kind, tokens), fate) in parts(edited.message).map(weight).zip(&edited.parts) {
+                    let kind = if *fate == PartFate::Kept {
+                        kind
+                    } else {
+                        Kind::Notice
+                    };
+                    give(kind, fate.tokens(tokens));
+                }
             }
-            EntryBody::Written(written) => Box::new(std::iter::once((
-                written.kind.kind(),
-                case.ledger.weigh(&written.text).0 as u32,
-            ))),
+            EntryBody::Written(written) => give(written.kind.kind(), self.tokens),
         }
     }
 }

@@ -65,6 +65,8 @@ pub struct Run<'a> {
 struct BoundStage<'a> {
     stage: &'a Stage,
     bound: Stage,
+    /// Below this much used it cannot fire.
+    floor: f64,
     last_fired: Option<usize>,
     last_tried: Option<usize>,
 }
@@ -126,11 +128,16 @@ impl<'a> Run<'a> {
     ) -> Self {
         let names = policy.bindings(knobs);
         let n_stages = policy.stages.len();
-        let stages = policy.stages.iter().map(|stage| BoundStage {
-            bound: stage.bind(&names),
-            stage,
-            last_fired: None,
-            last_tried: None,
+        let stages = policy.stages.iter().map(|stage| {
+            let bound = stage.bind(&names);
+            let floor = floor(case, &bound.when);
+            BoundStage {
+                stage,
+                bound,
+                floor,
+                last_fired: None,
+                last_tried: None,
+            }
         });
         let (working, step, phase) = match schedule {
             Schedule::Replay => (Working::new(case), 0, Phase::Enter),
@@ -160,7 +167,10 @@ impl<'a> Run<'a> {
             phase,
             moment,
             waiting: None,
-            outcome: Outcome::default(),
+            outcome: Outcome {
+                samples: Vec::with_capacity(case.session.steps.len()),
+                ..Outcome::default()
+            },
         }
     }
 
@@ -292,8 +302,12 @@ impl<'a> Run<'a> {
         if stage.stage.at == Hook::TurnStart && !self.turn_begins() {
             return false;
         }
+        let is_forced = self.schedule == (Schedule::Now { force: true });
+        if !is_forced && self.working.metered().as_f64() < stage.floor {
+            return false;
+        }
         self.measure();
-        if self.schedule == (Schedule::Now { force: true }) {
+        if is_forced {
             return true;
         }
         let stage = &self.stages[idx];
@@ -410,6 +424,18 @@ impl<'a> Run<'a> {
         }
         outcome
     }
+}
+
+/// The least that must be used for a trigger to hold, as far as that can be known before the run.
+fn floor(case: &Case, when: &Expr) -> f64 {
+    let windows = &case.windows.per_step;
+    let window = windows.first().copied().unwrap_or_default();
+    if windows.iter().any(|w| *w != window) {
+        return f64::NEG_INFINITY;
+    }
+    when.fix(Quantity::Window, window.as_f64())
+        .floor_of(Quantity::Used)
+        .unwrap_or(f64::NEG_INFINITY)
 }
 
 /// The trigger as written and what its terms stood at.

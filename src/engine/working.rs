@@ -136,21 +136,34 @@ impl<'a> Working<'a> {
         let weight = self.case.ledger.weigh(marker).0 as u32;
         let mut cleared: Vec<u32> = results.iter().map(|r| r.part).collect();
         cleared.sort_unstable();
-        let mut messages: Vec<u32> = results.iter().map(|r| r.message).collect();
-        messages.sort_unstable();
-        let mut entries = std::mem::take(&mut self.context.entries);
-        for entry in &mut entries {
-            if entry
-                .message()
-                .is_some_and(|m| messages.binary_search(&m).is_ok())
+        let mut last = None;
+        for result in results {
+            if last.replace(result.message) != Some(result.message)
+                && let Some(idx) = self.find(result.message)
             {
-                self.clear_in(entry, &cleared, marker, weight, event);
+                let mut entry = self.context.entries[idx].clone();
+                self.clear_in(&mut entry, &cleared, marker, weight, event);
+                self.context.entries[idx] = entry;
             }
         }
-        self.context.entries = entries;
         self.live
             .retain(|r| cleared.binary_search(&r.part).is_err());
         self.live_tokens -= results.iter().map(|r| u64::from(r.tokens)).sum::<u64>();
+    }
+
+    /// The entry of a message. Entries stand in the session's order, unless a recorded compaction carried some over.
+    fn find(&self, message: u32) -> Option<usize> {
+        let entries = &self.context.entries;
+        let is_it = |idx: &usize| entries[*idx].message() == Some(message);
+        let guess = entries
+            .binary_search_by_key(&message, Entry::position)
+            .ok()
+            .filter(is_it);
+        guess.or_else(|| {
+            entries
+                .iter()
+                .position(|entry| entry.message() == Some(message))
+        })
     }
 
     fn clear_in(
@@ -211,23 +224,17 @@ impl<'a> Working<'a> {
     /// them all, or nothing does.
     pub(super) fn replace(&mut self, taken: &[usize], written: Option<Written>, event: u32) {
         let covers = self.covers(taken);
+        let is_gone = |message: u32| covers.iter().any(|range| range.contains(&message));
+        self.live.retain(|r| !is_gone(r.message));
+        self.live_tokens = self.live.iter().map(|r| u64::from(r.tokens)).sum();
+        let mut entries = std::mem::take(&mut self.context.entries);
+        taken.iter().for_each(|idx| self.forget(&entries[*idx]));
         let mut next = taken.iter().copied().peekable();
-        let mut entries = Vec::with_capacity(self.context.entries.len() + 1 - taken.len());
-        let mut place = None;
-        for (idx, entry) in std::mem::take(&mut self.context.entries)
-            .into_iter()
-            .enumerate()
-        {
-            if next.next_if_eq(&idx).is_some() {
-                place.get_or_insert(entries.len());
-                self.forget(&entry);
-            } else {
-                entries.push(entry);
-            }
-        }
+        let mut idx = 0..;
+        entries.retain(|_| next.next_if_eq(&idx.next().unwrap_or(0)).is_none());
         self.context.entries = entries;
-        match (written, place) {
-            (Some(written), Some(place)) => self.write(place, Written { covers, ..written }),
+        match (written, taken.first()) {
+            (Some(written), Some(place)) => self.write(*place, Written { covers, ..written }),
             _ => self
                 .context
                 .dropped
@@ -236,16 +243,6 @@ impl<'a> Working<'a> {
                     event: Some(event),
                 })),
         }
-        let mut still_there: Vec<u32> = self
-            .context
-            .entries
-            .iter()
-            .filter_map(Entry::message)
-            .collect();
-        still_there.sort_unstable();
-        self.live
-            .retain(|r| still_there.binary_search(&r.message).is_ok());
-        self.live_tokens = self.live.iter().map(|r| u64::from(r.tokens)).sum();
     }
 
     fn write(&mut self, place: usize, written: Written) {
@@ -265,9 +262,9 @@ impl<'a> Working<'a> {
     /// Takes an entry out of the sums.
     fn forget(&mut self, entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
-        for (kind, tokens) in entry.weights(self.case) {
-            self.by_kind[kind.index()] -= u64::from(tokens);
-        }
+        entry.each_weight(self.case, |kind, tokens| {
+            self.by_kind[kind.index()] -= u64::from(tokens)
+        });
     }
 
     /// The messages that these entries are or stand for, as ascending ranges.

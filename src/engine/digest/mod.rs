@@ -17,6 +17,9 @@ struct Section {
     share: f64,
 }
 
+/// Where little is left, sections do not share it out in scraps: the most important ones take what they need.
+const AT_LEAST: f64 = 96.0;
+
 /// A digest of what a request wants summarized; it fits the request's cap. Empty if not even one line fits.
 pub fn digest(case: &Case, request: &Request) -> String {
     let messages: Vec<usize> = request.covers.iter().cloned().flatten().collect();
@@ -68,7 +71,7 @@ fn assemble(case: &Case, request: &Request, sections: &[Section]) -> String {
     let mut chosen: Vec<String> = Vec::new();
     for section in sections.iter().filter(|s| !s.lines.is_empty()) {
         let heading = format!("{}:", section.heading);
-        let mut room = left * section.share - weigh(&heading);
+        let mut room = (left * section.share).max(left.min(AT_LEAST)) - weigh(&heading);
         let lines: Vec<_> = section
             .lines
             .iter()

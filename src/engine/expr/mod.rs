@@ -190,9 +190,13 @@ impl Expr {
     /// Replaces names by what they stand for and folds what is then constant.
     #[must_use]
     pub fn bind(&self, names: &BTreeMap<String, Self>) -> Self {
+        let node = self.node.rewrite(&|node| match node {
+            Node::Name(name) => names.get(name).map(|e| e.node.clone()),
+            _ => None,
+        });
         Self {
             text: self.text.clone(),
-            node: self.node.bind(names),
+            node,
         }
     }
 
@@ -204,6 +208,33 @@ impl Expr {
     /// Whether a condition holds.
     pub fn holds(&self, moment: &Moment) -> bool {
         self.value(moment) == 1.0
+    }
+
+    /// The smallest value of `quantity` at which it can hold, where it is plainly `quantity >= constant` or
+    /// `quantity > constant`: below that nothing else needs to be measured.
+    pub fn floor_of(&self, quantity: Quantity) -> Option<f64> {
+        match &self.node {
+            Node::Binary(Binary::GreaterOrEqual | Binary::Greater, left, right) => {
+                match (&**left, &**right) {
+                    (Node::Quantity(q), Node::Constant(floor)) if *q == quantity => Some(*floor),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The same with a quantity that is constant in a run replaced by its value.
+    #[must_use]
+    pub fn fix(&self, quantity: Quantity, value: f64) -> Self {
+        let node = self.node.rewrite(&|node| match node {
+            Node::Quantity(q) if *q == quantity => Some(Node::Constant(value)),
+            _ => None,
+        });
+        Self {
+            text: self.text.clone(),
+            node,
+        }
     }
 
     /// Quantities and names it mentions, each once, in the order written.
@@ -286,25 +317,22 @@ impl Node {
         }
     }
 
-    fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
-        let bound = match self {
-            Self::Name(name) => names
-                .get(name)
-                .map_or_else(|| self.clone(), |e| e.node.clone()),
-            Self::Not(inner) => Self::Not(Box::new(inner.bind(names))),
-            Self::Negate(inner) => Self::Negate(Box::new(inner.bind(names))),
-            Self::Binary(op, a, b) => {
-                Self::Binary(*op, Box::new(a.bind(names)), Box::new(b.bind(names)))
-            }
+    /// Replaces nodes from the leaves up and folds what is then constant.
+    fn rewrite(&self, replace: &dyn Fn(&Self) -> Option<Self>) -> Self {
+        let inner = |node: &Self| Box::new(node.rewrite(replace));
+        let node = match self {
+            Self::Not(a) => Self::Not(inner(a)),
+            Self::Negate(a) => Self::Negate(inner(a)),
+            Self::Binary(op, a, b) => Self::Binary(*op, inner(a), inner(b)),
             Self::Call(function, args) => {
-                Self::Call(*function, args.iter().map(|a| a.bind(names)).collect())
+                Self::Call(*function, args.iter().map(|a| a.rewrite(replace)).collect())
             }
-            other => other.clone(),
+            leaf => replace(leaf).unwrap_or_else(|| leaf.clone()),
         };
-        if bound.is_constant() {
-            Self::Constant(bound.value(&Moment::default()))
+        if node.is_constant() {
+            Self::Constant(node.value(&Moment::default()))
         } else {
-            bound
+            node
         }
     }
 

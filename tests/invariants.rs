@@ -1,0 +1,181 @@
+//! What holds for every session, every preset and every setting, tried on random ones.
+
+mod common;
+
+use common::{Talk, case, pairs_are_whole, part};
+use plimsoll::engine::{
+    Answer, Case, ExecutedContext, Fate, KnobValues, Policy, Reply, Request, Schedule, drive,
+    simulate,
+};
+use plimsoll::presets::PRESETS;
+use plimsoll::session::{Body, MediaKind, Role};
+use proptest::prelude::*;
+
+/// What may happen next in a made-up conversation.
+#[derive(Clone, Debug)]
+enum Move {
+    Turn { calls: usize, words: usize },
+    Parallel { calls: usize, words: usize },
+    Instructions,
+    Picture,
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let a_move = prop_oneof![
+        4 => (0..6_usize, 0..300_usize).prop_map(|(calls, words)| Move::Turn { calls, words }),
+        2 => (2..5_usize, 0..200_usize).prop_map(|(calls, words)| Move::Parallel { calls, words }),
+        1 => Just(Move::Instructions),
+        1 => Just(Move::Picture),
+    ];
+    prop::collection::vec(a_move, 1..12)
+}
+
+fn talk(moves: &[Move]) -> Talk {
+    let mut talk = Talk::new();
+    for (number, a_move) in moves.iter().enumerate() {
+        match a_move {
+            Move::Turn { calls, words } => {
+                talk.turn(*calls, *words);
+            }
+            Move::Parallel { calls, words } => parallel(&mut talk, number, *calls, *words),
+            Move::Instructions => {
+                talk.message(Role::System, vec![common::text("New rules from here on.")]);
+            }
+            Move::Picture => {
+                let (id, within) = (
+                    format!("shot_{number}"),
+                    Some(format!("shot_{number}").into()),
+                );
+                talk.message(Role::Assistant, vec![call(&id)]);
+                let image = Body::Media {
+                    media: MediaKind::Image,
+                    mime: "image/png".into(),
+                    bytes: 9_000,
+                    pixels: Some((800, 600)),
+                    within,
+                };
+                talk.message(Role::User, vec![result(&id, 3), part(image)]);
+            }
+        }
+    }
+    talk
+}
+
+fn call(id: &str) -> plimsoll::session::Part {
+    part(Body::ToolCall {
+        call: id.into(),
+        tool: "grep".into(),
+        arguments: "{\"pattern\":\"fn\"}".into(),
+    })
+}
+
+fn result(id: &str, words: usize) -> plimsoll::session::Part {
+    let text = "match ".repeat(words).into();
+    part(Body::ToolResult {
+        call: id.into(),
+        tool: "grep".into(),
+        is_error: false,
+        text,
+    })
+}
+
+/// Several calls in one message, their results in one message, as Anthropic writes them.
+fn parallel(talk: &mut Talk, number: usize, calls: usize, words: usize) {
+    let ids: Vec<_> = (0..calls)
+        .map(|idx| format!("par_{number}_{idx}"))
+        .collect();
+    talk.message(Role::Assistant, ids.iter().map(|id| call(id)).collect());
+    talk.message(Role::User, ids.iter().map(|id| result(id, words)).collect());
+}
+
+/// Every knob somewhere in its range, most of them low, where things happen.
+fn values(policy: &Policy, dice: &[f64]) -> KnobValues {
+    let mut values = policy.defaults();
+    for (knob, dice) in policy.knobs.iter().zip(dice.iter().cycle()) {
+        let [low, high] = knob.range;
+        let value = low + (high - low) * dice.powi(4);
+        let whole = if knob.step >= 1.0 {
+            value.round()
+        } else {
+            value
+        };
+        policy
+            .set(&mut values, &knob.name, whole.clamp(low, high))
+            .expect("inside the range");
+    }
+    values
+}
+
+struct Digest;
+
+impl Answer for Digest {
+    fn answer(&mut self, case: &Case, request: &Request) -> Reply {
+        Reply::Summary(plimsoll::engine::digest(case, request).into())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_books_balance_and_pairs_stay_whole_at_every_step(
+        moves in moves(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
+    ) {
+        let case = case(&talk(&moves), window);
+        for preset in PRESETS {
+            let policy = preset.policy().expect("bundled");
+            let values = values(&policy, &dice);
+            let whole = simulate(&case, &policy, &values, None);
+            let steps = case.session.steps.len();
+            for until in (0..steps).step_by(3).map(Some).chain([None]) {
+                let outcome = simulate(&case, &policy, &values, until);
+                outcome.context.check(&case).map_err(|e| TestCaseError::fail(format!("{}: {e}", preset.name)))?;
+                pairs_are_whole(&case, &outcome.context);
+                prop_assert!(outcome.samples.iter().zip(&whole.samples).all(|(a, b)| a == b));
+            }
+            for sample in &whole.samples {
+                prop_assert_eq!(u64::from(sample.by_kind.iter().sum::<u32>()), sample.tokens.0);
+            }
+            for event in &whole.events {
+                prop_assert!(event.after < event.before, "{:?}", event);
+            }
+            prop_assert_eq!(whole.compactions, whole.events.len());
+        }
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_events(moves in moves(), dice in prop::collection::vec(0.0..1.0_f64, 8)) {
+        let case = case(&talk(&moves), 2_000);
+        for preset in PRESETS {
+            let policy = preset.policy().expect("bundled");
+            let values = values(&policy, &dice);
+            let (a, b) = (simulate(&case, &policy, &values, None), simulate(&case, &policy, &values, None));
+            prop_assert_eq!(a.events, b.events);
+            prop_assert_eq!(a.samples, b.samples);
+        }
+    }
+
+    #[test]
+    fn what_is_executed_holds_no_predicted_text_and_fits_its_cap(moves in moves(), cap in 64..512_u32) {
+        let case = case(&talk(&moves), 2_000);
+        let policy = plimsoll::presets::by_name("summarize").expect("bundled");
+        let mut values = policy.defaults();
+        policy.set(&mut values, "summary_max_tokens", f64::from(cap)).expect("inside the range");
+        let outcome = drive(&case, &policy, &values, Schedule::Now { force: true }, None, &mut Digest);
+        for (written, tokens) in outcome.context.written() {
+            prop_assert!(!written.is_predicted && tokens.0 <= u64::from(cap));
+        }
+        let fates = outcome.context.fates(case.session.messages.len());
+        prop_assert!(fates.iter().all(|(fate, _)| matches!(fate, Fate::Kept | Fate::Summarized)));
+        let executed = ExecutedContext::new(outcome.context).expect("nothing is predicted");
+        prop_assert_eq!(executed.managed(&case.session).entries.len(), executed.context().entries.len());
+    }
+
+    #[test]
+    fn no_text_makes_the_expression_parser_panic(text in "[a-z_0-9 ()+*/<>=!,.'-]{0,60}|\\PC{0,40}") {
+        let vocabulary = plimsoll::engine::Vocabulary::default();
+        if let Err(error) = plimsoll::engine::Expr::parse_any(&text, &vocabulary) {
+            prop_assert!(error.column <= text.chars().count() + 1);
+        }
+    }
+}
