@@ -41,7 +41,7 @@ pub enum EntryBody {
     /// A message of the session, untouched; the number is its index.
     Original(u32),
     /// A message of the session some of whose parts changed.
-    Edited(Box<Edited>),
+    Edited(Edited),
     /// A message of ours.
     Written(Box<Written>),
 }
@@ -52,7 +52,7 @@ pub struct Edited {
     /// Index of the message.
     pub message: u32,
     /// Its parts in order, each with what became of it.
-    pub parts: Vec<PartFate>,
+    pub parts: Box<[PartFate]>,
 }
 
 /// What became of one part.
@@ -241,7 +241,9 @@ impl Entry {
                 .map(weight)
                 .for_each(|(kind, tokens)| give(kind, tokens)),
             EntryBody::Edited(edited) => {
-                for ((kind, tokens), fate) in parts(edited.message).map(weight).zip(&edited.parts) {
+                for ((kind, tokens), fate) in
+                    parts(edited.message).map(weight).zip(edited.parts.iter())
+                {
                     let kind = if *fate == PartFate::Kept {
                         kind
                     } else {

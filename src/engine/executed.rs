@@ -55,7 +55,10 @@ impl ExecutedContext {
 
 fn edited_entry(session: &Session, edited: &Edited) -> ManagedEntry {
     let message = edited.message as usize;
-    let parts = session.messages[message].parts.clone().zip(&edited.parts);
+    let parts = session.messages[message]
+        .parts
+        .clone()
+        .zip(edited.parts.iter());
     let parts = parts.filter_map(|(part, fate)| match fate {
         PartFate::Kept => Some(ManagedPart::Kept { part }),
         PartFate::Cleared { marker, .. } => Some(ManagedPart::Replaced {

@@ -52,15 +52,16 @@ pub(super) fn plan(
 ) -> Option<Plan> {
     match &stage.action {
         Action::Clear(clear) => {
-            let results = select::tool_results(case, working, &stage.take, moment);
-            let marker = case.ledger.weigh(&clear.marker);
-            let gone: Tokens = results.iter().map(|r| Tokens::from(r.tokens)).sum();
-            let left = Tokens(marker.0 * results.len() as u64);
-            let edit = Edit::Clear {
-                results,
-                marker: Arc::clone(&clear.marker),
-            };
-            allows(&stage.guard, gone, left, moment).then_some(Plan::Ready(edit))
+            let taken = select::tool_results(case, working, &stage.take, moment);
+            let results = &working.live[..taken];
+            let gone = results.iter().map(|r| Tokens::from(r.tokens)).sum();
+            let left = Tokens(case.ledger.weigh(&clear.marker).0 * taken as u64);
+            allows(&stage.guard, gone, left, moment).then(|| {
+                Plan::Ready(Edit::Clear {
+                    results: results.to_vec(),
+                    marker: Arc::clone(&clear.marker),
+                })
+            })
         }
         Action::Drop(drop) => {
             let taken = select::messages(case, working, &stage.take, moment);

@@ -7,7 +7,7 @@ use super::Case;
 use super::context::{Entry, EntryBody};
 use super::expr::{Expr, Moment};
 use super::stages::{Boundary, Keep, Take};
-use super::working::{LiveResult, Working};
+use super::working::Working;
 use crate::session::Role;
 
 /// Indices of the entries that are taken, ascending.
@@ -38,13 +38,13 @@ pub(super) fn messages(
         .collect()
 }
 
-/// The tool results that are taken, in context order.
+/// How many of the live tool results are taken: always the oldest, since every rule spares the newest.
 pub(super) fn tool_results(
     case: &Case,
     working: &Working<'_>,
     take: &Take,
     moment: &Moment,
-) -> Vec<LiveResult> {
+) -> usize {
     let entries = &working.context.entries;
     let mut until_message = u32::MAX;
     let mut protect = 0.0;
@@ -66,13 +66,13 @@ pub(super) fn tool_results(
     }
     // From the oldest: a result is spared as soon as it and all newer ones fit under the protection.
     let mut newer = working.live_tokens;
-    let mut taken = Vec::new();
+    let mut taken = 0;
     for result in &working.live {
         if newer as f64 <= protect || result.message >= until_message {
             break;
         }
         newer -= u64::from(result.tokens);
-        taken.push(*result);
+        taken += 1;
     }
     taken
 }

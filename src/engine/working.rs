@@ -137,10 +137,12 @@ impl<'a> Working<'a> {
         let mut cleared: Vec<u32> = results.iter().map(|r| r.part).collect();
         cleared.sort_unstable();
         let mut last = None;
+        let mut idx = 0;
         for result in results {
             if last.replace(result.message) != Some(result.message)
-                && let Some(idx) = self.find(result.message)
+                && let Some(found) = self.find(result.message, idx)
             {
+                idx = found;
                 let mut entry = self.context.entries[idx].clone();
                 self.clear_in(&mut entry, &cleared, marker, weight, event);
                 self.context.entries[idx] = entry;
@@ -151,19 +153,20 @@ impl<'a> Working<'a> {
         self.live_tokens -= results.iter().map(|r| u64::from(r.tokens)).sum::<u64>();
     }
 
-    /// The entry of a message. Entries stand in the session's order, unless a recorded compaction carried some over.
-    fn find(&self, message: u32) -> Option<usize> {
+    /// The entry of a message, looked for near `from` first: what is cleared together stands together.
+    fn find(&self, message: u32, from: usize) -> Option<usize> {
+        const NEAR: usize = 8;
         let entries = &self.context.entries;
-        let is_it = |idx: &usize| entries[*idx].message() == Some(message);
-        let guess = entries
-            .binary_search_by_key(&message, Entry::position)
-            .ok()
-            .filter(is_it);
-        guess.or_else(|| {
-            entries
-                .iter()
-                .position(|entry| entry.message() == Some(message))
-        })
+        let is_it = |entry: &Entry| entry.message() == Some(message);
+        let near = &entries[from..(from + NEAR).min(entries.len())];
+        if let Some(at) = near.iter().position(is_it) {
+            return Some(from + at);
+        }
+        // Entries stand in the session's order, unless a recorded compaction carried some over.
+        let guess = entries.binary_search_by_key(&message, Entry::position).ok();
+        guess
+            .filter(|idx| is_it(&entries[*idx]))
+            .or_else(|| entries.iter().position(is_it))
     }
 
     fn clear_in(
@@ -180,11 +183,11 @@ impl<'a> Working<'a> {
         let parts = self.case.session.messages[message as usize].parts.clone();
         let mut fates = match std::mem::replace(&mut entry.body, EntryBody::Original(message)) {
             EntryBody::Edited(edited) => edited.parts,
-            _ => vec![PartFate::Kept; parts.len()],
+            _ => vec![PartFate::Kept; parts.len()].into_boxed_slice(),
         };
         for (part, fate) in parts
             .clone()
-            .zip(&mut fates)
+            .zip(fates.iter_mut())
             .filter(|(_, fate)| **fate == PartFate::Kept)
         {
             let is_cleared = |part: usize| cleared.binary_search(&(part as u32)).is_ok();
@@ -210,14 +213,14 @@ impl<'a> Working<'a> {
             *fate = new;
         }
         entry.tokens = parts
-            .zip(&fates)
+            .zip(fates.iter())
             .map(|(part, fate)| fate.tokens(self.case.ledger.truth.per_part[part]))
             .sum();
         entry.metered = entry.tokens;
-        entry.body = EntryBody::Edited(Box::new(Edited {
+        entry.body = EntryBody::Edited(Edited {
             message,
             parts: fates,
-        }));
+        });
     }
 
     /// Takes entries (ascending indices) out; `written` stands in the place of the first of them and covers

@@ -62,6 +62,8 @@ pub struct SessionBuilder {
     session: Session,
     /// The step whose answer is being added.
     open_step: Option<usize>,
+    /// The model of calls that name none themselves.
+    usual_model: Option<String>,
 }
 
 impl SessionBuilder {
@@ -82,12 +84,18 @@ impl SessionBuilder {
         Self {
             session,
             open_step: None,
+            usual_model: None,
         }
     }
 
     /// Names the session.
     pub fn title(&mut self, title: impl Into<String>) {
         self.session.title = title.into();
+    }
+
+    /// Names the model of all calls that name none themselves.
+    pub fn usual_model(&mut self, name: impl Into<String>) {
+        self.usual_model = Some(name.into());
     }
 
     /// Adds a message and returns its index. A message of a person opens a turn; an assistant's message
@@ -133,6 +141,16 @@ impl SessionBuilder {
         self.session.messages.get_mut(message)
     }
 
+    /// The parts of the message with this index, to add what is recorded after it (reasoning tokens).
+    pub fn parts_mut(&mut self, message: usize) -> &mut [Part] {
+        let range = self
+            .session
+            .messages
+            .get(message)
+            .map_or(0..0, |m| m.parts.clone());
+        &mut self.session.parts[range]
+    }
+
     /// Adds a compaction that stands before the next message of the history and left these messages.
     pub fn compaction(
         &mut self,
@@ -171,6 +189,14 @@ impl SessionBuilder {
     pub fn finish(mut self) -> Session {
         if self.session.steps_from == StepsFrom::AssistantMessages {
             self.session.steps = steps_of_messages(&mut self.session.messages);
+        }
+        let steps = &self.session.steps;
+        let is_needed = steps.is_empty() || steps.iter().any(|s| s.model.is_none());
+        if let Some(name) = self.usual_model.take().filter(|_| is_needed) {
+            let usual = self.model(name);
+            for step in &mut self.session.steps {
+                step.model.get_or_insert(usual);
+            }
         }
         self.session
     }

@@ -5,13 +5,17 @@
 //! reported reasoning) are in the provider's tokens already. The fit must not be led astray by the odd call that the
 //! file misses something of, so it is made of medians: the slope is a weighted median of slopes between pairs of
 //! calls (Theil and Sen), the overhead the median of what is left.
+//!
+//! After a compaction, or a drop that the file does not explain, agents carry on with things that the file does not
+//! hold (files read again, reminders). Calls are therefore compared within a *stretch* between such events, and each
+//! stretch has an overhead of its own; that of the first is the one every replay starts with.
 
 use crate::units::Share;
 
 /// A fit of reported tokens U over our estimate E of the same contexts: U = overhead + factor x E.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// Tokens of what the file does not hold (system prompt, tool schemas).
+    /// Tokens of what the file does not hold (system prompt, tool schemas), in the first stretch.
     pub overhead: f64,
     /// True tokens per counted token.
     pub factor: f64,
@@ -24,6 +28,18 @@ pub struct Fit {
     pub unfitted_error: Share,
     /// Calls it was fitted to.
     pub calls: usize,
+    /// Stretches between compactions and unexplained drops.
+    pub stretches: usize,
+}
+
+/// A fit that errs more than this explains nothing.
+const TRUSTED: f64 = 0.25;
+
+impl Fit {
+    /// Whether the reported usage can be explained by what the file holds.
+    pub fn is_trusted(&self) -> bool {
+        self.calls < MIN_CALLS || self.error.0 <= TRUSTED
+    }
 }
 
 /// One call: what was reported, and what we count for its context.
@@ -35,6 +51,8 @@ pub(super) struct Call {
     pub(super) counted: f64,
     /// Tokens by the provider's own rule or report.
     pub(super) known: f64,
+    /// The stretch it lies in, from 0, ascending.
+    pub(super) stretch: usize,
 }
 
 /// No model's vocabulary differs more from ours than this; a fit beyond it fits something else.
@@ -48,32 +66,27 @@ const MIN_SPREAD: f64 = 0.1;
 /// Calls used for a slope at most, evenly chosen: their pairs are sorted.
 const MAX_CALLS: usize = 256;
 
-/// A straight line, and nothing below an overhead of 0.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    overhead: f64,
+/// Parallel lines, one a stretch, and nothing below an overhead of 0.
+#[derive(Clone, Debug)]
+struct Lines {
+    overheads: Vec<f64>,
     factor: f64,
 }
 
 /// Fits calls; none without calls.
 pub(super) fn fit(calls: &[Call]) -> Option<Fit> {
-    if calls.is_empty() {
-        return None;
-    }
-    let line = if calls.len() >= MIN_CALLS && has_spread(calls) {
-        robust_line(calls)
-    } else {
-        anchored_line(calls)
-    };
+    let stretches = calls.last()?.stretch + 1;
+    let has_slope = calls.len() >= MIN_CALLS && stretches_of(calls).any(has_spread);
+    let lines = lines(calls, if has_slope { slope(calls) } else { 1.0 });
     let unfitted_error = mean_error(calls.iter().map(|c| (c, c.counted + c.known)));
     let error = if calls.len() < MIN_CALLS {
         mean_error(calls.iter().map(|c| (c, c.reported + UNFITTED * c.counted)))
     } else {
-        mean_error(calls.iter().map(|c| (c, line.predict(c))))
+        mean_error(calls.iter().map(|c| (c, lines.predict(c))))
     };
     Some(Fit {
-        overhead: line.overhead,
-        factor: line.factor,
+        overhead: lines.overheads[0],
+        factor: lines.factor,
         error,
         prequential_error: if calls.len() < 2 {
             unfitted_error
@@ -82,7 +95,12 @@ pub(super) fn fit(calls: &[Call]) -> Option<Fit> {
         },
         unfitted_error,
         calls: calls.len(),
+        stretches,
     })
+}
+
+fn stretches_of(calls: &[Call]) -> impl Iterator<Item = &[Call]> {
+    calls.chunk_by(|a, b| a.stretch == b.stretch)
 }
 
 impl Call {
@@ -92,9 +110,11 @@ impl Call {
     }
 }
 
-impl Line {
-    fn predict(self, call: &Call) -> f64 {
-        self.overhead + self.factor * call.counted + call.known
+impl Lines {
+    fn predict(&self, call: &Call) -> f64 {
+        self.overheads.get(call.stretch).copied().unwrap_or(0.0)
+            + self.factor * call.counted
+            + call.known
     }
 }
 
@@ -105,59 +125,53 @@ fn has_spread(calls: &[Call]) -> bool {
     max - min > MIN_SPREAD * max
 }
 
-/// Theil and Sen, each slope weighing as much as its calls are apart.
-fn robust_line(calls: &[Call]) -> Line {
+/// Theil and Sen, each slope weighing as much as its calls are apart; only calls of one stretch are compared.
+fn slope(calls: &[Call]) -> f64 {
     let sample = evenly(calls, MAX_CALLS);
     let mut slopes = Vec::with_capacity(sample.len() * sample.len() / 2);
     for (i, a) in sample.iter().enumerate() {
-        for b in &sample[..i] {
+        for b in sample[..i].iter().filter(|b| b.stretch == a.stretch) {
             let run = a.counted - b.counted;
             if run != 0.0 {
                 slopes.push(((a.target() - b.target()) / run, run.abs()));
             }
         }
     }
-    let factor = clamp_factor(weighted_median(slopes));
-    let overhead = weighted_median(
-        calls
-            .iter()
-            .map(|c| (c.target() - factor * c.counted, 1.0))
-            .collect(),
-    );
-    if overhead >= 0.0 {
-        return Line { overhead, factor };
-    }
-    line_through_zero(calls)
+    clamp_factor(weighted_median(slopes))
 }
 
-/// Too few or too similar calls for a slope: our count is right but for the overhead.
-fn anchored_line(calls: &[Call]) -> Line {
-    let overhead = weighted_median(
-        calls
-            .iter()
-            .map(|c| (c.target() - c.counted, 1.0))
-            .collect(),
-    );
-    if overhead >= 0.0 {
-        Line {
-            overhead,
-            factor: 1.0,
-        }
+/// The lines of this slope; where the first would start below zero we count more than was reported, and the factor
+/// is that of a line through zero.
+fn lines(calls: &[Call], factor: f64) -> Lines {
+    let overhead = |calls: &[Call], factor: f64| {
+        weighted_median(
+            calls
+                .iter()
+                .map(|c| (c.target() - factor * c.counted, 1.0))
+                .collect(),
+        )
+    };
+    let first = stretches_of(calls).next().unwrap_or_default();
+    let factor = if overhead(first, factor) >= 0.0 {
+        factor
     } else {
-        line_through_zero(calls)
+        factor_through_zero(first)
+    };
+    // A stretch may hold no call with usage; its place is kept so that stretches stay indices.
+    let mut overheads = vec![0.0; calls.last().map_or(1, |c| c.stretch + 1)];
+    for stretch in stretches_of(calls) {
+        overheads[stretch[0].stretch] = overhead(stretch, factor).max(0.0);
     }
+    overheads[0] = overhead(first, factor).max(0.0);
+    Lines { overheads, factor }
 }
 
-/// We count more than was reported: no overhead, a smaller factor.
-fn line_through_zero(calls: &[Call]) -> Line {
+fn factor_through_zero(calls: &[Call]) -> f64 {
     let ratios = calls
         .iter()
         .filter(|c| c.counted > 0.0)
         .map(|c| (c.target() / c.counted, c.counted));
-    Line {
-        overhead: 0.0,
-        factor: clamp_factor(weighted_median(ratios.collect())),
-    }
+    clamp_factor(weighted_median(ratios.collect()))
 }
 
 fn clamp_factor(factor: f64) -> f64 {
@@ -203,18 +217,22 @@ fn mean_error<'a>(predicted: impl Iterator<Item = (&'a Call, f64)>) -> Share {
     Share(if n > 0.0 { sum / n } else { 0.0 })
 }
 
-/// Predicts each call from the least squares of those before it.
+/// Predicts each call from the least squares of those before it in its stretch, with the slope of the stretch before
+/// until it has one of its own; the first call of a stretch is not predicted.
 fn prequential_error(calls: &[Call]) -> Share {
-    let mut sums = RunningLine::default();
-    let predictions: Vec<_> = calls
-        .iter()
-        .map(|call| {
-            let line = sums.line();
+    let mut predictions = Vec::with_capacity(calls.len());
+    let mut usual_factor = 1.0;
+    for stretch in stretches_of(calls) {
+        let mut sums = RunningLine::default();
+        for call in stretch {
+            if sums.calls > 0.0 {
+                predictions.push((call, sums.predict(call, usual_factor)));
+            }
             sums.add(call);
-            line.map(|line| (call, line.predict(call)))
-        })
-        .collect();
-    mean_error(predictions.into_iter().flatten())
+        }
+        usual_factor = sums.factor().unwrap_or(usual_factor);
+    }
+    mean_error(predictions.into_iter())
 }
 
 /// Least squares of the calls so far, by running means and moments.
@@ -240,29 +258,16 @@ impl RunningLine {
         self.moment_xy += from_x * (y - self.mean_y);
     }
 
-    fn line(&self) -> Option<Line> {
-        if self.calls == 0.0 {
-            return None;
-        }
-        let deviation = (self.moment_xx / self.calls).sqrt();
+    /// The slope, once the calls spread enough for one.
+    fn factor(&self) -> Option<f64> {
+        let deviation = (self.moment_xx / self.calls.max(1.0)).sqrt();
         let has_slope =
             self.calls >= MIN_CALLS as f64 && deviation > MIN_SPREAD / 2.0 * self.mean_x;
-        let factor = if has_slope {
-            clamp_factor(self.moment_xy / self.moment_xx)
-        } else {
-            1.0
-        };
-        let overhead = self.mean_y - factor * self.mean_x;
-        Some(if overhead >= 0.0 || self.mean_x <= 0.0 {
-            Line {
-                overhead: overhead.max(0.0),
-                factor,
-            }
-        } else {
-            Line {
-                overhead: 0.0,
-                factor: clamp_factor(self.mean_y / self.mean_x),
-            }
-        })
+        has_slope.then(|| clamp_factor(self.moment_xy / self.moment_xx))
+    }
+
+    fn predict(&self, call: &Call, usual_factor: f64) -> f64 {
+        let factor = self.factor().unwrap_or(usual_factor);
+        self.mean_y + factor * (call.counted - self.mean_x) + call.known
     }
 }

@@ -49,8 +49,10 @@ pub struct TokenLedger {
     pub overhead: Tokens,
     /// How `truth` is known.
     pub basis: Basis,
-    /// The fit, where the file reports usage.
+    /// The fit, where the file reports usage that fits what it holds.
     pub fit: Option<Fit>,
+    /// A fit too bad to be used: the reported usage belongs to other text than the file's.
+    pub distrusted: Option<Fit>,
     provider: Provider,
     /// Weights of texts of ours.
     remembered: RwLock<HashMap<Box<str>, u64>>,
@@ -139,13 +141,19 @@ impl TokenLedger {
             provider: Provider::of(session),
         };
         let weights = weigh_parts(session, scale, progress)?;
-        let fit = calibrate::fit(&calls(session, &weights));
+        let (fit, distrusted) = match calibrate::fit(&calls(session, &weights)) {
+            Some(fit) if fit.is_trusted() => (Some(fit), None),
+            other => (None, other),
+        };
         let basis = match &fit {
             Some(fit) => Basis::Calibrated(fit.error),
             None if is_exact(session, counter) => Basis::Exact,
             None => Basis::Estimated,
         };
-        Ok(Self::assemble(session, scale, &weights, fit, basis))
+        Ok(Self {
+            distrusted,
+            ..Self::assemble(session, scale, &weights, fit, basis)
+        })
     }
 
     /// Weighs another session with this one's counter and calibration (an export, read again).
@@ -179,6 +187,7 @@ impl TokenLedger {
             overhead: Tokens(fit.map_or(0, |f| f.overhead.round() as u64)),
             basis,
             fit,
+            distrusted: None,
             provider: scale.provider,
             remembered: RwLock::default(),
         }
@@ -292,25 +301,46 @@ fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
         let per_part: Vec<u32> = weights.iter().map(of).collect();
         recorded_estimates(session, &per_message(session, &per_part))
     };
-    let (counted, known) = (column(|w| w.counted), column(|w| w.known));
-    let sums = counted.into_iter().zip(known);
-    let calls = session
-        .steps
-        .iter()
-        .zip(sums)
-        .filter_map(|(step, (counted, known))| {
-            // A call that failed or was aborted reports nothing or zero.
-            let reported = step
-                .usage
-                .map(|u| u.input)
-                .filter(|input| *input > Tokens::ZERO)?;
-            Some(Call {
-                reported: reported.as_f64(),
-                counted: counted as f64,
-                known: known as f64,
-            })
-        });
-    calls.collect()
+    let sums = column(|w| w.counted).into_iter().zip(column(|w| w.known));
+    let calls =
+        session
+            .steps
+            .iter()
+            .enumerate()
+            .zip(sums)
+            .filter_map(|((idx, step), (counted, known))| {
+                // A call that failed or was aborted reports nothing or zero.
+                let usage = step.usage.filter(|u| u.input > Tokens::ZERO)?;
+                let stretch = session.compactions.iter().filter(|c| c.step <= idx).count();
+                Some(Call {
+                    reported: usage.input.as_f64(),
+                    counted: counted as f64,
+                    known: known as f64,
+                    stretch,
+                })
+            });
+    let mut calls: Vec<Call> = calls.collect();
+    split_at_drops(&mut calls);
+    calls
+}
+
+/// Numbers stretches from 0 and begins a new one where the reported context shrinks for good with no compaction
+/// recorded: something was cut that the file does not tell. One odd call is no drop.
+fn split_at_drops(calls: &mut [Call]) {
+    const DROP: f64 = 4_000.0;
+    let reported: Vec<f64> = calls.iter().map(|c| c.reported).collect();
+    let compactions: Vec<usize> = calls.iter().map(|c| c.stretch).collect();
+    let mut drops = 0;
+    for (idx, call) in calls.iter_mut().enumerate() {
+        if idx > 0 && compactions[idx - 1] == compactions[idx] {
+            let before = reported[idx - 1].min(reported[idx.saturating_sub(2)]);
+            let after = reported
+                .get(idx + 1)
+                .map_or(reported[idx], |next| next.max(reported[idx]));
+            drops += usize::from(after + DROP < before);
+        }
+        call.stretch = compactions[idx] - compactions[0] + drops;
+    }
 }
 
 fn fitted(fit: Option<&Fit>, weight: Weight) -> u32 {

@@ -1,0 +1,114 @@
+//! Anthropic Messages: a list of messages with content blocks, a request with `system` and `tools`, a request with
+//! its answer, or JSON Lines of them.
+//!
+//! A list of plain texts is no evidence: it is left to [`super::openai_chat`], which loses nothing of it.
+
+mod read;
+mod write;
+
+use super::message_list::{self, Dialect, Look};
+use super::{Format, Input, Parsed, Probe, Refused, json};
+use serde_json::Value;
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: DIALECT.name,
+    label: "Anthropic Messages",
+    detect,
+    parse,
+    export: Some(write::export),
+};
+
+/// How these messages are read and written.
+const DIALECT: Dialect = Dialect {
+    name: "anthropic_messages",
+    body: read::body,
+    message: read::message,
+    edit: write::edit,
+    written: write::written,
+};
+
+/// Blocks that no other interface has.
+const OWN_BLOCKS: [&str; 9] = [
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "document",
+    "server_tool_use",
+    "mcp_tool_use",
+    "search_result",
+    "container_upload",
+];
+
+fn detect(probe: &Probe) -> Option<String> {
+    let look = message_list::look(probe)?;
+    if !look.messages.iter().all(|m| is_message(m)) {
+        return None;
+    }
+    let evidence = own_block(&look).or_else(|| own_body(&look))?;
+    Some(format!("{} with {evidence}", look.how))
+}
+
+fn parse(input: &Input) -> Result<Parsed, Refused> {
+    message_list::read(input, &DIALECT)
+}
+
+/// Whether a content block is of a kind that only this interface has.
+pub(super) fn is_own_block(block: &Value) -> bool {
+    json::str_at(block, &["type"]).is_some_and(|kind| {
+        OWN_BLOCKS.contains(&kind)
+            || kind.ends_with("_tool_result")
+            || (kind == "image" && block.get("source").is_some())
+    })
+}
+
+fn is_message(message: &Value) -> bool {
+    let is_known = matches!(
+        json::str_at(message, &["role"]),
+        Some("user" | "assistant" | "system")
+    );
+    let is_others = message.get("tool_calls").is_some() || message.get("function_call").is_some();
+    is_known
+        && !is_others
+        && matches!(
+            message.get("content"),
+            Some(Value::String(_) | Value::Array(_))
+        )
+}
+
+fn own_block(look: &Look<'_>) -> Option<String> {
+    let blocks = look
+        .messages
+        .iter()
+        .filter_map(|m| m.get("content")?.as_array())
+        .flatten();
+    let own = blocks.into_iter().find(|b| is_own_block(b))?;
+    Some(format!("blocks of type {}", json::str_at(own, &["type"])?))
+}
+
+/// A request's members that only this interface has.
+fn own_body(look: &Look<'_>) -> Option<String> {
+    let has = |test: &dyn Fn(&Value) -> bool| look.bodies.iter().any(|body| test(body));
+    let is_system = |body: &Value| {
+        body.get("system")
+            .is_some_and(|s| s.is_string() || s.is_array())
+    };
+    let has_schema = |body: &Value| {
+        let tools = body
+            .get("tools")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        tools
+            .into_iter()
+            .any(|tool| tool.get("input_schema").is_some())
+    };
+    if has(&has_schema) {
+        Some("tools that have an input_schema".to_owned())
+    } else if has(&is_system) {
+        Some("a system prompt beside it".to_owned())
+    } else {
+        None
+    }
+}

@@ -1,0 +1,150 @@
+//! What a message says.
+
+use crate::formats::json;
+use crate::formats::message_list::{Calls, of_block, time_of, tool_definitions};
+use crate::session::{Body, Draft, Part, Role};
+use serde_json::Value;
+
+/// The tools and the system prompt of a request.
+pub(super) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
+    let tools = tool_definitions(body, &["tools"]).map(|draft| ("tools", draft));
+    let system = body
+        .get("system")
+        .map(system)
+        .filter(|parts| !parts.is_empty());
+    let system = system.map(|parts| ("system", Draft::new(Role::System, parts)));
+    tools.into_iter().chain(system).collect()
+}
+
+/// Reads a message.
+pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+    let role = match json::str_at(value, &["role"]) {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        Some(other) => {
+            return Err(format!(
+                "a message of the unknown role `{other}` is kept, but is no context"
+            ));
+        }
+        None => return Err("a record without a role is kept, but is no context".to_owned()),
+    };
+    let parts = match value.get("content") {
+        Some(Value::String(text)) if !text.is_empty() => {
+            vec![part(0, Body::Text(text.as_str().into()))]
+        }
+        Some(Value::Array(blocks)) => blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(idx, b)| block(idx, b, calls))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let mut draft = Draft::new(role, parts);
+    draft.id = json::str_at(value, &["id"]).map(Into::into);
+    draft.time = time_of(value);
+    Ok(draft)
+}
+
+fn part(block: usize, body: Body) -> Part {
+    Part {
+        body,
+        record: 0,
+        block: u32::try_from(block).unwrap_or(u32::MAX),
+    }
+}
+
+/// One part for each block of the system prompt.
+fn system(value: &Value) -> Vec<Part> {
+    let text = |block: &Value| {
+        json::str_at(block, &["text"]).map_or_else(|| opaque(block), |t| Body::Text(t.into()))
+    };
+    match value {
+        Value::String(text) if !text.is_empty() => vec![part(0, Body::Text(text.as_str().into()))],
+        Value::Array(blocks) => blocks
+            .iter()
+            .enumerate()
+            .map(|(idx, b)| part(idx, text(b)))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A block's parts: one, and those inside of it where it is a tool's result.
+fn block(idx: usize, block: &Value, calls: &mut Calls) -> Vec<Part> {
+    let body = match json::str_at(block, &["type"]) {
+        Some("tool_result") => return result(idx, block, calls),
+        Some("text") => json::str_at(block, &["text"]).map(|text| Body::Text(text.into())),
+        Some("thinking") => Some(Body::Thinking {
+            text: json::str_at(block, &["thinking"])
+                .unwrap_or_default()
+                .into(),
+            sealed_bytes: len_of(block, "signature"),
+            reported: None,
+        }),
+        Some("redacted_thinking") => Some(Body::Thinking {
+            text: "".into(),
+            sealed_bytes: len_of(block, "data"),
+            reported: None,
+        }),
+        Some("tool_use") => {
+            let tool = json::str_at(block, &["name"]).unwrap_or_default();
+            let call = calls.make(json::str_at(block, &["id"]), tool);
+            let arguments = match block.get("input") {
+                Some(Value::String(text)) => text.as_str().into(),
+                Some(input) => input.to_string().into(),
+                None => "".into(),
+            };
+            Some(Body::ToolCall {
+                call,
+                tool: tool.into(),
+                arguments,
+            })
+        }
+        _ => block.as_str().map(|text| Body::Text(text.into())),
+    };
+    vec![part(
+        idx,
+        body.unwrap_or_else(|| media_or_opaque(block, None)),
+    )]
+}
+
+fn result(idx: usize, block: &Value, calls: &mut Calls) -> Vec<Part> {
+    let (call, tool) = calls.answer(json::str_at(block, &["tool_use_id"]));
+    let content = block.get("content").unwrap_or(&Value::Null);
+    let nested = content.as_array().into_iter().flatten();
+    let nested = nested.filter(|b| !b.is_string() && json::str_at(b, &["text"]).is_none());
+    let nested: Vec<Part> = nested
+        .map(|b| part(idx, media_or_opaque(b, Some(&call))))
+        .collect();
+    let is_error = json::is_true(block, &["is_error"]);
+    let text = json::text_of(content).into();
+    let mut parts = vec![part(
+        idx,
+        Body::ToolResult {
+            call,
+            tool,
+            is_error,
+            text,
+        },
+    )];
+    parts.extend(nested);
+    parts
+}
+
+fn media_or_opaque(block: &Value, within: Option<&str>) -> Body {
+    of_block(block).map_or_else(|| opaque(block), |media| media.body(within))
+}
+
+fn opaque(block: &Value) -> Body {
+    let name = json::str_at(block, &["type"]).unwrap_or("unknown");
+    Body::Opaque {
+        name: name.into(),
+        json: block.to_string().into(),
+    }
+}
+
+fn len_of(block: &Value, key: &str) -> u32 {
+    let len = json::str_at(block, &[key]).map_or(0, str::len);
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,247 @@
+//! Writes messages: edited ones, and whole conversations that come from another format.
+
+use super::DIALECT;
+use crate::formats::CannotExport;
+use crate::formats::message_list::{
+    Block, Editing, Fate, Held, Media, Patch, Turn, array_at, at_path, definition, document,
+    patched, quoted, text_block, turns, without, write_own,
+};
+use crate::session::{Body, Managed, MediaKind, Part, Role, Session, Span};
+use serde_json::{Map, Value, json};
+
+/// Writes a conversation: into its own document, or as a request.
+pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+    if session.source.format == DIALECT.name {
+        return write_own(session, managed, &DIALECT);
+    }
+    let request = Request::of(turns(session, managed));
+    let mut members = Vec::new();
+    if let Some(model) = session.models.last() {
+        members.push(("model", Value::from(model.as_str())));
+    }
+    match &request.system[..] {
+        [] => {}
+        [only] => members.push(("system", only["text"].clone())),
+        _ => members.push(("system", request.system.into())),
+    }
+    if !request.tools.is_empty() {
+        members.push(("tools", request.tools.into()));
+    }
+    let messages: Vec<Value> = request
+        .messages
+        .into_iter()
+        .map(|(role, blocks)| message(role, blocks))
+        .collect();
+    Ok(document(&members, &messages))
+}
+
+/// A message of ours. Only people and the model speak in the list.
+pub(super) fn written(role: Role, text: &str) -> Value {
+    json!({"role": speaker(role).name(), "content": text})
+}
+
+/// A message some of whose parts changed.
+pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
+    if editing.is_emptied() {
+        return None;
+    }
+    let (bytes, span) = (editing.bytes, &editing.span);
+    let Some(blocks) = array_at(bytes, span, &["content"]) else {
+        let replaced = editing.parts.iter().find_map(|(_, fate)| match fate {
+            Fate::Replaced(text) => Some((at_path(bytes, span, &["content"])?, quoted(text))),
+            _ => None,
+        });
+        return Some(patched(bytes, span, replaced.into_iter().collect()));
+    };
+    let mut patches = Vec::new();
+    let mut gone = vec![false; blocks.len()];
+    for (idx, block) in blocks.iter().enumerate() {
+        let mut parts = editing
+            .parts
+            .iter()
+            .filter(|(part, _)| part.block as usize == idx);
+        if let Some((part, fate)) = parts.next() {
+            let nested: Vec<Fate<'_>> = parts.map(|(_, fate)| *fate).collect();
+            gone[idx] = edit_block(editing, block, part, *fate, &nested, &mut patches);
+        }
+    }
+    if gone.iter().all(|g| *g) {
+        return None;
+    }
+    patches.extend(without(&blocks, &gone));
+    Some(patched(bytes, span, patches))
+}
+
+/// Patches for one block; whether it is left out.
+fn edit_block(
+    editing: &Editing<'_>,
+    block: &Span,
+    part: &Part,
+    fate: Fate<'_>,
+    nested: &[Fate<'_>],
+    patches: &mut Vec<Patch>,
+) -> bool {
+    let place = |key| at_path(editing.bytes, block, &[key]);
+    match (&part.body, fate) {
+        (_, Fate::Gone) => return true,
+        (Body::ToolResult { .. }, Fate::Kept) if nested.iter().all(|f| *f == Fate::Kept) => {}
+        (Body::ToolResult { .. }, _) => patches.extend(editing.result(block, fate, nested)),
+        (_, Fate::Kept) => {}
+        (Body::ToolCall { .. }, Fate::Replaced(text)) => {
+            patches
+                .extend(place("input").map(|place| (place, input(text).to_string().into_bytes())));
+        }
+        (_, Fate::Replaced("")) => return true,
+        // The rest of the block (cache_control) stays.
+        (Body::Text(_), Fate::Replaced(text)) => {
+            patches.extend(place("text").map(|place| (place, quoted(text))));
+        }
+        // A signature holds for its own thought only.
+        (_, Fate::Replaced(text)) => patches.push((block.clone(), text_block(text))),
+    }
+    false
+}
+
+/// A call's arguments as an object.
+fn input(arguments: &str) -> Value {
+    match serde_json::from_str(arguments) {
+        Ok(value @ Value::Object(_)) => value,
+        _ if arguments.is_empty() => json!({}),
+        _ => json!({"_raw": arguments}),
+    }
+}
+
+/// Who speaks in the list: a person, or what speaks in a person's place, and the model.
+fn speaker(role: Role) -> Role {
+    if role == Role::Assistant {
+        Role::Assistant
+    } else {
+        Role::User
+    }
+}
+
+/// A request being put together.
+#[derive(Default)]
+struct Request {
+    system: Vec<Value>,
+    tools: Vec<Value>,
+    messages: Vec<(Role, Vec<Value>)>,
+}
+
+impl Request {
+    fn of(turns: Vec<Turn>) -> Self {
+        let mut request = Self::default();
+        for turn in turns {
+            request.add(turn);
+        }
+        for (_, blocks) in request
+            .messages
+            .iter_mut()
+            .filter(|(role, _)| *role == Role::User)
+        {
+            // Results first, as they must follow their calls.
+            blocks.sort_by_key(|block| block["type"] != "tool_result");
+        }
+        request
+    }
+
+    fn add(&mut self, turn: Turn) {
+        let is_instruction = turn.role == Role::System && self.messages.is_empty();
+        let mut said = Vec::new();
+        for block in turn.blocks {
+            match block {
+                Block::Tool(tool) => self.tools.push(tool_value(tool)),
+                Block::Text(text) if is_instruction => {
+                    self.system.push(json!({"type": "text", "text": text}));
+                }
+                block => said.push(block_value(block)),
+            }
+        }
+        if said.is_empty() {
+            return;
+        }
+        let role = speaker(turn.role);
+        match self.messages.last_mut().filter(|(last, _)| *last == role) {
+            Some((_, blocks)) => blocks.append(&mut said),
+            None => self.messages.push((role, said)),
+        }
+    }
+}
+
+/// A text alone is written as a string.
+fn message(role: Role, blocks: Vec<Value>) -> Value {
+    let only_text = if let [only] = &blocks[..] {
+        only.get("text").cloned()
+    } else {
+        None
+    };
+    json!({"role": role.name(), "content": only_text.unwrap_or_else(|| blocks.into())})
+}
+
+fn block_value(block: Block) -> Value {
+    match block {
+        Block::Text(text) => json!({"type": "text", "text": text}),
+        Block::Thinking(value) | Block::Native(value) | Block::Tool(value) => value,
+        Block::Media(media) => media_value(media),
+        Block::Call {
+            call,
+            tool,
+            arguments,
+        } => {
+            json!({"type": "tool_use", "id": call, "name": tool, "input": input(&arguments)})
+        }
+        Block::Result {
+            call,
+            is_error,
+            text,
+            media,
+        } => result_value(&call, is_error, &text, media),
+    }
+}
+
+/// An empty result has no content at all.
+fn result_value(call: &str, is_error: bool, text: &str, media: Vec<Block>) -> Value {
+    let mut result = Map::new();
+    result.insert("type".to_owned(), "tool_result".into());
+    result.insert("tool_use_id".to_owned(), call.into());
+    if !media.is_empty() {
+        let text = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
+        let content: Vec<Value> = text
+            .into_iter()
+            .chain(media.into_iter().map(block_value))
+            .collect();
+        result.insert("content".to_owned(), content.into());
+    } else if !text.is_empty() {
+        result.insert("content".to_owned(), text.into());
+    }
+    if is_error {
+        result.insert("is_error".to_owned(), true.into());
+    }
+    result.into()
+}
+
+fn media_value(media: Media) -> Value {
+    let kind = match media.kind {
+        MediaKind::Image => "image",
+        MediaKind::Document => "document",
+        MediaKind::Audio => return json!({"type": "text", "text": media.left_out()}),
+    };
+    let source = match media.held {
+        Held::Base64 { mime, data } => json!({"type": "base64", "media_type": mime, "data": data}),
+        Held::Url(url) => json!({"type": "url", "url": url}),
+        Held::File(id) => json!({"type": "file", "file_id": id}),
+    };
+    json!({"type": kind, "source": source})
+}
+
+/// A tool in the words of this interface.
+fn tool_value(tool: Value) -> Value {
+    if tool.get("input_schema").is_some() {
+        return tool;
+    }
+    let (name, description, schema) = definition(&tool);
+    let mut out = Map::from_iter([("name".to_owned(), Value::from(name))]);
+    out.extend(description.map(|text| ("description".to_owned(), text)));
+    out.insert("input_schema".to_owned(), schema);
+    out.into()
+}

@@ -1,0 +1,147 @@
+//! What the harness shows the model beside the conversation: reminders, changed files, listings, hooks' words.
+//!
+//! A record holds the facts; the words around them are the program's own and are in no file, so they are not
+//! weighed here but land in the calibration.
+
+use super::blocks;
+use crate::formats::json;
+use crate::session::{Body, Part};
+use serde_json::Value;
+
+/// The parts an attachment adds to the context; none where it only informs the person.
+pub(super) fn parts(attachment: &Value) -> Vec<Part> {
+    let kind = json::str_at(attachment, &["type"]).unwrap_or_default();
+    if kind == "queued_command" {
+        return attachment
+            .get("prompt")
+            .map(blocks::parts)
+            .unwrap_or_default();
+    }
+    if kind.starts_with("hook_") && !hook_speaks(kind, attachment) || kind == "command_permissions"
+    {
+        return Vec::new();
+    }
+    let text = text(kind, attachment);
+    let body = if text.is_empty() {
+        Body::Opaque {
+            name: kind.into(),
+            json: attachment.to_string().into(),
+        }
+    } else {
+        Body::Text(text.into())
+    };
+    vec![Part {
+        body,
+        record: 0,
+        block: 0,
+    }]
+}
+
+/// Whether what a hook printed goes to the model: at two events only, or where it says so.
+fn hook_speaks(kind: &str, attachment: &Value) -> bool {
+    match kind {
+        "hook_success" => {
+            matches!(
+                json::str_at(attachment, &["hookEvent"]),
+                Some("SessionStart" | "UserPromptSubmit")
+            ) && json::str_at(attachment, &["content"]).is_some_and(|text| !text.is_empty())
+        }
+        "hook_additional_context" | "hook_blocking_error" | "hook_stopped_continuation" => true,
+        _ => false,
+    }
+}
+
+/// The text in an attachment; empty where we know none.
+fn text(kind: &str, attachment: &Value) -> String {
+    let text = |key: &str| {
+        json::str_at(attachment, &[key])
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let list = |key: &str| attachment.get(key).map(json::text_of).unwrap_or_default();
+    match kind {
+        "edited_text_file" => lines(&[text("filename"), text("snippet")]),
+        "task_reminder" | "todo_reminder" => tasks(attachment.get("content")),
+        "deferred_tools_delta" | "agent_listing_delta" => lines(&[
+            list("addedLines"),
+            list("removedNames"),
+            list("removedTypes"),
+        ]),
+        "mcp_instructions_delta" => lines(&[list("addedBlocks"), list("removedNames")]),
+        "file" => match json::str_at(attachment, &["content", "file", "content"]) {
+            Some(content) => lines(&[text("filename"), content.to_owned()]),
+            None => String::new(),
+        },
+        _ => list("content"),
+    }
+}
+
+/// Whether a person wrote it: a message typed while the model was at work.
+pub(super) fn is_of_a_person(attachment: &Value) -> bool {
+    json::str_at(attachment, &["type"]) == Some("queued_command")
+        && matches!(
+            json::str_at(attachment, &["commandMode"]),
+            None | Some("prompt")
+        )
+}
+
+fn lines(texts: &[String]) -> String {
+    let texts: Vec<_> = texts
+        .iter()
+        .filter(|t| !t.is_empty())
+        .map(String::as_str)
+        .collect();
+    texts.join("\n")
+}
+
+/// One line a task: its number, status and subject; descriptions stay in the file.
+fn tasks(content: Option<&Value>) -> String {
+    let tasks = content
+        .and_then(Value::as_array)
+        .map_or(&[][..], |tasks| &tasks[..]);
+    let line = |task: &Value| {
+        let text = |key: &str| json::str_at(task, &[key]).unwrap_or_default();
+        let subject = if text("subject").is_empty() {
+            text("content")
+        } else {
+            text("subject")
+        };
+        format!("#{}. [{}] {subject}", text("id"), text("status"))
+    };
+    lines(&tasks.iter().map(line).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn text(attachment: &Value) -> Vec<String> {
+        parts(attachment)
+            .iter()
+            .map(|p| p.body.text().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn what_the_model_sees_of_an_attachment_is_its_text() {
+        let tasks = json!({"type": "task_reminder", "content": [{"id": "1", "subject": "Sail", "description": "long", "status": "pending"}]});
+        assert_eq!(text(&tasks), ["#1. [pending] Sail"]);
+        let edited = json!({"type": "edited_text_file", "filename": "a.rs", "snippet": "1\tx"});
+        assert_eq!(text(&edited), ["a.rs\n1\tx"]);
+        let tools = json!({"type": "deferred_tools_delta", "addedNames": ["A"], "addedLines": ["A: b", "C"], "removedNames": []});
+        assert_eq!(text(&tools), ["A: b\nC"]);
+        let empty = json!({"type": "task_reminder", "content": []});
+        assert_eq!(text(&empty), [empty.to_string()]);
+        let new = json!({"type": "novelty", "facts": 1});
+        assert_eq!(text(&new), [new.to_string()]);
+    }
+
+    #[test]
+    fn a_hook_speaks_to_the_model_only_where_a_session_or_a_prompt_starts() {
+        let hook = |event: &str, content: &str| json!({"type": "hook_success", "hookEvent": event, "content": content, "stdout": "x"});
+        assert_eq!(text(&hook("SessionStart", "hello")), ["hello"]);
+        assert_eq!(text(&hook("SessionStart", "")), [""; 0]);
+        assert_eq!(text(&hook("PostToolUse", "hello")), [""; 0]);
+    }
+}

@@ -1,0 +1,177 @@
+//! Writes a managed conversation as a session file.
+//!
+//! Kept messages keep the bytes of their records. What is no context (progress, snapshots, titles) is left out.
+//! A summary needs a `compact_boundary`; it stands at the top of the file, since only what follows the boundary
+//! is context, and that is all of the file. Whatever role it speaks as, what we write is a `user` record: so the
+//! program itself writes summaries and reminders.
+
+mod chain;
+mod edit;
+
+use crate::formats::{CannotExport, json};
+use crate::session::{Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
+use chain::Chain;
+use edit::Fate;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// What our records copy from a neighbor.
+const COPIED: &[&str] = &[
+    "userType",
+    "cwd",
+    "sessionId",
+    "version",
+    "gitBranch",
+    "timestamp",
+];
+
+/// The conversation as a session file.
+pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+    if session.source.format != super::FORMAT.name {
+        let reason = format!("only a {} can be written as one", super::FORMAT.label);
+        return Err(CannotExport { reason });
+    }
+    let mut items = Vec::new();
+    for entry in &managed.entries {
+        match entry {
+            ManagedEntry::Kept { message } => items.extend(records(session, *message, None)),
+            ManagedEntry::Edited { message, parts } => {
+                items.extend(records(session, *message, Some(parts)));
+            }
+            ManagedEntry::Written { text, kind, .. } => {
+                items.push(Item::Written { text, kind: *kind });
+            }
+        }
+    }
+    Ok(write(&items))
+}
+
+/// What becomes one line of the file.
+enum Item<'a> {
+    /// A record of the session.
+    Kept(Kept<'a>),
+    /// A record of ours.
+    Written { text: &'a str, kind: WrittenKind },
+}
+
+/// A record of the session.
+struct Kept<'a> {
+    text: Cow<'a, [u8]>,
+    /// Index of the message it belongs to.
+    message: usize,
+    uuid: Option<String>,
+    parent: Option<String>,
+    copied: Map<String, Value>,
+}
+
+/// The records of a message, or what an edit leaves of them.
+fn records<'a>(
+    session: &'a Session,
+    message: usize,
+    edit: Option<&[ManagedPart]>,
+) -> Vec<Item<'a>> {
+    let raw = session.messages[message]
+        .raw
+        .iter()
+        .map(|span| session.raw(span));
+    let left = raw.enumerate().filter_map(|(record, text)| match edit {
+        None => Some(Cow::Borrowed(text)),
+        Some(kept) => edited(session, message, record, text, kept),
+    });
+    left.map(|text| item(message, text)).collect()
+}
+
+fn edited<'a>(
+    session: &Session,
+    message: usize,
+    record: usize,
+    text: &'a [u8],
+    kept: &[ManagedPart],
+) -> Option<Cow<'a, [u8]>> {
+    let fate = |idx: usize| {
+        let found = kept.iter().find_map(|part| match part {
+            ManagedPart::Kept { part } if *part == idx => Some(Fate::Kept),
+            ManagedPart::Replaced { part, text } if *part == idx => Some(Fate::Replaced(text)),
+            _ => None,
+        });
+        found.unwrap_or(Fate::Gone)
+    };
+    let parts = session.messages[message].parts.clone();
+    let parts = parts.filter(|idx| session.parts[*idx].record as usize == record);
+    let fates: Vec<_> = parts.map(|idx| (&session.parts[idx], fate(idx))).collect();
+    edit::record(text, &fates)
+}
+
+fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
+    let value = json::parse_lenient(&text).unwrap_or_default();
+    let string = |key: &str| json::str_at(&value, &[key]).map(ToOwned::to_owned);
+    let copied = COPIED
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), value.get(key)?.clone())));
+    let (uuid, parent, copied) = (string("uuid"), string("parentUuid"), copied.collect());
+    Item::Kept(Kept {
+        text,
+        message,
+        uuid,
+        parent,
+        copied,
+    })
+}
+
+fn write(items: &[Item<'_>]) -> Vec<u8> {
+    let mut chain = Chain::default();
+    if items.iter().any(|item| {
+        matches!(
+            item,
+            Item::Written {
+                kind: WrittenKind::Summary,
+                ..
+            }
+        )
+    }) {
+        let boundary = json!({
+            "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
+            "level": "info", "compactMetadata": {"trigger": "manual"},
+        });
+        chain.boundary(copied(items, 0), &boundary);
+    }
+    for (at, item) in items.iter().enumerate() {
+        match item {
+            Item::Kept(record) => chain.kept(record),
+            Item::Written { text, kind } => {
+                let next = if let Some(Item::Kept(record)) = items.get(at + 1) {
+                    Some(record)
+                } else {
+                    None
+                };
+                chain.ours(next, copied(items, at), &written(text, *kind));
+            }
+        }
+    }
+    chain.out
+}
+
+fn written(text: &str, kind: WrittenKind) -> Value {
+    let message = json!({"role": "user", "content": text});
+    match kind {
+        WrittenKind::Summary => json!({
+            "type": "user", "message": message, "isCompactSummary": true, "isVisibleInTranscriptOnly": true,
+        }),
+        WrittenKind::Notice => json!({"type": "user", "message": message, "isMeta": true}),
+    }
+}
+
+/// What our record at this place copies: from the next kept one, else from the one before.
+fn copied<'a>(items: &'a [Item<'_>], at: usize) -> Option<&'a Map<String, Value>> {
+    let copied = |item: &'a Item<'_>| {
+        if let Item::Kept(record) = item {
+            Some(&record.copied)
+        } else {
+            None
+        }
+    };
+    items[at..]
+        .iter()
+        .find_map(copied)
+        .or_else(|| items[..at].iter().rev().find_map(copied))
+}

@@ -1,0 +1,371 @@
+//! The main line: records in file order become messages, model calls and compactions.
+
+use super::records::{self, Answer, Beside, Boundary, Entry, Said, What};
+use super::tree::{self, Place};
+use crate::formats::{ImportReport, Input, Warning};
+use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage};
+use crate::units::Tokens;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Titles made of a first prompt are cut after this many characters.
+const TITLE_CHARS: usize = 80;
+/// A call whose context is smaller by more than this than the one before, without a compaction, is odd.
+const ODD_SHRINKING: Tokens = Tokens(4000);
+
+/// The session of these records, and what became of each.
+pub(super) fn session(
+    input: &Input,
+    mut entries: Vec<Entry>,
+    warnings: &mut Vec<Warning>,
+) -> (Session, ImportReport) {
+    let places = tree::places(&entries);
+    let parts = entries.iter_mut().map(take_parts).collect();
+    let source = Source {
+        name: input.name.clone(),
+        format: super::FORMAT.name,
+        bytes: Arc::clone(&input.bytes),
+    };
+    let mut line = Line::new(SessionBuilder::new(source), &entries, parts, &places);
+    let mut report = ImportReport::default();
+    for (at, (entry, place)) in entries.iter().zip(&places).enumerate() {
+        let is_context = *place == Place::Main && line.add(at, entry);
+        let branch = match place {
+            Place::Abandoned => " (abandoned branch)",
+            Place::Copy => " (copy)",
+            Place::Main | Place::Aside => "",
+        };
+        report.note(&format!("{}{branch}", entry.label), is_context);
+    }
+    line.close_compaction();
+    let session = line.finish(title(&entries));
+    let texts = [
+        abandoned(&entries, &places),
+        microcompactions(&entries),
+        odd_shrinking(&session),
+    ];
+    warnings.extend(
+        texts
+            .into_iter()
+            .flatten()
+            .map(|text| Warning { line: None, text }),
+    );
+    (session, report)
+}
+
+/// A session being put together.
+struct Line<'a> {
+    builder: SessionBuilder,
+    entries: &'a [Entry],
+    /// What the records say, until it is moved into a message.
+    parts: Vec<Vec<Part>>,
+    /// Records of each answer.
+    answers: HashMap<&'a str, Vec<usize>>,
+    /// Names of the tools that were called.
+    tools: HashMap<Box<str>, Box<str>>,
+    /// Messages by the records they were read from.
+    messages: HashMap<&'a str, usize>,
+    /// A compaction whose context is still being read.
+    compaction: Option<Compaction<'a>>,
+    has_history: bool,
+    first_prompt: Option<String>,
+}
+
+/// A compaction, and the messages it wrote.
+struct Compaction<'a> {
+    boundary: Option<&'a Boundary>,
+    written: Vec<usize>,
+}
+
+impl<'a> Line<'a> {
+    fn new(
+        builder: SessionBuilder,
+        entries: &'a [Entry],
+        parts: Vec<Vec<Part>>,
+        places: &[Place],
+    ) -> Self {
+        let mut answers: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut tools = HashMap::new();
+        for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
+            let (What::Answered(answer), Place::Main) = (&entry.what, place) else {
+                continue;
+            };
+            if let Some(group) = &answer.group {
+                answers.entry(group).or_default().push(at);
+            }
+            for part in &parts[at] {
+                if let Body::ToolCall { call, tool, .. } = &part.body {
+                    tools.insert(call.clone(), tool.clone());
+                }
+            }
+        }
+        Self {
+            builder,
+            entries,
+            parts,
+            answers,
+            tools,
+            messages: HashMap::new(),
+            compaction: None,
+            has_history: false,
+            first_prompt: None,
+        }
+    }
+
+    /// Adds a record; false if it is no context.
+    fn add(&mut self, at: usize, entry: &'a Entry) -> bool {
+        match &entry.what {
+            What::Said(said) => self.say(at, entry, said),
+            What::Answered(answer) => self.answer(at, entry, answer),
+            What::Boundary(boundary) => {
+                self.close_compaction();
+                // What was before it is in another file, if anything was.
+                if self.has_history {
+                    self.compaction = Some(Compaction {
+                        boundary: Some(boundary),
+                        written: Vec::new(),
+                    });
+                }
+                false
+            }
+            What::Leaf(_) | What::Title(..) | What::Microcompaction | What::Aside => false,
+        }
+    }
+
+    fn say(&mut self, at: usize, entry: &'a Entry, said: &Said) -> bool {
+        if self.parts[at].is_empty() {
+            return false;
+        }
+        let is_root = entry.node.as_ref().is_some_and(|n| n.parent.is_none());
+        if said.is_summary && self.compaction.is_none() && self.has_history && is_root {
+            // Old versions start over with a summary and mark no boundary.
+            self.compaction = Some(Compaction {
+                boundary: None,
+                written: Vec::new(),
+            });
+        }
+        let is_written = match &self.compaction {
+            Some(compaction) if said.is_summary => compaction.written.is_empty(),
+            // What it attaches right behind its summary is there for the second time.
+            Some(compaction) => said.beside == Beside::Attachment && !compaction.written.is_empty(),
+            None => false,
+        };
+        if !is_written {
+            self.close_compaction();
+        }
+        let draft = Draft {
+            id: entry.node.as_ref().and_then(|n| n.uuid.clone()),
+            time: entry.time,
+            is_injected: said.is_injected,
+            is_summary: said.is_summary,
+            in_history: !is_written,
+            raw: vec![entry.span.clone()],
+            ..Draft::new(Role::User, self.named_results(at))
+        };
+        if self.first_prompt.is_none() && !said.is_injected && !said.is_summary {
+            self.first_prompt = records::own_words(&draft.parts).and_then(first_line);
+        }
+        let idx = self.message(entry, draft);
+        if let Some(compaction) = self.compaction.as_mut().filter(|_| is_written) {
+            compaction.written.push(idx);
+        }
+        true
+    }
+
+    /// The first record of an answer brings the whole answer; the others are in it.
+    fn answer(&mut self, at: usize, entry: &'a Entry, answer: &'a Answer) -> bool {
+        let lines = match &answer.group {
+            Some(group) => self.answers.get(&**group).cloned().unwrap_or_default(),
+            None => vec![at],
+        };
+        if lines.first() != Some(&at) {
+            return true;
+        }
+        self.close_compaction();
+        // The last line has the whole count; earlier ones were written while the answer came in.
+        let usage = lines
+            .iter()
+            .filter_map(|at| self.usage(*at))
+            .max_by_key(|usage| usage.output);
+        self.builder.step(StepDraft {
+            model: answer.model.clone(),
+            window: None,
+            usage,
+            time: entry.time,
+        });
+        let mut draft = Draft::new(Role::Assistant, Vec::new());
+        draft.id.clone_from(&answer.group);
+        draft.time = entry.time;
+        for (record, at) in lines.iter().enumerate() {
+            let record = u32::try_from(record).unwrap_or(u32::MAX);
+            draft.raw.push(self.entries[*at].span.clone());
+            let parts = std::mem::take(&mut self.parts[*at]);
+            draft
+                .parts
+                .extend(parts.into_iter().map(|part| Part { record, ..part }));
+        }
+        let idx = self.message(entry, draft);
+        let entries = self.entries;
+        self.messages.extend(
+            lines
+                .iter()
+                .filter_map(|at| Some((uuid(&entries[*at])?, idx))),
+        );
+        true
+    }
+
+    fn usage(&self, at: usize) -> Option<Usage> {
+        match &self.entries[at].what {
+            What::Answered(answer) => answer.usage,
+            _ => None,
+        }
+    }
+
+    fn message(&mut self, entry: &'a Entry, draft: Draft) -> usize {
+        self.has_history |= draft.in_history;
+        let idx = self.builder.message(draft);
+        self.messages.extend(uuid(entry).map(|uuid| (uuid, idx)));
+        idx
+    }
+
+    /// Results name their tool only by the call.
+    fn named_results(&mut self, at: usize) -> Vec<Part> {
+        let mut parts = std::mem::take(&mut self.parts[at]);
+        for part in &mut parts {
+            if let Body::ToolResult { call, tool, .. } = &mut part.body
+                && let Some(name) = self.tools.get(call)
+            {
+                tool.clone_from(name);
+            }
+        }
+        parts
+    }
+
+    /// The context after a compaction is complete once something else follows.
+    fn close_compaction(&mut self) {
+        let Some(Compaction { boundary, written }) = self.compaction.take() else {
+            return;
+        };
+        let Some(boundary) = boundary else {
+            self.builder.compaction("", None, None, written);
+            return;
+        };
+        let preserved = self.preserved(boundary);
+        let kept = if boundary.preserved_first {
+            preserved.into_iter().chain(written).collect()
+        } else {
+            // The summary, what was carried over, what is attached.
+            let split = written.len().min(1);
+            [&written[..split], &preserved, &written[split..]].concat()
+        };
+        self.builder.compaction(
+            boundary.trigger.as_str(),
+            boundary.before,
+            boundary.after,
+            kept,
+        );
+    }
+
+    /// The messages a compaction carried over, in their order.
+    fn preserved(&self, boundary: &Boundary) -> Vec<usize> {
+        let message = |uuid: &str| self.messages.get(uuid).copied();
+        let mut found: Vec<usize> = boundary
+            .preserved
+            .iter()
+            .filter_map(|uuid| message(uuid))
+            .collect();
+        if let Some((first, last)) = &boundary.preserved_range
+            && let (Some(first), Some(last)) = (message(first), message(last))
+        {
+            let messages = &self.builder.session().messages;
+            found.extend((first..=last).filter(|idx| messages[*idx].in_history));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn finish(mut self, title: Option<String>) -> Session {
+        if let Some(title) = title.or(self.first_prompt) {
+            self.builder.title(title);
+        }
+        self.builder.finish()
+    }
+}
+
+fn take_parts(entry: &mut Entry) -> Vec<Part> {
+    match &mut entry.what {
+        What::Said(said) => std::mem::take(&mut said.parts),
+        What::Answered(answer) => std::mem::take(&mut answer.parts),
+        _ => Vec::new(),
+    }
+}
+
+fn uuid(entry: &Entry) -> Option<&str> {
+    entry.node.as_ref().and_then(|n| n.uuid.as_deref())
+}
+
+/// The last title a person gave, else the last one the program gave.
+fn title(entries: &[Entry]) -> Option<String> {
+    let last = |by_person: bool| {
+        entries.iter().rev().find_map(|entry| match &entry.what {
+            What::Title(title, by) if *by == by_person => Some(title.to_string()),
+            _ => None,
+        })
+    };
+    last(true).or_else(|| last(false))
+}
+
+fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut title: String = line.chars().take(TITLE_CHARS).collect();
+    if line.chars().nth(TITLE_CHARS).is_some() {
+        title.push('…');
+    }
+    Some(title)
+}
+
+/// A sentence on what was said on branches that somebody left.
+fn abandoned(entries: &[Entry], places: &[Place]) -> Option<String> {
+    let left = entries.iter().zip(places).filter(|(entry, place)| {
+        **place == Place::Abandoned && matches!(entry.what, What::Said(_) | What::Answered(_))
+    });
+    let n = left.count();
+    (n > 0).then(|| {
+        let subject = if n == 1 {
+            "1 message stands on a branch that was".to_owned()
+        } else {
+            format!("{n} messages stand on branches that were")
+        };
+        format!("{subject} abandoned (somebody went back) and left out")
+    })
+}
+
+/// A sentence on what the program cleared without a trace.
+fn microcompactions(entries: &[Entry]) -> Option<String> {
+    let n = entries
+        .iter()
+        .filter(|entry| matches!(entry.what, What::Microcompaction))
+        .count();
+    (n > 0).then(|| format!("{n} times the program cleared old tool results; which is not recorded, so they count in full"))
+}
+
+/// A sentence on calls whose reported context shrinks although nothing in the file says why.
+fn odd_shrinking(session: &Session) -> Option<String> {
+    let input = |step: usize| session.steps[step].usage.map(|usage| usage.input);
+    let odd = (1..session.steps.len()).filter(|step| {
+        let (Some(before), Some(after)) = (input(step - 1), input(*step)) else {
+            return false;
+        };
+        after + ODD_SHRINKING < before && session.compactions.iter().all(|c| c.step != *step)
+    });
+    let odd: Vec<_> = odd.map(|step| (step + 1).to_string()).collect();
+    if odd.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "at call {} the reported context shrinks, but the file records no compaction there: the program cleared \
+         something by itself, so the context is smaller than it seems from there on",
+        odd.join(", ")
+    ))
+}

@@ -1,0 +1,318 @@
+//! One record of the file, taken apart.
+
+use super::{attachment, blocks};
+use crate::formats::json;
+use crate::formats::jsonl::Record;
+use crate::session::{Body, Part, Span, Usage};
+use crate::units::{Millis, Tokens};
+use serde_json::Value;
+
+/// One record of the file.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Its bytes.
+    pub span: Span,
+    /// What the import report calls it.
+    pub label: String,
+    /// Its place in the tree of records, if it has one.
+    pub node: Option<Node>,
+    /// When it was written.
+    pub time: Option<Millis>,
+    /// What it says.
+    pub what: What,
+}
+
+/// A record's place in the tree.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub uuid: Option<Box<str>>,
+    pub parent: Option<Box<str>>,
+    /// Part of a sub-agent's conversation.
+    pub is_sidechain: bool,
+}
+
+/// What a record says.
+#[derive(Debug)]
+pub(super) enum What {
+    /// A person, a tool or the harness speaks to the model.
+    Said(Said),
+    /// The model speaks.
+    Answered(Answer),
+    /// A compaction.
+    Boundary(Boundary),
+    /// The record where the conversation stood.
+    Leaf(Box<str>),
+    /// A title, and whether a person gave it.
+    Title(Box<str>, bool),
+    /// The program cleared old tool results, without saying which.
+    Microcompaction,
+    /// Nothing that goes to the model.
+    Aside,
+}
+
+/// What is said to the model.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub parts: Vec<Part>,
+    pub is_injected: bool,
+    pub is_summary: bool,
+    pub beside: Beside,
+}
+
+/// Whether something is said for its own sake or belongs to what it follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Beside {
+    #[default]
+    Nothing,
+    /// What a tool's call brought along.
+    Call,
+    /// An attachment.
+    Attachment,
+}
+
+/// One line of what the model said.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// Lines of one answer share it.
+    pub group: Option<Box<str>>,
+    pub model: Option<String>,
+    pub usage: Option<Usage>,
+    pub parts: Vec<Part>,
+}
+
+/// A compaction the program carried out.
+#[derive(Debug)]
+pub(super) struct Boundary {
+    pub trigger: String,
+    pub before: Option<Tokens>,
+    pub after: Option<Tokens>,
+    /// Messages it carried over, by their records.
+    pub preserved: Vec<Box<str>>,
+    /// First and last record of a stretch that it carried over.
+    pub preserved_range: Option<(Box<str>, Box<str>)>,
+    /// What it carried over stands before the summary.
+    pub preserved_first: bool,
+}
+
+/// From this version on a recorded `output_tokens` is the answer's, not a placeholder written while it streamed.
+const OUTPUT_TRUSTED: [u64; 3] = [2, 1, 90];
+
+/// Words with which the harness, not a person, begins.
+const INJECTED: &[&str] = &[
+    "<command-",
+    "<local-command-",
+    "<task-notification>",
+    "<bash-",
+    "<ide_",
+    "<system-reminder>",
+    "Caveat:",
+    "[Request interrupted by user",
+];
+
+/// The first words of a person in a message.
+pub(super) fn own_words(parts: &[Part]) -> Option<&str> {
+    let is_harness = |text: &str| {
+        INJECTED
+            .iter()
+            .any(|words| text.trim_start().starts_with(words))
+    };
+    parts.iter().find_map(|part| match &part.body {
+        Body::Text(text) if !is_harness(text) => Some(&**text),
+        _ => None,
+    })
+}
+
+fn has_text(parts: &[Part]) -> bool {
+    parts.iter().any(|part| matches!(part.body, Body::Text(_)))
+}
+
+/// Takes a record apart.
+pub(super) fn read(record: Record) -> Entry {
+    let value = &record.value;
+    let text = |path: &[&str]| json::str_at(value, path).unwrap_or("?");
+    let kind = text(&["type"]);
+    let (sub, what) = match kind {
+        "user" => ("", user(value)),
+        "assistant" => ("", assistant(value)),
+        "attachment" => (text(&["attachment", "type"]), attached(value)),
+        "system" => (text(&["subtype"]), system(value)),
+        "progress" => (text(&["data", "type"]), What::Aside),
+        _ => ("", other(kind, value)),
+    };
+    let node = node(kind, value);
+    let side = if node.as_ref().is_some_and(|n| n.is_sidechain) {
+        "sidechain "
+    } else {
+        ""
+    };
+    let slash = if sub.is_empty() { "" } else { "/" };
+    let is_unread = matches!(kind, "user" | "assistant") && matches!(what, What::Aside);
+    let unread = if is_unread {
+        " (not for the model)"
+    } else {
+        ""
+    };
+    Entry {
+        span: record.span,
+        label: format!("{side}{kind}{slash}{sub}{unread}"),
+        node,
+        time: json::millis_at(value, &["timestamp"]),
+        what,
+    }
+}
+
+/// What kinds of records follow one another; the rest stands beside.
+fn node(kind: &str, value: &Value) -> Option<Node> {
+    let id = |key: &str| json::str_at(value, &[key]).map(Into::into);
+    matches!(
+        kind,
+        "user" | "assistant" | "attachment" | "system" | "progress"
+    )
+    .then(|| Node {
+        uuid: id("uuid"),
+        parent: id("parentUuid").or_else(|| id("logicalParentUuid")),
+        is_sidechain: json::is_true(value, &["isSidechain"]),
+    })
+}
+
+fn user(value: &Value) -> What {
+    let Some(content) = json::at(value, &["message", "content"]) else {
+        return What::Aside;
+    };
+    let is_summary = json::is_true(value, &["isCompactSummary"]);
+    // Shown to the person only; a summary bears the mark as well, but is sent.
+    if json::is_true(value, &["isVisibleInTranscriptOnly"]) && !is_summary {
+        return What::Aside;
+    }
+    let parts = blocks::parts(content);
+    let has_results = parts
+        .iter()
+        .any(|p| matches!(p.body, Body::ToolResult { .. }));
+    let is_meta = json::is_true(value, &["isMeta"]);
+    // Words beside a tool's result are the harness's (a refusal, an interruption).
+    let is_injected = is_meta || (has_results || own_words(&parts).is_none()) && has_text(&parts);
+    let is_of_call = is_meta && json::str_at(value, &["sourceToolUseID"]).is_some();
+    let beside = if is_of_call {
+        Beside::Call
+    } else {
+        Beside::Nothing
+    };
+    What::Said(Said {
+        parts,
+        is_injected,
+        is_summary,
+        beside,
+    })
+}
+
+fn attached(value: &Value) -> What {
+    let Some(attachment) = value.get("attachment") else {
+        return What::Aside;
+    };
+    let parts = attachment::parts(attachment);
+    if parts.is_empty() {
+        return What::Aside;
+    }
+    let is_injected = !attachment::is_of_a_person(attachment) || own_words(&parts).is_none();
+    What::Said(Said {
+        parts,
+        is_injected,
+        is_summary: false,
+        beside: Beside::Attachment,
+    })
+}
+
+fn assistant(value: &Value) -> What {
+    let message = |key: &str| json::str_at(value, &["message", key]);
+    // The program's own words in the model's place.
+    if message("model") == Some("<synthetic>") || json::is_true(value, &["isApiErrorMessage"]) {
+        return What::Aside;
+    }
+    let Some(content) = json::at(value, &["message", "content"]) else {
+        return What::Aside;
+    };
+    let group = message("id").or_else(|| json::str_at(value, &["requestId"]));
+    What::Answered(Answer {
+        group: group
+            .or_else(|| json::str_at(value, &["uuid"]))
+            .map(Into::into),
+        model: message("model").map(ToOwned::to_owned),
+        usage: usage(value),
+        parts: blocks::parts(content),
+    })
+}
+
+/// Tokens of the call. What was read from the cache and written to it adds to `input_tokens` here.
+fn usage(value: &Value) -> Option<Usage> {
+    let usage = json::at(value, &["message", "usage"])?;
+    let count = |key: &str| json::tokens_at(usage, &[key]);
+    let cache_read = count("cache_read_input_tokens");
+    let cache_write = count("cache_creation_input_tokens");
+    let input = [count("input_tokens"), cache_read, cache_write]
+        .into_iter()
+        .flatten()
+        .sum();
+    let is_trusted =
+        json::str_at(value, &["version"]).is_some_and(|v| version(v) >= OUTPUT_TRUSTED);
+    let output = count("output_tokens").filter(|_| is_trusted);
+    (input > Tokens::ZERO).then_some(Usage {
+        input,
+        cache_read,
+        cache_write,
+        output,
+        reasoning: None,
+    })
+}
+
+fn version(text: &str) -> [u64; 3] {
+    let mut numbers = text.split('.').map(|n| n.parse().unwrap_or(0));
+    std::array::from_fn(|_| numbers.next().unwrap_or(0))
+}
+
+fn system(value: &Value) -> What {
+    match json::str_at(value, &["subtype"]) {
+        Some("compact_boundary") => What::Boundary(boundary(value)),
+        Some("microcompact_boundary") => What::Microcompaction,
+        // What a command of the program printed is sent along with the next prompt.
+        Some("local_command") => What::Said(Said {
+            parts: value.get("content").map(blocks::parts).unwrap_or_default(),
+            is_injected: true,
+            ..Said::default()
+        }),
+        _ => What::Aside,
+    }
+}
+
+fn boundary(value: &Value) -> Boundary {
+    let at = |path: &[&str]| json::at(value, &[&["compactMetadata"], path].concat());
+    let text = |path: &[&str]| at(path).and_then(Value::as_str).map(Box::<str>::from);
+    let tokens = |path: &[&str]| json::tokens_at(value, &[&["compactMetadata"], path].concat());
+    let uuids = at(&["preservedMessages", "uuids"]).and_then(Value::as_array);
+    let anchor = text(&["preservedMessages", "anchorUuid"])
+        .or_else(|| text(&["preservedSegment", "anchorUuid"]));
+    Boundary {
+        trigger: text(&["trigger"]).unwrap_or_default().into(),
+        before: tokens(&["preTokens"]),
+        after: tokens(&["postTokens"]),
+        preserved: uuids
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(Into::into)
+            .collect(),
+        preserved_range: text(&["preservedSegment", "headUuid"])
+            .zip(text(&["preservedSegment", "tailUuid"])),
+        preserved_first: anchor.is_some() && anchor.as_deref() == json::str_at(value, &["uuid"]),
+    }
+}
+
+fn other(kind: &str, value: &Value) -> What {
+    let text = |key: &str| json::str_at(value, &[key]).filter(|text| !text.trim().is_empty());
+    match kind {
+        "last-prompt" => text("leafUuid").map(|leaf| What::Leaf(leaf.into())),
+        "ai-title" => text("aiTitle").map(|title| What::Title(title.into(), false)),
+        "custom-title" => text("customTitle").map(|title| What::Title(title.into(), true)),
+        _ => None,
+    }
+    .unwrap_or(What::Aside)
+}

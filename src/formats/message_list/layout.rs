@@ -1,0 +1,266 @@
+//! Where the conversations of a file stand: the list of messages, what surrounds it, and answers kept beside it.
+
+use super::places::{array_at, at_path, object_at};
+use crate::formats::{Warning, json, jsonl};
+use crate::session::Span;
+use serde::de::IgnoredAny;
+use serde_json::{Deserializer, Value};
+
+/// Where an object keeps the request that holds the messages: itself, or a member (a logged pair of request and
+/// answer, a line of a batch, a pair of preferred and other answers).
+pub(super) const BODIES: [&[&str]; 4] = [&[], &["request"], &["body"], &["input"]];
+/// Members that hold the model's answer to the messages.
+const ANSWERS: [&str; 3] = ["response", "choices", "preferred_output"];
+
+/// The places of one conversation.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// The file, or the record that holds this conversation among others.
+    pub(super) whole: Span,
+    /// Other conversations stand in the same file.
+    pub(super) is_one_of_many: bool,
+    /// The outermost object, if there is one.
+    pub(super) root: Option<Span>,
+    /// The object that has the list, if one has.
+    pub(super) body: Option<Span>,
+    /// What lies between the list's brackets, or the file where each line is a message.
+    pub(super) list: Span,
+    /// The list's elements.
+    pub(super) elements: Vec<Span>,
+    /// Messages after the last element that stand elsewhere.
+    pub(super) answers: Vec<Answer>,
+    /// Member of the root that holds the answers.
+    pub(super) answers_in: Option<&'static str>,
+}
+
+/// An answer beside the list.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    /// The message.
+    pub(super) message: Span,
+    /// The response that holds it, with its usage.
+    pub(super) response: Span,
+}
+
+/// The conversations of a file, in order. What cannot be read on the way goes to `warnings`.
+pub(super) fn find(bytes: &[u8], warnings: &mut Vec<Warning>) -> Vec<Layout> {
+    let document = json::document_span(bytes);
+    if is_one_value(&bytes[document.clone()]) {
+        return of_document(bytes, &document);
+    }
+    let records = jsonl::map_records(bytes, warnings, |r| (r.span, r.line, kind(&r.value)));
+    let count = |wanted| {
+        records
+            .iter()
+            .filter(|(_, _, kind)| *kind == wanted)
+            .count()
+    };
+    let n_conversations = count(Kind::Conversation);
+    if count(Kind::Message) > n_conversations {
+        let elements = records.into_iter().map(|(span, ..)| span).collect();
+        return vec![of_lines(bytes, elements)];
+    }
+    let mut found = Vec::with_capacity(n_conversations);
+    for (span, line, _) in records {
+        match of_conversation(bytes, &span) {
+            Some(layout) => found.push(Layout {
+                whole: span,
+                is_one_of_many: true,
+                ..layout
+            }),
+            None => warnings.push(Warning {
+                line: Some(line),
+                text: "this record is no conversation".to_owned(),
+            }),
+        }
+    }
+    found
+}
+
+/// What a record of JSON Lines is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Conversation,
+    Message,
+    Other,
+}
+
+fn kind(record: &Value) -> Kind {
+    let has_list = |path: &&[&str]| {
+        json::at(record, path).is_some_and(|b| b.get("messages").is_some_and(Value::is_array))
+    };
+    if record.is_array() || BODIES.iter().any(has_list) {
+        Kind::Conversation
+    } else if record.get("role").is_some() {
+        Kind::Message
+    } else {
+        Kind::Other
+    }
+}
+
+fn is_one_value(text: &[u8]) -> bool {
+    let mut stream = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    matches!(stream.next(), Some(Ok(_))) && stream.byte_offset() == text.len()
+}
+
+fn of_document(bytes: &[u8], document: &Span) -> Vec<Layout> {
+    let file = 0..bytes.len();
+    if at_path(bytes, document, &["role"]).is_some() {
+        return vec![of_lines(bytes, vec![document.clone()])];
+    }
+    if let Some(layout) = of_conversation(bytes, document) {
+        return vec![Layout {
+            whole: file,
+            ..layout
+        }];
+    }
+    // A list of conversations.
+    let listed = json::elements(bytes, document).unwrap_or_default();
+    let each = listed.iter().filter_map(|span| {
+        let layout = of_conversation(bytes, span)?;
+        Some(Layout {
+            whole: span.clone(),
+            is_one_of_many: listed.len() > 1,
+            ..layout
+        })
+    });
+    let mut found: Vec<Layout> = each.collect();
+    if let ([only], 1) = (&mut found[..], listed.len()) {
+        only.whole = file;
+    }
+    found
+}
+
+fn of_lines(bytes: &[u8], elements: Vec<Span>) -> Layout {
+    let (first, last) = (
+        elements.first().map_or(0, |e| e.start),
+        elements.last().map_or(bytes.len(), |e| e.end),
+    );
+    Layout {
+        whole: 0..bytes.len(),
+        is_one_of_many: false,
+        root: None,
+        body: None,
+        list: first..last,
+        elements,
+        answers: Vec::new(),
+        answers_in: None,
+    }
+}
+
+/// The conversation that is the value at `span`: a list of messages, or an object that has one.
+fn of_conversation(bytes: &[u8], span: &Span) -> Option<Layout> {
+    let is_message = |e: &Span| at_path(bytes, e, &["role"]).is_some();
+    if let Some(elements) = json::elements(bytes, span) {
+        let list = span.start + 1..span.end - 1;
+        return elements.iter().any(is_message).then(|| Layout {
+            list,
+            ..of_lines(bytes, elements)
+        });
+    }
+    let members = json::members(bytes, span)?;
+    let (body, list) = BODIES
+        .iter()
+        .find_map(|path| list_in(bytes, span, &members, path))?;
+    let elements = json::elements(bytes, &list)?;
+    let found = ANSWERS.iter().find_map(|key| {
+        let (_, place) = members.iter().rev().find(|(name, _)| name == key)?;
+        let answers = answers(bytes, span, key, place);
+        (!answers.is_empty()).then_some((*key, answers))
+    });
+    let (answers_in, answers) = found.unzip();
+    let mut layout = Layout {
+        root: Some(span.clone()),
+        body: Some(body),
+        list: list.start + 1..list.end - 1,
+        answers: answers.unwrap_or_default(),
+        answers_in,
+        ..of_lines(bytes, elements)
+    };
+    if layout
+        .elements
+        .last()
+        .zip(layout.answers.first())
+        .is_some_and(|(last, answer)| says_same(bytes, last, answer))
+    {
+        layout.answers.clear();
+        layout.answers_in = None;
+    }
+    Some(layout)
+}
+
+/// The object that has the list of messages, and the list.
+fn list_in(
+    bytes: &[u8],
+    root: &Span,
+    members: &[(String, Span)],
+    path: &[&str],
+) -> Option<(Span, Span)> {
+    let member = |key: &str| {
+        members
+            .iter()
+            .rev()
+            .find(|(name, _)| name == key)
+            .map(|(_, span)| span.clone())
+    };
+    let (body, list) = match path.first() {
+        None => (root.clone(), member("messages")?),
+        Some(key) => {
+            let body = member(key)?;
+            let list = json::member(bytes, &body, "messages")?;
+            (body, list)
+        }
+    };
+    (bytes.get(list.start) == Some(&b'[')).then_some((body, list))
+}
+
+/// The answers that the member `key` of the root, at `place`, holds.
+fn answers(bytes: &[u8], root: &Span, key: &str, place: &Span) -> Vec<Answer> {
+    let first_choice =
+        |choices: Option<Vec<Span>>| object_at(bytes, choices?.first()?, &["message"]);
+    let one = |message: Option<Span>, response: &Span| {
+        message
+            .into_iter()
+            .map(|message| Answer {
+                message,
+                response: response.clone(),
+            })
+            .collect()
+    };
+    match key {
+        "choices" => one(first_choice(json::elements(bytes, place)), root),
+        "response" => {
+            let is_message = at_path(bytes, place, &["role"]).is_some();
+            let itself = is_message.then(|| place.clone());
+            one(
+                first_choice(array_at(bytes, place, &["choices"])).or(itself),
+                place,
+            )
+        }
+        _ => {
+            let listed = json::elements(bytes, place).unwrap_or_default();
+            let messages = listed
+                .into_iter()
+                .filter(|e| at_path(bytes, e, &["role"]).is_some());
+            messages
+                .map(|m| Answer {
+                    response: m.clone(),
+                    message: m,
+                })
+                .collect()
+        }
+    }
+}
+
+/// A log that lists the answer among the messages as well.
+fn says_same(bytes: &[u8], last: &Span, answer: &Answer) -> bool {
+    let (Some(a), Some(b)) = (
+        json::parse_span(bytes, last),
+        json::parse_span(bytes, &answer.message),
+    ) else {
+        return false;
+    };
+    ["role", "content", "tool_calls"]
+        .iter()
+        .all(|key| a.get(key) == b.get(key))
+}

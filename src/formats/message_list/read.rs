@@ -1,0 +1,293 @@
+//! Reads the conversations of a file; what a message says is the format's own ([`Dialect`]).
+
+use super::edit::Editing;
+use super::layout::{self, Layout};
+use super::usage;
+use crate::formats::{ImportReport, Input, Parsed, Refused, Warning, json};
+use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft};
+use crate::units::Tokens;
+use rayon::prelude::*;
+use serde_json::{Map, Value};
+use std::collections::{HashMap, VecDeque};
+
+/// What sets the formats apart.
+#[derive(Debug)]
+pub(in crate::formats) struct Dialect {
+    /// Name of the format.
+    pub(in crate::formats) name: &'static str,
+    /// The messages that stand in the body beside the list, with the kind of record they are.
+    pub(in crate::formats) body: fn(&Value) -> Vec<(&'static str, Draft)>,
+    /// Reads a message, or says why it is none.
+    pub(in crate::formats) message: fn(&Value, &mut Calls) -> Result<Draft, String>,
+    /// The text of a message after an edit; `None` where nothing of it is left.
+    pub(in crate::formats) edit: fn(&Editing<'_>) -> Option<Vec<u8>>,
+    /// A message of ours.
+    pub(in crate::formats) written: fn(Role, &str) -> Value,
+}
+
+/// The calls of a conversation so far, to name the results.
+#[derive(Debug, Default)]
+pub(in crate::formats) struct Calls {
+    tools: HashMap<Box<str>, Box<str>>,
+    open: VecDeque<Box<str>>,
+    made: usize,
+}
+
+/// What is said about a conversation beside its messages.
+struct Settings(Map<String, Value>);
+
+/// A message of the file, parsed, with where the call that made it is recorded.
+struct Element {
+    span: Span,
+    value: Option<Value>,
+    response: Option<Value>,
+}
+
+impl Calls {
+    /// Notes a call and gives it an id if it has none.
+    pub(in crate::formats) fn make(&mut self, id: Option<&str>, tool: &str) -> Box<str> {
+        self.made += 1;
+        let id: Box<str> = id.map_or_else(|| format!("call-{}", self.made).into(), Into::into);
+        self.tools.insert(id.clone(), tool.into());
+        self.open.push_back(id.clone());
+        id
+    }
+
+    /// The id and the tool of the call that a result answers: that of its id, or the oldest without an answer.
+    pub(in crate::formats) fn answer(&mut self, id: Option<&str>) -> (Box<str>, Box<str>) {
+        let place = id.map_or(Some(0), |id| {
+            self.open.iter().position(|open| **open == *id)
+        });
+        let open = place.and_then(|place| self.open.remove(place));
+        let id = id.map(Into::into).or(open).unwrap_or_default();
+        let tool = self.tools.get(&id).cloned().unwrap_or_default();
+        (id, tool)
+    }
+}
+
+/// Reads a file.
+pub(in crate::formats) fn read(input: &Input, dialect: &Dialect) -> Result<Parsed, Refused> {
+    let mut warnings = Vec::new();
+    let mut report = ImportReport::default();
+    let mut notes = Vec::new();
+    let layouts = layout::find(&input.bytes, &mut warnings);
+    let is_many = layouts.len() > 1;
+    let mut sessions = Vec::with_capacity(layouts.len());
+    for (idx, layout) in layouts.iter().enumerate() {
+        let name = if is_many {
+            format!("{} #{}", input.name, idx + 1)
+        } else {
+            input.name.clone()
+        };
+        let source = Source {
+            name,
+            format: dialect.name,
+            bytes: std::sync::Arc::clone(&input.bytes),
+        };
+        let session = read_one(source, layout, dialect, &mut report, &mut notes);
+        if session.messages.is_empty() {
+            notes.push((
+                layout.whole.start,
+                "this conversation has no messages".to_owned(),
+            ));
+        } else {
+            sessions.push(session);
+        }
+    }
+    warnings.extend(on_lines(&input.bytes, notes));
+    warnings.sort_by_key(|w| w.line);
+    if sessions.is_empty() {
+        return Err(Refused {
+            looks_like: "this looks like a list of messages without a single message".to_owned(),
+        });
+    }
+    Ok(Parsed {
+        sessions,
+        warnings,
+        report,
+    })
+}
+
+/// Definitions of tools as one message, from members of a body that list them.
+pub(in crate::formats) fn tool_definitions(body: &Value, keys: &[&str]) -> Option<Draft> {
+    let listed = keys
+        .iter()
+        .filter_map(|key| body.get(key)?.as_array())
+        .flatten();
+    let part = |(block, tool): (u32, &Value)| {
+        let name =
+            json::str_at(tool, &["function", "name"]).or_else(|| json::str_at(tool, &["name"]));
+        let name = name
+            .or_else(|| json::str_at(tool, &["custom", "name"]))
+            .or_else(|| json::str_at(tool, &["type"]));
+        let body = Body::ToolDefinition {
+            tool: name.unwrap_or_default().into(),
+            json: tool.to_string().into(),
+        };
+        Part {
+            body,
+            record: 0,
+            block,
+        }
+    };
+    let parts: Vec<Part> = (0..).zip(listed).map(part).collect();
+    (!parts.is_empty()).then(|| Draft::new(Role::System, parts))
+}
+
+fn read_one(
+    source: Source,
+    layout: &Layout,
+    dialect: &Dialect,
+    report: &mut ImportReport,
+    notes: &mut Vec<(usize, String)>,
+) -> Session {
+    let settings = Settings::new(&source.bytes, layout);
+    let elements = parse_elements(&source.bytes, layout);
+    let steps: Vec<Option<StepDraft>> = elements.iter().map(|e| settings.step_of(e)).collect();
+    let is_recorded = steps
+        .iter()
+        .any(|s| s.as_ref().is_some_and(|s| s.usage.is_some()));
+    let mut builder = start(source, settings, dialect, report);
+    let mut calls = Calls::default();
+    for (element, step) in elements.into_iter().zip(steps) {
+        let value = element.value.as_ref();
+        let kind = value
+            .and_then(|v| json::str_at(v, &["role"]))
+            .unwrap_or("other");
+        let value = value.ok_or_else(|| "this message nests too deep to be read".to_owned());
+        match value.and_then(|value| (dialect.message)(value, &mut calls)) {
+            Ok(mut draft) => {
+                report.note(kind, true);
+                draft.raw = vec![element.span];
+                if draft.role == Role::Assistant && is_recorded {
+                    let step = step.unwrap_or_default();
+                    note_reasoning(&mut draft, &step);
+                    builder.step(step);
+                }
+                builder.message(draft);
+            }
+            Err(why) => {
+                report.note(kind, false);
+                notes.push((element.span.start, why));
+            }
+        }
+    }
+    builder.finish()
+}
+
+/// A session with what is said about it and with the messages that stand in the body.
+fn start(
+    source: Source,
+    settings: Settings,
+    dialect: &Dialect,
+    report: &mut ImportReport,
+) -> SessionBuilder {
+    let mut builder = SessionBuilder::new(source);
+    if let Some(title) = settings.text("title") {
+        builder.title(title);
+    }
+    if let Some(model) = settings.text("model") {
+        builder.usual_model(model);
+    }
+    for (kind, draft) in (dialect.body)(&Value::Object(settings.0)) {
+        report.note(kind, true);
+        builder.message(draft);
+    }
+    builder
+}
+
+/// The provider's count of reasoning tokens belongs to the one thought of the message.
+fn note_reasoning(draft: &mut Draft, step: &StepDraft) {
+    let tokens = step
+        .usage
+        .and_then(|u| u.reasoning)
+        .and_then(|t| u32::try_from(t.0).ok());
+    let mut thoughts = draft
+        .parts
+        .iter_mut()
+        .filter(|p| matches!(p.body, Body::Thinking { .. }));
+    if let (
+        Some(Part {
+            body: Body::Thinking { reported, .. },
+            ..
+        }),
+        None,
+    ) = (thoughts.next(), thoughts.next())
+    {
+        *reported = tokens;
+    }
+}
+
+fn parse_elements(bytes: &[u8], layout: &Layout) -> Vec<Element> {
+    let listed = layout.elements.par_iter().map(|span| Element {
+        span: span.clone(),
+        value: json::parse_span(bytes, span),
+        response: None,
+    });
+    let mut elements: Vec<Element> = listed.collect();
+    elements.extend(layout.answers.iter().map(|answer| Element {
+        span: answer.message.clone(),
+        value: json::parse_span(bytes, &answer.message),
+        response: json::parse_span(bytes, &answer.response),
+    }));
+    elements
+}
+
+impl Settings {
+    /// All members of the outermost object and of the body, but the messages and answers.
+    fn new(bytes: &[u8], layout: &Layout) -> Self {
+        let mut found = Map::new();
+        let body = layout
+            .body
+            .as_ref()
+            .filter(|body| layout.root.as_ref() != Some(*body));
+        for object in layout.root.iter().chain(body) {
+            for (key, span) in json::members(bytes, object).unwrap_or_default() {
+                if layout.answers_in == Some(&*key)
+                    || key == "messages"
+                    || span.contains(&layout.list.start)
+                {
+                    continue;
+                }
+                if let Some(value) = json::parse_span(bytes, &span) {
+                    found.insert(key, value);
+                }
+            }
+        }
+        Self(found)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.0
+            .get(key)?
+            .as_str()
+            .filter(|text| !text.trim().is_empty())
+    }
+
+    /// The call that made a message, with what the file says for all calls.
+    fn step_of(&self, element: &Element) -> Option<StepDraft> {
+        let recorded = element.value.as_ref().and_then(usage::step_of);
+        let mut step = recorded.or_else(|| usage::step_of(element.response.as_ref()?))?;
+        step.window = self
+            .0
+            .get("context_window")
+            .and_then(Value::as_u64)
+            .map(Tokens);
+        Some(step)
+    }
+}
+
+/// Warnings for places of the file, which are in ascending order.
+fn on_lines(bytes: &[u8], mut notes: Vec<(usize, String)>) -> Vec<Warning> {
+    notes.sort_by_key(|(at, _)| *at);
+    let (mut line, mut from) = (1, 0);
+    let place = |(at, text)| {
+        line += bytes[from..at].split(|b| *b == b'\n').count() - 1;
+        from = at;
+        Warning {
+            line: Some(line),
+            text,
+        }
+    };
+    notes.into_iter().map(place).collect()
+}

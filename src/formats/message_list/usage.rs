@@ -1,0 +1,106 @@
+//! What a provider reported for a call, wherever a record keeps it.
+//!
+//! OpenAI's `prompt_tokens` hold the cached ones; Anthropic's `input_tokens` exclude them.
+
+use crate::formats::json;
+use crate::session::{StepDraft, Usage};
+use crate::units::{Millis, Tokens};
+use serde_json::Value;
+
+/// Where records keep the answer they came with.
+const ANSWERS: [&[&str]; 4] = [
+    &[],
+    &["response"],
+    &["extra", "response"],
+    &["response_metadata"],
+];
+/// Where records keep their time.
+const TIMES: [&[&str]; 5] = [
+    &["timestamp"],
+    &["created_at"],
+    &["ts"],
+    &["extra", "timestamp"],
+    &["created"],
+];
+
+/// The call that a record reports, if it reports its tokens.
+pub(in crate::formats) fn step_of(record: &Value) -> Option<StepDraft> {
+    ANSWERS.iter().find_map(|path| {
+        let answer = json::at(record, path)?;
+        Some(StepDraft {
+            model: json::str_at(answer, &["model"]).map(str::to_owned),
+            window: None,
+            usage: Some(of_usage(answer.get("usage")?)?),
+            time: time_of(record).or_else(|| time_of(answer)),
+        })
+    })
+}
+
+/// When a record was made.
+pub(in crate::formats) fn time_of(record: &Value) -> Option<Millis> {
+    TIMES.iter().find_map(|path| json::millis_at(record, path))
+}
+
+/// Tokens of a call in either provider's words; none where all of them are zero or missing.
+fn of_usage(usage: &Value) -> Option<Usage> {
+    let count = |path: &[&str]| json::tokens_at(usage, path);
+    let read = count(&["cache_read_input_tokens"]);
+    let write = count(&["cache_creation_input_tokens"]);
+    let found = if let Some(input) = count(&["prompt_tokens"]) {
+        Usage {
+            input,
+            cache_read: count(&["prompt_tokens_details", "cached_tokens"])
+                .or_else(|| count(&["prompt_cache_hit_tokens"]))
+                .or(read),
+            cache_write: write,
+            output: count(&["completion_tokens"]),
+            reasoning: count(&["completion_tokens_details", "reasoning_tokens"]),
+        }
+    } else {
+        Usage {
+            input: count(&["input_tokens"])? + read.unwrap_or_default() + write.unwrap_or_default(),
+            cache_read: read,
+            cache_write: write,
+            output: count(&["output_tokens"]),
+            reasoning: None,
+        }
+    };
+    (found.input > Tokens::ZERO).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn cached_tokens_are_part_of_openais_input_and_beside_anthropics() {
+        let openai = json!({"usage": {"prompt_tokens": 100, "completion_tokens": 7,
+            "prompt_tokens_details": {"cached_tokens": 80}, "completion_tokens_details": {"reasoning_tokens": 5}}});
+        let usage = step_of(&openai).unwrap().usage.unwrap();
+        let expected = (Tokens(100), Some(Tokens(80)), Some(Tokens(5)));
+        assert_eq!((usage.input, usage.cache_read, usage.reasoning), expected);
+        let anthropic = json!({"usage": {"input_tokens": 20, "cache_read_input_tokens": 80,
+            "cache_creation_input_tokens": 3, "output_tokens": 7}});
+        let usage = step_of(&anthropic).unwrap().usage.unwrap();
+        let expected = (Tokens(103), Some(Tokens(80)), Some(Tokens(3)));
+        assert_eq!((usage.input, usage.cache_read, usage.cache_write), expected);
+    }
+
+    #[test]
+    fn a_usage_of_zeros_is_no_report() {
+        assert!(step_of(&json!({"usage": {"prompt_tokens": 0, "completion_tokens": 0}})).is_none());
+        assert!(step_of(&json!({"usage": null})).is_none());
+    }
+
+    #[test]
+    fn the_model_and_time_of_a_saved_answer_are_found() {
+        let record = json!({"extra": {"timestamp": 1_700_000_000.5,
+            "response": {"model": "m", "created": 1, "usage": {"prompt_tokens": 5}}}});
+        let step = step_of(&record).unwrap();
+        assert_eq!(
+            (step.model.as_deref(), step.time),
+            (Some("m"), Some(Millis(1_700_000_000_500)))
+        );
+    }
+}

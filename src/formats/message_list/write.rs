@@ -1,0 +1,357 @@
+//! Writes a session's own document again with a managed conversation in it: every byte that has not to change
+//! stays as it is.
+
+use super::edit::{Editing, Fate, text_block};
+use super::layout::{self, Layout};
+use super::places::{Patch, array_at, at_path, patched, quoted, without, without_members};
+use super::read::Dialect;
+use crate::formats::{CannotExport, json, jsonl};
+use crate::session::{Body, Managed, ManagedEntry, Message, Part, Session, Span};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// One element of the new list.
+struct Piece<'a> {
+    /// Which element of the file it is, answers after the list's own.
+    place: Option<usize>,
+    /// It is written as it stands there.
+    is_untouched: bool,
+    text: Cow<'a, [u8]>,
+}
+
+/// A document being written.
+struct Writing<'a> {
+    session: &'a Session,
+    layout: Layout,
+    dialect: &'a Dialect,
+    /// Which element starts at a place of the file.
+    places: HashMap<usize, usize>,
+    /// Whether an element is a message.
+    is_message: Vec<bool>,
+}
+
+/// Writes a conversation into the document it came from.
+pub(in crate::formats) fn write_own(
+    session: &Session,
+    managed: &Managed,
+    dialect: &Dialect,
+) -> Result<Vec<u8>, CannotExport> {
+    let writing = Writing::new(session, dialect).ok_or_else(|| CannotExport {
+        reason: "the conversation is not to be found in its file".to_owned(),
+    })?;
+    let pieces = writing.pieces(managed)?;
+    let (mut patches, dropped) = writing.body(managed);
+    let bytes: &[u8] = &session.source.bytes;
+    let n_places = writing.n_answers() + writing.layout.elements.len();
+    let is_as_it_was = pieces.len() == n_places
+        && pieces
+            .iter()
+            .enumerate()
+            .all(|(idx, piece)| piece.is_untouched && piece.place == Some(idx));
+    let mut keys = dropped;
+    if !is_as_it_was {
+        patches.push((writing.layout.list.clone(), writing.list(&pieces)));
+        patches.extend(writing.unreadable());
+    }
+    let layout = &writing.layout;
+    let moved = layout.answers_in.filter(|_| !is_as_it_was);
+    if layout.root == layout.body {
+        keys.extend(moved);
+    } else if let (Some(key), Some(root)) = (moved, &layout.root) {
+        patches.extend(without_members(bytes, root, &[key]));
+    }
+    if let Some(body) = &layout.body {
+        patches.extend(without_members(bytes, body, &keys));
+    }
+    let mut out = patched(bytes, &layout.whole, patches);
+    if layout.is_one_of_many {
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+impl<'a> Writing<'a> {
+    fn new(session: &'a Session, dialect: &'a Dialect) -> Option<Self> {
+        let bytes = &session.source.bytes;
+        let starts: Vec<usize> = session
+            .messages
+            .iter()
+            .filter_map(|m| Some(m.raw.first()?.start))
+            .collect();
+        let is_here = |layout: &Layout| {
+            starts
+                .first()
+                .is_none_or(|start| layout.whole.contains(start))
+        };
+        let layout = layout::find(bytes, &mut Vec::new())
+            .into_iter()
+            .find(is_here)?;
+        let answers = layout.answers.iter().map(|a| &a.message);
+        let spans = layout.elements.iter().chain(answers);
+        let places: HashMap<usize, usize> = spans
+            .enumerate()
+            .map(|(idx, span)| (span.start, idx))
+            .collect();
+        let mut is_message = vec![false; places.len()];
+        for start in starts {
+            *is_message.get_mut(*places.get(&start)?)? = true;
+        }
+        Some(Self {
+            session,
+            layout,
+            dialect,
+            places,
+            is_message,
+        })
+    }
+
+    fn message(&self, idx: usize) -> Result<&'a Message, CannotExport> {
+        let missing = || CannotExport {
+            reason: format!("the session has no message {}", idx + 1),
+        };
+        self.session.messages.get(idx).ok_or_else(missing)
+    }
+
+    /// The elements of the new list. What is no message stays with the message before it.
+    fn pieces(&self, managed: &'a Managed) -> Result<Vec<Piece<'a>>, CannotExport> {
+        let mut pieces = Vec::new();
+        self.push_others(0, &mut pieces);
+        for entry in &managed.entries {
+            let (message, edited) = match entry {
+                ManagedEntry::Written { role, text, .. } => {
+                    if !text.is_empty() {
+                        let text = (self.dialect.written)(*role, text).to_string().into_bytes();
+                        pieces.push(Piece {
+                            place: None,
+                            is_untouched: false,
+                            text: text.into(),
+                        });
+                    }
+                    continue;
+                }
+                ManagedEntry::Kept { message } => (self.message(*message)?, None),
+                ManagedEntry::Edited { message, parts } => {
+                    let message = self.message(*message)?;
+                    (
+                        message,
+                        Some(Editing::new(
+                            self.session,
+                            message,
+                            Fate::of_parts(message, parts),
+                        )),
+                    )
+                }
+            };
+            let Some(place) = message
+                .raw
+                .first()
+                .and_then(|span| self.places.get(&span.start))
+            else {
+                continue;
+            };
+            let text = match &edited {
+                None => Some(self.session.raw(&message.raw[0]).into()),
+                Some(editing) => (self.dialect.edit)(editing).map(Cow::from),
+            };
+            if let Some(text) = text {
+                pieces.push(Piece {
+                    place: Some(*place),
+                    is_untouched: edited.is_none(),
+                    text,
+                });
+                self.push_others(place + 1, &mut pieces);
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// The elements from `place` on, up to the next message.
+    fn push_others(&self, place: usize, pieces: &mut Vec<Piece<'a>>) {
+        let rest = self.layout.elements.iter().enumerate().skip(place);
+        for (idx, span) in rest.take_while(|(idx, _)| !self.is_message[*idx]) {
+            let text = self.session.raw(span).into();
+            pieces.push(Piece {
+                place: Some(idx),
+                is_untouched: true,
+                text,
+            });
+        }
+    }
+
+    /// How many answers stand beside the list.
+    fn n_answers(&self) -> usize {
+        self.is_message
+            .iter()
+            .skip(self.layout.elements.len())
+            .filter(|is| **is)
+            .count()
+    }
+
+    /// What stands between the list's brackets (or the lines).
+    fn list(&self, pieces: &[Piece<'_>]) -> Vec<u8> {
+        let bytes = &self.session.source.bytes;
+        let (list, elements) = (&self.layout.list, &self.layout.elements);
+        let ([first, ..], [.., end]) = (&elements[..], &elements[..]) else {
+            let texts: Vec<_> = pieces.iter().map(|p| &*p.text).collect();
+            return texts.join(&b","[..]);
+        };
+        let mut out = bytes[list.start..first.start].to_vec();
+        for (idx, piece) in pieces.iter().enumerate() {
+            if idx > 0 {
+                out.extend_from_slice(&self.separator(&pieces[idx - 1], piece));
+            }
+            out.extend_from_slice(&piece.text);
+        }
+        out.extend_from_slice(&bytes[end.end..list.end]);
+        out
+    }
+
+    /// What stands between two elements: what stood there, or what is usual in this file.
+    fn separator(&self, before: &Piece<'_>, after: &Piece<'_>) -> Cow<'a, [u8]> {
+        let bytes = &self.session.source.bytes;
+        let elements = &self.layout.elements;
+        let between = |idx: usize| {
+            let (a, b) = (elements.get(idx)?, elements.get(idx + 1)?);
+            Some(&bytes[a.end..b.start])
+        };
+        let own = before
+            .place
+            .filter(|idx| after.place == Some(idx + 1))
+            .and_then(between);
+        if let Some(own) = own.filter(|own| self.is_list() || own.trim_ascii().is_empty()) {
+            return own.into();
+        }
+        if !self.is_list() {
+            return self.line_end().into();
+        }
+        let lead = elements.first().map_or(&b""[..], |first| {
+            &bytes[self.layout.list.start..first.start]
+        });
+        between(0).map_or_else(|| [b",", lead].concat().into(), Cow::from)
+    }
+
+    /// How lines end in this file.
+    fn line_end(&self) -> &'static [u8] {
+        let bytes = &self.session.source.bytes;
+        let line = bytes
+            .iter()
+            .position(|b| *b == b'\n')
+            .map_or(&b""[..], |at| &bytes[..at]);
+        if line.ends_with(b"\r") {
+            b"\r\n"
+        } else {
+            b"\n"
+        }
+    }
+
+    /// Patches for lines before the first message and after the last that could not be read: in a conversation
+    /// that has changed they would say nothing, and hide what it is.
+    fn unreadable(&self) -> Vec<Patch> {
+        let bytes = &self.session.source.bytes;
+        let before = jsonl::text_start(bytes)..self.layout.list.start;
+        let after = self.layout.list.end..self.layout.whole.end;
+        let holes = [(before, &b""[..]), (after, self.line_end())].into_iter();
+        let is_odd =
+            |place: &Span| !self.is_list() && !bytes[place.clone()].trim_ascii().is_empty();
+        holes
+            .filter(|(place, _)| is_odd(place))
+            .map(|(place, text)| (place, text.to_vec()))
+            .collect()
+    }
+
+    /// The elements stand in brackets rather than on lines.
+    fn is_list(&self) -> bool {
+        let before = self.layout.list.start.checked_sub(1);
+        before.and_then(|at| self.session.source.bytes.get(at)) == Some(&b'[')
+    }
+
+    /// Patches for the messages that stand in the body beside the list, and members of which nothing is left.
+    fn body(&self, managed: &'a Managed) -> (Vec<Patch>, Vec<&'static str>) {
+        let (mut patches, mut dropped) = (Vec::new(), Vec::new());
+        for (idx, message) in self
+            .session
+            .messages
+            .iter()
+            .enumerate()
+            .filter(|(_, m)| m.raw.is_empty())
+        {
+            let fates = fates_of(idx, message, managed);
+            let parts: Vec<_> = self.session.parts_of(message).iter().zip(fates).collect();
+            if parts.iter().all(|(_, fate)| *fate == Fate::Kept) {
+                continue;
+            }
+            let is_tools = parts
+                .iter()
+                .any(|(part, _)| matches!(part.body, Body::ToolDefinition { .. }));
+            let members: &[&'static str] = if is_tools {
+                &["tools", "functions"]
+            } else {
+                &["system"]
+            };
+            let mut rest = &parts[..];
+            for key in members {
+                rest = self.body_member(key, rest, &mut patches, &mut dropped);
+            }
+        }
+        (patches, dropped)
+    }
+
+    /// Patches for the parts that one member of the body holds; returns the parts after them.
+    fn body_member<'p>(
+        &self,
+        key: &'static str,
+        parts: &'p [(&'a Part, Fate<'a>)],
+        patches: &mut Vec<Patch>,
+        dropped: &mut Vec<&'static str>,
+    ) -> &'p [(&'a Part, Fate<'a>)] {
+        let bytes: &[u8] = &self.session.source.bytes;
+        let found = self
+            .layout
+            .body
+            .as_ref()
+            .and_then(|body| at_path(bytes, body, &[key]).map(|at| (body, at)));
+        let Some((body, value)) = found else {
+            return parts;
+        };
+        let listed = array_at(bytes, body, &[key]);
+        let (own, rest) = parts.split_at(listed.as_ref().map_or(1, Vec::len).min(parts.len()));
+        if own.iter().all(|(_, fate)| fate.or_gone() == Fate::Gone) {
+            dropped.push(key);
+            return rest;
+        }
+        let spans = listed.unwrap_or_else(|| vec![value.clone()]);
+        let mut gone = vec![false; spans.len()];
+        for (idx, (part, fate)) in own.iter().enumerate() {
+            match (fate.or_gone(), &part.body) {
+                (Fate::Gone, _) => gone[idx] = true,
+                (Fate::Replaced(text), Body::Text(_)) => {
+                    let is_block = json::members(bytes, &spans[idx]).is_some();
+                    patches.push((
+                        spans[idx].clone(),
+                        if is_block {
+                            text_block(text)
+                        } else {
+                            quoted(text)
+                        },
+                    ));
+                }
+                _ => {}
+            }
+        }
+        patches.extend(without(&spans, &gone));
+        rest
+    }
+}
+
+/// What becomes of the parts of a message.
+fn fates_of<'a>(idx: usize, message: &Message, managed: &'a Managed) -> Vec<Fate<'a>> {
+    let all = |fate| vec![fate; message.parts.len()];
+    let found = managed.entries.iter().find_map(|entry| match entry {
+        ManagedEntry::Kept { message } if *message == idx => Some(all(Fate::Kept)),
+        ManagedEntry::Edited { message: at, parts } if *at == idx => {
+            Some(Fate::of_parts(message, parts))
+        }
+        _ => None,
+    });
+    found.unwrap_or_else(|| all(Fate::Gone))
+}

@@ -1,0 +1,161 @@
+//! How sessions are written: one file a format, one row a format in [`FORMATS`].
+//!
+//! Formats take bytes and give [`Session`]s; they read no files. Content never fails to parse: a bad line is a
+//! [`Warning`] with its number and everything else loads. Only what is no conversation at all is [`Refused`].
+
+mod anthropic_messages;
+mod claude_code;
+mod codex_rollout;
+mod json;
+mod jsonl;
+mod message_list;
+mod openai_chat;
+mod payload;
+mod probe;
+
+pub use probe::Probe;
+
+use crate::session::{Managed, Session};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// One session file format.
+#[derive(Debug)]
+pub struct Format {
+    /// Name, as its file here; used on the command line and in JSON.
+    pub name: &'static str,
+    /// Name for people.
+    pub label: &'static str,
+    /// Whether a file is of this format, and what tells it. Never by file name.
+    pub detect: fn(&Probe) -> Option<String>,
+    /// Reads the file.
+    pub parse: fn(&Input) -> Result<Parsed, Refused>,
+    /// Writes a managed conversation, where the format can be written.
+    pub export: Option<fn(&Session, &Managed) -> Result<Vec<u8>, CannotExport>>,
+}
+
+/// Every format we know, in the order they are tried.
+pub static FORMATS: &[Format] = &[
+    claude_code::FORMAT,
+    codex_rollout::FORMAT,
+    anthropic_messages::FORMAT,
+    openai_chat::FORMAT,
+];
+
+/// What a format reads.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// File name, for titles and messages.
+    pub name: String,
+    /// The whole file.
+    pub bytes: Arc<[u8]>,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The conversations of the file; at least one.
+    pub sessions: Vec<Session>,
+    /// What could not be read or is odd, in file order.
+    pub warnings: Vec<Warning>,
+    /// What was taken as context and what was not.
+    pub report: ImportReport,
+}
+
+/// Something in the file that did not read as it should; everything else did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Line of the file, from 1, where there are lines.
+    pub line: Option<usize>,
+    /// What is wrong, as a sentence without a final period.
+    pub text: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.text),
+            None => f.write_str(&self.text),
+        }
+    }
+}
+
+/// How a file was understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportReport {
+    /// What told the format.
+    pub recognized_by: String,
+    /// Records of the file by their kind, as the format calls them.
+    pub records: BTreeMap<String, RecordCount>,
+}
+
+/// How many records of one kind there are and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordCount {
+    /// Records in the file.
+    pub count: usize,
+    /// Of these, how many are context of the main line (the rest is kept, but weighs nothing).
+    pub in_context: usize,
+}
+
+impl ImportReport {
+    /// Notes one record.
+    pub fn note(&mut self, kind: &str, in_context: bool) {
+        if !self.records.contains_key(kind) {
+            self.records.insert(kind.to_owned(), RecordCount::default());
+        }
+        if let Some(entry) = self.records.get_mut(kind) {
+            entry.count += 1;
+            entry.in_context += usize::from(in_context);
+        }
+    }
+}
+
+/// A file that is no conversation: what it looks like, and what is supported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{looks_like}. Supported are {}", supported())]
+pub struct Refused {
+    /// What the file looks like, as a sentence without a final period.
+    pub looks_like: String,
+}
+
+/// Why a conversation cannot be written in a format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct CannotExport {
+    /// As a sentence without a final period.
+    pub reason: String,
+}
+
+/// The format of this name.
+pub fn by_name(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|f| f.name == name)
+}
+
+/// Reads a file of any known format, told by its content.
+///
+/// # Errors
+/// [`Refused`] when it is no conversation.
+pub fn parse(input: &Input) -> Result<Parsed, Refused> {
+    let probe = Probe::new(&input.bytes);
+    for format in FORMATS {
+        if let Some(why) = (format.detect)(&probe) {
+            let mut parsed = (format.parse)(input)?;
+            parsed.report.recognized_by = why;
+            return Ok(parsed);
+        }
+    }
+    Err(Refused {
+        looks_like: probe.looks_like(),
+    })
+}
+
+/// The labels of all formats as a list for a sentence.
+pub fn supported() -> String {
+    let labels: Vec<_> = FORMATS.iter().map(|f| f.label).collect();
+    match labels.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => labels.concat(),
+    }
+}

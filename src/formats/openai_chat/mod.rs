@@ -1,0 +1,133 @@
+//! OpenAI Chat Completions: a list of messages, a request with its tools, a request with its answer, or JSON Lines
+//! with a conversation or a message on each.
+//!
+//! Many programs keep their conversations so, with members of their own beside the ones that go to the model:
+//! these are kept, and weigh nothing.
+
+mod read;
+mod write;
+
+use super::message_list::{self, Dialect, Look};
+use super::{Format, Input, Parsed, Probe, Refused, json};
+use crate::session::{Body, Part};
+use serde_json::Value;
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: DIALECT.name,
+    label: "OpenAI Chat",
+    detect,
+    parse,
+    export: Some(write::export),
+};
+
+/// How these messages are read and written.
+const DIALECT: Dialect = Dialect {
+    name: "openai_chat",
+    body: read::body,
+    message: read::message,
+    edit: write::edit,
+    written: write::written,
+};
+
+/// Roles of messages, and one that a program appends when it is done.
+const ROLES: [&str; 7] = [
+    "system",
+    "developer",
+    "user",
+    "assistant",
+    "tool",
+    "function",
+    "exit",
+];
+/// Content blocks of OpenAI's other interface.
+const RESPONSES_BLOCKS: [&str; 5] = [
+    "input_text",
+    "output_text",
+    "input_image",
+    "input_file",
+    "summary_text",
+];
+
+fn detect(probe: &Probe) -> Option<String> {
+    let look = message_list::look(probe)?;
+    if is_valued(&look) {
+        return Some("content blocks with a `value`".to_owned());
+    }
+    let is_chat =
+        look.messages.iter().all(|m| is_message(m)) && look.messages.iter().any(|m| !is_exit(m));
+    is_chat.then(|| {
+        let calls = look
+            .messages
+            .iter()
+            .any(|m| m.get("tool_calls").is_some() || m.get("tool_call_id").is_some());
+        let with = if calls { " and tool_calls" } else { "" };
+        format!(
+            "{} with role and content{with}, and no block that is Anthropic's",
+            look.how
+        )
+    })
+}
+
+fn parse(input: &Input) -> Result<Parsed, Refused> {
+    let parsed = message_list::read(input, &DIALECT)?;
+    // Blocks of type text that hold no text are unknown to us.
+    let is_unread =
+        |part: &Part| matches!(&part.body, Body::Opaque { name, .. } if **name == *"text");
+    if parsed
+        .sessions
+        .iter()
+        .all(|session| session.parts.iter().any(is_unread))
+    {
+        let looks_like = "this looks like a LLaMA-Factory data set (content blocks with `value` in the place of `text`), \
+                          which is not supported yet";
+        return Err(Refused {
+            looks_like: looks_like.to_owned(),
+        });
+    }
+    Ok(parsed)
+}
+
+fn is_exit(message: &Value) -> bool {
+    json::str_at(message, &["role"]) == Some("exit")
+}
+
+/// A known role, and content or calls in the words of this interface.
+fn is_message(message: &Value) -> bool {
+    let is_known = json::str_at(message, &["role"]).is_some_and(|role| ROLES.contains(&role));
+    let has_calls = || {
+        ["tool_calls", "function_call", "refusal", "audio"]
+            .iter()
+            .any(|key| message.get(key).is_some())
+    };
+    let has_content = match message.get("content") {
+        Some(Value::String(_) | Value::Null) => true,
+        Some(Value::Array(blocks)) => blocks.iter().all(is_block),
+        Some(_) => false,
+        None => has_calls(),
+    };
+    is_known && has_content
+}
+
+fn is_block(block: &Value) -> bool {
+    match json::str_at(block, &["type"]) {
+        Some("text") => json::str_at(block, &["text"]).is_some(),
+        Some(kind) => {
+            !RESPONSES_BLOCKS.contains(&kind) && !super::anthropic_messages::is_own_block(block)
+        }
+        None => block.is_string(),
+    }
+}
+
+/// Blocks of another program's data sets.
+fn is_valued(look: &Look<'_>) -> bool {
+    let blocks = look
+        .messages
+        .iter()
+        .filter_map(|m| m.get("content")?.as_array())
+        .flatten();
+    let mut kinds = blocks
+        .filter(|b| json::str_at(b, &["type"]) == Some("text"))
+        .peekable();
+    kinds.peek().is_some() && kinds.all(|b| b.get("value").is_some() && b.get("text").is_none())
+}

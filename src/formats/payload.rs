@@ -1,0 +1,138 @@
+//! Images, sounds and documents inside of messages: how large they are, without decoding them.
+
+use crate::session::{Body, MediaKind};
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+/// How much of a picture is decoded to find its size, in base64 characters (64 KiB decoded).
+const HEAD: usize = 65_536 / 3 * 4;
+
+/// A media part of a base64 payload.
+pub(super) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Body {
+    let media = kind_of(mime);
+    let pixels = if media == MediaKind::Image {
+        pixels(payload)
+    } else {
+        None
+    };
+    Body::Media {
+        media,
+        mime: mime.into(),
+        bytes: decoded_len(payload),
+        pixels,
+        within: within.map(Into::into),
+    }
+}
+
+/// A media part of a URL: a `data:` URL holds its payload, any other only refers to it. `mime` is what stands
+/// beside the URL, or what is to be assumed (`image/*`).
+pub(super) fn from_url(mime: &str, url: &str, within: Option<&str>) -> Body {
+    if let Some((head, payload)) = url
+        .strip_prefix("data:")
+        .and_then(|data| data.split_once(','))
+    {
+        let own = head.split(';').next().unwrap_or_default();
+        let mime = if own.is_empty() { mime } else { own };
+        if head.ends_with(";base64") {
+            return from_base64(mime, payload, within);
+        }
+        return reference(mime, payload.len() as u64, within);
+    }
+    reference(mime, 0, within)
+}
+
+/// A media part whose payload the file does not hold.
+pub(super) fn reference(mime: &str, bytes: u64, within: Option<&str>) -> Body {
+    Body::Media {
+        media: kind_of(mime),
+        mime: mime.into(),
+        bytes,
+        pixels: None,
+        within: within.map(Into::into),
+    }
+}
+
+fn kind_of(mime: &str) -> MediaKind {
+    match mime.split('/').next() {
+        Some("image") => MediaKind::Image,
+        Some("audio") => MediaKind::Audio,
+        _ => MediaKind::Document,
+    }
+}
+
+/// Bytes of a payload once decoded; line breaks and padding do not count.
+fn decoded_len(payload: &str) -> u64 {
+    payload.bytes().filter(|b| is_digit(*b)).count() as u64 * 3 / 4
+}
+
+fn pixels(payload: &str) -> Option<(u32, u32)> {
+    let standard = |b| match b {
+        b'-' => b'+',
+        b'_' => b'/',
+        b => b,
+    };
+    let digits: Vec<u8> = payload
+        .bytes()
+        .filter(|b| is_digit(*b))
+        .take(HEAD)
+        .map(standard)
+        .collect();
+    let config = GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true);
+    let engine = GeneralPurpose::new(&alphabet::STANDARD, config);
+    let head = engine.decode(digits).ok()?;
+    let size = imagesize::blob_size(&head).ok()?;
+    Some((
+        u32::try_from(size.width).ok()?,
+        u32::try_from(size.height).ok()?,
+    ))
+}
+
+/// Of the alphabet, the one for URLs included.
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A PNG of 3 × 2 pixels, as far as its header.
+    const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAA";
+
+    #[test]
+    fn a_picture_is_measured_by_its_head() {
+        let expected = Body::Media {
+            media: MediaKind::Image,
+            mime: "image/png".into(),
+            bytes: 36,
+            pixels: Some((3, 2)),
+            within: Some("c1".into()),
+        };
+        assert_eq!(from_base64("image/png", PNG, Some("c1")), expected);
+        let broken_up = format!("data:image/png;base64,{}\n{}=", &PNG[..20], &PNG[20..]);
+        assert_eq!(from_url("image/*", &broken_up, Some("c1")), expected);
+    }
+
+    #[test]
+    fn what_is_no_picture_has_no_pixels() {
+        for (mime, payload) in [
+            ("image/png", "%%%"),
+            ("image/png", ""),
+            ("application/pdf", PNG),
+        ] {
+            let Body::Media { pixels, .. } = from_base64(mime, payload, None) else {
+                panic!("no media")
+            };
+            assert_eq!(pixels, None, "{mime}");
+        }
+    }
+
+    #[test]
+    fn a_link_weighs_no_bytes() {
+        let linked = from_url("image/*", "https://example.org/a.png", None);
+        assert_eq!(linked, reference("image/*", 0, None));
+    }
+}
