@@ -1,6 +1,10 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
+pub mod analysis;
+pub mod app;
+pub mod cli;
 pub mod engine;
+pub mod exec;
 pub mod formats;
 pub mod presets;
 pub mod session;

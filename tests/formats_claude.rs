@@ -1,4 +1,5 @@
 //! Claude Code sessions, read and written. Their content is invented.
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use plimsoll::formats::{self, Input, Parsed};
 use plimsoll::session::{

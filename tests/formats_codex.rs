@@ -1,4 +1,5 @@
 //! Codex rollouts: what counts as context, as a call and as a compaction.
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use plimsoll::formats::{self, Input, Parsed};
 use plimsoll::session::{Body, Role, Session, StepsFrom, Usage, issues};

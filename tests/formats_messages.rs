@@ -1,4 +1,5 @@
 //! OpenAI Chat and Anthropic Messages: what is read, and that what is written is the same conversation.
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
 use plimsoll::formats::{self, Input, Parsed, Refused};

@@ -144,10 +144,10 @@ impl Context {
         for entry in &self.entries {
             match &entry.body {
                 EntryBody::Original(message) => {
-                    fates[*message as usize] = (Fate::Kept, entry.tokens)
+                    fates[*message as usize] = (Fate::Kept, entry.tokens);
                 }
                 EntryBody::Edited(edited) => {
-                    fates[edited.message as usize] = (Fate::Cleared, entry.tokens)
+                    fates[edited.message as usize] = (Fate::Cleared, entry.tokens);
                 }
                 EntryBody::Written(_) => {}
             }

@@ -54,7 +54,7 @@ pub(super) fn tool_results(
             // By message rather than by entry: nothing is searched when this spares everything.
             Keep::LastTurns(n) => {
                 until_message =
-                    until_message.min(turn_start(case, working.context.messages_end, n, moment))
+                    until_message.min(turn_start(case, working.context.messages_end, n, moment));
             }
             Keep::LastMessages(_) | Keep::LastTokens(_) => {
                 let cut = suffix(case, entries, keep, moment);

@@ -231,7 +231,9 @@ impl<'a> Working<'a> {
         self.live.retain(|r| !is_gone(r.message));
         self.live_tokens = self.live.iter().map(|r| u64::from(r.tokens)).sum();
         let mut entries = std::mem::take(&mut self.context.entries);
-        taken.iter().for_each(|idx| self.forget(&entries[*idx]));
+        for idx in taken {
+            self.forget(&entries[*idx]);
+        }
         let mut next = taken.iter().copied().peekable();
         let mut idx = 0..;
         entries.retain(|_| next.next_if_eq(&idx.next().unwrap_or(0)).is_none());
@@ -266,7 +268,7 @@ impl<'a> Working<'a> {
     fn forget(&mut self, entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
         entry.each_weight(self.case, |kind, tokens| {
-            self.by_kind[kind.index()] -= u64::from(tokens)
+            self.by_kind[kind.index()] -= u64::from(tokens);
         });
     }
 

@@ -36,13 +36,8 @@ const MAX_BAD_LINES_LISTED: usize = 50;
 /// How often a broken line is searched for a record that was glued behind the break.
 const MAX_RESYNCS: usize = 8;
 
-/// All records of the file in order; what is wrong with it goes to `warnings`.
-pub(super) fn records(bytes: &[u8], warnings: &mut Vec<Warning>) -> Vec<Record> {
-    map_records(bytes, warnings, |record| record)
-}
-
-/// Like [`records`], but hands each record on at once, on all cores, so that a large file's values need not
-/// all be held.
+/// All records of the file in order, each handed on at once, on all cores, so that a large file's values need not
+/// all be held; what is wrong with the file goes to `warnings`.
 pub(super) fn map_records<T: Send>(
     bytes: &[u8],
     warnings: &mut Vec<Warning>,
@@ -278,7 +273,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> (Vec<Record>, Vec<String>) {
         let mut warnings = Vec::new();
-        let records = records(bytes, &mut warnings);
+        let records = map_records(bytes, &mut warnings, |record| record);
         (records, warnings.iter().map(ToString::to_string).collect())
     }
 

@@ -32,8 +32,11 @@ pub struct Format {
     /// Reads the file.
     pub parse: fn(&Input) -> Result<Parsed, Refused>,
     /// Writes a managed conversation, where the format can be written.
-    pub export: Option<fn(&Session, &Managed) -> Result<Vec<u8>, CannotExport>>,
+    pub export: Option<Export>,
 }
+
+/// Writes a managed conversation.
+pub type Export = fn(&Session, &Managed) -> Result<Vec<u8>, CannotExport>;
 
 /// Every format we know, in the order they are tried.
 pub static FORMATS: &[Format] = &[

@@ -25,26 +25,35 @@ pub struct Model {
     pub window: u64,
     /// Largest answer in tokens, where known.
     pub max_output: Option<u64>,
-    /// Counter of the model's own vocabulary, where it is public.
-    pub vocabulary: Option<String>,
+    /// Limit of the prompt alone, where the vendor names one below the window.
+    pub max_input: Option<u64>,
+    /// Counter of the model's own vocabulary; `none` where it is not public.
+    pub vocabulary: String,
     /// Who serves it.
     pub provider: String,
     /// Where the figures come from.
     pub source: String,
     /// When they were read.
-    pub read: String,
-    /// Whether the source was seen to say so.
-    #[serde(default = "yes")]
+    pub read: toml::value::Datetime,
+    /// Whether a source was seen to say so and none to disagree.
     pub verified: bool,
+    /// What a reader of the number should know.
+    pub note: Option<String>,
+}
+
+impl Model {
+    /// What a prompt may fill: the window, or the limit of the prompt where that is smaller.
+    pub fn input_window(&self) -> Tokens {
+        Tokens(
+            self.max_input
+                .map_or(self.window, |max| max.min(self.window)),
+        )
+    }
 }
 
 #[derive(Deserialize)]
 struct Table {
     model: Vec<Model>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 static TABLE: LazyLock<Vec<Model>> = LazyLock::new(|| {
@@ -120,7 +129,11 @@ pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
 /// A model's window by the table, raised to the next usual size where the file shows more was sent.
 fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> Option<Tokens> {
     let name = &session.models[model];
-    let window = Tokens(lookup(name)?.window);
+    let window = if name.ends_with("[1m]") {
+        Tokens(1_000_000)
+    } else {
+        lookup(name)?.input_window()
+    };
     let calls = session
         .steps
         .iter()
@@ -173,7 +186,9 @@ mod tests {
     fn every_row_has_a_window_a_source_and_a_date() {
         for row in TABLE.iter() {
             assert!(
-                row.window >= 4_096 && row.source.starts_with("https://") && row.read.len() == 10,
+                row.window >= 4_096
+                    && row.source.starts_with("https://")
+                    && row.read.date.is_some(),
                 "{row:?}"
             );
         }

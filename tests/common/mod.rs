@@ -9,12 +9,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A conversation being written down.
-pub struct Talk {
+pub(crate) struct Talk {
     drafts: Vec<Draft>,
     compaction: Option<(usize, String)>,
 }
 
-pub fn part(body: Body) -> Part {
+pub(crate) fn part(body: Body) -> Part {
     Part {
         body,
         record: 0,
@@ -22,13 +22,13 @@ pub fn part(body: Body) -> Part {
     }
 }
 
-pub fn text(text: &str) -> Part {
+pub(crate) fn text(text: &str) -> Part {
     part(Body::Text(text.into()))
 }
 
 impl Talk {
     /// A system prompt.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let system = Draft::new(Role::System, vec![text("You are a careful agent.")]);
         Self {
             drafts: vec![system],
@@ -37,7 +37,7 @@ impl Talk {
     }
 
     /// One turn: a request, and calls each with a result of so many words.
-    pub fn turn(&mut self, calls: usize, words: usize) -> &mut Self {
+    pub(crate) fn turn(&mut self, calls: usize, words: usize) -> &mut Self {
         let number = self.drafts.len();
         self.drafts.push(Draft::new(
             Role::User,
@@ -52,7 +52,7 @@ impl Talk {
     }
 
     /// A call and its result.
-    pub fn call(&mut self, id: &str, words: usize) -> &mut Self {
+    pub(crate) fn call(&mut self, id: &str, words: usize) -> &mut Self {
         let arguments = format!("{{\"path\":\"src/{id}.rs\"}}").into();
         let call = Body::ToolCall {
             call: id.into(),
@@ -73,20 +73,20 @@ impl Talk {
     }
 
     /// Any message.
-    pub fn message(&mut self, role: Role, parts: Vec<Part>) -> &mut Self {
+    pub(crate) fn message(&mut self, role: Role, parts: Vec<Part>) -> &mut Self {
         self.drafts.push(Draft::new(role, parts));
         self
     }
 
     /// One request followed by so many calls.
-    pub fn tool_calls(calls: usize, words: usize) -> Self {
+    pub(crate) fn tool_calls(calls: usize, words: usize) -> Self {
         let mut talk = Self::new();
         talk.turn(calls, words);
         talk
     }
 
     /// So many turns with so many calls each.
-    pub fn turns(turns: usize, calls: usize, words: usize) -> Self {
+    pub(crate) fn turns(turns: usize, calls: usize, words: usize) -> Self {
         let mut talk = Self::new();
         for _ in 0..turns {
             talk.turn(calls, words);
@@ -95,11 +95,11 @@ impl Talk {
     }
 
     /// The source itself compacted everything before this message.
-    pub fn compact_before(&mut self, message: usize, summary: &str) {
+    pub(crate) fn compact_before(&mut self, message: usize, summary: &str) {
         self.compaction = Some((message, summary.to_owned()));
     }
 
-    pub fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         let source = Source {
             name: "talk".to_owned(),
             format: "openai_chat",
@@ -123,7 +123,7 @@ impl Talk {
 }
 
 /// A case with exact counts and one window throughout.
-pub fn case(talk: &Talk, window: u64) -> Case {
+pub(crate) fn case(talk: &Talk, window: u64) -> Case {
     let session = talk.session();
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())
         .expect("nobody cancels");
@@ -131,7 +131,7 @@ pub fn case(talk: &Talk, window: u64) -> Case {
     Case::new(Arc::new(session), ledger, windows)
 }
 
-pub fn windows(window: u64, case: &Case) -> WindowPlan {
+pub(crate) fn windows(window: u64, case: &Case) -> WindowPlan {
     WindowPlan::constant(
         Tokens(window),
         case.session.steps.len(),
@@ -140,7 +140,7 @@ pub fn windows(window: u64, case: &Case) -> WindowPlan {
 }
 
 /// Every call in the context has its result there and the reverse.
-pub fn pairs_are_whole(case: &Case, context: &Context) {
+pub(crate) fn pairs_are_whole(case: &Case, context: &Context) {
     let parts = |entry: &plimsoll::engine::Entry| {
         let message = &case.session.messages[entry.message()? as usize];
         Some(case.session.parts_of(message))
@@ -172,15 +172,17 @@ pub fn pairs_are_whole(case: &Case, context: &Context) {
 }
 
 /// The events in words, for messages of failed assertions.
-pub fn event_words(outcome: &Outcome) -> String {
+pub(crate) fn event_words(outcome: &Outcome) -> String {
+    let words = |e: &plimsoll::engine::Event| {
+        format!(
+            "{} at {}: {} -> {}",
+            e.action, e.step, e.before.0, e.after.0
+        )
+    };
     outcome
         .events
         .iter()
-        .map(|e| {
-            format!(
-                "{} at {}: {} -> {}; ",
-                e.action, e.step, e.before.0, e.after.0
-            )
-        })
-        .collect()
+        .map(words)
+        .collect::<Vec<_>>()
+        .join("; ")
 }

@@ -109,10 +109,10 @@ enum Node {
     Name(String),
     Since(usize),
     Fired(usize),
-    Not(Box<Node>),
-    Negate(Box<Node>),
-    Binary(Binary, Box<Node>, Box<Node>),
-    Call(Function, Vec<Node>),
+    Not(Box<Self>),
+    Negate(Box<Self>),
+    Binary(Binary, Box<Self>, Box<Self>),
+    Call(Function, Vec<Self>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,7 +246,7 @@ impl Expr {
 }
 
 /// The quantity of this name.
-pub fn quantity(name: &str) -> Option<Quantity> {
+pub(super) fn quantity(name: &str) -> Option<Quantity> {
     Quantity::ALL
         .iter()
         .find(|(n, _)| *n == name)

@@ -1,0 +1,7 @@
+//! What can be said about a session and a run: pure functions over sessions, ledgers and outcomes.
+
+mod breakdown;
+mod verdict;
+
+pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
+pub use verdict::{Clause, Link, Verdict, verdict};

@@ -1,0 +1,295 @@
+//! Small sessions and the sentence about them.
+
+use super::*;
+use crate::analysis::{largest_parts, tokens_by_tool};
+use crate::engine::{Budget, WindowPlan, WindowSource};
+use crate::session::{Draft, Kind, Part, Role, SessionBuilder, Source, StepDraft, Usage};
+use crate::tokens::{Progress, TokenLedger};
+use std::sync::Arc;
+
+const RESERVE: Tokens = Tokens(200);
+const WINDOW: Tokens = Tokens(1_000);
+
+fn part(body: Body) -> Part {
+    Part {
+        body,
+        record: 0,
+        block: 0,
+    }
+}
+
+fn text(words: &str) -> Vec<Part> {
+    vec![part(Body::Text(words.into()))]
+}
+
+fn builder() -> SessionBuilder {
+    SessionBuilder::new(Source {
+        name: "test".to_owned(),
+        format: "openai_chat",
+        bytes: Arc::from([]),
+    })
+}
+
+fn call(id: &str, tool: &str, arguments: &str) -> Vec<Part> {
+    vec![part(Body::ToolCall {
+        call: id.into(),
+        tool: tool.into(),
+        arguments: arguments.into(),
+    })]
+}
+
+fn result(id: &str, words: &str) -> Vec<Part> {
+    vec![part(Body::ToolResult {
+        call: id.into(),
+        tool: "".into(),
+        is_error: false,
+        text: words.into(),
+    })]
+}
+
+fn step(builder: &mut SessionBuilder, input: u64) {
+    let usage = Some(Usage {
+        input: Tokens(input),
+        ..Usage::default()
+    });
+    builder.step(StepDraft {
+        usage,
+        ..StepDraft::default()
+    });
+}
+
+/// A person asks, the model reads a large file, then answers.
+fn reading_session(second_call: u64) -> Case {
+    let mut builder = builder();
+    builder.message(Draft::new(Role::User, text("What does main do?")));
+    step(&mut builder, 100);
+    builder.message(Draft::new(
+        Role::Assistant,
+        call("c1", "read", r#"{"path":"/home/me/src/main.ts"}"#),
+    ));
+    builder.message(Draft::new(
+        Role::Tool,
+        result("c1", &"let x = 1;\n".repeat(90)),
+    ));
+    step(&mut builder, second_call);
+    builder.message(Draft::new(Role::Assistant, text("It sets x.")));
+    case(builder)
+}
+
+fn case(builder: SessionBuilder) -> Case {
+    let session = builder.finish();
+    let counter = crate::tokens::by_name("chars/4").expect("a counter of ours");
+    let ledger =
+        TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
+    let windows = WindowPlan::constant(WINDOW, session.steps.len(), WindowSource::ByHand);
+    Case::new(Arc::new(session), ledger, windows)
+}
+
+/// What was reported, as the lane `recorded` shows it.
+fn recorded(case: &Case) -> Outcome {
+    let budget = Budget {
+        window: WINDOW,
+        output_reserve: RESERVE,
+    };
+    let sample = |(step, recorded): (usize, &crate::session::Step)| {
+        let tokens = recorded.usage.map_or(Tokens::ZERO, |u| u.input);
+        Sample {
+            step,
+            turn: recorded.turn,
+            window: WINDOW,
+            metered: tokens,
+            tokens,
+            pressure: budget.pressure(tokens),
+            overflows: false,
+            by_kind: [0; Kind::ALL.len()],
+        }
+    };
+    Outcome {
+        samples: case.session.steps.iter().enumerate().map(sample).collect(),
+        ..Outcome::default()
+    }
+}
+
+fn sentence(case: &Case) -> Verdict {
+    verdict(case, &recorded(case), RESERVE, Share(0.75))
+}
+
+/// The text with the weight of the culprit left out, which the fit decides.
+fn without_weights(verdict: &Verdict) -> Vec<(String, Option<Link>)> {
+    let strip = |text: &str| match text.split_once(" (+") {
+        Some((name, _)) => name.to_owned(),
+        None => text.to_owned(),
+    };
+    verdict
+        .clauses
+        .iter()
+        .map(|c| (strip(&c.text), c.link))
+        .collect()
+}
+
+#[test]
+fn a_session_that_stays_low_says_that_it_never_reached_the_trigger() {
+    let verdict = sentence(&reading_session(420));
+    assert_eq!(
+        verdict.text(),
+        "Peaked at 42 % of 1k (420) at call 2. Never reached the trigger (600)."
+    );
+}
+
+#[test]
+fn the_message_that_crossed_the_trigger_is_named_and_linked() {
+    let verdict = sentence(&reading_session(640));
+    assert_eq!(
+        without_weights(&verdict),
+        [
+            (
+                "Peaked at 64 % of 1k (640) at call 2.".to_owned(),
+                Some(Link::Step(1))
+            ),
+            (
+                "Crossed the trigger (600) at call 2:".to_owned(),
+                Some(Link::Step(1))
+            ),
+            ("read main.ts".to_owned(), Some(Link::Message(2))),
+        ]
+    );
+}
+
+#[test]
+fn reaching_the_trigger_exactly_counts_as_crossing_it() {
+    assert!(
+        sentence(&reading_session(600))
+            .text()
+            .contains("Crossed the trigger")
+    );
+    assert!(
+        sentence(&reading_session(599))
+            .text()
+            .contains("Never reached the trigger")
+    );
+}
+
+#[test]
+fn a_call_that_leaves_too_little_room_for_its_answer_is_told_from_one_above_the_window() {
+    let tight = sentence(&reading_session(900)).text();
+    assert!(
+        tight.contains("Cut into the output reserve (usable 800) at call 2."),
+        "{tight}"
+    );
+    let over = sentence(&reading_session(1_200)).text();
+    assert!(
+        over.contains("Crossed the trigger (600) and the window (1k) at call 2:"),
+        "{over}"
+    );
+    assert!(!over.contains("output reserve"), "{over}");
+}
+
+#[test]
+fn recorded_compactions_are_counted() {
+    let mut builder = builder();
+    builder.message(Draft::new(Role::User, text("Begin.")));
+    step(&mut builder, 700);
+    builder.message(Draft::new(Role::Assistant, text("Begun.")));
+    builder.compaction("auto", Some(Tokens(700)), None, Vec::new());
+    builder.message(Draft::new(Role::User, text("Go on.")));
+    step(&mut builder, 90);
+    builder.message(Draft::new(Role::Assistant, text("Done.")));
+    let verdict = sentence(&case(builder));
+    let last = verdict.clauses.last().map(|c| (c.text.as_str(), c.link));
+    assert_eq!(last, Some(("1 recorded compaction.", Some(Link::Step(1)))));
+}
+
+#[test]
+fn what_no_call_has_seen_any_more_is_told_when_it_would_not_fit() {
+    let mut builder = builder();
+    builder.message(Draft::new(Role::User, text("Run it.")));
+    builder.message(Draft::new(
+        Role::Assistant,
+        call("c1", "bash", r#"{"command":"make test"}"#),
+    ));
+    builder.message(Draft::new(Role::Tool, result("c1", &"ok\n".repeat(2_000))));
+    let case = case(builder);
+    let text = verdict(
+        &case,
+        &crate::engine::recorded(&case, RESERVE, None),
+        RESERVE,
+        Share(0.75),
+    )
+    .text();
+    assert!(text.contains("Never reached the trigger"), "{text}");
+    assert!(
+        text.contains("The file ends before the next call, which would need ≈1.5k, 15"),
+        "{text}"
+    );
+    assert!(text.ends_with("bash make test (+≈1.5k)."), "{text}");
+}
+
+#[test]
+fn a_file_without_model_calls_says_so() {
+    let mut builder = builder();
+    builder.message(Draft::new(Role::User, text("Anybody there?")));
+    let text = sentence(&case(builder)).text();
+    assert!(
+        text.starts_with("No model call in this file; it weighs ≈"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_result_without_a_tools_name_is_counted_with_the_tool_of_its_call() {
+    let case = reading_session(420);
+    let tools = tokens_by_tool(&case);
+    assert_eq!(
+        tools
+            .iter()
+            .map(|(tool, _)| tool.as_str())
+            .collect::<Vec<_>>(),
+        ["read"]
+    );
+    let largest = largest_parts(&case, 1);
+    assert_eq!(
+        (
+            largest[0].message,
+            largest[0].kind,
+            largest[0].tool.as_deref()
+        ),
+        (2, Kind::ToolResult, Some("read"))
+    );
+    assert_eq!(largest_parts(&case, 99).len(), 4);
+    let sum: Tokens = largest_parts(&case, 99)
+        .iter()
+        .filter(|p| p.tool.is_some())
+        .map(|p| p.tokens)
+        .sum();
+    assert_eq!(tools[0].1, sum);
+}
+
+#[test]
+fn tokens_are_shortened_without_pretending_precision() {
+    let shown: Vec<_> = [980, 1_000, 12_804, 99_960, 200_000, 999_600, 2_160_000]
+        .map(|n| short(Tokens(n)))
+        .into();
+    assert_eq!(shown, ["980", "1k", "12.8k", "100k", "200k", "1M", "2.16M"]);
+}
+
+#[test]
+fn a_long_command_is_cut_and_a_path_is_shown_by_its_last_component() {
+    assert_eq!(
+        subject(r#"{"command":"cargo test"}"#).as_deref(),
+        Some("cargo test")
+    );
+    assert_eq!(
+        subject(r#"{"command":["bash","-lc","ls -la"]}"#).as_deref(),
+        Some("ls -la")
+    );
+    assert_eq!(
+        subject(r#"{"file_path":"C:\\a\\b.rs","command":"x"}"#).as_deref(),
+        Some("b.rs")
+    );
+    assert_eq!(
+        subject(&format!(r#"{{"query":"{}"}}"#, "é".repeat(50))),
+        Some("é".repeat(40) + "…")
+    );
+    assert_eq!(subject(r#"{"n":3}"#), None);
+    assert_eq!(subject("not json"), None);
+}

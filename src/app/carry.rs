@@ -1,0 +1,309 @@
+//! Does what was asked for: the one place where commands change the window, start work and touch the system.
+
+use super::background::{self, Background};
+use super::command::Command;
+use super::document::{Document, Origin};
+use super::load::Loading;
+use super::managed_export::Export;
+use super::state::{Config, MAX_LANES, Selection, lane};
+use super::{App, dropped, twin};
+use crate::exec::LoadOptions;
+use crate::tokens;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A dialog of the system that is open.
+pub(super) struct FileDialog {
+    is_for_export: bool,
+    answer: Background<Option<PathBuf>>,
+}
+
+impl App {
+    /// Does one thing that was asked for.
+    pub(super) fn carry_out(&mut self, ctx: &egui::Context, command: Command) {
+        match command {
+            Command::OpenDialog => self.ask_for_file(ctx, None),
+            Command::OpenPath(path) => self.open(ctx, Origin::Path(path), 0),
+            Command::OpenExample(name) => self.open(ctx, Origin::Example(name), 0),
+            Command::OpenConversation(conversation) => self.open_conversation(ctx, conversation),
+            Command::CancelLoad => self.cancel_load(),
+            Command::CloseDocument => self.close(),
+            Command::DismissProblem => self.problem = None,
+            Command::EditPath(path) => self.view.path = path,
+            Command::SelectStep(step) => self.select_step(step),
+            Command::SelectMessage(message) => self.select_message(message),
+            Command::FocusLane(lane) => {
+                self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
+            }
+            Command::Undo => self.travel(true),
+            Command::Redo => self.travel(false),
+            Command::ShowTab(tab) => self.view.tab = tab,
+            Command::SetAxis(axis) => self.view.axis = axis,
+            Command::SetArea(area) => self.view.area = area,
+            Command::SetSort(sort) => self.view.sort = sort,
+            Command::SetFilter(filter) => self.view.filter = filter,
+            Command::FocusFilter => self.once.focuses_filter = true,
+            Command::EditJump(text) => self.view.jump = text,
+            Command::SetDetail(detail) => self.view.detail = detail,
+            Command::ShowKeys(is_shown) => self.view.shows_keys = is_shown,
+            Command::SetTheme(theme) => self.set_theme(ctx, theme),
+            Command::CopyText(what, text) => self.copy(ctx, what, text),
+            Command::CopyAsCommand => self.copy_as_command(ctx),
+            command => {
+                edit_config(&mut self.config, command.clone());
+                self.export_command(ctx, command);
+                self.selection.lane = self
+                    .selection
+                    .lane
+                    .map(|l| l.min(self.config.lanes.len() - 1));
+            }
+        }
+        // What was asked for may want another frame, also when nothing moves.
+        ctx.request_repaint();
+    }
+
+    /// Takes what has arrived since the last frame: dropped files, dialogs' answers, finished work.
+    pub(super) fn receive(&mut self, ctx: &egui::Context) {
+        if let Some(path) = dropped(ctx) {
+            self.open(ctx, Origin::Path(path), 0);
+        }
+        self.receive_dialog(ctx);
+        if let Some(loading) = self.loading.take() {
+            match loading.take() {
+                Ok(Ok(document)) => self.show_document(document),
+                Ok(Err(problem)) => self.problem = Some(problem),
+                Err(loading) => {
+                    // The bar moves while bytes are counted.
+                    ctx.request_repaint_after(std::time::Duration::from_millis(50));
+                    self.loading = Some(*loading);
+                }
+            }
+        }
+        if let Some(export) = &mut self.export {
+            export.poll();
+        }
+    }
+
+    /// Starts to open a session; what was being opened is given up.
+    pub(super) fn open(&mut self, ctx: &egui::Context, origin: Origin, conversation: usize) {
+        self.cancel_load();
+        self.problem = None;
+        let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
+        let options = LoadOptions {
+            counter,
+            window: None,
+            conversation,
+        };
+        self.loading = Some(Loading::start(ctx, self.work, origin, options));
+    }
+
+    fn open_conversation(&mut self, ctx: &egui::Context, conversation: usize) {
+        if let Some(document) = &self.document {
+            self.open(ctx, document.origin.clone(), conversation);
+        }
+    }
+
+    fn show_document(&mut self, document: Document) {
+        if let Origin::Path(path) = &document.origin {
+            let complaint = self.memory.opened(path);
+            self.complain(complaint);
+        }
+        self.derived.clear(&document);
+        self.selection = Selection {
+            step: document.last_step(),
+            message: None,
+            lane: self.selection.lane.or(Some(0)),
+        };
+        if self.document.is_some() {
+            // Set by hand for another session's model.
+            self.config.window = None;
+        }
+        self.history = super::History::new(self.config.clone());
+        self.view.jump.clear();
+        self.view.filter = super::message_table::Filter::default();
+        self.export = None;
+        self.once.reveals_frontier = true;
+        self.document = Some(Arc::new(document));
+    }
+
+    fn close(&mut self) {
+        self.document = None;
+        self.export = None;
+        self.problem = None;
+    }
+
+    fn cancel_load(&mut self) {
+        if let Some(loading) = self.loading.take() {
+            loading.cancel();
+        }
+    }
+
+    fn select_step(&mut self, step: usize) {
+        let Some(document) = &self.document else {
+            return;
+        };
+        self.selection.step = step.min(document.last_step());
+        self.once.reveals_frontier = true;
+    }
+
+    fn select_message(&mut self, message: usize) {
+        let Some(document) = &self.document else {
+            return;
+        };
+        if message < document.facts.len() {
+            self.selection.message = Some(message);
+            self.view.detail.page = 0;
+            self.view.tab = super::state::Tab::Messages;
+            self.once.reveals_message = true;
+        }
+    }
+
+    fn travel(&mut self, is_back: bool) {
+        let config = if is_back {
+            self.history.undo(&self.config)
+        } else {
+            self.history.redo(&self.config)
+        };
+        if let Some(config) = config {
+            self.config = config;
+            self.selection.lane = self
+                .selection
+                .lane
+                .map(|l| l.min(self.config.lanes.len() - 1));
+        }
+    }
+
+    fn set_theme(&mut self, ctx: &egui::Context, theme: egui::ThemePreference) {
+        ctx.set_theme(theme);
+        let complaint = self.memory.set_theme(theme);
+        self.complain(complaint);
+    }
+
+    fn complain(&mut self, complaint: Option<String>) {
+        if let Some(complaint) = complaint {
+            self.toasts.warning(complaint);
+        }
+    }
+
+    fn copy(&mut self, ctx: &egui::Context, what: &str, text: String) {
+        ctx.copy_text(text);
+        self.toasts.success(format!("Copied {what}"));
+    }
+
+    fn copy_as_command(&mut self, ctx: &egui::Context) {
+        if let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) {
+            let command = twin::command(document, runs);
+            self.copy(ctx, "the command", command);
+        }
+    }
+
+    fn export_command(&mut self, ctx: &egui::Context, command: Command) {
+        let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) else {
+            return;
+        };
+        match (command, &mut self.export) {
+            (Command::StartExport(lane), export) => {
+                let lane = lane
+                    .or(self.selection.lane)
+                    .unwrap_or(0)
+                    .min(runs.lanes.len().saturating_sub(1));
+                *export = Some(Export::new(document, lane, self.selection.step));
+            }
+            (Command::EditExport(draft), Some(export)) => export.edit(document, *draft),
+            (Command::RunExport, Some(export)) => export.run(ctx, self.work, runs),
+            (Command::BrowseExport, Some(export)) => {
+                let suggested = PathBuf::from(export.draft.output.trim());
+                self.ask_for_file(ctx, Some(suggested));
+            }
+            (Command::CloseExport, export) => *export = None,
+            _ => {}
+        }
+    }
+
+    /// Shows the system's dialog: for a file to open, or for the place of an export.
+    fn ask_for_file(&mut self, ctx: &egui::Context, export_to: Option<PathBuf>) {
+        if self.dialog.is_some() {
+            return;
+        }
+        let is_for_export = export_to.is_some();
+        let answer = background::start("file dialog", ctx, move || match export_to {
+            Some(suggested) => save_dialog(&suggested),
+            None => rfd::FileDialog::new()
+                .set_title("Open a session")
+                .add_filter("Sessions", &["jsonl", "json"])
+                .add_filter("All files", &["*"])
+                .pick_file(),
+        });
+        self.dialog = Some(FileDialog {
+            is_for_export,
+            answer,
+        });
+    }
+
+    fn receive_dialog(&mut self, ctx: &egui::Context) {
+        let Some(FileDialog {
+            is_for_export,
+            answer,
+        }) = self.dialog.take()
+        else {
+            return;
+        };
+        match (answer.take(), &mut self.export, &self.document) {
+            (Ok(Some(Some(path))), Some(export), Some(document)) if is_for_export => {
+                let draft = super::managed_export::Draft {
+                    output: path.display().to_string(),
+                    ..export.draft.clone()
+                };
+                export.edit(document, draft);
+            }
+            (Ok(Some(Some(path))), ..) if !is_for_export => self.open(ctx, Origin::Path(path), 0),
+            (Ok(_), ..) => {
+                self.toasts.info("No file chosen. If no dialog appeared, drop a file on the window or type its path.");
+            }
+            (Err(answer), ..) => {
+                self.dialog = Some(FileDialog {
+                    is_for_export,
+                    answer,
+                });
+            }
+        }
+    }
+}
+
+/// What changes the config, and so can be undone.
+fn edit_config(config: &mut Config, command: Command) {
+    match command {
+        Command::SetKnob(key, value) => {
+            config.knobs.insert(key, value);
+        }
+        Command::ResetKnob(key) => {
+            config.knobs.remove(&key);
+        }
+        Command::ResetKnobs => config.knobs.clear(),
+        Command::SetLanePolicy(at, policy) => {
+            if let Some(slot) = config.lanes.get_mut(at) {
+                *slot = lane(&policy);
+            }
+        }
+        Command::AddLane(policy) if config.lanes.len() < MAX_LANES => {
+            config.lanes.push(lane(&policy));
+        }
+        Command::RemoveLane(at) if at < config.lanes.len() && config.lanes.len() > 1 => {
+            config.lanes.remove(at);
+        }
+        Command::SetWindow(window) => config.window = window,
+        Command::SetCounter(counter) => config.counter = counter,
+        _ => {}
+    }
+}
+
+fn save_dialog(suggested: &std::path::Path) -> Option<PathBuf> {
+    let mut dialog = rfd::FileDialog::new().set_title("Export managed conversation");
+    if let Some(name) = suggested.file_name() {
+        dialog = dialog.set_file_name(name.to_string_lossy());
+    }
+    if let Some(folder) = suggested.parent().filter(|p| p.is_dir()) {
+        dialog = dialog.set_directory(folder);
+    }
+    dialog.save_file()
+}

@@ -1,0 +1,95 @@
+//! Everything that can be asked of the window. Panels read and ask; [`super::carry`] does it, after the frame.
+
+use crate::app::knobs::KnobKey;
+use crate::app::managed_export::Draft;
+use crate::app::message_table::{Filter, Sort};
+use crate::app::plots::timeline::Axis;
+use crate::app::state::{Area, Detail, Tab};
+use crate::units::Tokens;
+use std::path::PathBuf;
+
+/// A wish.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Show the system's dialog for opening a file.
+    OpenDialog,
+    /// Load this file.
+    OpenPath(PathBuf),
+    /// Load a bundled example, by its file name.
+    OpenExample(&'static str),
+    /// Load another conversation of the open file.
+    OpenConversation(usize),
+    /// Stop loading.
+    CancelLoad,
+    /// Go back to the empty window.
+    CloseDocument,
+    /// Put away what went wrong.
+    DismissProblem,
+    /// Change what stands in the field for a path.
+    EditPath(String),
+
+    /// Look at this step, everywhere.
+    SelectStep(usize),
+    /// Look at this message, everywhere.
+    SelectMessage(usize),
+    /// Show the knobs of this lane; none for what was recorded.
+    FocusLane(Option<usize>),
+
+    /// Set a knob in every lane that has it.
+    SetKnob(KnobKey, f64),
+    /// Put a knob back to each preset's default.
+    ResetKnob(KnobKey),
+    /// Put every knob back.
+    ResetKnobs,
+    /// Switch a lane to another policy, by name.
+    SetLanePolicy(usize, String),
+    /// Add a lane of this policy.
+    AddLane(String),
+    /// Take a lane away.
+    RemoveLane(usize),
+    /// Set the context window by hand; none for what is known of it.
+    SetWindow(Option<Tokens>),
+    /// Count with this counter.
+    SetCounter(&'static str),
+    /// Take back the last change.
+    Undo,
+    /// Do again what was taken back.
+    Redo,
+
+    /// Show a tab of the drawer.
+    ShowTab(Tab),
+    /// Count turns or calls on the timeline.
+    SetAxis(Axis),
+    /// Choose what the timeline's area shows.
+    SetArea(Area),
+    /// Order the message table.
+    SetSort(Sort),
+    /// Filter the message table.
+    SetFilter(Filter),
+    /// Put the cursor in the filter.
+    FocusFilter,
+    /// Change what stands in the field that jumps to a message.
+    EditJump(String),
+    /// Show the selected message in another way.
+    SetDetail(Detail),
+    /// Show or hide the sheet of shortcuts.
+    ShowKeys(bool),
+    /// Use this theme.
+    SetTheme(egui::ThemePreference),
+
+    /// Prepare an export of this lane; the focused one if none.
+    StartExport(Option<usize>),
+    /// Change what is to be exported.
+    EditExport(Box<Draft>),
+    /// Show the system's dialog for the place to export to.
+    BrowseExport,
+    /// Write it.
+    RunExport,
+    /// Put the export dialog away.
+    CloseExport,
+
+    /// Put a text on the clipboard and say what it is.
+    CopyText(&'static str, String),
+    /// Put the command line that gives the same numbers on the clipboard.
+    CopyAsCommand,
+}

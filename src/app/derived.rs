@@ -1,0 +1,274 @@
+//! What follows from document and config: every lane's outcome, its context at the selected step, the table's order.
+//!
+//! Worked out again only when something it depends on changed. A lane whose policy, knobs and case stay keeps its outcome.
+
+use crate::app::document::Document;
+use crate::app::lane_rows::LaneRows;
+use crate::app::latest::{Latest, Where};
+use crate::app::message_table::{self, Filter, Sort};
+use crate::app::message_text::MessageText;
+use crate::app::policies::Policies;
+use crate::app::runs::{Runs, run_all};
+use crate::app::state::{Config, Selection, View};
+use crate::engine::simulate;
+use crate::tokens::{self, Counter, Progress, TokenLedger};
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// All derived results.
+#[derive(Debug)]
+pub struct Derived {
+    at: Where,
+    runs: Latest<RunsKey, Runs>,
+    rows: Latest<(u64, usize), LaneRows>,
+    order: Latest<OrderKey, Vec<u32>>,
+    ledgers: Latest<(u64, &'static str), TokenLedger>,
+    text: Latest<(u64, u64, usize, bool), MessageText>,
+    stale_since: Option<Instant>,
+}
+
+/// Results may be this old before they are shown as stale.
+const DIM_AFTER: Duration = Duration::from_millis(100);
+
+#[derive(Clone, Debug, PartialEq)]
+struct RunsKey {
+    document: u64,
+    config: Config,
+    /// Changes when another counter's weights arrive.
+    weights: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct OrderKey {
+    document: u64,
+    weights: u64,
+    filter: Filter,
+    sort: Sort,
+}
+
+impl Derived {
+    /// Nothing yet.
+    pub fn new(at: Where) -> Self {
+        let (runs, rows) = (Latest::new("replay"), Latest::new("lanes"));
+        Self {
+            at,
+            runs,
+            rows,
+            order: Latest::new("filter"),
+            ledgers: Latest::new("count"),
+            text: Latest::new("text"),
+            stale_since: None,
+        }
+    }
+
+    /// The latest runs, maybe of a config before.
+    pub fn runs(&self) -> Option<&Arc<Runs>> {
+        self.runs.get()
+    }
+
+    /// The latest aligned rows.
+    pub fn rows(&self) -> Option<&Arc<LaneRows>> {
+        self.rows.get()
+    }
+
+    /// The latest order of the message table.
+    pub fn order(&self) -> &[u32] {
+        self.order.get().map_or(&[], |order| order)
+    }
+
+    /// Counts the results so far.
+    pub fn revision(&self) -> u64 {
+        self.runs.generation()
+    }
+
+    /// The selected message in full, if it is there yet.
+    pub fn text(
+        &self,
+        document: &Document,
+        selection: &Selection,
+        view: &View,
+    ) -> Option<&MessageText> {
+        let key = self.text_key(document, selection, view)?;
+        self.text
+            .get()
+            .filter(|_| self.text.is_for(&key))
+            .map(Arc::as_ref)
+    }
+
+    /// What is shown is not what is wanted, and has not been for long enough to say so: lanes that are dimmed for
+    /// a frame or two flicker.
+    pub fn is_stale(&self) -> bool {
+        self.stale_since
+            .is_some_and(|since| since.elapsed() > DIM_AFTER)
+    }
+
+    /// Forgets everything: another document comes.
+    pub fn clear(&mut self, document: &Document) {
+        self.runs.clear();
+        self.rows.clear();
+        self.order.clear();
+        self.ledgers.clear();
+        self.text.clear();
+        // Until the first run is measured: a large session is expected to be slow.
+        let is_large = document.facts.len() > 20_000;
+        self.runs.expect(if is_large {
+            Duration::from_millis(50)
+        } else {
+            Duration::ZERO
+        });
+        let bytes = document.session().source.bytes.len();
+        self.order.expect(if bytes > 4_000_000 {
+            Duration::from_millis(50)
+        } else {
+            Duration::ZERO
+        });
+        self.ledgers.expect(Duration::from_secs(1));
+    }
+
+    /// Brings everything up to date, or asks for it.
+    pub fn update(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        policies: &Policies,
+        config: &Config,
+        selection: &Selection,
+        view: &View,
+    ) {
+        if let Some(ledger) = self.ledger(ctx, document, config.counter) {
+            self.update_runs(ctx, document, policies, config, ledger);
+        }
+        let is_stale = self.runs.get().is_some_and(|runs| runs.config != *config);
+        self.stale_since = is_stale.then(|| self.stale_since.unwrap_or_else(Instant::now));
+        if is_stale {
+            ctx.request_repaint_after(DIM_AFTER);
+        }
+        self.update_rows(ctx, selection.step);
+        let weights = self.ledgers.generation();
+        let key = OrderKey {
+            document: document.id,
+            weights,
+            filter: view.filter.clone(),
+            sort: view.sort,
+        };
+        let ledger = self.runs.get().map_or_else(
+            || Arc::clone(&document.loaded.case.ledger),
+            |runs| Arc::clone(&runs.case.ledger),
+        );
+        let (document, filter, sort) = (Arc::clone(document), view.filter.clone(), view.sort);
+        {
+            let (document, ledger) = (Arc::clone(&document), Arc::clone(&ledger));
+            self.order.want(ctx, self.at, &key, move |_| {
+                message_table::order(&document, &ledger, &filter, sort)
+            });
+        }
+        if let Some(key) = self.text_key(&document, selection, view) {
+            let (message, is_raw) = (key.2, key.3);
+            self.text.want(ctx, self.at, &key, move |_| {
+                if is_raw {
+                    MessageText::records(&document, message)
+                } else {
+                    MessageText::parts(&document, &ledger, message)
+                }
+            });
+        }
+    }
+
+    fn text_key(
+        &self,
+        document: &Document,
+        selection: &Selection,
+        view: &View,
+    ) -> Option<(u64, u64, usize, bool)> {
+        Some((
+            document.id,
+            self.ledgers.generation(),
+            selection.message?,
+            view.detail.is_raw,
+        ))
+    }
+
+    /// The weights by a counter: those the session was loaded with, or counted anew on a thread.
+    fn ledger(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        counter: &'static str,
+    ) -> Option<Arc<TokenLedger>> {
+        let loaded = &document.loaded.case.ledger;
+        if loaded.counter.name == counter {
+            return Some(Arc::clone(loaded));
+        }
+        let key = (document.id, counter);
+        let (session, counter) = (
+            Arc::clone(&document.loaded.case.session),
+            counter_named(counter),
+        );
+        let fallback = Arc::clone(loaded);
+        self.ledgers.want(ctx, self.at, &key, move |_| {
+            // Cannot be cancelled: nobody else holds its progress.
+            TokenLedger::count(&session, counter, &Progress::default())
+                .unwrap_or_else(|_cancelled| fallback.recount(&session))
+        });
+        self.ledgers
+            .is_for(&key)
+            .then(|| self.ledgers.get().map(Arc::clone))
+            .flatten()
+    }
+
+    fn update_runs(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        policies: &Policies,
+        config: &Config,
+        ledger: Arc<TokenLedger>,
+    ) {
+        let key = RunsKey {
+            document: document.id,
+            config: config.clone(),
+            weights: self.ledgers.generation(),
+        };
+        let wanted: Vec<_> = config
+            .lanes
+            .iter()
+            .map(|lane| policies.get(&lane.policy))
+            .collect();
+        let (document, config) = (Arc::clone(document), config.clone());
+        self.runs.want(ctx, self.at, &key, move |before| {
+            let before = before.filter(|runs| runs.document == document.id);
+            run_all(&document, config, ledger, wanted, before.as_deref())
+        });
+    }
+
+    fn update_rows(&mut self, ctx: &egui::Context, step: usize) {
+        let Some(runs) = self.runs.get().map(Arc::clone) else {
+            return;
+        };
+        let key = (self.runs.generation(), step);
+        self.rows.want(ctx, self.at, &key, move |_| {
+            let last = runs.case.session.steps.len().saturating_sub(1);
+            let until: Vec<_> = runs
+                .lanes
+                .par_iter()
+                // The last step shows where the session ended, its answer included: the outcome's own context.
+                .map(|lane| {
+                    (step < last).then(|| {
+                        simulate(&runs.case, &lane.policy, &lane.knobs, Some(step)).context
+                    })
+                })
+                .collect();
+            let contexts = runs
+                .lanes
+                .iter()
+                .zip(&until)
+                .map(|(lane, until)| until.as_ref().unwrap_or(&lane.outcome.context));
+            LaneRows::new(&runs.case, step, contexts)
+        });
+    }
+}
+
+fn counter_named(name: &str) -> &'static Counter {
+    tokens::by_name(name).unwrap_or_else(tokens::default_counter)
+}

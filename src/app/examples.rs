@@ -1,0 +1,46 @@
+//! Sessions that come with the program, for those who have none at hand.
+
+/// A bundled session.
+#[derive(Debug)]
+pub struct Example {
+    /// Its file name in `sample_sessions`.
+    pub name: &'static str,
+    /// What it shows, in a few words.
+    pub story: &'static str,
+    /// The file.
+    pub bytes: &'static [u8],
+}
+
+/// All of them; the first is the one to try.
+pub static EXAMPLES: &[Example] = &[
+    Example {
+        name: "giant-tool-result.json",
+        story: "One giant tool result blows the window",
+        bytes: include_bytes!("../../sample_sessions/giant-tool-result.json"),
+    },
+    Example {
+        name: "many-tool-results.jsonl",
+        story: "Many medium tool results, where pruning wins",
+        bytes: include_bytes!("../../sample_sessions/many-tool-results.jsonl"),
+    },
+    Example {
+        name: "slow-growth.jsonl",
+        story: "Slow growth over many turns",
+        bytes: include_bytes!("../../sample_sessions/slow-growth.jsonl"),
+    },
+    Example {
+        name: "compacted.jsonl",
+        story: "A session that compacted itself",
+        bytes: include_bytes!("../../sample_sessions/compacted.jsonl"),
+    },
+    Example {
+        name: "images-and-cjk.json",
+        story: "Images and Chinese, Japanese and Korean text",
+        bytes: include_bytes!("../../sample_sessions/images-and-cjk.json"),
+    },
+];
+
+/// The example of this name.
+pub fn by_name(name: &str) -> Option<&'static Example> {
+    EXAMPLES.iter().find(|e| e.name == name)
+}

@@ -1,0 +1,122 @@
+//! Opening a session off the frame: reading, parsing and counting on a thread, with progress and cancel.
+
+use crate::app::background::{self, Background};
+use crate::app::document::{Document, Origin};
+use crate::app::examples;
+use crate::app::latest::Where;
+use crate::exec::{self, LoadError, LoadOptions};
+use crate::tokens::Progress;
+use crate::units::{Bytes, Share};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A session being opened.
+#[derive(Debug)]
+pub struct Loading {
+    /// Its file name, for people.
+    pub name: String,
+    progress: Arc<Progress>,
+    work: Background<Result<Document, LoadError>>,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stage {
+    /// Reading and parsing, which takes no longer than it takes to say so.
+    Reading,
+    /// Counting tokens.
+    Counting {
+        /// Bytes of text counted.
+        done: Bytes,
+        /// Bytes of text in all.
+        total: Bytes,
+    },
+}
+
+impl Stage {
+    /// What is done of it.
+    pub fn share(self) -> Share {
+        match self {
+            Self::Reading => Share(0.0),
+            Self::Counting { done, total } => Share(done.0 as f64 / total.0.max(1) as f64),
+        }
+    }
+}
+
+impl Loading {
+    /// Starts to open `origin`.
+    pub fn start(ctx: &egui::Context, at: Where, origin: Origin, options: LoadOptions) -> Self {
+        let name = name(&origin);
+        let progress = Arc::new(Progress::default());
+        let shared = Arc::clone(&progress);
+        let work = move || open(origin, &options, &shared);
+        let work = match at {
+            Where::AsNeeded => background::start("load", ctx, work),
+            Where::InFrame => background::done(work),
+        };
+        Self {
+            name,
+            progress,
+            work,
+        }
+    }
+
+    /// How far it is.
+    pub fn stage(&self) -> Stage {
+        let done = Bytes(self.progress.done.load(Ordering::Relaxed));
+        let total = Bytes(self.progress.total.load(Ordering::Relaxed));
+        if total.0 == 0 {
+            Stage::Reading
+        } else {
+            Stage::Counting { done, total }
+        }
+    }
+
+    /// Asks the thread to stop soon.
+    pub fn cancel(&self) {
+        self.progress.cancel();
+    }
+
+    /// The document or what went wrong, in one line; the loading itself while it goes on.
+    pub fn take(self) -> Result<Result<Document, String>, Box<Self>> {
+        let Self {
+            name,
+            progress,
+            work,
+        } = self;
+        match work.take() {
+            Ok(Some(opened)) => Ok(opened.map_err(|error| error.to_string())),
+            Ok(None) => Ok(Err(format!(
+                "{name} could not be read: the reader stopped unexpectedly. Please report this file's format."
+            ))),
+            Err(work) => Err(Box::new(Self {
+                name,
+                progress,
+                work,
+            })),
+        }
+    }
+}
+
+fn open(origin: Origin, options: &LoadOptions, progress: &Progress) -> Result<Document, LoadError> {
+    let loaded = match &origin {
+        Origin::Path(path) => exec::load(path, options, progress)?,
+        Origin::Example(name) => {
+            let bytes = examples::by_name(name)
+                .map(|e| e.bytes.to_vec())
+                .unwrap_or_default();
+            exec::load_bytes(name, bytes, options, progress)?
+        }
+    };
+    Ok(Document::new(origin, loaded, options.conversation))
+}
+
+fn name(origin: &Origin) -> String {
+    match origin {
+        Origin::Path(path) => path.file_name().map_or_else(
+            || path.display().to_string(),
+            |n| n.to_string_lossy().into_owned(),
+        ),
+        Origin::Example(name) => (*name).to_owned(),
+    }
+}

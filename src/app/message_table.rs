@@ -1,0 +1,165 @@
+//! What the message table shows and in what order, without a window.
+
+use crate::app::document::Document;
+use crate::session::Kind;
+use crate::tokens::TokenLedger;
+use std::cmp::Ordering;
+
+/// A column that can be sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Number of the message.
+    Number,
+    /// The call that wrote it or saw it first.
+    Call,
+    /// Who speaks.
+    Role,
+    /// What most of it is.
+    Kind,
+    /// Its tool.
+    Tool,
+    /// True tokens.
+    Tokens,
+}
+
+/// An order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort {
+    /// By what.
+    pub column: Column,
+    /// Largest first.
+    pub is_descending: bool,
+}
+
+/// What the table leaves out.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Text that a message must hold, in any case; in its content or its tool's name.
+    pub text: String,
+    /// Kinds that are hidden, in the order of [`Kind::ALL`].
+    pub hidden: [bool; Kind::ALL.len()],
+}
+
+impl Sort {
+    /// In the order of the conversation.
+    pub const BY_NUMBER: Self = Self {
+        column: Column::Number,
+        is_descending: false,
+    };
+
+    /// What a click on a column's header makes of this order: the other way round, or that column with its most
+    /// telling end first.
+    #[must_use]
+    pub fn clicked(self, column: Column) -> Self {
+        let is_descending = if self.column == column {
+            !self.is_descending
+        } else {
+            column == Column::Tokens
+        };
+        Self {
+            column,
+            is_descending,
+        }
+    }
+}
+
+impl Filter {
+    /// Leaves nothing out.
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && !self.hidden.contains(&true)
+    }
+}
+
+/// Indices of the messages to show, in order.
+pub fn order(document: &Document, ledger: &TokenLedger, filter: &Filter, sort: Sort) -> Vec<u32> {
+    let needle = filter.text.trim().to_lowercase();
+    let n = document.facts.len() as u32;
+    let mut shown: Vec<u32> = (0..n)
+        .filter(|m| is_shown(document, *m as usize, filter, &needle))
+        .collect();
+    let session = document.session();
+    let by = |a: u32, b: u32| -> Ordering {
+        let (a, b) = (a as usize, b as usize);
+        let (fa, fb) = (&document.facts[a], &document.facts[b]);
+        match sort.column {
+            Column::Number => a.cmp(&b),
+            Column::Call => fa.step.cmp(&fb.step),
+            Column::Role => session.messages[a].role.cmp(&session.messages[b].role),
+            Column::Kind => fa.kind.cmp(&fb.kind),
+            Column::Tool => fa.tool.cmp(&fb.tool),
+            Column::Tokens => ledger.message(a).cmp(&ledger.message(b)),
+        }
+    };
+    // Stable: equals stay in the order of the conversation, whichever way round.
+    shown.sort_by(|a, b| {
+        if sort.is_descending {
+            by(*b, *a)
+        } else {
+            by(*a, *b)
+        }
+    });
+    shown
+}
+
+fn is_shown(document: &Document, message: usize, filter: &Filter, needle: &str) -> bool {
+    let facts = &document.facts[message];
+    if filter.hidden[facts.kind.index()] {
+        return false;
+    }
+    if needle.is_empty()
+        || facts
+            .tool
+            .as_deref()
+            .is_some_and(|t| t.to_lowercase().contains(needle))
+    {
+        return true;
+    }
+    let session = document.session();
+    session
+        .parts_of(&session.messages[message])
+        .iter()
+        .any(|p| holds(p.body.text(), needle))
+}
+
+/// Whether `text` holds the lower-case `needle` in any case.
+fn holds(text: &str, needle: &str) -> bool {
+    if needle.is_ascii() {
+        let (text, needle) = (text.as_bytes(), needle.as_bytes());
+        return text
+            .windows(needle.len())
+            .any(|w| w.eq_ignore_ascii_case(needle));
+    }
+    text.to_lowercase().contains(needle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_found_in_any_case_and_script() {
+        assert!(holds("Cargo TEST failed", "test"));
+        assert!(holds("Größe ÄNDERN", "ändern"));
+        assert!(!holds("abc", "abcd"));
+    }
+
+    #[test]
+    fn a_second_click_on_a_header_turns_the_order_round() {
+        let by_tokens = Sort::BY_NUMBER.clicked(Column::Tokens);
+        assert_eq!(
+            by_tokens,
+            Sort {
+                column: Column::Tokens,
+                is_descending: true
+            }
+        );
+        assert_eq!(
+            by_tokens.clicked(Column::Tokens),
+            Sort {
+                column: Column::Tokens,
+                is_descending: false
+            }
+        );
+        assert_eq!(by_tokens.clicked(Column::Number), Sort::BY_NUMBER);
+    }
+}

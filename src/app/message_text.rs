@@ -1,0 +1,184 @@
+//! A message in full, part by part or as it stands in the file, ready to be shown in pages.
+
+use crate::app::document::{self, Document};
+use crate::app::safe_text;
+use crate::session::{Body, Kind, Message, Part, kind_of};
+use crate::tokens::TokenLedger;
+use crate::units::{Bytes, Tokens};
+
+/// Bytes of a section on one page: what a frame can lay out without a pause.
+const PAGE: usize = 48 * 1024;
+
+/// A message in full.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MessageText {
+    /// Its parts, or its records.
+    pub sections: Vec<Section>,
+}
+
+/// One part, or one record of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// What it is: `call read · id toolu_1`.
+    pub title: String,
+    /// What it counts as; none for a record.
+    pub kind: Option<Kind>,
+    /// True tokens; none for a record.
+    pub tokens: Option<Tokens>,
+    /// Its text, safe to show.
+    pub text: String,
+}
+
+impl MessageText {
+    /// The parts of a message.
+    pub fn parts(document: &Document, ledger: &TokenLedger, message: usize) -> Self {
+        let session = document.session();
+        let Some(m) = session.messages.get(message) else {
+            return Self::default();
+        };
+        let sections = m
+            .parts
+            .clone()
+            .map(|idx| section(m, &session.parts[idx], ledger.part(idx)));
+        Self {
+            sections: sections.collect(),
+        }
+    }
+
+    /// The records of the file that a message was read from, JSON set out over lines.
+    pub fn records(document: &Document, message: usize) -> Self {
+        let session = document.session();
+        let Some(m) = session.messages.get(message) else {
+            return Self::default();
+        };
+        let record = |(idx, span): (usize, &crate::session::Span)| {
+            let raw = String::from_utf8_lossy(session.raw(span));
+            let pretty = serde_json::from_str::<serde_json::Value>(&raw)
+                .ok()
+                .and_then(|v| serde_json::to_string_pretty(&v).ok());
+            let (at, size) = (
+                crate::app::wording::grouped(span.start as u64),
+                crate::app::wording::bytes(Bytes(span.len() as u64)),
+            );
+            Section {
+                title: format!("record {} · {size} at byte {at}", idx + 1),
+                kind: None,
+                tokens: None,
+                text: safe_text::visible(&pretty.unwrap_or_else(|| raw.into_owned())).into_owned(),
+            }
+        };
+        Self {
+            sections: m.raw.iter().enumerate().map(record).collect(),
+        }
+    }
+
+    /// Pages of the longest section; at least one.
+    pub fn pages(&self) -> usize {
+        self.sections
+            .iter()
+            .map(|s| s.text.len().div_ceil(PAGE))
+            .max()
+            .unwrap_or(0)
+            .max(1)
+    }
+
+    /// Everything, for the clipboard.
+    pub fn whole(&self) -> String {
+        self.sections
+            .iter()
+            .map(|s| s.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n\n")
+    }
+}
+
+impl Section {
+    /// The part of its text on a page; none where it is shorter than that. An empty section has an empty first page.
+    pub fn page(&self, page: usize) -> Option<&str> {
+        let at = |n: usize| self.text.floor_char_boundary(n.saturating_mul(PAGE));
+        let (start, end) = (at(page), at(page + 1));
+        (page == 0 || start < end).then(|| &self.text[start..end])
+    }
+}
+
+fn section(message: &Message, part: &Part, tokens: Tokens) -> Section {
+    let kind = kind_of(message, part);
+    let text = match &part.body {
+        Body::ToolCall { arguments, .. } => pretty(arguments),
+        Body::ToolDefinition { json, .. } | Body::Opaque { json, .. } => pretty(json),
+        body => body.text().to_owned(),
+    };
+    Section {
+        title: title(kind, &part.body),
+        kind: Some(kind),
+        tokens: Some(tokens),
+        text: safe_text::visible(&text).into_owned(),
+    }
+}
+
+fn title(kind: Kind, body: &Body) -> String {
+    let kind = crate::app::wording::kind(kind);
+    match body {
+        Body::ToolCall { call, tool, .. } => format!("{kind} {tool} · {call}"),
+        Body::ToolResult {
+            call,
+            tool,
+            is_error,
+            ..
+        } => {
+            let failed = if *is_error { " · failed" } else { "" };
+            format!("{kind} {tool} · {call}{failed}")
+        }
+        Body::ToolDefinition { tool, .. } => format!("tool {tool}"),
+        Body::Media {
+            mime,
+            pixels,
+            bytes,
+            ..
+        } => {
+            let size = crate::app::wording::bytes(Bytes(*bytes));
+            format!("{} · {size}", document::media(mime, *pixels))
+        }
+        Body::Thinking { sealed_bytes, .. } if *sealed_bytes > 0 => {
+            format!(
+                "{kind} · {} sealed",
+                crate::app::wording::bytes(Bytes(u64::from(*sealed_bytes)))
+            )
+        }
+        Body::Opaque { name, .. } => format!("{kind} · {name}"),
+        Body::Text(_) | Body::Thinking { .. } => kind.to_owned(),
+    }
+}
+
+/// JSON set out over lines; as it is where it is no JSON.
+fn pretty(json: &str) -> String {
+    let value = serde_json::from_str::<serde_json::Value>(json).ok();
+    value
+        .and_then(|v| serde_json::to_string_pretty(&v).ok())
+        .unwrap_or_else(|| json.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_of_a_long_text_are_the_text() {
+        let text = "héllo wörld ".repeat(20_000);
+        let section = Section {
+            title: String::new(),
+            kind: None,
+            tokens: None,
+            text: text.clone(),
+        };
+        let whole = MessageText {
+            sections: vec![section],
+        };
+        let pages: String = (0..whole.pages())
+            .filter_map(|p| whole.sections[0].page(p))
+            .collect();
+        assert!(whole.pages() > 4);
+        assert_eq!(pages, text);
+        assert_eq!(whole.sections[0].page(whole.pages()), None);
+    }
+}

@@ -1,0 +1,286 @@
+//! The window: a function of document, config, view and selection. Panels read and ask; commands are carried out
+//! after the frame, in one place. It decides nothing about sessions: that is the engine's.
+
+mod background;
+mod carry;
+pub mod command;
+pub mod derived;
+pub mod document;
+pub mod examples;
+pub mod fonts;
+mod history;
+mod keys;
+pub mod knobs;
+pub mod lane_rows;
+pub mod latest;
+mod load;
+pub mod managed_export;
+mod memory;
+pub mod message_table;
+mod message_text;
+mod options;
+pub mod panels;
+pub mod picture;
+pub mod plots;
+pub mod policies;
+pub mod runs;
+pub mod safe_text;
+pub mod state;
+pub mod theme;
+mod twin;
+pub mod widgets;
+pub mod wording;
+
+pub use options::Options;
+
+use crate::engine::Policy;
+use crate::units::Tokens;
+use anyhow::Context as _;
+use command::Command;
+use derived::Derived;
+use document::{Document, Origin};
+use history::History;
+use latest::Where;
+use load::Loading;
+use managed_export::Export;
+use memory::Memory;
+use panels::{Frame, PanelInput};
+use policies::Policies;
+use state::{Config, Selection, View};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The window.
+pub struct App {
+    work: Where,
+    policies: Policies,
+    document: Option<Arc<Document>>,
+    loading: Option<Loading>,
+    /// Why the last file could not be opened.
+    problem: Option<String>,
+    config: Config,
+    history: History<Config>,
+    selection: Selection,
+    view: View,
+    derived: Derived,
+    export: Option<Export>,
+    dialog: Option<carry::FileDialog>,
+    toasts: egui_notify::Toasts,
+    memory: Memory,
+    /// What panels are told once, in the next frame.
+    once: panels::Once,
+}
+
+impl App {
+    /// An empty window that starts to open the first of the options' paths.
+    pub fn new(ctx: &egui::Context, options: &Options) -> Self {
+        theme::apply(ctx);
+        let memory = Memory::new(options.no_state);
+        ctx.set_theme(options.theme.unwrap_or_else(|| memory.theme()));
+        let names: Vec<_> = options
+            .policies
+            .iter()
+            .map(|p: &Policy| p.name.clone())
+            .collect();
+        let mut config = Config::new(&names);
+        config.window = options.window.filter(|w| *w > Tokens::ZERO);
+        if let Some(reserve) = options.output_reserve {
+            config
+                .knobs
+                .insert(knobs::output_reserve(), reserve.as_f64());
+        }
+        config.counter = options.counter.unwrap_or(config.counter);
+        let mut app = Self {
+            work: options.work,
+            policies: Policies::new(&options.policies),
+            document: None,
+            loading: None,
+            problem: None,
+            history: History::new(config.clone()),
+            config,
+            selection: Selection {
+                lane: Some(0),
+                ..Selection::default()
+            },
+            view: View::default(),
+            derived: Derived::new(options.work),
+            export: None,
+            dialog: None,
+            toasts: panels::toasts::new(),
+            memory,
+            once: panels::Once::default(),
+        };
+        for path in options.paths.iter().skip(1).rev() {
+            app.memory.opened(path);
+        }
+        if let Some(path) = options.paths.first() {
+            app.open(ctx, Origin::Path(path.clone()), 0);
+        }
+        app
+    }
+
+    /// Shows one frame and then does what was asked in it.
+    pub fn show(&mut self, ui: &mut egui::Ui) {
+        let ctx = ui.ctx().clone();
+        self.receive(&ctx);
+        if let Some(document) = &self.document {
+            self.derived.update(
+                &ctx,
+                document,
+                &self.policies,
+                &self.config,
+                &self.selection,
+                &self.view,
+            );
+        }
+        let mut commands = self.panels(ui);
+        panels::toasts::show(&ctx, &mut self.toasts);
+        let is_covered = self.export.is_some() || self.view.shows_keys;
+        let keyed = self.document.as_ref().map(|_| keys::Place {
+            selection: &self.selection,
+            order: self.derived.order(),
+            lanes: self.config.lanes.len(),
+        });
+        commands.extend(keys::commands(&ctx, keyed, is_covered));
+        for command in commands {
+            self.carry_out(&ctx, command);
+        }
+        if !ctx.input(|i| i.pointer.any_down()) {
+            self.history.settle(&self.config);
+        }
+    }
+
+    fn panels(&mut self, ui: &mut egui::Ui) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let once = std::mem::take(&mut self.once);
+        let is_covered = self.export.is_some() || self.view.shows_keys;
+        let frame = Frame {
+            document: self.document.as_deref(),
+            loading: self.loading.as_ref(),
+            problem: self.problem.as_deref(),
+            recent: self.memory.recent(),
+            view: &self.view,
+            can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
+            can_redo: self.history.can_redo(),
+        };
+        panels::bar::show(
+            ui,
+            &frame,
+            self.derived.runs().map(Arc::as_ref),
+            &mut commands,
+        );
+        match (&self.document, self.derived.runs(), self.derived.rows()) {
+            (Some(document), Some(runs), Some(rows)) if runs.document == document.id => {
+                let input = PanelInput {
+                    document,
+                    runs,
+                    rows,
+                    order: self.derived.order(),
+                    config: &self.config,
+                    selection: self.selection,
+                    view: &self.view,
+                    policies: &self.policies,
+                    is_stale: self.derived.is_stale(),
+                    is_covered,
+                    revision: self.derived.revision(),
+                    text: self.derived.text(document, &self.selection, &self.view),
+                    once,
+                };
+                panels::show_all(ui, &input, &frame, &mut commands);
+                if let Some(export) = &self.export {
+                    panels::export::show(ui, &input, export, &mut commands);
+                }
+            }
+            _ => panels::welcome::show(ui, &frame, self.document.is_some(), &mut commands),
+        }
+        if self.view.shows_keys {
+            panels::shortcuts::show(ui, &mut commands);
+        }
+        commands
+    }
+}
+
+impl eframe::App for App {
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        self.show(ui);
+    }
+}
+
+/// Opens the window and returns when it is closed.
+///
+/// # Errors
+/// Where there is no display, with what to do instead; where the window cannot be made.
+pub fn run(options: Options) -> anyhow::Result<()> {
+    if cfg!(target_os = "linux") && !has_display() {
+        anyhow::bail!(
+            "there is no display to open a window on. Render the same window to a file with `--screenshot OUT.png`, \
+             or start it on a virtual display: `xvfb-run -a plimsoll FILE`"
+        );
+    }
+    let viewport = egui::ViewportBuilder::default()
+        .with_app_id("plimsoll")
+        .with_inner_size(options.size)
+        .with_min_inner_size([900.0, 560.0])
+        .with_drag_and_drop(true);
+    let native = eframe::NativeOptions {
+        viewport,
+        renderer: eframe::Renderer::Glow,
+        ..eframe::NativeOptions::default()
+    };
+    let made = eframe::run_native(
+        "Plimsoll",
+        native,
+        Box::new(move |cc| Ok(Box::new(App::new(&cc.egui_ctx, &options)))),
+    );
+    made.map_err(|error| anyhow::anyhow!("{error}"))
+        .context("cannot open the window (try --screenshot OUT.png)")
+}
+
+/// Renders the same window to a PNG, without any display.
+///
+/// # Errors
+/// Where the session cannot be opened or the picture cannot be written.
+pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
+    options.work = Where::InFrame;
+    options.no_state = true;
+    let theme = match options.theme {
+        Some(egui::ThemePreference::Light) => egui::Theme::Light,
+        _ => egui::Theme::Dark,
+    };
+    options.theme = Some(theme.into());
+    let mut app: Option<App> = None;
+    let image = picture::render_to_image(
+        options.size,
+        options.pixels_per_point,
+        theme,
+        FRAMES,
+        &mut |ui| {
+            app.get_or_insert_with(|| App::new(ui.ctx(), &options))
+                .show(ui);
+        },
+    );
+    if let Some(problem) = app.and_then(|app| app.problem) {
+        anyhow::bail!(problem);
+    }
+    picture::save_png(&image, out).with_context(|| format!("cannot write {}", out.display()))
+}
+
+/// Frames until layout, scrolling and animations have settled.
+const FRAMES: usize = 8;
+
+fn has_display() -> bool {
+    ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()))
+}
+
+/// Paths that a drag let go of over the window.
+fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
+    ctx.input(|i| {
+        i.raw
+            .dropped_files
+            .first()
+            .map(|file| file.path().to_owned())
+    })
+    .filter(|p| !p.as_os_str().is_empty())
+}

@@ -1,0 +1,330 @@
+//! The bar at the top: what is open, how well it is known, and what can be done with all of it.
+
+use super::Frame;
+use crate::app::command::Command;
+use crate::app::document::Document;
+use crate::app::runs::Runs;
+use crate::app::safe_text;
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::engine::WindowSource;
+use crate::tokens::{Basis, COUNTERS};
+use egui::{
+    Align, Frame as UiFrame, Layout, Margin, Panel, Popup, RichText, TextStyle, ThemePreference, Ui,
+};
+
+/// Shows the bar.
+pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut Vec<Command>) {
+    let margin = Margin::symmetric(16, 6);
+    let panel =
+        Panel::top("bar").frame(UiFrame::new().fill(palette(ui).panel).inner_margin(margin));
+    panel.show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = space::S;
+            ui.label(
+                RichText::new("Plimsoll")
+                    .text_style(theme::strong())
+                    .size(14.0),
+            );
+            // What acts stays whole at the right edge; the chips give way.
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                actions(ui, frame, runs.is_some(), commands);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    if let (Some(document), Some(runs)) = (frame.document, runs) {
+                        ui.add_space(space::XS);
+                        chips(ui, document, runs, commands);
+                    }
+                });
+            });
+        });
+    });
+}
+
+fn actions(ui: &mut Ui, frame: &Frame<'_>, is_ready: bool, commands: &mut Vec<Command>) {
+    if is_ready
+        && widgets::primary_button(ui, "Export…")
+            .on_hover_text("Write the focused lane's conversation to a new file (Ctrl+E)")
+            .clicked()
+    {
+        commands.push(Command::StartExport(None));
+    }
+    let open = widgets::secondary_button(ui, "Open…", "Ctrl O");
+    if open
+        .on_hover_text("Open a session file. You can also drop one on the window.")
+        .clicked()
+    {
+        commands.push(Command::OpenDialog);
+    }
+    menu(ui, frame, commands);
+    if is_ready {
+        let mut arrow = |ui: &mut Ui,
+                         is_enabled: bool,
+                         name: &str,
+                         sign: &str,
+                         keys: &str,
+                         command: Command| {
+            let button = ui.add_enabled(
+                is_enabled,
+                egui::Button::new(sign).min_size(egui::vec2(28.0, space::CONTROL)),
+            );
+            if button
+                .on_hover_text(format!("{name} ({keys})"))
+                .accessible_name(name)
+                .clicked()
+            {
+                commands.push(command);
+            }
+        };
+        arrow(
+            ui,
+            frame.can_redo,
+            "Redo",
+            "⟳",
+            "Ctrl+Shift+Z",
+            Command::Redo,
+        );
+        arrow(ui, frame.can_undo, "Undo", "⟲", "Ctrl+Z", Command::Undo);
+    }
+}
+
+fn menu(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+    let button = ui.add(egui::Button::new("☰").min_size(egui::vec2(28.0, space::CONTROL)));
+    let button = button
+        .accessible_name("Menu")
+        .on_hover_text("Recent files, examples, theme, shortcuts");
+    Popup::menu(&button).show(|ui| {
+        ui.set_min_width(240.0);
+        if !frame.recent.is_empty() {
+            widgets::section(ui, "Recent");
+            for path in frame.recent {
+                let name = path
+                    .file_name()
+                    .unwrap_or(path.as_os_str())
+                    .to_string_lossy();
+                if ui
+                    .button(name)
+                    .on_hover_text(path.display().to_string())
+                    .clicked()
+                {
+                    commands.push(Command::OpenPath(path.clone()));
+                }
+            }
+            ui.add_space(space::S);
+        }
+        widgets::section(ui, "Examples");
+        for example in crate::app::examples::EXAMPLES {
+            if ui
+                .button(example.story)
+                .on_hover_text(example.name)
+                .clicked()
+            {
+                commands.push(Command::OpenExample(example.name));
+            }
+        }
+        ui.add_space(space::S);
+        widgets::section(ui, "Theme");
+        let now = ui.ctx().options(|o| o.theme_preference);
+        for (theme, name) in [
+            (ThemePreference::Dark, "Dark"),
+            (ThemePreference::Light, "Light"),
+            (ThemePreference::System, "As the system"),
+        ] {
+            if ui.radio(now == theme, name).clicked() {
+                commands.push(Command::SetTheme(theme));
+            }
+        }
+        ui.add_space(space::S);
+        if ui.button("Keyboard shortcuts").clicked() {
+            commands.push(Command::ShowKeys(true));
+        }
+        if frame.document.is_some() && ui.button("Close this session").clicked() {
+            commands.push(Command::CloseDocument);
+        }
+    });
+}
+
+/// How much the chips say, from everything to the least.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    WindowSource,
+    FileFormat,
+    ModelName,
+    WholeName,
+    Least,
+}
+
+const DETAILS: [Detail; 5] = [
+    Detail::WindowSource,
+    Detail::FileFormat,
+    Detail::ModelName,
+    Detail::WholeName,
+    Detail::Least,
+];
+
+/// Words of a chip, each with whether it is strong.
+type Words = Vec<(String, bool)>;
+
+fn chips(ui: &mut Ui, document: &Document, runs: &Runs, commands: &mut Vec<Command>) {
+    // What does not fit is left out rather than cut off; the tooltips say all of it.
+    let words = |least: Detail| {
+        [
+            file_words(document, least),
+            window_words(document, runs, least),
+            vec![(wording::basis(&runs.case.ledger), false)],
+        ]
+    };
+    let fitting = DETAILS
+        .into_iter()
+        .map(words)
+        .find(|chips| width(ui, chips) <= ui.available_width());
+    let [file, window, _] = fitting.unwrap_or_else(|| words(Detail::Least));
+    let session = document.session();
+    let file = chip(ui, &file).on_hover_text(format!("{}\n{}", session.title, document.place()));
+    if document.loaded.conversations.len() > 1 {
+        conversations(&file, document, commands);
+    }
+    if ui.available_width() > width(ui, std::slice::from_ref(&window)) {
+        let models = if session.models.is_empty() {
+            "not recorded".to_owned()
+        } else {
+            session.models.join(", ")
+        };
+        let windows = &runs.case.windows;
+        let mut hint = format!(
+            "Models: {models}. The window is {}.",
+            wording::window_source(windows.source)
+        );
+        for warning in &windows.warnings {
+            hint.push_str("\n\n");
+            hint.push_str(warning);
+        }
+        chip(ui, &window).on_hover_text(hint);
+    }
+    if ui.available_width() > 100.0 {
+        basis(ui, runs, commands);
+    }
+}
+
+fn file_words(document: &Document, detail: Detail) -> Words {
+    let name = &document.session().source.name;
+    let longest = match detail {
+        Detail::Least => 18,
+        Detail::WholeName => 28,
+        _ => 60,
+    };
+    let mut words = vec![(safe_text::one_line(name, longest), true)];
+    if detail <= Detail::FileFormat {
+        words.push((format!(" · {}", document.format_label()), false));
+    }
+    if detail <= Detail::WholeName {
+        words.push((
+            format!(
+                " · {}",
+                wording::count(document.session().steps.len(), "call")
+            ),
+            false,
+        ));
+    }
+    words
+}
+
+fn window_words(document: &Document, runs: &Runs, detail: Detail) -> Words {
+    let windows = &runs.case.windows;
+    let model = document
+        .session()
+        .models
+        .last()
+        .map_or("unknown model", String::as_str);
+    let mut words = Words::new();
+    if detail <= Detail::ModelName {
+        words.push((format!("{model} · "), false));
+    }
+    words.push((wording::tokens(windows.largest()), true));
+    let source = match windows.source {
+        // Worth saying at any width: it is a guess.
+        WindowSource::Assumed => " window, assumed".to_owned(),
+        source if detail == Detail::WindowSource => {
+            format!(" window, {}", wording::window_source(source))
+        }
+        _ => " window".to_owned(),
+    };
+    words.push((source, false));
+    words
+}
+
+fn chip(ui: &mut Ui, words: &Words) -> egui::Response {
+    let words: Vec<_> = words
+        .iter()
+        .map(|(word, is_strong)| (word.as_str(), *is_strong))
+        .collect();
+    widgets::chip(ui, None, &words)
+}
+
+/// Width of chips side by side.
+fn width(ui: &Ui, chips: &[Words]) -> f32 {
+    let text = |(word, is_strong): &(String, bool)| {
+        let style = if *is_strong {
+            theme::strong()
+        } else {
+            TextStyle::Body
+        };
+        ui.painter()
+            .layout_no_wrap(word.clone(), style.resolve(ui.style()), palette(ui).text)
+            .size()
+            .x
+    };
+    // Padding and the space to the next; one dot.
+    chips
+        .iter()
+        .map(|words| words.iter().map(text).sum::<f32>() + 2.0 * space::S + space::S)
+        .sum::<f32>()
+        + 16.0
+}
+
+fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Vec<Command>) {
+    let ledger = &runs.case.ledger;
+    let dot = match ledger.basis {
+        Basis::Reported | Basis::Exact | Basis::Calibrated(_) => palette(ui).ok,
+        Basis::Estimated => palette(ui).warn,
+    };
+    let chip = widgets::chip(ui, Some(dot), &[(&wording::basis(ledger), false)]);
+    let chip = chip.on_hover_text(format!(
+        "{}\n\nClick to count with something else.",
+        wording::basis_help(ledger)
+    ));
+    Popup::menu(&chip).show(|ui| {
+        ui.set_min_width(260.0);
+        widgets::section(ui, "Count with");
+        for counter in COUNTERS {
+            if ui
+                .radio(ledger.counter.name == counter.name, counter.name)
+                .on_hover_text(counter.help)
+                .clicked()
+            {
+                commands.push(Command::SetCounter(counter.name));
+            }
+        }
+    });
+}
+
+fn conversations(chip: &egui::Response, document: &Document, commands: &mut Vec<Command>) {
+    Popup::menu(chip).show(|ui| {
+        widgets::section(ui, "Conversations in this file");
+        egui::ScrollArea::vertical()
+            .max_height(400.0)
+            .show(ui, |ui| {
+                for (index, title) in document.loaded.conversations.iter().enumerate() {
+                    if ui
+                        .radio(
+                            index == document.conversation,
+                            format!("{}  {title}", wording::number(index)),
+                        )
+                        .clicked()
+                    {
+                        commands.push(Command::OpenConversation(index));
+                    }
+                }
+            });
+    });
+}

@@ -1,0 +1,232 @@
+//! The focused policy and its knobs, each with what it leads to.
+
+use super::{PanelInput, small, weak};
+use crate::app::command::Command;
+use crate::app::knobs::{self, KnobKey};
+use crate::app::state::STRATEGIES;
+use crate::app::theme::{palette, space};
+use crate::app::widgets::{self, KnobSpec, Tone, knob_slider};
+use crate::app::wording;
+use crate::engine::{Knob, KnobRole, KnobValues, Policy, WindowSource};
+use crate::units::Tokens;
+use egui::{ComboBox, Frame, Margin, Panel, ScrollArea, Ui};
+
+/// Shows the knobs of the focused lane.
+pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let margin = Margin {
+        left: 0,
+        right: 0,
+        top: 8,
+        bottom: 0,
+    };
+    Panel::bottom("policy_foot")
+        .show_separator_line(false)
+        .resizable(false)
+        .frame(Frame::new().inner_margin(margin))
+        .show(ui, |ui| {
+            foot(ui, input, commands);
+        });
+    widgets::section(ui, "Policy");
+    ui.add_space(space::XS);
+    let focused = input
+        .selection
+        .lane
+        .and_then(|lane| input.config.lanes.get(lane).map(|config| (lane, config)));
+    if let Some((lane, config)) = focused {
+        choice(ui, input, lane, &config.policy, commands);
+    } else {
+        ui.label(weak(
+            ui,
+            "What was recorded has no knobs. Press 1 to 6 or click a lane to see that lane's.",
+        ));
+    }
+    ui.add_space(space::S);
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        // Keeps the scroll bar off the values.
+        ui.set_max_width(ui.available_width() - 6.0);
+        ui.spacing_mut().item_spacing.y = space::M;
+        if let Some((_, config)) = focused {
+            let policy = input.policies.get(&config.policy);
+            let values = knobs::values(&policy, &input.config.knobs);
+            for knob in &policy.knobs {
+                show_knob(ui, input, (&policy, &values), knob, commands);
+            }
+            if policy.knobs.is_empty() {
+                ui.label(weak(ui, &policy.help));
+            }
+        }
+        window(ui, input, commands);
+    });
+}
+
+fn choice(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    lane: usize,
+    chosen: &str,
+    commands: &mut Vec<Command>,
+) {
+    let policy = input.policies.get(chosen);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        for name in STRATEGIES {
+            let strategy = input.policies.get(name);
+            if strategy.name == name
+                && widgets::toggle(ui, &strategy.label, chosen == name, palette(ui).lane(lane))
+                    .on_hover_text(&strategy.help)
+                    .clicked()
+            {
+                commands.push(Command::SetLanePolicy(lane, name.to_owned()));
+            }
+        }
+    });
+    ui.add_space(space::XS);
+    let combo = ComboBox::from_id_salt("preset")
+        .width(ui.available_width())
+        .selected_text(format!("Preset  {}", policy.label));
+    let response = combo.show_ui(ui, |ui| {
+        for other in input.policies.iter() {
+            if ui
+                .selectable_label(other.name == chosen, &other.label)
+                .on_hover_text(&other.help)
+                .clicked()
+            {
+                commands.push(Command::SetLanePolicy(lane, other.name.clone()));
+            }
+        }
+    });
+    response
+        .response
+        .accessible_name("Preset")
+        .on_hover_text(&policy.help);
+}
+
+fn show_knob(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    (policy, values): (&Policy, &KnobValues),
+    knob: &Knob,
+    commands: &mut Vec<Command>,
+) {
+    let value = values.get(&knob.name).unwrap_or(knob.value);
+    let (consequence, tone) = consequence(input, policy, values, knob);
+    let spec = KnobSpec {
+        label: &knob.name,
+        value,
+        range: knob.range[0]..=knob.range[1],
+        step: knob.step,
+        log: knob.unit == "tokens" && knob.range[1] > 20.0 * knob.range[0].max(1_000.0),
+        unit: wording::knob_unit(&knob.unit),
+        help: &knob.help,
+        default: knob.value,
+        consequence,
+        tone,
+    };
+    let response = knob_slider(ui, &spec);
+    let key = KnobKey::of(policy, knob);
+    if response.reset {
+        commands.push(Command::ResetKnob(key));
+    } else if let Some(value) = response.changed {
+        commands.push(Command::SetKnob(key, knobs::snapped(knob, value)));
+    }
+}
+
+/// What a knob's value means for this session.
+fn consequence(
+    input: &PanelInput<'_>,
+    policy: &Policy,
+    values: &KnobValues,
+    knob: &Knob,
+) -> (Option<String>, Tone) {
+    let budget = input.runs.budget(policy, values, input.selection.step);
+    match knob.role {
+        Some(KnobRole::CompressionTrigger) => {
+            let tokens = knobs::trigger_tokens(policy, values, budget).unwrap_or_default();
+            let said = format!(
+                "= {} tok of usable {}",
+                wording::tokens(tokens),
+                wording::tokens(budget.usable())
+            );
+            if tokens > budget.usable() {
+                return (
+                    Some(format!("{said}: it overflows before it acts")),
+                    Tone::Bad,
+                );
+            }
+            (Some(said), Tone::Plain)
+        }
+        Some(KnobRole::OutputReserve) => {
+            let said = format!(
+                "= usable {} of window {}",
+                wording::tokens(budget.usable()),
+                wording::tokens(budget.window)
+            );
+            if budget.usable() == Tokens::ZERO {
+                return (Some(format!("{said}: nothing fits")), Tone::Bad);
+            }
+            (Some(said), Tone::Plain)
+        }
+        _ => (None, Tone::Plain),
+    }
+}
+
+/// The context window, as one more knob.
+fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let known = input.document.loaded.case.windows.largest();
+    let shown = input.config.window.unwrap_or(known);
+    let windows = &input.runs.case.windows;
+    let mut said = match windows.source {
+        WindowSource::Assumed => {
+            "assumed: the file does not name it and the model is unknown".to_owned()
+        }
+        source => wording::window_source(source).to_owned(),
+    };
+    if windows.per_step.iter().any(|w| *w != windows.largest()) {
+        said.push_str("; it changes within the session, this is the largest");
+    }
+    let tone = if windows.source == WindowSource::Assumed {
+        Tone::Warn
+    } else {
+        Tone::Plain
+    };
+    let spec = KnobSpec {
+        label: "context_window",
+        value: shown.as_f64(),
+        range: 2_000.0..=2_000_000.0_f64.max(known.as_f64()),
+        step: 1_000.0,
+        log: true,
+        unit: "tok",
+        help: "The model's hard limit, for all lanes.",
+        default: known.as_f64(),
+        consequence: Some(said),
+        tone,
+    };
+    let response = knob_slider(ui, &spec);
+    if response.reset {
+        commands.push(Command::SetWindow(None));
+    } else if let Some(value) = response.changed {
+        commands.push(Command::SetWindow(Some(Tokens(value as u64))));
+    }
+}
+
+fn foot(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        if widgets::secondary_button(ui, "Copy as command", "")
+            .on_hover_text("The command line that gives the same numbers")
+            .clicked()
+        {
+            commands.push(Command::CopyAsCommand);
+        }
+        let is_changed = !input.config.knobs.is_empty() || input.config.window.is_some();
+        ui.add_enabled_ui(is_changed, |ui| {
+            if widgets::secondary_button(ui, "Reset all", "")
+                .on_hover_text("Every knob back to its preset's default")
+                .clicked()
+            {
+                commands.push(Command::ResetKnobs);
+            }
+        });
+    });
+    ui.add_space(space::XS);
+    ui.label(small(ui, "A knob moves every lane that has it. Everything stays on this machine. Files are never changed."));
+}

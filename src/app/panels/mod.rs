@@ -1,0 +1,231 @@
+//! The parts of the window. Each reads what it is given and asks by commands; none acts.
+
+pub mod bar;
+mod detail;
+mod events;
+pub mod export;
+mod import;
+mod knobs;
+mod lane_head;
+mod lanes;
+mod messages;
+pub mod shortcuts;
+mod timeline;
+pub mod toasts;
+mod verdict;
+pub mod welcome;
+
+use crate::app::command::Command;
+use crate::app::document::Document;
+use crate::app::lane_rows::LaneRows;
+use crate::app::load::Loading;
+use crate::app::message_text::MessageText;
+use crate::app::policies::Policies;
+use crate::app::runs::Runs;
+use crate::app::state::{Config, Selection, Tab, View};
+use crate::app::theme::{palette, space};
+use crate::app::widgets;
+use egui::{Align, CentralPanel, Frame as UiFrame, Layout, Margin, Panel, Ui};
+use std::path::PathBuf;
+
+/// What the frame around the panels shows, also before anything is open.
+pub struct Frame<'a> {
+    /// The open session.
+    pub document: Option<&'a Document>,
+    /// A session that is being opened.
+    pub loading: Option<&'a Loading>,
+    /// Why the last one could not be.
+    pub problem: Option<&'a str>,
+    /// Files opened lately.
+    pub recent: &'a [PathBuf],
+    /// How things are looked at.
+    pub view: &'a View,
+    /// Something can be undone.
+    pub can_undo: bool,
+    /// Something can be redone.
+    pub can_redo: bool,
+}
+
+/// What the panels of an open session show.
+pub struct PanelInput<'a> {
+    /// The session.
+    pub document: &'a Document,
+    /// The latest runs.
+    pub runs: &'a Runs,
+    /// Counts the results so far, to key what is computed from them.
+    pub revision: u64,
+    /// The lanes side by side.
+    pub rows: &'a LaneRows,
+    /// The message table's order.
+    pub order: &'a [u32],
+    /// What is wanted; the runs may still be of a config before.
+    pub config: &'a Config,
+    /// The selected message in full; none while it is read.
+    pub text: Option<&'a MessageText>,
+    /// What is selected.
+    pub selection: Selection,
+    /// How it is looked at.
+    pub view: &'a View,
+    /// Every policy there is.
+    pub policies: &'a Policies,
+    /// The runs are of a config before.
+    pub is_stale: bool,
+    /// A dialog lies over the panels.
+    pub is_covered: bool,
+    /// What is to be done in this frame only.
+    pub once: Once,
+}
+
+/// What panels are told in one frame only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Once {
+    /// Put the cursor in the message filter.
+    pub focuses_filter: bool,
+    /// Scroll the lanes to where messages were removed last.
+    pub reveals_frontier: bool,
+    /// Scroll lanes and table to the selected message.
+    pub reveals_message: bool,
+}
+
+/// A tab of the drawer: one row each.
+struct DrawerTab {
+    tab: Tab,
+    label: &'static str,
+    /// What stands behind the label, if anything.
+    remark: fn(&PanelInput<'_>) -> String,
+    show: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
+}
+
+static TABS: &[DrawerTab] = &[
+    DrawerTab {
+        tab: Tab::Messages,
+        label: "Messages",
+        remark: |_| String::new(),
+        show: messages::show,
+    },
+    DrawerTab {
+        tab: Tab::Events,
+        label: "Events",
+        remark: events::remark,
+        show: events::show,
+    },
+    DrawerTab {
+        tab: Tab::Import,
+        label: "Import",
+        remark: import::remark,
+        show: import::show,
+    },
+];
+
+/// Every panel of an open session, each in its place.
+pub fn show_all(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    frame: &Frame<'_>,
+    commands: &mut Vec<Command>,
+) {
+    let palette = palette(ui);
+    let plain = UiFrame::new().fill(palette.panel);
+    let dark = UiFrame::new().fill(palette.background);
+    let height = ui.available_height();
+    Panel::top("verdict")
+        .frame(plain.inner_margin(Margin::symmetric(16, 8)))
+        .show(ui, |ui| {
+            verdict::show(ui, input, frame, commands);
+        });
+    Panel::right("policy")
+        .default_size(292.0)
+        .size_range(248.0..=420.0)
+        .frame(plain.inner_margin(Margin::symmetric(16, 12)))
+        .show(ui, |ui| {
+            knobs::show(ui, input, commands);
+        });
+    // Shares of the height, so that a small window keeps the picture's proportions; the timeline keeps the rest.
+    let drawer = Panel::bottom("drawer")
+        .resizable(true)
+        .default_size((height * 0.26).round())
+        .size_range(96.0..=height * 0.6);
+    drawer
+        .frame(plain)
+        .show(ui, |ui| show_drawer(ui, input, commands));
+    let lanes = Panel::bottom("lanes")
+        .resizable(true)
+        .default_size((height * 0.30).round())
+        .size_range(120.0..=height * 0.6);
+    lanes
+        .frame(dark)
+        .show(ui, |ui| lanes::show(ui, input, commands));
+    CentralPanel::no_frame()
+        .frame(dark.inner_margin(Margin {
+            left: 12,
+            right: 4,
+            top: 8,
+            bottom: 4,
+        }))
+        .show(ui, |ui| {
+            timeline::show(ui, input, commands);
+        });
+}
+
+fn show_drawer(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let chosen = TABS
+        .iter()
+        .position(|t| t.tab == input.view.tab)
+        .unwrap_or(0);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let header = UiFrame::new().inner_margin(Margin::symmetric(16, 0));
+    header.show(ui, |ui| {
+        ui.horizontal(|ui| {
+            let remarks: Vec<String> = TABS.iter().map(|t| (t.remark)(input)).collect();
+            let names: Vec<_> = TABS
+                .iter()
+                .zip(&remarks)
+                .map(|(t, remark)| (t.label, remark.as_str()))
+                .collect();
+            if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
+                commands.push(Command::ShowTab(TABS[clicked].tab));
+            }
+            if input.view.tab == Tab::Messages {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    messages::tools(ui, input, commands);
+                });
+            }
+        });
+    });
+    full_hairline(ui);
+    (TABS[chosen].show)(ui, input, commands);
+}
+
+/// A separator from edge to edge.
+fn full_hairline(ui: &mut Ui) {
+    let (rect, _) =
+        ui.allocate_exact_size(egui::vec2(ui.available_width(), 1.0), egui::Sense::hover());
+    ui.painter()
+        .hline(rect.x_range(), rect.center().y, palette(ui).line());
+}
+
+/// A dialog's frame, with room around what it says.
+fn dialog(ui: &Ui, name: &str) -> egui::Modal {
+    egui::Modal::new(egui::Id::unique(name))
+        .frame(UiFrame::popup(ui.style()).inner_margin(Margin::same(20)))
+}
+
+/// Small weak text.
+fn small(ui: &Ui, text: impl Into<String>) -> egui::RichText {
+    egui::RichText::new(text)
+        .text_style(egui::TextStyle::Small)
+        .color(palette(ui).weak)
+}
+
+/// Weak text of ordinary size.
+fn weak(ui: &Ui, text: impl Into<String>) -> egui::RichText {
+    egui::RichText::new(text).color(palette(ui).weak)
+}
+
+/// Space at the left and right of a panel's content.
+fn padded<R>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> R) -> R {
+    UiFrame::new()
+        .inner_margin(Margin::symmetric(space::L as i8, space::S as i8))
+        .show(ui, content)
+        .inner
+}

@@ -1,0 +1,194 @@
+//! The empty window: an invitation, what is being opened, and what went wrong with it.
+
+use super::{Frame, weak};
+use crate::app::command::Command;
+use crate::app::examples::EXAMPLES;
+use crate::app::load::{Loading, Stage};
+use crate::app::theme::{palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::formats;
+use egui::{
+    Align, CentralPanel, Frame as UiFrame, Key, Layout, Margin, ProgressBar, RichText, ScrollArea,
+    Stroke, TextEdit, Ui, UiBuilder,
+};
+use std::path::PathBuf;
+
+/// Width of what invites.
+const WIDTH: f32 = 560.0;
+
+/// Shows the empty window. `is_replaying`: something is open and its first results are on their way.
+pub fn show(ui: &mut Ui, frame: &Frame<'_>, is_replaying: bool, commands: &mut Vec<Command>) {
+    CentralPanel::no_frame()
+        .frame(UiFrame::new().fill(palette(ui).background))
+        .show(ui, |ui| {
+            if is_replaying {
+                ui.centered_and_justified(|ui| ui.label(weak(ui, "Replaying…")));
+                return;
+            }
+            let side = ((ui.available_width() - WIDTH) / 2.0).max(space::L);
+            let top = (ui.available_height() * 0.12).max(space::L);
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                let rect = ui
+                    .max_rect()
+                    .shrink2(egui::vec2(side, 0.0))
+                    .with_min_y(ui.max_rect().top() + top);
+                ui.scope_builder(
+                    UiBuilder::new()
+                        .max_rect(rect)
+                        .layout(Layout::top_down(Align::Min)),
+                    |ui| {
+                        ui.set_width(rect.width());
+                        invitation(ui, frame, commands);
+                    },
+                );
+            });
+        });
+}
+
+fn invitation(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+    ui.heading("How deep does your agent sit in its window?");
+    ui.add_space(space::XS);
+    ui.label(weak(ui, "Open a recorded session: see where it went under, and what truncating, pruning or summarizing would have done."));
+    ui.add_space(space::L);
+    if let Some(problem) = frame.problem {
+        show_problem(ui, problem, commands);
+    }
+    drop_area(ui, frame, commands);
+    ui.add_space(space::M);
+    path_field(ui, frame, commands);
+    ui.add_space(space::XL);
+    examples(ui, commands);
+    recent(ui, frame, commands);
+    ui.add_space(space::L);
+    ui.label(weak(
+        ui,
+        "Everything stays on this machine. Files are never changed.",
+    ));
+}
+
+fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+    let is_over = ui.input(|i| !i.raw.hovered_files.is_empty());
+    let palette = palette(ui);
+    let stroke = if is_over {
+        Stroke::new(2.0, palette.accent)
+    } else {
+        palette.line()
+    };
+    let area = UiFrame::new()
+        .fill(palette.panel)
+        .stroke(stroke)
+        .corner_radius(10)
+        .inner_margin(Margin::symmetric(24, 28));
+    area.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical_centered(|ui| {
+            if let Some(loading) = frame.loading {
+                progress(ui, loading, commands);
+                return;
+            }
+            ui.label(RichText::new("Drop a session file here").size(16.0));
+            ui.label(weak(ui, formats::supported()));
+            ui.add_space(space::M);
+            if widgets::primary_button(ui, "Open a file…").clicked() {
+                commands.push(Command::OpenDialog);
+            }
+        });
+    });
+}
+
+/// How far opening is, and a way to stop it.
+pub fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Command>) {
+    let stage = loading.stage();
+    let said = match stage {
+        Stage::Reading => format!("Reading {}…", loading.name),
+        Stage::Counting { done, total } => {
+            format!(
+                "Counting the tokens of {}: {} of {}",
+                loading.name,
+                wording::bytes(done),
+                wording::bytes(total)
+            )
+        }
+    };
+    ui.label(said);
+    ui.horizontal(|ui| {
+        let bar = ProgressBar::new(stage.share().0 as f32)
+            .desired_width((ui.available_width() - 90.0).max(80.0))
+            .desired_height(8.0);
+        ui.add(bar);
+        if widgets::secondary_button(ui, "Cancel", "").clicked() {
+            commands.push(Command::CancelLoad);
+        }
+    });
+}
+
+fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {
+    let bad = palette(ui).bad;
+    let frame = UiFrame::new()
+        .stroke(Stroke::new(1.0, bad))
+        .corner_radius(8)
+        .inner_margin(Margin::same(12));
+    frame.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.label(RichText::new(problem).color(bad));
+        if ui.small_button("Dismiss").clicked() {
+            commands.push(Command::DismissProblem);
+        }
+    });
+    ui.add_space(space::M);
+}
+
+fn path_field(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        let label = ui.label("Path");
+        let mut path = frame.view.path.clone();
+        let edit = TextEdit::singleline(&mut path)
+            .hint_text("/home/me/session.jsonl")
+            .desired_width(ui.available_width() - 80.0);
+        let response = ui
+            .add(edit.margin(Margin::symmetric(8, 6)))
+            .labelled_by(label.id);
+        let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+        if response.changed() {
+            commands.push(Command::EditPath(path.clone()));
+        }
+        let is_clicked = widgets::secondary_button(ui, "Load", "").clicked();
+        if (is_entered || is_clicked) && !path.trim().is_empty() {
+            commands.push(Command::OpenPath(PathBuf::from(path.trim())));
+        }
+    });
+}
+
+fn examples(ui: &mut Ui, commands: &mut Vec<Command>) {
+    if EXAMPLES.is_empty() {
+        return;
+    }
+    widgets::section(ui, "Try an example");
+    for example in EXAMPLES {
+        if ui.link(example.story).on_hover_text(example.name).clicked() {
+            commands.push(Command::OpenExample(example.name));
+        }
+    }
+    ui.add_space(space::M);
+}
+
+fn recent(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+    if frame.recent.is_empty() {
+        return;
+    }
+    widgets::section(ui, "Recent");
+    for path in frame.recent.iter().take(6) {
+        let name = path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy();
+        if ui
+            .link(name)
+            .on_hover_text(path.display().to_string())
+            .clicked()
+        {
+            commands.push(Command::OpenPath(path.clone()));
+        }
+    }
+}

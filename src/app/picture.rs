@@ -1,0 +1,124 @@
+//! Pictures of the window without a display, a GPU or a window system: for `--screenshot`, the README and tests.
+
+mod raster;
+
+pub use raster::Raster;
+
+use egui::{Context, Event, FullOutput, Pos2, RawInput, Rect, Theme, Ui, Vec2, ViewportId};
+use image::RgbaImage;
+use std::path::Path;
+
+/// A context that runs frames on no screen and keeps what it needs to turn the last one into pixels.
+pub struct Stage {
+    ctx: Context,
+    raster: Raster,
+    size: Vec2,
+    pixels_per_point: f32,
+    seconds: f64,
+    last: Option<FullOutput>,
+}
+
+impl Stage {
+    /// A stage of this size in points, with our fonts and themes installed.
+    pub fn new(size: Vec2, pixels_per_point: f32, theme: Theme) -> Self {
+        let ctx = Context::default();
+        super::theme::apply(&ctx);
+        ctx.set_theme(theme);
+        Self {
+            ctx,
+            raster: Raster::default(),
+            size,
+            pixels_per_point,
+            seconds: 0.0,
+            last: None,
+        }
+    }
+
+    /// The context, for what has to be made before the first frame.
+    pub fn context(&self) -> &Context {
+        &self.ctx
+    }
+
+    /// Runs one frame. A tenth of a second passes, so that animations end.
+    pub fn frame(&mut self, events: Vec<Event>, ui: &mut dyn FnMut(&mut Ui)) {
+        let mut input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
+            time: Some(self.seconds),
+            focused: true,
+            events,
+            ..RawInput::default()
+        };
+        if let Some(viewport) = input.viewports.get_mut(&ViewportId::ROOT) {
+            viewport.native_pixels_per_point = Some(self.pixels_per_point);
+        }
+        self.seconds += 0.1;
+        let mut output = self.ctx.run_ui(input, |root| ui(root));
+        self.raster.take(&mut output.textures_delta);
+        self.last = Some(output);
+    }
+
+    /// The last frame as pixels; empty before the first.
+    pub fn image(&self) -> RgbaImage {
+        let Some(output) = &self.last else {
+            return RgbaImage::new(0, 0);
+        };
+        let meshes = self
+            .ctx
+            .tessellate(output.shapes.clone(), output.pixels_per_point);
+        let background = self.ctx.global_style().visuals.panel_fill;
+        self.raster
+            .paint(&meshes, self.size, output.pixels_per_point, background)
+    }
+}
+
+/// Shows `ui` for some frames, so that its layout settles, and gives back the last one. `size` is in points.
+pub fn render_to_image(
+    size: Vec2,
+    pixels_per_point: f32,
+    theme: Theme,
+    frames: usize,
+    ui: &mut dyn FnMut(&mut Ui),
+) -> RgbaImage {
+    let mut stage = Stage::new(size, pixels_per_point, theme);
+    for _ in 0..frames.max(1) {
+        stage.frame(Vec::new(), ui);
+    }
+    stage.image()
+}
+
+/// Writes a picture as PNG, replacing what is there.
+pub fn save_png(image: &RgbaImage, path: &Path) -> image::ImageResult<()> {
+    image.save_with_format(path, image::ImageFormat::Png)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::theme;
+
+    fn sample(ui: &mut Ui) {
+        let palette = theme::palette(ui);
+        ui.painter()
+            .rect_filled(ui.max_rect(), 0.0, palette.background);
+        ui.label("Peak 126k");
+    }
+
+    #[test]
+    fn the_same_frames_give_the_same_pixels() {
+        let render = || render_to_image(Vec2::new(120.0, 40.0), 2.0, Theme::Dark, 3, &mut sample);
+        let first = render();
+        assert_eq!(first.dimensions(), (240, 80));
+        assert!(first == render());
+    }
+
+    #[test]
+    fn text_leaves_marks_on_the_background() {
+        let image = render_to_image(Vec2::new(120.0, 40.0), 1.0, Theme::Light, 2, &mut sample);
+        let background = theme::of(false).background.to_array();
+        let inked = image.pixels().filter(|pixel| pixel.0 != background).count();
+        assert!(
+            (40..2000).contains(&inked),
+            "{inked} pixels differ from the background"
+        );
+    }
+}

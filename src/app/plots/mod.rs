@@ -1,0 +1,3 @@
+//! Drawings over the steps of a session.
+
+pub mod timeline;

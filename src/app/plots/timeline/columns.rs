@@ -1,0 +1,182 @@
+//! Samples to pixel columns. Needs no window.
+//!
+//! A column of pixels may stand for hundreds of steps. Each keeps its own least and greatest, so that a peak of a
+//! single call is as visible as it was heavy.
+
+use super::layout::{Grid, Steps};
+use crate::engine::Sample;
+use crate::session::Kind;
+use crate::units::Tokens;
+
+/// A curve thinned to what its pixels can show: where, and how many tokens.
+pub(super) type Curve = Vec<[f64; 2]>;
+
+/// Thins a lane: of each column the least and the greatest sample remain, in their order.
+pub(super) fn curve(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Curve {
+    let mut out = Curve::new();
+    let mut column = Column {
+        tolerance: grid.tolerance,
+        ..Column::default()
+    };
+    for (step, sample) in in_view(samples, steps, grid) {
+        let point = [steps.x(step), sample.tokens.as_f64()];
+        column.put(grid.column(point[0]), point, &mut out);
+    }
+    column.end(&mut out);
+    // A single call is a level, not a dot.
+    if let (1, [only]) = (samples.len(), out.as_slice()) {
+        out.push([steps.end(), only[1]]);
+    }
+    out
+}
+
+/// Thins single measurements to the greatest of each few columns, `apart` of them.
+pub(super) fn dots(usage: &[(usize, Tokens)], steps: Steps<'_>, grid: &Grid, apart: i64) -> Curve {
+    let mut out = Curve::new();
+    let mut at = i64::MIN;
+    for (step, tokens) in usage {
+        let point = [steps.x(*step), tokens.as_f64()];
+        if !(grid.from..=grid.to).contains(&point[0]) {
+            continue;
+        }
+        let cell = grid.column(point[0]) / apart.max(1);
+        match out.last_mut() {
+            Some(kept) if cell == at => *kept = if point[1] > kept[1] { point } else { *kept },
+            _ => out.push(point),
+        }
+        at = cell;
+    }
+    out
+}
+
+fn in_view<'s>(
+    samples: &'s [Sample],
+    steps: Steps<'_>,
+    grid: &Grid,
+) -> impl Iterator<Item = (usize, &'s Sample)> {
+    let range = grid.range(steps, samples.len());
+    let first = range.start;
+    samples[range]
+        .iter()
+        .enumerate()
+        .map(move |(i, sample)| (first + i, sample))
+}
+
+/// What one column has seen so far: the least and the greatest.
+#[derive(Default)]
+struct Column {
+    at: i64,
+    tolerance: f64,
+    seen: Option<[[f64; 2]; 2]>,
+}
+
+impl Column {
+    fn put(&mut self, column: i64, point: [f64; 2], out: &mut Curve) {
+        if column != self.at {
+            self.end(out);
+            self.at = column;
+        }
+        match &mut self.seen {
+            None => self.seen = Some([point; 2]),
+            Some([least, _]) if point[1] < least[1] => *least = point,
+            Some([_, greatest]) if point[1] > greatest[1] => *greatest = point,
+            Some(_) => {}
+        }
+    }
+
+    fn end(&mut self, out: &mut Curve) {
+        match self.seen.take() {
+            None => {}
+            Some([least, greatest]) if greatest[1] - least[1] <= self.tolerance => {
+                out.push(greatest);
+            }
+            Some([least, greatest]) if least[0] <= greatest[0] => out.extend([least, greatest]),
+            Some([least, greatest]) => out.extend([greatest, least]),
+        }
+    }
+}
+
+/// A stretch of the stacked area with one sample's heights.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bar {
+    /// Where it begins.
+    pub(super) from: f64,
+    /// Where it ends; the same place where one sample is one point.
+    pub(super) to: f64,
+    /// Tokens up to and including each kind.
+    pub(super) tops: [f32; Kind::ALL.len()],
+}
+
+/// Thins the stacked area: a column that holds several samples becomes a bar of the heaviest of them, any other
+/// sample a point that its neighbors are joined to.
+pub(super) fn bars(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Vec<Bar> {
+    let mut out: Vec<Bar> = Vec::new();
+    let mut column: Option<Heaviest<'_>> = None;
+    for (step, sample) in in_view(samples, steps, grid) {
+        let x = steps.x(step);
+        let at = grid.column(x);
+        let weight = sample.by_kind.iter().map(|tokens| u64::from(*tokens)).sum();
+        match &mut column {
+            Some(seen) if seen.column == at => {
+                seen.samples += 1;
+                if weight > seen.weight {
+                    (seen.weight, seen.sample) = (weight, sample);
+                }
+            }
+            _ => {
+                out.extend(column.map(|done| done.bar(grid)));
+                column = Some(Heaviest {
+                    column: at,
+                    samples: 1,
+                    weight,
+                    x,
+                    sample,
+                });
+            }
+        }
+    }
+    out.extend(column.map(|done| done.bar(grid)));
+    if let (1, [only]) = (samples.len(), out.as_mut_slice()) {
+        only.to = steps.end();
+    }
+    out
+}
+
+/// The heaviest sample of a column so far.
+struct Heaviest<'s> {
+    column: i64,
+    samples: usize,
+    weight: u64,
+    /// Where the column's first sample lies.
+    x: f64,
+    sample: &'s Sample,
+}
+
+impl Heaviest<'_> {
+    fn bar(&self, grid: &Grid) -> Bar {
+        let mut sum = 0.0;
+        let tops = self.sample.by_kind.map(|tokens| {
+            sum += tokens as f32;
+            sum
+        });
+        match self.samples {
+            1 => Bar {
+                from: self.x,
+                to: self.x,
+                tops,
+            },
+            _ => Bar {
+                from: grid.edge(self.column),
+                to: grid.edge(self.column + 1),
+                tops,
+            },
+        }
+    }
+}
+
+/// The first step of each run of calls that did not fit.
+pub(super) fn overflow_runs(samples: &[Sample]) -> Vec<usize> {
+    let is_first =
+        |step: &usize| samples[*step].overflows && (*step == 0 || !samples[step - 1].overflows);
+    (0..samples.len()).filter(is_first).collect()
+}

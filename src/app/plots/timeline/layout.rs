@@ -1,0 +1,219 @@
+//! Where things go: steps on the axis, round numbers, labels that do not collide. Needs no window.
+
+use super::model::{Axis, TimelineInput};
+use crate::units::Tokens;
+
+/// Where steps lie on the horizontal axis, which counts calls or turns from 0.
+#[derive(Clone, Copy)]
+pub(super) struct Steps<'a> {
+    axis: Axis,
+    turn_starts: &'a [usize],
+    count: usize,
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn new(input: &TimelineInput<'a>) -> Self {
+        let axis = if input.turn_starts.is_empty() {
+            Axis::Calls
+        } else {
+            input.axis
+        };
+        Self {
+            axis,
+            turn_starts: input.turn_starts,
+            count: input.steps(),
+        }
+    }
+
+    /// The right end of the axis; never 0.
+    pub(super) fn end(self) -> f64 {
+        match self.axis {
+            _ if self.count <= 1 => 1.0,
+            Axis::Calls => (self.count - 1) as f64,
+            Axis::Turns => self.x(self.count - 1),
+        }
+    }
+
+    /// The shortest stretch worth looking at.
+    pub(super) fn least(self) -> f64 {
+        match self.axis {
+            Axis::Calls => self.end().min(6.0),
+            Axis::Turns => self.end().min(1.0),
+        }
+    }
+
+    /// The largest number on the axis.
+    pub(super) fn numbers(self) -> usize {
+        match self.axis {
+            Axis::Calls => self.count,
+            Axis::Turns => self.turn_starts.len(),
+        }
+    }
+
+    /// Where a step lies.
+    pub(super) fn x(self, step: usize) -> f64 {
+        match self.axis {
+            Axis::Calls => step as f64,
+            Axis::Turns => {
+                let turn = self
+                    .turn_starts
+                    .partition_point(|start| *start <= step)
+                    .saturating_sub(1);
+                let (start, length) = self.turn(turn);
+                turn as f64 + step.saturating_sub(start) as f64 / length
+            }
+        }
+    }
+
+    /// The step nearest to a place.
+    pub(super) fn nearest(self, x: f64) -> usize {
+        let step = match self.axis {
+            Axis::Calls => x,
+            Axis::Turns => {
+                let turn = (x.max(0.0) as usize).min(self.turn_starts.len().saturating_sub(1));
+                let (start, length) = self.turn(turn);
+                start as f64 + (x - turn as f64) * length
+            }
+        };
+        (step.round().max(0.0) as usize).min(self.count.saturating_sub(1))
+    }
+
+    fn turn(self, turn: usize) -> (usize, f64) {
+        let start = self.turn_starts.get(turn).copied().unwrap_or_default();
+        let end = self
+            .turn_starts
+            .get(turn + 1)
+            .copied()
+            .unwrap_or(self.count);
+        (start, end.saturating_sub(start).max(1) as f64)
+    }
+
+    /// What the axis counts.
+    pub(super) fn unit(self) -> &'static str {
+        match self.axis {
+            Axis::Calls => "call",
+            Axis::Turns => "turn",
+        }
+    }
+}
+
+/// The part of the horizontal axis that is shown, in as many columns as there are pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Grid {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) columns: usize,
+    /// Fewer tokens than this cannot be told apart.
+    pub(super) tolerance: f64,
+}
+
+impl Grid {
+    /// The column of a place.
+    pub(super) fn column(&self, x: f64) -> i64 {
+        ((x - self.from) / (self.to - self.from) * self.columns as f64).floor() as i64
+    }
+
+    /// Where a column begins.
+    pub(super) fn edge(&self, column: i64) -> f64 {
+        self.from + (self.to - self.from) * column as f64 / self.columns as f64
+    }
+
+    /// The samples in view and one beyond either end.
+    pub(super) fn range(&self, steps: Steps<'_>, len: usize) -> std::ops::Range<usize> {
+        let first = steps.nearest(self.from).saturating_sub(2).min(len);
+        let last = (steps.nearest(self.to) + 3).min(len);
+        first..last.max(first)
+    }
+}
+
+/// Stretches of steps with one window: from, to, window.
+pub(super) fn window_runs(
+    input: &TimelineInput<'_>,
+    steps: Steps<'_>,
+    grid: &Grid,
+) -> Vec<(f64, f64, Tokens)> {
+    let first = steps.nearest(grid.from).saturating_sub(1);
+    let last = (steps.nearest(grid.to) + 1).min(steps.count.saturating_sub(1));
+    let mut runs: Vec<(f64, f64, Tokens)> = Vec::new();
+    for step in first..=last {
+        let window = input.budget(step).window;
+        match runs.last_mut() {
+            Some((_, to, same)) if *same == window => *to = steps.x(step),
+            Some((_, to, _)) => {
+                let x = steps.x(step);
+                *to = x;
+                runs.push((x, x, window));
+            }
+            None => runs.push((grid.from, steps.x(step), window)),
+        }
+    }
+    if let Some((_, to, _)) = runs.last_mut() {
+        *to = grid.to;
+    }
+    runs
+}
+
+/// Round numbers between two others, at most `most` of them and `whole` where fractions mean nothing.
+pub(super) fn ticks(from: f64, to: f64, most: usize, whole: bool) -> Vec<f64> {
+    let rough = (to - from) / most.max(1) as f64;
+    if !rough.is_finite() || rough <= 0.0 {
+        return Vec::new();
+    }
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .map(|m| m * power)
+        .find(|step| *step >= rough);
+    let mut step = step.unwrap_or(10.0 * power);
+    if whole {
+        step = step.max(1.0).round();
+    }
+    let first = (from / step).ceil() as i64;
+    let last = (to / step).floor() as i64;
+    (first..=last).take(1000).map(|i| i as f64 * step).collect()
+}
+
+/// Where the labels of flags begin, for flags at `at` with labels so wide, between two edges: to the right of the
+/// flag, else to its left, else nowhere.
+pub(super) fn place_labels(flags: &[(f32, f32)], left: f32, right: f32) -> Vec<Option<f32>> {
+    const GAP: f32 = 8.0;
+    let mut taken = left;
+    let mut out = Vec::with_capacity(flags.len());
+    for (index, (at, width)) in flags.iter().enumerate() {
+        let room = flags.get(index + 1).map_or(right, |(next, _)| next - GAP);
+        let start = if at + GAP + width <= room {
+            Some(at + GAP)
+        } else {
+            Some(at - GAP - width).filter(|start| *start >= taken + GAP)
+        };
+        taken = start.map_or(*at, |start| (start + width).max(*at));
+        out.push(start);
+    }
+    out
+}
+
+/// Moves things of one height apart that would overlap, as little as keeps their order and the bounds.
+pub(super) fn spread(centers: &mut [f32], height: f32, top: f32, bottom: f32) {
+    let mut order: Vec<usize> = (0..centers.len()).collect();
+    order.sort_by(|a, b| centers[*a].total_cmp(&centers[*b]));
+    let mut floor = top + height / 2.0;
+    for i in &order {
+        centers[*i] = centers[*i].max(floor);
+        floor = centers[*i] + height;
+    }
+    let mut ceiling = bottom - height / 2.0;
+    for i in order.iter().rev() {
+        centers[*i] = centers[*i].min(ceiling);
+        ceiling = centers[*i] - height;
+    }
+}
+
+/// How high the plot reaches: the window where the curves come near it, else what lets the curves be seen.
+pub(super) fn ceiling(heaviest: Tokens, window: Tokens) -> f64 {
+    let (heaviest, window) = (heaviest.as_f64().max(100.0), window.as_f64());
+    if window <= heaviest * 5.0 {
+        heaviest.max(window) * 1.12
+    } else {
+        heaviest * 1.6
+    }
+}

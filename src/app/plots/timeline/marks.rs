@@ -1,0 +1,306 @@
+//! What stands on the ground: lanes, reported usage, compactions, overflows, cursors and the hover card.
+
+use super::columns::Curve;
+use super::layout::place_labels;
+use super::model::LaneLine;
+use super::scene::{Curves, MARK, Scene};
+use crate::app::theme::{self, Palette};
+use crate::app::widgets::short;
+use crate::units::Tokens;
+use egui::{
+    Color32, FontId, Id, LayerId, Order, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextStyle,
+    Ui, Vec2, pos2, vec2,
+};
+
+/// Marks nearer than this to the one before are left out.
+const MARK_GAP: f32 = 12.0;
+
+/// Lanes as lines, the focused one last and strongest, then what the provider reported.
+pub(super) fn lanes(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
+    let painter = ui
+        .painter()
+        .with_clip_rect(scene.areas.plot.intersect(ui.clip_rect()));
+    let curves_and_overflows = curves.lanes.iter().zip(&scene.whole.overflows);
+    let mut order: Vec<_> = scene.input.lanes.iter().zip(curves_and_overflows).collect();
+    order.sort_by_key(|(lane, _)| lane.focused);
+    for (lane, (curve, _)) in &order {
+        line(&painter, scene, lane, curve);
+    }
+    let ink = scene.palette.recorded.gamma_multiply(0.8);
+    for at in &curves.dots {
+        painter.circle_filled(scene.point(*at), 1.25, ink);
+    }
+    for (lane, (_, overflows)) in order {
+        events(&painter, scene, lane, overflows);
+    }
+}
+
+fn line(painter: &Painter, scene: &Scene<'_>, lane: &LaneLine<'_>, curve: &Curve) {
+    let color = if lane.dim {
+        lane.color.gamma_multiply(0.35)
+    } else {
+        lane.color
+    };
+    let stroke = Stroke::new(if lane.focused { 2.0 } else { 1.5 }, color);
+    let horizon = lane
+        .horizon
+        .map_or(f64::INFINITY, |step| scene.steps.x(step));
+    let split = curve.partition_point(|[x, _]| *x <= horizon);
+    let points = |curve: &[[f64; 2]]| {
+        curve
+            .iter()
+            .map(|point| scene.point(*point))
+            .collect::<Vec<Pos2>>()
+    };
+    painter.line(points(&curve[..split]), stroke);
+    if split < curve.len() {
+        painter.extend(Shape::dashed_line(
+            &points(&curve[split.saturating_sub(1)..]),
+            stroke,
+            5.0,
+            4.0,
+        ));
+    }
+}
+
+/// A lane's own compactions as beads on its line, and the first of each run of overflows as a cross.
+fn events(painter: &Painter, scene: &Scene<'_>, lane: &LaneLine<'_>, overflows: &[usize]) {
+    let color = if lane.dim {
+        lane.color.gamma_multiply(0.35)
+    } else {
+        lane.color
+    };
+    let at = |step: usize| {
+        lane.samples
+            .get(step)
+            .map(|sample| pos2(scene.x(step), scene.y(sample.tokens.as_f64())))
+    };
+    let mut free = f32::NEG_INFINITY;
+    for (step, _) in lane
+        .events
+        .iter()
+        .filter(|(step, _)| scene.shows(scene.steps.x(*step)))
+    {
+        if let Some(at) = at(*step).filter(|at| at.x >= free) {
+            free = at.x + MARK_GAP;
+            painter.circle(at, 3.0, scene.palette.background, Stroke::new(1.5, color));
+        }
+    }
+    let mut free = f32::NEG_INFINITY;
+    let first = overflows.partition_point(|step| scene.steps.x(*step) < scene.view.from);
+    for step in overflows[first..]
+        .iter()
+        .take_while(|step| **step <= scene.last)
+    {
+        if let Some(at) = at(*step).filter(|at| at.x >= free) {
+            free = at.x + MARK_GAP;
+            let at = at.clamp(scene.areas.plot.min + MARK, scene.areas.plot.max - MARK);
+            cross(painter, at, scene.palette);
+        }
+    }
+}
+
+fn cross(painter: &Painter, at: Pos2, palette: &Palette) {
+    let arm = MARK.x / 2.0;
+    for stroke in [
+        Stroke::new(4.0, palette.background),
+        Stroke::new(2.0, palette.bad),
+    ] {
+        painter.line_segment([at + vec2(-arm, -arm), at + vec2(arm, arm)], stroke);
+        painter.line_segment([at + vec2(-arm, arm), at + vec2(arm, -arm)], stroke);
+    }
+}
+
+/// Recorded compactions: a flag above the plot, a dotted line through it, and as many labels as have room.
+pub(super) fn flags(ui: &Ui, scene: &Scene<'_>) {
+    let (painter, palette) = (ui.painter(), scene.palette);
+    let font = TextStyle::Small.resolve(ui.style());
+    let shown: Vec<_> = scene
+        .input
+        .recorded_compactions
+        .iter()
+        .filter(|(step, _)| scene.shows(scene.steps.x(*step)))
+        .map(|(step, label)| {
+            (
+                scene.x(*step),
+                painter.layout_no_wrap(label.clone(), font.clone(), palette.weak),
+            )
+        })
+        .collect();
+    let places: Vec<_> = shown
+        .iter()
+        .map(|(x, galley)| (*x, galley.size().x))
+        .collect();
+    let starts = place_labels(
+        &places,
+        scene.areas.legend.left() - 40.0,
+        scene.areas.handles.right() - 8.0,
+    );
+    let row = scene.areas.flags;
+    let mut before = f32::NEG_INFINITY;
+    for ((x, galley), start) in shown.into_iter().zip(starts) {
+        if let Some(start) = start {
+            painter.galley(
+                pos2(start, row.center().y - galley.size().y / 2.0),
+                galley,
+                palette.weak,
+            );
+        }
+        if x < before + 3.0 {
+            continue;
+        }
+        let tip = pos2(painter.round_to_pixel_center(x), row.center().y + 4.0);
+        let corners = vec![tip, tip + vec2(-4.5, -8.0), tip + vec2(4.5, -8.0)];
+        painter.add(Shape::convex_polygon(corners, palette.text, Stroke::NONE));
+        // A crowd of flags would hatch the plot: then only the first of it reaches down.
+        let bottom = if x < before + 28.0 {
+            row.bottom() + 4.0
+        } else {
+            scene.areas.plot.bottom()
+        };
+        let ends = [tip + vec2(0.0, 4.0), pos2(tip.x, bottom)];
+        painter.extend(Shape::dashed_line(
+            &ends,
+            Stroke::new(1.0, palette.weak),
+            2.0,
+            3.0,
+        ));
+        before = x;
+    }
+}
+
+/// The selected step as a line, and the hovered one as a fainter one.
+pub(super) fn cursors(ui: &Ui, scene: &Scene<'_>, hovered: Option<usize>) {
+    let painter = ui.painter();
+    let span = scene.areas.flags.bottom() - 4.0..=scene.areas.plot.bottom();
+    let cursor = |step: usize, color: Color32| {
+        if !scene.shows(scene.steps.x(step)) {
+            return;
+        }
+        let x = scene.x(step);
+        painter.vline(
+            painter.round_to_pixel_center(x),
+            span.clone(),
+            Stroke::new(1.0, color),
+        );
+        for lane in scene.input.lanes.iter().filter(|lane| !lane.dim) {
+            if let Some(sample) = lane.samples.get(step) {
+                let at = pos2(x, scene.y(sample.tokens.as_f64()));
+                painter.circle(
+                    at,
+                    3.0,
+                    lane.color,
+                    Stroke::new(1.0, scene.palette.background),
+                );
+            }
+        }
+    };
+    if let Some(step) = hovered {
+        cursor(step, scene.palette.text.gamma_multiply(0.4));
+    }
+    if let Some(step) = scene.input.selected {
+        cursor(step, scene.palette.accent);
+    }
+}
+
+/// What there is to know about the step under the pointer, beside it: its title, the caller's words, and the lanes.
+pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
+    const PADDING: Vec2 = vec2(10.0, 8.0);
+    const INDENT: f32 = 14.0;
+    let painter = ui
+        .ctx()
+        .layer_painter(LayerId::new(Order::Tooltip, id.with("card")));
+    let palette = scene.palette;
+    let strong = theme::small_strong().resolve(ui.style());
+    let small = TextStyle::Small.resolve(ui.style());
+    let text =
+        |text: String, font: &FontId, color| painter.layout_no_wrap(text, font.clone(), color);
+    let mut words = vec![text(title(scene, step), &strong, palette.text)];
+    words.extend(
+        (scene.input.hover_text)(step)
+            .into_iter()
+            .map(|line| text(line, &small, palette.weak)),
+    );
+    let lanes: Vec<_> = scene
+        .input
+        .lanes
+        .iter()
+        .filter_map(|lane| Some((lane, lane.samples.get(step)?.tokens)))
+        .map(|(lane, tokens)| {
+            (
+                lane.color,
+                text(lane.name.to_owned(), &small, palette.weak),
+                text(precise(tokens), &small, palette.text),
+            )
+        })
+        .collect();
+    let line = words[0].size().y + 3.0;
+    let name_width = lanes
+        .iter()
+        .map(|(_, name, _)| name.size().x)
+        .fold(0.0, f32::max);
+    let value_width = lanes
+        .iter()
+        .map(|(_, _, value)| value.size().x)
+        .fold(0.0, f32::max);
+    let lanes_width = INDENT + name_width + 16.0 + value_width;
+    let width = words
+        .iter()
+        .map(|line| line.size().x)
+        .fold(lanes_width, f32::max);
+    let gap = if lanes.is_empty() { 0.0 } else { 5.0 };
+    let size = vec2(width, line * (words.len() + lanes.len()) as f32 - 3.0 + gap) + 2.0 * PADDING;
+    let rect = card_rect(scene, step, size);
+    painter.add(ui.visuals().popup_shadow.as_shape(rect, 6));
+    let outline = Stroke::new(1.0, palette.outline.gamma_multiply(0.6));
+    painter.rect(rect, 6, palette.raised, outline, StrokeKind::Inside);
+    let mut at = rect.min + PADDING;
+    for word in words {
+        painter.galley(at, word, palette.text);
+        at.y += line;
+    }
+    at.y += gap;
+    for (color, name, value) in lanes {
+        painter.circle_filled(at + vec2(4.0, (line - 3.0) / 2.0), 3.5, color);
+        painter.galley(at + vec2(INDENT, 0.0), name, palette.weak);
+        let right = at.x + lanes_width - value.size().x;
+        painter.galley(pos2(right, at.y), value, palette.text);
+        at.y += line;
+    }
+}
+
+/// To the right of the step, or to its left where the right has no room.
+fn card_rect(scene: &Scene<'_>, step: usize, size: Vec2) -> Rect {
+    let x = scene.x(step);
+    let fits = x + 10.0 + size.x <= scene.areas.handles.right();
+    let left = if fits { x + 10.0 } else { x - 10.0 - size.x };
+    Rect::from_min_size(
+        pos2(
+            left.max(4.0).round(),
+            (scene.areas.plot.top() + 12.0).round(),
+        ),
+        size,
+    )
+}
+
+/// `Call 212 · 143.1k · 85 % of usable`
+pub(super) fn title(scene: &Scene<'_>, step: usize) -> String {
+    let call = format!("Call {}", step + 1);
+    let Some(tokens) = scene.input.tokens_at(step) else {
+        return call;
+    };
+    let share = scene.input.budget(step).pressure(tokens).0 * 100.0;
+    format!(
+        "{call} · {} · {share:.0}\u{2009}% of usable",
+        precise(tokens)
+    )
+}
+
+/// Tokens with a decimal more than elsewhere, since here one call is looked at.
+fn precise(tokens: Tokens) -> String {
+    if (100_000..1_000_000).contains(&tokens.0) {
+        format!("{:.1}k", tokens.as_f64() / 1e3)
+    } else {
+        short(tokens)
+    }
+}

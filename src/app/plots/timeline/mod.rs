@@ -1,0 +1,172 @@
+//! The timeline: how deep the context sits at each model call, and where the marks are that it must not pass.
+//!
+//! `model` says what is shown, `columns` and `layout` where it goes (none needs a window), `view` which part of it, and
+//! `paint`, `marks`, `handles` and `overview` draw it. The transform between steps and pixels is `egui_plot`'s.
+
+mod columns;
+mod handles;
+mod layout;
+mod marks;
+mod model;
+mod overview;
+mod paint;
+mod scene;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use model::{Axis, LaneLine, TimelineInput, TimelineResponse, kind_label};
+
+use crate::app::theme::palette;
+use egui::{Align2, Id, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
+use layout::{Grid, Steps};
+use scene::{Areas, Curves, Memory, Scene};
+use view::View;
+
+/// Shows the timeline in all of the space that is left.
+pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
+    let id = ui.make_persistent_id("timeline");
+    let size = ui.available_size().max(vec2(200.0, 160.0));
+    let (outer, _) = ui.allocate_exact_size(size, Sense::hover());
+    ui.painter().rect_filled(outer, 0.0, palette(ui).background);
+    if input.steps() == 0 {
+        let font = TextStyle::Body.resolve(ui.style());
+        ui.painter().text(
+            outer.center(),
+            Align2::CENTER_CENTER,
+            "No model calls to show",
+            font,
+            palette(ui).weak,
+        );
+        return TimelineResponse::default();
+    }
+    let mut memory: Memory = ui.data_mut(|data| data.get_temp(id)).unwrap_or_default();
+    let out = show(ui, id, input, Areas::of(outer), &mut memory);
+    ui.data_mut(|data| data.insert_temp(id, memory));
+    out
+}
+
+fn show(
+    ui: &Ui,
+    id: Id,
+    input: &TimelineInput<'_>,
+    areas: Areas,
+    memory: &mut Memory,
+) -> TimelineResponse {
+    let steps = Steps::new(input);
+    let end = steps.end();
+    let mut out = TimelineResponse::default();
+    let plot = ui.interact(areas.plot, id.with("plot"), Sense::click_and_drag());
+    let data = scene::fingerprint(input);
+    let columns = (areas.plot.width() * ui.ctx().pixels_per_point())
+        .round()
+        .max(1.0) as usize;
+    let whole = memory.whole(input, data, columns);
+    let top = memory
+        .top
+        .unwrap_or_else(|| layout::ceiling(whole.heaviest, whole.window));
+    let mut view = memory.view.unwrap_or(View::whole(end)).within(end);
+    view = view::gestures(
+        ui,
+        &plot,
+        &scene::transform(areas.plot, view, top),
+        view,
+        steps,
+    );
+    view = overview::interact(ui, id, areas.overview, view, steps, memory).unwrap_or(view);
+    let keys = view::keys(
+        ui,
+        &plot,
+        input.takes_keys,
+        steps,
+        view,
+        (input.selected, input.steps() - 1),
+    );
+    view = keys.view.unwrap_or(view);
+    out.clicked_step = keys.step;
+    if input.selected != memory.selected {
+        memory.selected = input.selected;
+        view = input
+            .selected
+            .map_or(view, |step| view.showing(steps.x(step), end));
+    }
+    memory.view = Some(view).filter(|view| *view != View::whole(end));
+    let transform = scene::transform(areas.plot, view, top);
+    let last = steps.nearest(view.to);
+    let scene = Scene {
+        input,
+        palette: palette(ui),
+        areas,
+        steps,
+        whole,
+        view,
+        transform,
+        last,
+    };
+    out.visible = (steps.nearest(view.from), last);
+    let pointer = plot
+        .hover_pos()
+        .filter(|at| areas.plot.contains(*at) && ui.rect_contains_pointer(areas.plot));
+    out.hovered = pointer.map(|at| scene.step_at(at));
+    if plot.clicked() {
+        plot.request_focus();
+        out.clicked_step = plot
+            .interact_pointer_pos()
+            .map(|at| scene.step_at(at))
+            .or(out.clicked_step);
+    }
+    let tolerance = top / f64::from(areas.plot.height()) * 0.5;
+    let grid = Grid {
+        from: view.from,
+        to: view.to,
+        columns,
+        tolerance,
+    };
+    let curves = memory.curves(input, data, grid);
+    paint(ui, id, &scene, &curves, memory, &mut out);
+    name(ui, &plot, &scene, &out);
+    out
+}
+
+fn paint(
+    ui: &Ui,
+    id: Id,
+    scene: &Scene<'_>,
+    curves: &Curves,
+    memory: &mut Memory,
+    out: &mut TimelineResponse,
+) {
+    paint::ground(ui, scene, curves);
+    paint::axes(ui, scene);
+    paint::legend(ui, scene);
+    handles::paint_lines(ui, scene, &curves.windows);
+    marks::flags(ui, scene);
+    marks::lanes(ui, scene, curves);
+    marks::cursors(ui, scene, out.hovered);
+    overview::paint(ui, scene);
+    handles::show(ui, id, scene, memory, out);
+    if let Some(step) = out
+        .hovered
+        .filter(|_| !out.drag_started && memory.top.is_none())
+    {
+        marks::card(ui, id, scene, step);
+    }
+}
+
+/// Tells assistive tools what this is and where it stands.
+fn name(ui: &Ui, plot: &egui::Response, scene: &Scene<'_>, out: &TimelineResponse) {
+    plot.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), "timeline"));
+    let step = out.clicked_step.or(scene.input.selected);
+    let value = step.map_or_else(String::new, |step| marks::title(scene, step));
+    ui.ctx()
+        .accesskit_node_builder(plot.id, |node| node.set_value(value));
+    if plot.has_focus() {
+        let ring = egui::Stroke::new(1.0, scene.palette.accent.gamma_multiply(0.5));
+        ui.painter().rect_stroke(
+            scene.areas.plot.expand(2.0),
+            2.0,
+            ring,
+            egui::StrokeKind::Outside,
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! What the timeline shows and what it tells back, as plain values.
+
+use crate::engine::{Budget, Sample};
+use crate::session::Kind;
+use crate::units::{Share, Tokens};
+use egui::Color32;
+
+/// Everything the timeline draws. Steps are indices from 0; people read numbers from 1.
+#[derive(Clone, Copy)]
+pub struct TimelineInput<'a> {
+    /// Another number whenever any of the samples are others: what was computed from them is kept until then.
+    pub revision: u64,
+    /// The lane whose context is stacked by kind, one sample a step.
+    pub area: &'a [Sample],
+    /// The lanes drawn as lines.
+    pub lanes: &'a [LaneLine<'a>],
+    /// What the provider reported, by step.
+    pub recorded_usage: &'a [(usize, Tokens)],
+    /// The context window at each step; the last one holds for steps beyond.
+    pub windows: &'a [Tokens],
+    /// Room kept for the answer.
+    pub output_reserve: Tokens,
+    /// Where the focused policy acts, as a share of usable; none where it has no such knob.
+    pub trigger: Option<Share>,
+    /// What the horizontal axis counts.
+    pub axis: Axis,
+    /// The step each turn begins with, ascending.
+    pub turn_starts: &'a [usize],
+    /// The recorded compactions: step and a few words.
+    pub recorded_compactions: &'a [(usize, String)],
+    /// The step all panels look at.
+    pub selected: Option<usize>,
+    /// A few weak words at the end of the legend, such as how well the counts are known; may be empty.
+    pub note: &'a str,
+    /// What the hover card says below its first line.
+    pub hover_text: &'a dyn Fn(usize) -> Vec<String>,
+    /// Whether keys work although the timeline has no focus (nothing else wants them).
+    pub takes_keys: bool,
+}
+
+/// A lane as a line.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneLine<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// Its color.
+    pub color: Color32,
+    /// One sample a step.
+    pub samples: &'a [Sample],
+    /// It is stale: a newer result is being computed.
+    pub dim: bool,
+    /// It is the one that is looked at.
+    pub focused: bool,
+    /// From this step on the recorded agent may have acted otherwise: dashed.
+    pub horizon: Option<usize>,
+    /// Its compactions: step and a few words.
+    pub events: &'a [(usize, String)],
+}
+
+/// What the horizontal axis counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Model calls.
+    #[default]
+    Calls,
+    /// Turns, each as wide as any other.
+    Turns,
+}
+
+/// What happened in this frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TimelineResponse {
+    /// The step under the pointer.
+    pub hovered: Option<usize>,
+    /// The step that was chosen, by pointer or key.
+    pub clicked_step: Option<usize>,
+    /// Where the trigger was put.
+    pub trigger: Option<Share>,
+    /// The output reserve that the usable line was put to.
+    pub output_reserve: Option<Tokens>,
+    /// Where the window line was put.
+    pub window: Option<Tokens>,
+    /// A threshold's drag began: what changes until it ends is one change.
+    pub drag_started: bool,
+    /// The drag ended.
+    pub drag_stopped: bool,
+    /// The first and the last step in view.
+    pub visible: (usize, usize),
+}
+
+impl TimelineInput<'_> {
+    /// How many steps there are.
+    pub fn steps(&self) -> usize {
+        let lanes = self
+            .lanes
+            .iter()
+            .map(|lane| lane.samples.len())
+            .max()
+            .unwrap_or(0);
+        self.area
+            .len()
+            .max(lanes)
+            .max(self.recorded_usage.last().map_or(0, |(step, _)| step + 1))
+    }
+
+    /// Window and output reserve at a step.
+    pub fn budget(&self, step: usize) -> Budget {
+        let window = self
+            .windows
+            .get(step)
+            .or(self.windows.last())
+            .copied()
+            .unwrap_or_default();
+        Budget {
+            window,
+            output_reserve: self.output_reserve,
+        }
+    }
+
+    /// Tokens at which the trigger lies, at a step.
+    pub fn trigger_tokens(&self, step: usize) -> Option<f64> {
+        self.trigger
+            .map(|share| share.0 * self.budget(step).usable().as_f64())
+    }
+
+    /// The tokens the hover card tells: of the stacked lane, else of the focused one.
+    pub fn tokens_at(&self, step: usize) -> Option<Tokens> {
+        let focused = self
+            .lanes
+            .iter()
+            .find(|lane| lane.focused)
+            .map_or(&[][..], |lane| lane.samples);
+        self.area
+            .get(step)
+            .or(focused.get(step))
+            .map(|sample| sample.tokens)
+    }
+
+    /// The heaviest of everything that is drawn as a curve.
+    pub fn heaviest(&self) -> Tokens {
+        let lanes = self
+            .lanes
+            .iter()
+            .flat_map(|lane| lane.samples)
+            .map(|sample| sample.tokens);
+        let area = self
+            .area
+            .iter()
+            .map(|sample| sample.tokens.max(stacked(sample)));
+        let reported = self.recorded_usage.iter().map(|(_, tokens)| *tokens);
+        lanes.chain(area).chain(reported).max().unwrap_or_default()
+    }
+}
+
+/// The height of a sample's stack, which on the recorded lane may differ from what was reported.
+fn stacked(sample: &Sample) -> Tokens {
+    sample
+        .by_kind
+        .iter()
+        .map(|tokens| Tokens::from(*tokens))
+        .sum()
+}
+
+/// What people call a kind, in a legend or a filter.
+pub fn kind_label(kind: Kind) -> &'static str {
+    match kind {
+        Kind::System => "system",
+        Kind::Tools => "tools",
+        Kind::User => "user",
+        Kind::Assistant => "assistant",
+        Kind::Thinking => "thinking",
+        Kind::ToolCall => "calls",
+        Kind::ToolResult => "results",
+        Kind::Media => "media",
+        Kind::Summary => "summary",
+        Kind::Notice => "notices",
+    }
+}

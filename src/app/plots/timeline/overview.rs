@@ -1,0 +1,145 @@
+//! The strip below the plot: the whole session, and the part of it in view as a brush.
+
+use super::layout::Steps;
+use super::scene::{Memory, Scene};
+use super::view::View;
+use egui::{CursorIcon, Id, Mesh, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2};
+
+/// What of the brush is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grip {
+    From,
+    To,
+    Middle,
+    /// Outside: a new range is drawn.
+    New,
+}
+
+/// How near an edge of the brush a pointer holds the edge.
+const REACH: f32 = 5.0;
+
+/// Lets the brush be moved, resized and drawn anew. Gives back the view it was brought to.
+pub(super) fn interact(
+    ui: &Ui,
+    id: Id,
+    strip: Rect,
+    view: View,
+    steps: Steps<'_>,
+    memory: &mut Memory,
+) -> Option<View> {
+    let response = ui.interact(strip, id.with("overview"), Sense::click_and_drag());
+    response.widget_info(|| WidgetInfo::labeled(Role::ScrollBar, ui.is_enabled(), "overview"));
+    let end = steps.end();
+    let per_point = end / f64::from(strip.width().max(1.0));
+    let value = |x: f32| (f64::from(x - strip.left()) * per_point).clamp(0.0, end);
+    let place = |value: f64| strip.left() + (value / per_point) as f32;
+    let is_whole = view == View::whole(end);
+    let grip = |x: f32| {
+        let (from, to) = (place(view.from), place(view.to));
+        match x {
+            x if (x - from).abs() <= REACH => Grip::From,
+            x if (x - to).abs() <= REACH => Grip::To,
+            x if (from..to).contains(&x) && !is_whole => Grip::Middle,
+            _ => Grip::New,
+        }
+    };
+    if let Some(pointer) = response.hover_pos() {
+        let icon = match memory.brush.unwrap_or_else(|| grip(pointer.x)) {
+            Grip::From | Grip::To => CursorIcon::ResizeHorizontal,
+            Grip::Middle => CursorIcon::Grab,
+            Grip::New => CursorIcon::Crosshair,
+        };
+        ui.ctx().set_cursor_icon(icon);
+    }
+    if response.double_clicked() {
+        return Some(View::whole(end));
+    }
+    let pointer = response.interact_pointer_pos()?;
+    if response.drag_started() {
+        let origin = ui
+            .input(|input| input.pointer.press_origin())
+            .unwrap_or(pointer);
+        memory.brush = Some(grip(origin.x));
+        memory.brush_from = value(origin.x);
+    }
+    if !response.dragged() {
+        memory.brush = None;
+        return None;
+    }
+    let (least, x) = (steps.least(), value(pointer.x));
+    let moved = match memory.brush? {
+        Grip::From => View {
+            from: x.min(view.to - least),
+            ..view
+        },
+        Grip::To => View {
+            to: x.max(view.from + least),
+            ..view
+        },
+        Grip::Middle => view.moved(f64::from(response.drag_delta().x) * per_point, end),
+        Grip::New => {
+            let (from, to) = (memory.brush_from.min(x), memory.brush_from.max(x));
+            View {
+                from,
+                to: to.max(from + least),
+            }
+        }
+    };
+    Some(moved.within(end))
+}
+
+/// Paints the strip.
+pub(super) fn paint(ui: &Ui, scene: &Scene<'_>) {
+    let (strip, palette) = (scene.areas.overview, scene.palette);
+    let painter = ui.painter().with_clip_rect(strip.intersect(ui.clip_rect()));
+    painter.rect_filled(strip, 3.0, palette.raised);
+    let end = scene.steps.end();
+    let place = |x: f64| strip.left() + (x / end) as f32 * strip.width();
+    let top = scene.whole.heaviest.as_f64().max(1.0);
+    let height =
+        |tokens: f32| strip.bottom() - (f64::from(tokens) / top) as f32 * (strip.height() - 3.0);
+    let mut mesh = Mesh::default();
+    let color = palette.raised.lerp_to_gamma(palette.weak, 0.35);
+    for bar in &scene.whole.bars {
+        let y = height(bar.tops.last().copied().unwrap_or_default());
+        for x in [bar.from, bar.to] {
+            mesh.colored_vertex(pos2(place(x), y), color);
+            mesh.colored_vertex(pos2(place(x), strip.bottom()), color);
+        }
+    }
+    for i in (0..mesh.vertices.len().saturating_sub(2) as u32).step_by(2) {
+        mesh.add_triangle(i, i + 1, i + 2);
+        mesh.add_triangle(i + 1, i + 2, i + 3);
+    }
+    painter.add(mesh);
+    let brush = Rect::from_x_y_ranges(
+        place(scene.view.from)..=place(scene.view.to),
+        strip.y_range(),
+    );
+    if scene.view != View::whole(end) {
+        painter.rect_filled(brush, 3.0, palette.accent.gamma_multiply(0.16));
+        painter.rect_stroke(
+            brush,
+            3.0,
+            Stroke::new(1.0, palette.accent.gamma_multiply(0.6)),
+            StrokeKind::Inside,
+        );
+    }
+    if let Some(step) = scene.input.selected {
+        painter.vline(
+            painter.round_to_pixel_center(place(scene.steps.x(step))),
+            strip.y_range(),
+            Stroke::new(1.0, palette.accent),
+        );
+    }
+    for x in [brush.left(), brush.right()] {
+        let grip = Rect::from_center_size(
+            pos2(
+                x.clamp(strip.left() + 2.0, strip.right() - 2.0),
+                strip.center().y,
+            ),
+            egui::vec2(3.0, 10.0),
+        );
+        painter.rect_filled(grip, 1.5, palette.accent);
+    }
+}

@@ -1,0 +1,272 @@
+//! The ground of the timeline: zones, grid, the area stacked by kind, axes and legend.
+
+use super::columns::Bar;
+use super::layout::ticks;
+use super::model::kind_label;
+use super::scene::{Curves, Scene};
+use crate::app::widgets::{grouped, short};
+use crate::session::Kind;
+use crate::units::Tokens;
+use egui::{
+    Align2, Color32, FontId, Mesh, Painter, Rect, Shape, Stroke, TextStyle, Ui, pos2, vec2,
+};
+
+/// Turns further apart than this are told apart by hairlines, else by ticks.
+const FEW_TURNS: f32 = 72.0;
+/// Turns nearer than this are not marked.
+const MANY_TURNS: f32 = 3.0;
+
+/// Zones, grid, area.
+pub(super) fn ground(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
+    let painter = ui
+        .painter()
+        .with_clip_rect(scene.areas.plot.intersect(ui.clip_rect()));
+    zones(&painter, scene, &curves.windows);
+    for tokens in token_ticks(scene) {
+        let y = painter.round_to_pixel_center(scene.y(tokens));
+        painter.hline(scene.areas.plot.x_range(), y, scene.palette.line());
+    }
+    area(&painter, scene, &curves.bars);
+    turns(&painter, scene);
+}
+
+/// Safe below the trigger, warning up to usable, overflow above: tints that only the eye's corner sees.
+fn zones(painter: &Painter, scene: &Scene<'_>, windows: &[(f64, f64, Tokens)]) {
+    let (palette, plot) = (scene.palette, scene.areas.plot);
+    for (from, to, window) in windows {
+        let usable = (*window - scene.input.output_reserve).as_f64();
+        let trigger = scene.input.trigger.map_or(usable, |share| share.0 * usable);
+        let x = scene.at(*from)..=scene.at(*to);
+        let levels = [plot.bottom(), scene.y(trigger), scene.y(usable), plot.top()];
+        for (pair, color) in levels
+            .windows(2)
+            .zip([palette.ok, palette.warn, palette.bad])
+        {
+            if pair[1] < pair[0] {
+                let zone = Rect::from_x_y_ranges(x.clone(), pair[1]..=pair[0]);
+                painter.rect_filled(zone.intersect(plot), 0.0, palette.tint(color));
+            }
+        }
+    }
+}
+
+fn token_ticks(scene: &Scene<'_>) -> Vec<f64> {
+    let most = (scene.areas.plot.height() / 40.0).clamp(2.0, 6.0) as usize;
+    ticks(0.0, scene.transform.bounds().max()[1], most, true)
+}
+
+fn area(painter: &Painter, scene: &Scene<'_>, bars: &[Bar]) {
+    let floor = scene.areas.plot.bottom();
+    let places: Vec<[f32; 2]> = bars
+        .iter()
+        .map(|bar| [scene.at(bar.from), scene.at(bar.to)])
+        .collect();
+    let is_dense = bars.iter().any(|bar| bar.from < bar.to) && bars.len() > 1;
+    let mut below = vec![floor; bars.len()];
+    for kind in Kind::ALL {
+        let top: Vec<f32> = bars
+            .iter()
+            .map(|bar| scene.y(f64::from(bar.tops[kind.index()])))
+            .collect();
+        if top
+            .iter()
+            .zip(&below)
+            .all(|(top, below)| below - top < 0.01)
+        {
+            continue;
+        }
+        let color = scene.palette.kind_area(kind);
+        painter.add(band(&places, &top, &below, color));
+        if !is_dense {
+            // Triangles have hard edges; a line along them has soft ones.
+            let mut edge: Vec<_> = places
+                .iter()
+                .zip(&top)
+                .map(|([from, _], y)| pos2(*from, *y))
+                .collect();
+            edge.extend(
+                places
+                    .iter()
+                    .zip(&top)
+                    .map(|([_, to], y)| pos2(*to, *y))
+                    .next_back(),
+            );
+            painter.add(Shape::line(edge, Stroke::new(1.0, color)));
+        }
+        below = top;
+    }
+}
+
+fn band(places: &[[f32; 2]], top: &[f32], below: &[f32], color: Color32) -> Mesh {
+    let mut mesh = Mesh::default();
+    mesh.reserve_vertices(places.len() * 4);
+    for ((place, top), below) in places.iter().zip(top).zip(below) {
+        for x in place {
+            mesh.colored_vertex(pos2(*x, *top), color);
+            mesh.colored_vertex(pos2(*x, *below), color);
+        }
+    }
+    for i in (0..mesh.vertices.len().saturating_sub(2) as u32).step_by(2) {
+        mesh.add_triangle(i, i + 1, i + 2);
+        mesh.add_triangle(i + 1, i + 2, i + 3);
+    }
+    mesh
+}
+
+fn turns(painter: &Painter, scene: &Scene<'_>) {
+    let plot = scene.areas.plot;
+    let before = |x: f64| {
+        scene
+            .input
+            .turn_starts
+            .partition_point(|start| scene.steps.x(*start) < x)
+    };
+    let inside = before(scene.view.from).max(1)..before(scene.view.to);
+    let gap = plot.width() / (inside.len() + 1) as f32;
+    if gap < MANY_TURNS {
+        return;
+    }
+    let color = scene
+        .palette
+        .text
+        .gamma_multiply(if gap > FEW_TURNS { 0.07 } else { 0.35 });
+    let top = if gap > FEW_TURNS {
+        plot.top()
+    } else {
+        plot.bottom() - 5.0
+    };
+    for start in &scene.input.turn_starts[inside] {
+        let x = painter.round_to_pixel_center(scene.x(*start));
+        painter.vline(x, top..=plot.bottom(), Stroke::new(1.0, color));
+    }
+}
+
+/// Numbers of both axes.
+pub(super) fn axes(ui: &Ui, scene: &Scene<'_>) {
+    let (painter, palette, plot) = (ui.painter(), scene.palette, scene.areas.plot);
+    let font = TextStyle::Small.resolve(ui.style());
+    let is_large = scene.transform.bounds().max()[1] >= 2000.0;
+    for tokens in token_ticks(scene) {
+        let text = if is_large {
+            thousands(tokens)
+        } else {
+            grouped(tokens)
+        };
+        let at = pos2(plot.left() - 8.0, scene.y(tokens));
+        painter.text(at, Align2::RIGHT_CENTER, text, font.clone(), palette.weak);
+    }
+    painter.hline(
+        plot.x_range(),
+        painter.round_to_pixel_center(plot.bottom()),
+        palette.line(),
+    );
+    let middle = scene.areas.axis.center().y;
+    let unit = pos2(plot.left() - 8.0, middle);
+    painter.text(
+        unit,
+        Align2::RIGHT_CENTER,
+        scene.steps.unit(),
+        font.clone(),
+        palette.weak,
+    );
+    let most = (plot.width() / 80.0).max(2.0) as usize;
+    // People count from 1, so that ticks are at 1, 60, 120 rather than at 0, 60, 120.
+    let numbers = ticks(scene.view.from + 1.0, scene.view.to + 1.0, most, true);
+    let first = (scene.view.from <= 0.0 && numbers.first().is_none_or(|n| *n > 1.0)).then_some(1.0);
+    let mut free = plot.left() - 16.0;
+    let count = scene.steps.numbers() as f64;
+    for number in first
+        .into_iter()
+        .chain(numbers)
+        .filter(|number| *number <= count)
+    {
+        let galley = painter.layout_no_wrap(grouped(number), font.clone(), palette.weak);
+        let half = galley.size().x / 2.0;
+        let x = scene.at(number - 1.0);
+        if x - half < free || x + half > scene.areas.handles.right() {
+            continue;
+        }
+        free = x + half + 12.0;
+        painter.galley(
+            pos2(x - half, middle - galley.size().y / 2.0),
+            galley,
+            palette.weak,
+        );
+    }
+}
+
+fn thousands(tokens: f64) -> String {
+    if tokens >= 1e6 {
+        short(Tokens(tokens as u64))
+    } else {
+        format!("{}k", tokens / 1000.0)
+    }
+}
+
+/// The kinds that occur, and what the dots are.
+pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
+    let font = TextStyle::Small.resolve(ui.style());
+    let legend = scene.areas.legend;
+    let limit = scene.areas.handles.right() - 8.0;
+    let note = ui.painter().layout_no_wrap(
+        scene.input.note.to_owned(),
+        font.clone(),
+        scene.palette.weak,
+    );
+    let note_width = note.size().x;
+    let kinds = &scene.whole.kinds;
+    let widths: f32 = kinds
+        .iter()
+        .map(|kind| width(ui, kind_label(*kind), &font) + 15.0)
+        .sum();
+    let room = limit
+        - legend.left()
+        - if note_width > 0.0 {
+            note_width + 24.0
+        } else {
+            0.0
+        };
+    let gap = ((room - widths) / kinds.len().max(1) as f32).clamp(8.0, 20.0);
+    let middle = legend.center().y;
+    let mut x = legend.left();
+    for kind in kinds.iter().copied() {
+        let label = ui.painter().layout_no_wrap(
+            kind_label(kind).to_owned(),
+            font.clone(),
+            scene.palette.weak,
+        );
+        let swatch = Rect::from_center_size(pos2(x + 4.5, middle), vec2(9.0, 9.0));
+        ui.painter()
+            .rect_filled(swatch, 2.0, scene.palette.kind(kind));
+        let at = pos2(x + 15.0, middle - label.size().y / 2.0);
+        x += 15.0 + label.size().x + gap;
+        ui.painter().galley(at, label, scene.palette.weak);
+    }
+    if !scene.input.recorded_usage.is_empty()
+        && x + width(ui, "reported", &font) + 12.0 < limit - note_width
+    {
+        ui.painter()
+            .circle_filled(pos2(x + 4.5, middle), 2.0, scene.palette.recorded);
+        ui.painter().text(
+            pos2(x + 12.0, middle),
+            Align2::LEFT_CENTER,
+            "reported",
+            font,
+            scene.palette.weak,
+        );
+    }
+    if note_width > 0.0 {
+        ui.painter().galley(
+            pos2(limit - note_width, middle - note.size().y / 2.0),
+            note,
+            scene.palette.weak,
+        );
+    }
+}
+
+fn width(ui: &Ui, text: &str, font: &FontId) -> f32 {
+    ui.painter()
+        .layout_no_wrap(text.to_owned(), font.clone(), Color32::PLACEHOLDER)
+        .size()
+        .x
+}

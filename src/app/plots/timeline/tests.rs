@@ -1,0 +1,206 @@
+//! Layout needs no window: peaks reach the pixels, ticks are round, labels keep apart.
+
+#![expect(clippy::float_cmp, reason = "places of whole steps are exact")]
+
+use super::columns;
+use super::layout::{self, Grid, Steps};
+use super::model::{Axis, TimelineInput};
+use super::view::View;
+use crate::engine::Sample;
+use crate::session::Kind;
+use crate::units::{Share, Tokens};
+
+fn samples(n: usize, tokens: impl Fn(usize) -> u32) -> Vec<Sample> {
+    let sample = |step| {
+        let mut by_kind = [0; Kind::ALL.len()];
+        by_kind[Kind::ToolResult.index()] = tokens(step);
+        Sample {
+            step,
+            turn: 0,
+            window: Tokens(200_000),
+            metered: Tokens::ZERO,
+            tokens: Tokens::from(tokens(step)),
+            pressure: Share(0.0),
+            overflows: false,
+            by_kind,
+        }
+    };
+    (0..n).map(sample).collect()
+}
+
+fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> TimelineInput<'a> {
+    TimelineInput {
+        revision: 0,
+        area,
+        lanes: &[],
+        recorded_usage: &[],
+        windows: &[Tokens(200_000)],
+        output_reserve: Tokens(32_000),
+        trigger: Some(Share(0.75)),
+        axis,
+        turn_starts,
+        recorded_compactions: &[],
+        selected: None,
+        note: "",
+        hover_text: &|_| Vec::new(),
+        takes_keys: false,
+    }
+}
+
+fn whole(input: &TimelineInput<'_>, columns: usize) -> Grid {
+    Grid {
+        from: 0.0,
+        to: Steps::new(input).end(),
+        columns,
+        tolerance: 0.0,
+    }
+}
+
+#[test]
+fn a_peak_of_one_call_in_a_hundred_thousand_reaches_the_pixels() {
+    let spike = |step| if step == 54_321 { 190_000 } else { 40_000 };
+    let area = samples(100_000, spike);
+    let input = input(&area, &[], Axis::Calls);
+    let steps = Steps::new(&input);
+    let grid = whole(&input, 1400);
+    let curve = columns::curve(&area, steps, &grid);
+    assert!(
+        curve.len() <= 2 * 1400,
+        "{} points for 1400 columns",
+        curve.len()
+    );
+    assert_eq!(
+        curve
+            .iter()
+            .filter(|[_, tokens]| *tokens == 190_000.0)
+            .count(),
+        1
+    );
+    let bars = columns::bars(&area, steps, &grid);
+    let peak = bars
+        .iter()
+        .find(|bar| bar.tops.last() == Some(&190_000.0))
+        .expect("the peak's bar");
+    let pixel = grid.to / 1400.0;
+    assert!(
+        (peak.to - peak.from - pixel).abs() < 1e-6,
+        "a whole pixel wide"
+    );
+    assert!((peak.from..peak.to).contains(&54_321.0));
+}
+
+#[test]
+fn a_trough_of_one_call_reaches_the_lines_too() {
+    let area = samples(100_000, |step| if step == 777 { 5 } else { 40_000 });
+    let input = input(&area, &[], Axis::Calls);
+    let curve = columns::curve(&area, Steps::new(&input), &whole(&input, 900));
+    assert!(curve.contains(&[777.0, 5.0]));
+}
+
+#[test]
+fn few_samples_are_drawn_as_they_are() {
+    let area = samples(50, |step| step as u32 * 10);
+    let input = input(&area, &[], Axis::Calls);
+    let grid = whole(&input, 1000);
+    let curve = columns::curve(&area, Steps::new(&input), &grid);
+    let exact: Vec<_> = (0..50)
+        .map(f64::from)
+        .map(|step| [step, step * 10.0])
+        .collect();
+    assert_eq!(curve, exact);
+    assert!(
+        columns::bars(&area, Steps::new(&input), &grid)
+            .iter()
+            .all(|bar| bar.from == bar.to)
+    );
+}
+
+#[test]
+fn a_session_of_one_call_is_a_level() {
+    let area = samples(1, |_| 900);
+    let input = input(&area, &[0], Axis::Calls);
+    let grid = whole(&input, 100);
+    assert_eq!(
+        columns::curve(&area, Steps::new(&input), &grid),
+        vec![[0.0, 900.0], [1.0, 900.0]]
+    );
+    let bars = columns::bars(&area, Steps::new(&input), &grid);
+    assert_eq!((bars[0].from, bars[0].to), (0.0, 1.0));
+}
+
+#[test]
+fn turns_are_as_wide_as_one_another_however_many_calls_they_hold() {
+    let area = samples(12, |_| 1);
+    let starts = [0, 2, 10];
+    let input = input(&area, &starts, Axis::Turns);
+    let steps = Steps::new(&input);
+    assert_eq!(steps.end(), 2.5);
+    assert_eq!(
+        [0, 1, 2, 6, 10].map(|step| steps.x(step)),
+        [0.0, 0.5, 1.0, 1.5, 2.0]
+    );
+    for step in 0..12 {
+        assert_eq!(steps.nearest(steps.x(step)), step);
+    }
+}
+
+#[test]
+fn ticks_are_round_and_whole_where_they_must_be() {
+    assert_eq!(
+        layout::ticks(0.0, 224_000.0, 6, true),
+        [0.0, 50_000.0, 100_000.0, 150_000.0, 200_000.0]
+    );
+    assert_eq!(layout::ticks(1.0, 4.0, 10, true), [1.0, 2.0, 3.0, 4.0]);
+    assert!(layout::ticks(3.0, 3.0, 5, true).is_empty());
+}
+
+#[test]
+fn labels_of_flags_never_overlap_and_give_way_to_the_left() {
+    let flags = [(100.0, 80.0), (150.0, 80.0), (400.0, 80.0), (590.0, 80.0)];
+    let starts = layout::place_labels(&flags, 0.0, 600.0);
+    assert_eq!(starts, [Some(12.0), Some(158.0), Some(408.0), Some(502.0)]);
+    let crowded = layout::place_labels(&[(10.0, 80.0), (14.0, 80.0), (18.0, 80.0)], 0.0, 60.0);
+    assert_eq!(crowded, [None, None, None]);
+}
+
+#[test]
+fn handles_at_one_height_are_moved_apart_and_stay_inside() {
+    let mut centers = [10.0, 12.0, 300.0];
+    layout::spread(&mut centers, 20.0, 0.0, 305.0);
+    assert_eq!(centers, [10.0, 30.0, 295.0]);
+}
+
+#[test]
+fn a_window_far_above_the_session_does_not_flatten_it() {
+    assert!((layout::ceiling(Tokens(180_000), Tokens(200_000)) - 224_000.0).abs() < 1.0);
+    assert!(layout::ceiling(Tokens(20_000), Tokens(1_000_000)) < 40_000.0);
+}
+
+#[test]
+fn zooming_keeps_what_is_under_the_pointer_and_stays_within_the_session() {
+    let area = samples(1001, |_| 1);
+    let input = input(&area, &[], Axis::Calls);
+    let steps = Steps::new(&input);
+    let view = View {
+        from: 100.0,
+        to: 300.0,
+    };
+    let near = view.zoomed(150.0, 2.0, steps);
+    assert_eq!((near.from, near.to), (125.0, 225.0));
+    assert_eq!(view.zoomed(150.0, 1e-9, steps), View::whole(1000.0));
+    assert_eq!(
+        view.moved(-500.0, 1000.0),
+        View {
+            from: 0.0,
+            to: 200.0
+        }
+    );
+    assert_eq!(view.showing(200.0, 1000.0), view);
+    assert_eq!(
+        view.showing(500.0, 1000.0),
+        View {
+            from: 320.0,
+            to: 520.0
+        }
+    );
+}

@@ -1,0 +1,206 @@
+//! Everything that is replayed for one config: all lanes, what really happened, and the verdict over it.
+
+use crate::analysis::{Verdict, verdict};
+use crate::app::document::Document;
+use crate::app::knobs::{self, KnobSettings};
+use crate::app::policies;
+use crate::app::state::{Config, Selection};
+use crate::app::wording;
+use crate::engine::{
+    Budget, Case, Event, Knob, KnobRole, KnobValues, Outcome, Policy, recorded, simulate,
+};
+use crate::presets::models;
+use crate::tokens::TokenLedger;
+use crate::units::{Share, Tokens};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// One lane's policy and what came of it.
+#[derive(Debug)]
+pub struct LaneRun {
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// Its settings.
+    pub knobs: KnobValues,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Its compactions for the timeline: step and a few words.
+    pub marks: Vec<(usize, String)>,
+}
+
+/// Everything that was run for one config.
+#[derive(Debug)]
+pub struct Runs {
+    /// The document it was run for.
+    pub document: u64,
+    /// What it was run for.
+    pub config: Config,
+    /// Session, weights by the config's counter, the config's window.
+    pub case: Case,
+    /// One a lane.
+    pub lanes: Vec<Arc<LaneRun>>,
+    /// What really happened.
+    pub recorded: Arc<LaneRun>,
+    /// What happened, in one sentence.
+    pub verdict: Verdict,
+}
+
+impl Runs {
+    /// The lane whose knobs are shown, else what really happened.
+    pub fn focused(&self, selection: &Selection) -> &LaneRun {
+        selection
+            .lane
+            .and_then(|lane| self.lanes.get(lane))
+            .unwrap_or(&self.recorded)
+    }
+
+    /// The lane whose thresholds are drawn: the focused one, else the first that has a trigger.
+    pub fn ruler(&self, selection: &Selection) -> &LaneRun {
+        let has_trigger =
+            |lane: &LaneRun| lane.policy.knob_for(KnobRole::CompressionTrigger).is_some();
+        let focused = self.focused(selection);
+        if has_trigger(focused) {
+            return focused;
+        }
+        self.lanes
+            .iter()
+            .map(Arc::as_ref)
+            .find(|lane| has_trigger(lane))
+            .unwrap_or(focused)
+    }
+
+    /// Window and reserve of a policy at a step.
+    pub fn budget(&self, policy: &Policy, values: &KnobValues, step: usize) -> Budget {
+        knobs::budget(policy, values, self.case.windows.at(step))
+    }
+}
+
+pub(super) fn run_all(
+    document: &Document,
+    config: Config,
+    ledger: Arc<TokenLedger>,
+    policies: Vec<Arc<Policy>>,
+    before: Option<&Runs>,
+) -> Runs {
+    let loaded = &document.loaded.case;
+    let windows = match before.filter(|b| b.config.window == config.window) {
+        Some(runs) => Arc::clone(&runs.case.windows),
+        // As loaded, a window named on the command line included.
+        None if config.window.is_none() => Arc::clone(&loaded.windows),
+        None => Arc::new(models::window_plan(&loaded.session, config.window)),
+    };
+    let case = Case {
+        ledger,
+        windows,
+        ..loaded.clone()
+    };
+    let is_same_case = before.is_some_and(|b| {
+        Arc::ptr_eq(&b.case.ledger, &case.ledger) && Arc::ptr_eq(&b.case.windows, &case.windows)
+    });
+    let before = before.filter(|_| is_same_case);
+    let lanes: Vec<_> = policies
+        .into_par_iter()
+        .map(|policy| run(&case, policy, &config.knobs, before))
+        .collect();
+    let (reserve, trigger) = yardstick(&lanes, &case);
+    let policy = as_recorded(reserve);
+    let recorded = LaneRun {
+        knobs: policy.defaults(),
+        policy: Arc::new(policy),
+        outcome: recorded(&case, reserve, None),
+        marks: Vec::new(),
+    };
+    let verdict = verdict(&case, &recorded.outcome, reserve, trigger);
+    Runs {
+        document: document.id,
+        config,
+        case,
+        lanes,
+        recorded: Arc::new(recorded),
+        verdict,
+    }
+}
+
+fn run(
+    case: &Case,
+    policy: Arc<Policy>,
+    settings: &KnobSettings,
+    before: Option<&Runs>,
+) -> Arc<LaneRun> {
+    let knobs = knobs::values(&policy, settings);
+    let same = before.and_then(|b| {
+        b.lanes
+            .iter()
+            .find(|lane| Arc::ptr_eq(&lane.policy, &policy) && lane.knobs == knobs)
+    });
+    if let Some(lane) = same {
+        return Arc::clone(lane);
+    }
+    let outcome = simulate(case, &policy, &knobs, None);
+    let mark = |event: &Event| {
+        (
+            event.step,
+            format!(
+                "{} {} → {}",
+                event.action,
+                wording::short(event.before),
+                wording::short(event.after)
+            ),
+        )
+    };
+    let marks = outcome
+        .events
+        .iter()
+        .filter(|e| e.after < e.before)
+        .map(mark)
+        .collect();
+    Arc::new(LaneRun {
+        policy,
+        knobs,
+        outcome,
+        marks,
+    })
+}
+
+/// Output reserve and trigger that what really happened is held against: those of the first lane that has them.
+fn yardstick(lanes: &[Arc<LaneRun>], case: &Case) -> (Tokens, Share) {
+    let reserving = lanes
+        .iter()
+        .find(|lane| lane.policy.knob_for(KnobRole::OutputReserve).is_some());
+    let reserve = reserving.map_or(Tokens::ZERO, |lane| {
+        Tokens(lane.policy.output_reserve(&lane.knobs) as u64)
+    });
+    let budget = Budget {
+        window: case.windows.largest(),
+        output_reserve: reserve,
+    };
+    let trigger = lanes
+        .iter()
+        .find_map(|lane| knobs::trigger_tokens(&lane.policy, &lane.knobs, budget));
+    (
+        reserve,
+        trigger.map_or(Share(1.0), |tokens| budget.pressure(tokens)),
+    )
+}
+
+/// What really happened, as a lane: it has no knobs but the reserve it is measured against.
+fn as_recorded(reserve: Tokens) -> Policy {
+    let reserve = Knob {
+        name: "output_reserve".to_owned(),
+        role: Some(KnobRole::OutputReserve),
+        value: reserve.as_f64(),
+        range: [0.0, reserve.as_f64()],
+        step: 1.0,
+        unit: "tokens".to_owned(),
+        help: String::new(),
+        key: None,
+    };
+    let help = "What really happened: the file's own compactions and the tokens that the provider reported.".to_owned();
+    Policy {
+        name: "recorded".to_owned(),
+        label: "Recorded".to_owned(),
+        help,
+        knobs: vec![reserve],
+        ..policies::none()
+    }
+}

@@ -1,0 +1,137 @@
+//! What the window is a function of, beside the document: Config (can be undone), View and Selection.
+
+use crate::app::knobs::KnobSettings;
+use crate::app::message_table::{Filter, Sort};
+use crate::app::plots::timeline::Axis;
+use crate::tokens;
+use crate::units::Tokens;
+
+/// Lanes that fit beside each other.
+pub const MAX_LANES: usize = 6;
+
+/// What is compared and under which assumptions. Undo goes back to an earlier one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Up to [`MAX_LANES`] lanes, from left to right.
+    pub lanes: Vec<LaneConfig>,
+    /// Knobs that do not stand at their defaults.
+    pub knobs: KnobSettings,
+    /// A context window set by hand.
+    pub window: Option<Tokens>,
+    /// Name of the counter.
+    pub counter: &'static str,
+}
+
+/// One lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneConfig {
+    /// Name of its policy.
+    pub policy: String,
+}
+
+/// The generic strategies that a new window compares.
+pub const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
+
+impl Config {
+    /// The generic strategies, or `policies` where some were named.
+    pub fn new(policies: &[String]) -> Self {
+        let named: Vec<_> = policies.iter().map(|p| lane(p)).take(MAX_LANES).collect();
+        let lanes = if named.is_empty() {
+            STRATEGIES.map(lane).to_vec()
+        } else {
+            named
+        };
+        Self {
+            lanes,
+            knobs: KnobSettings::new(),
+            window: None,
+            counter: tokens::default_counter().name,
+        }
+    }
+}
+
+/// A lane of this policy.
+pub fn lane(policy: &str) -> LaneConfig {
+    LaneConfig {
+        policy: policy.to_owned(),
+    }
+}
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Index of the step.
+    pub step: usize,
+    /// Index of a message.
+    pub message: Option<usize>,
+    /// Index of the lane whose knobs are shown; none for what was recorded.
+    pub lane: Option<usize>,
+}
+
+/// How it is looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// What the timeline counts.
+    pub axis: Axis,
+    /// What the timeline's area shows.
+    pub area: Area,
+    /// Open tab of the drawer.
+    pub tab: Tab,
+    /// Order of the message table.
+    pub sort: Sort,
+    /// What the message table leaves out.
+    pub filter: Filter,
+    /// What stands in the field that jumps to a message.
+    pub jump: String,
+    /// What stands in the field for a path.
+    pub path: String,
+    /// The sheet of shortcuts is open.
+    pub shows_keys: bool,
+    /// How the detail shows the selected message.
+    pub detail: Detail,
+}
+
+/// How the detail shows a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// As it stands in the file.
+    pub is_raw: bool,
+    /// Page of a long text, from 0.
+    pub page: usize,
+}
+
+/// What the timeline's area shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Area {
+    /// What really happened.
+    Recorded,
+    /// The lane whose knobs are shown.
+    FocusedLane,
+}
+
+/// A tab of the drawer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    /// The message table and the selected message.
+    Messages,
+    /// What the policies did and why.
+    Events,
+    /// How the file was understood.
+    Import,
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self {
+            axis: Axis::Calls,
+            area: Area::Recorded,
+            tab: Tab::Messages,
+            sort: Sort::BY_NUMBER,
+            filter: Filter::default(),
+            jump: String::new(),
+            path: String::new(),
+            shows_keys: false,
+            detail: Detail::default(),
+        }
+    }
+}

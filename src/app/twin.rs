@@ -1,0 +1,80 @@
+//! "Copy as command": the command line that gives a config's numbers.
+
+use crate::app::document::{Document, Origin};
+use crate::app::runs::{LaneRun, Runs};
+use crate::tokens;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// The command.
+#[expect(clippy::float_cmp, reason = "the same setting gives the same bits")]
+pub(super) fn command(document: &Document, runs: &Runs) -> String {
+    let mut line = format!("plimsoll replay {}", quoted(&path(document)));
+    let mut set: BTreeSet<String> = BTreeSet::new();
+    for (idx, lane) in runs.lanes.iter().enumerate() {
+        // Lanes of one policy have the same values: one of them says it all.
+        if runs.lanes[..idx]
+            .iter()
+            .all(|l| l.policy.name != lane.policy.name)
+        {
+            let _ = write!(line, " --policy {}", quoted(&lane.policy.name));
+        }
+        for (name, value) in changed(lane) {
+            let mut all = runs.lanes.iter().filter_map(|l| l.knobs.get(name));
+            let scope = if all.all(|other| other == value) {
+                String::new()
+            } else {
+                format!("{}.", lane.policy.name)
+            };
+            set.insert(format!("{scope}{name}={value}"));
+        }
+    }
+    for setting in set {
+        let _ = write!(line, " --set {}", quoted(&setting));
+    }
+    if let Some(window) = runs.config.window {
+        let _ = write!(line, " --window {}", window.0);
+    }
+    if runs.config.counter != tokens::default_counter().name {
+        let _ = write!(line, " --counter {}", quoted(runs.config.counter));
+    }
+    line
+}
+
+/// Knobs that do not stand at their defaults.
+fn changed(lane: &LaneRun) -> Vec<(&str, f64)> {
+    let defaults = lane.policy.defaults();
+    lane.knobs
+        .iter()
+        .filter(|(name, value)| defaults.get(name) != Some(*value))
+        .collect()
+}
+
+fn path(document: &Document) -> String {
+    match &document.origin {
+        Origin::Path(path) => path.display().to_string(),
+        Origin::Example(name) => format!("sample_sessions/{name}"),
+    }
+}
+
+/// Quoted for a POSIX shell where that is needed.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('-') {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_words_that_need_it_are_quoted() {
+        assert_eq!(quoted("compression_trigger=0.7"), "compression_trigger=0.7");
+        assert_eq!(quoted("my file's.jsonl"), r"'my file'\''s.jsonl'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("$(rm)"), "'$(rm)'");
+    }
+}

@@ -1,0 +1,184 @@
+//! A knob: its name and value on one line, a thin rail below, then what it means.
+
+use super::knob_spec::{KnobResponse, KnobSpec, parse};
+use super::{Tone, slide};
+use crate::app::theme::{self, palette, space};
+use egui::{
+    Align, Color32, CursorIcon, DragValue, Layout, Pos2, Rect, Response, RichText, Role, Sense,
+    Shape, Stroke, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+
+const RAIL: f32 = 4.0;
+const KNOB_RADIUS: f32 = 6.0;
+
+/// Shows a knob across the available width.
+pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
+    let mut out = KnobResponse::default();
+    ui.push_id(spec.label, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        head(ui, spec, &mut out);
+        rail(ui, spec, &mut out);
+        let palette = palette(ui);
+        let small = |text: &str, color| {
+            RichText::new(text)
+                .text_style(TextStyle::Small)
+                .color(color)
+        };
+        if !spec.help.is_empty() {
+            ui.add_space(2.0);
+            ui.label(small(spec.help, palette.weak));
+        }
+        if let Some(consequence) = &spec.consequence {
+            ui.add_space(2.0);
+            let color = if spec.tone == Tone::Plain {
+                palette.weak
+            } else {
+                spec.tone.color(palette)
+            };
+            ui.label(small(consequence, color));
+        }
+    });
+    out.changed = out
+        .changed
+        .map(|value| spec.snap(value))
+        .filter(|value| !spec.is_same(*value, spec.value));
+    out
+}
+
+fn head(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
+    let palette = palette(ui);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 20.0;
+        ui.spacing_mut().item_spacing.x = space::XS;
+        ui.label(RichText::new(spec.label).color(palette.text));
+        if !spec.is_same(spec.value, spec.default) {
+            reset(ui, spec, out);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if !spec.unit.is_empty() {
+                ui.label(
+                    RichText::new(spec.unit)
+                        .text_style(TextStyle::Small)
+                        .color(palette.weak),
+                );
+            }
+            value_field(ui, spec, out);
+        });
+    });
+}
+
+fn reset(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
+    let (rect, button) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::click());
+    let color = if button.hovered() {
+        palette(ui).accent
+    } else {
+        palette(ui).weak
+    };
+    turn_back(ui, rect.center(), color);
+    if button.has_focus() {
+        ui.painter()
+            .circle_stroke(rect.center(), 8.0, theme::focus_ring(ui));
+    }
+    let name = format!("Reset {}", spec.label);
+    button.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
+    let hint = format!("Back to {}", spec.text(spec.default));
+    if button
+        .on_hover_cursor(CursorIcon::PointingHand)
+        .on_hover_text(hint)
+        .clicked()
+    {
+        out.changed = Some(spec.default);
+        out.reset = true;
+    }
+}
+
+/// An arrow that turns back, counterclockwise.
+fn turn_back(ui: &Ui, center: Pos2, color: Color32) {
+    const RADIUS: f32 = 4.0;
+    let at = |degrees: f32| center + RADIUS * Vec2::angled(degrees.to_radians());
+    let arc = (0..=14).map(|i| at(-130.0 + 20.0 * i as f32)).collect();
+    ui.painter().line(arc, Stroke::new(1.25, color));
+    let tip = at(-130.0) + vec2(-2.0, 1.5);
+    let head = vec![tip, tip + vec2(0.5, -5.0), tip + vec2(4.5, -0.5)];
+    ui.painter()
+        .add(Shape::convex_polygon(head, color, Stroke::NONE));
+}
+
+fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
+    let mut value = spec.value;
+    let response = ui
+        .scope(|ui| {
+            ui.style_mut().drag_value_text_style = theme::strong();
+            ui.spacing_mut().button_padding = vec2(2.0, 0.0);
+            ui.spacing_mut().interact_size.x = 0.0;
+            let widgets = &mut ui.visuals_mut().widgets;
+            for state in [&mut widgets.inactive, &mut widgets.hovered] {
+                state.bg_stroke = Stroke::NONE;
+            }
+            widgets.inactive.weak_bg_fill = Color32::TRANSPARENT;
+            let field = DragValue::new(&mut value)
+                .range(spec.range.clone())
+                .clamp_existing_to_range(false)
+                .speed((spec.step * 0.25).max((spec.range.end() - spec.range.start()) / 1000.0))
+                .update_while_editing(false)
+                .custom_formatter(|value, _| spec.text(value))
+                .custom_parser(parse);
+            ui.add(field)
+        })
+        .inner;
+    note(&response, out);
+    let response = response.accessible_name(format!("{} value", spec.label));
+    if response.changed() {
+        out.changed = Some(value);
+    }
+}
+
+fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), 16.0), Sense::click_and_drag());
+    let track = Rect::from_center_size(rect.center(), vec2(rect.width(), RAIL));
+    let travel = track.x_range().shrink(KNOB_RADIUS);
+    if let Some(pointer) = response.interact_pointer_pos() {
+        out.changed = Some(spec.at((pointer.x - travel.min) / travel.span().max(1.0)));
+    }
+    note(&response, out);
+    if let Some(asked) = slide::asked_value(
+        ui,
+        &response,
+        spec.label,
+        spec.value,
+        &spec.range,
+        spec.step,
+    ) {
+        out.changed = Some(asked);
+    }
+    let shown = out.changed.map_or(spec.value, |value| spec.snap(value));
+    let x = travel.min + spec.share(shown) * travel.span();
+    paint_rail(ui, track, x, &response);
+    response.on_hover_cursor(CursorIcon::ResizeHorizontal);
+}
+
+fn paint_rail(ui: &Ui, track: Rect, x: f32, response: &Response) {
+    let palette = palette(ui);
+    let painter = ui.painter();
+    painter.rect_filled(track, RAIL / 2.0, palette.hairline);
+    painter.rect_filled(track.with_max_x(x), RAIL / 2.0, palette.accent);
+    let is_held = response.dragged() || response.hovered();
+    let radius = if is_held {
+        KNOB_RADIUS + 1.0
+    } else {
+        KNOB_RADIUS
+    };
+    let center = pos2(x, track.center().y);
+    painter.circle_filled(center, radius + 1.0, palette.panel);
+    painter.circle(center, radius, palette.outline, Stroke::NONE);
+    painter.circle_filled(center, radius - 1.5, palette.text);
+    if response.has_focus() {
+        painter.circle_stroke(center, radius + 2.5, theme::focus_ring(ui));
+    }
+}
+
+fn note(response: &Response, out: &mut KnobResponse) {
+    out.drag_started |= response.drag_started();
+    out.drag_stopped |= response.drag_stopped();
+}

@@ -1,0 +1,185 @@
+//! A knob as a value: its range, its steps, and how its rail and its text map to them.
+
+use super::{Tone, grouped};
+use std::ops::RangeInclusive;
+
+/// A knob as it is shown.
+#[derive(Clone, Debug)]
+pub struct KnobSpec<'a> {
+    /// Its name, also for assistive tools.
+    pub label: &'a str,
+    /// Its value.
+    pub value: f64,
+    /// What it may be.
+    pub range: RangeInclusive<f64>,
+    /// The smallest change; whole steps from 0.
+    pub step: f64,
+    /// Whether the rail gives small values as much room as large ones.
+    pub log: bool,
+    /// Shown weak behind the value.
+    pub unit: &'a str,
+    /// One line on what it does; may be empty.
+    pub help: &'a str,
+    /// What reset goes back to.
+    pub default: f64,
+    /// What the present value leads to.
+    pub consequence: Option<String>,
+    /// How the consequence is to be judged.
+    pub tone: Tone,
+}
+
+/// What happened to a knob in this frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KnobResponse {
+    /// The value it was set to.
+    pub changed: Option<f64>,
+    /// A drag began: what changes until it ends is one change.
+    pub drag_started: bool,
+    /// The drag ended.
+    pub drag_stopped: bool,
+    /// `changed` is the default, asked for by the reset button.
+    pub reset: bool,
+}
+
+impl KnobSpec<'_> {
+    /// The value at a share of the rail.
+    pub(super) fn at(&self, share: f32) -> f64 {
+        let (low, high) = (*self.range.start(), *self.range.end());
+        let share = f64::from(share.clamp(0.0, 1.0));
+        if !self.log || high <= low {
+            low + share * (high - low)
+        } else if low > 0.0 {
+            low * (high / low).powf(share)
+        } else {
+            low + ((high - low).ln_1p() * share).exp_m1()
+        }
+    }
+
+    /// Where a value lies on the rail.
+    pub(super) fn share(&self, value: f64) -> f32 {
+        let (low, high) = (*self.range.start(), *self.range.end());
+        if high <= low {
+            return 0.0;
+        }
+        let value = value.clamp(low, high);
+        let share = if !self.log {
+            (value - low) / (high - low)
+        } else if low > 0.0 {
+            (value / low).ln() / (high / low).ln()
+        } else {
+            (value - low).ln_1p() / (high - low).ln_1p()
+        };
+        share as f32
+    }
+
+    /// The nearest whole step within the range.
+    pub(super) fn snap(&self, value: f64) -> f64 {
+        if self.step <= 0.0 || !value.is_finite() {
+            return self.value;
+        }
+        let whole = (value / self.step).round() * self.step;
+        let scale = 10f64.powi(self.decimals() + 2);
+        ((whole * scale).round() / scale).clamp(*self.range.start(), *self.range.end())
+    }
+
+    /// Whether two values are one, as far as steps go.
+    pub(super) fn is_same(&self, a: f64, b: f64) -> bool {
+        (a - b).abs() <= self.step.abs() * 1e-6
+    }
+
+    /// Digits behind the point.
+    fn decimals(&self) -> i32 {
+        if self.step >= 1.0 {
+            0
+        } else {
+            (-self.step.log10()).ceil() as i32
+        }
+    }
+
+    /// A value as it is written.
+    pub(super) fn text(&self, value: f64) -> String {
+        let decimals = self.decimals().max(0) as usize;
+        if decimals > 0 {
+            format!("{value:.decimals$}")
+        } else {
+            grouped(value)
+        }
+    }
+}
+
+/// Reads what people type: `126 000`, `126k`, `0.75`, `75%`.
+pub(super) fn parse(text: &str) -> Option<f64> {
+    let text: String = text
+        .chars()
+        .filter(|c| !c.is_whitespace() && *c != '_' && *c != ',')
+        .collect();
+    let text = text.replace('\u{2212}', "-").to_lowercase();
+    let (number, factor) = match text.chars().last()? {
+        'k' => (&text[..text.len() - 1], 1e3),
+        'm' => (&text[..text.len() - 1], 1e6),
+        '%' => (&text[..text.len() - 1], 0.01),
+        _ => (text.as_str(), 1.0),
+    };
+    number.parse::<f64>().ok().map(|value| value * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(range: RangeInclusive<f64>, step: f64, log: bool) -> KnobSpec<'static> {
+        KnobSpec {
+            label: "knob",
+            value: 1.0,
+            range,
+            step,
+            log,
+            unit: "",
+            help: "",
+            default: 1.0,
+            consequence: None,
+            tone: Tone::Plain,
+        }
+    }
+
+    #[test]
+    fn a_place_on_the_rail_and_its_value_are_each_other_s_inverse() {
+        for knob in [
+            spec(0.1..=1.0, 0.01, false),
+            spec(1000.0..=200_000.0, 500.0, true),
+            spec(0.0..=100_000.0, 1.0, true),
+        ] {
+            for share in [0.0f32, 0.25, 0.5, 1.0] {
+                assert!(
+                    (knob.share(knob.at(share)) - share).abs() < 1e-5,
+                    "{knob:?} {share}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn values_keep_to_steps_and_range() {
+        let near = |snapped: f64, value: f64| assert!((snapped - value).abs() < 1e-9, "{snapped}");
+        near(spec(0.1..=1.0, 0.05, false).snap(0.7321), 0.75);
+        near(
+            spec(1000.0..=200_000.0, 500.0, true).snap(40_312.0),
+            40_500.0,
+        );
+        near(spec(0.0..=8.0, 1.0, false).snap(99.0), 8.0);
+    }
+
+    #[test]
+    fn typed_values_may_be_grouped_shortened_or_percent() {
+        let near = |text, value: f64| {
+            let parsed = parse(text).expect("a number");
+            assert!((parsed - value).abs() < 1e-9, "{text}");
+        };
+        near("126\u{2009}000", 126_000.0);
+        near("126k", 126_000.0);
+        near("1.5M", 1_500_000.0);
+        near("75 %", 0.75);
+        assert_eq!(parse("soon"), None);
+        assert_eq!(parse(""), None);
+    }
+}

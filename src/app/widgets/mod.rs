@@ -1,0 +1,51 @@
+//! Controls of our own look: they know nothing of sessions and policies beyond what a caller hands them.
+
+mod fate_bar;
+mod hint;
+mod knob_slider;
+mod knob_spec;
+mod number;
+mod pill;
+pub(crate) mod slide;
+
+pub use fate_bar::fate_bar;
+pub use hint::{figure, hairline, section, swatch};
+pub use knob_slider::knob_slider;
+pub use knob_spec::{KnobResponse, KnobSpec};
+pub use number::{grouped, short};
+pub use pill::{chip, primary_button, secondary_button, tabs, toggle};
+
+use super::theme::Palette;
+use egui::Color32;
+
+/// What a figure says about itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing: a plain value.
+    #[default]
+    Plain,
+    /// Of little weight.
+    Weak,
+    /// Fine.
+    Ok,
+    /// Needs attention.
+    Warn,
+    /// Wrong.
+    Bad,
+    /// Can be acted upon.
+    Accent,
+}
+
+impl Tone {
+    /// Its color.
+    pub fn color(self, palette: &Palette) -> Color32 {
+        match self {
+            Self::Plain => palette.text,
+            Self::Weak => palette.weak,
+            Self::Ok => palette.ok,
+            Self::Warn => palette.warn,
+            Self::Bad => palette.bad,
+            Self::Accent => palette.accent,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Buttons, chips and tabs.
+
+use crate::app::theme::{self, chip_padding, palette, space};
+use egui::{
+    Button, Color32, CornerRadius, Response, RichText, Role, Sense, Stroke, StrokeKind, TextStyle,
+    Ui, WidgetInfo, vec2,
+};
+
+/// The one button that a view is about.
+pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
+    let palette = palette(ui);
+    let text = RichText::new(text)
+        .text_style(theme::strong())
+        .color(palette.on_fill);
+    let button = Button::new(text).fill(palette.accent).stroke(Stroke::NONE);
+    ui.add(button.min_size(vec2(0.0, space::CONTROL)))
+}
+
+/// Any other button. The shortcut, if any, stands weak behind the text.
+pub fn secondary_button(ui: &mut Ui, text: &str, shortcut: &str) -> Response {
+    let palette = palette(ui);
+    let mut button = Button::new(text).min_size(vec2(0.0, space::CONTROL));
+    if !shortcut.is_empty() {
+        button = button.right_text(
+            RichText::new(shortcut)
+                .text_style(TextStyle::Small)
+                .color(palette.weak),
+        );
+    }
+    let response = ui.add(button);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), text));
+    response
+}
+
+/// A button that stays chosen: outlined and lettered in `color` while it is.
+pub fn toggle(ui: &mut Ui, text: &str, is_on: bool, color: Color32) -> Response {
+    let palette = palette(ui);
+    let ink = if is_on { color } else { palette.text };
+    let mut button =
+        Button::new(RichText::new(text).color(ink)).min_size(vec2(0.0, space::CONTROL));
+    if is_on {
+        button = button.stroke(Stroke::new(1.0, color)).fill(palette.panel);
+    }
+    let response = ui.add(button);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), is_on, text));
+    response
+}
+
+/// A quiet box around a few words: a file's name, a model, a state. `dot` puts a colored dot before them;
+/// each word comes with whether it is strong.
+pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Response {
+    let palette = palette(ui);
+    let mut job = egui::text::LayoutJob::default();
+    for (word, is_strong) in words {
+        let (style, ink) = if *is_strong {
+            (theme::strong(), palette.text)
+        } else {
+            (TextStyle::Body, palette.weak)
+        };
+        let format = egui::TextFormat {
+            font_id: style.resolve(ui.style()),
+            color: ink,
+            ..Default::default()
+        };
+        job.append(word, 0.0, format);
+    }
+    let galley = ui.painter().layout_job(job);
+    let dot_width = if dot.is_some() { 8.0 + 6.0 } else { 0.0 };
+    let size = vec2(
+        galley.size().x + dot_width + 2.0 * chip_padding().x,
+        space::CONTROL - 4.0,
+    );
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let fill = if response.hovered() {
+        palette.hover
+    } else {
+        palette.raised
+    };
+    ui.painter().rect(
+        rect,
+        CornerRadius::same(space::RADIUS),
+        fill,
+        palette.line(),
+        StrokeKind::Inside,
+    );
+    let mut at = rect.left_center() + vec2(chip_padding().x, 0.0);
+    if let Some(color) = dot {
+        ui.painter().circle_filled(at + vec2(4.0, 0.0), 4.0, color);
+        at.x += dot_width;
+    }
+    ui.painter()
+        .galley(at - vec2(0.0, galley.size().y / 2.0), galley, palette.text);
+    if response.has_focus() {
+        ui.painter().rect_stroke(
+            rect,
+            CornerRadius::same(space::RADIUS),
+            theme::focus_ring(ui),
+            StrokeKind::Outside,
+        );
+    }
+    let text: String = words.iter().map(|(word, _)| *word).collect();
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &text));
+    response
+}
+
+/// A row of tabs, the chosen one underlined. Each is a name and a count or remark shown in amber behind it (or "").
+/// Gives back the one that was clicked.
+pub fn tabs(ui: &mut Ui, names: &[(&str, &str)], chosen: usize) -> Option<usize> {
+    let mut clicked = None;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 20.0;
+        for (index, (name, remark)) in names.iter().enumerate() {
+            if tab(ui, name, remark, index == chosen).clicked() {
+                clicked = Some(index);
+            }
+        }
+    });
+    clicked
+}
+
+fn tab(ui: &mut Ui, name: &str, remark: &str, is_chosen: bool) -> Response {
+    let palette = palette(ui);
+    let body = TextStyle::Body.resolve(ui.style());
+    let strong = theme::strong().resolve(ui.style());
+    // As wide as when it is chosen, so that choosing moves nothing.
+    let wide = ui
+        .painter()
+        .layout_no_wrap(name.to_owned(), strong.clone(), palette.text);
+    let galley = if is_chosen {
+        std::sync::Arc::clone(&wide)
+    } else {
+        ui.painter()
+            .layout_no_wrap(name.to_owned(), body, palette.weak)
+    };
+    let remark = (!remark.is_empty()).then(|| {
+        ui.painter()
+            .layout_no_wrap(remark.to_owned(), strong, palette.warn)
+    });
+    let extra = remark.as_ref().map_or(0.0, |remark| remark.size().x + 5.0);
+    let size = vec2(wide.size().x + extra, 32.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let top = rect.center().y - wide.size().y / 2.0;
+    let ink = if response.hovered() {
+        palette.text
+    } else {
+        palette.weak
+    };
+    ui.painter().galley_with_override_text_color(
+        egui::pos2(rect.left(), top),
+        galley,
+        if is_chosen { palette.text } else { ink },
+    );
+    if let Some(remark) = remark {
+        ui.painter().galley(
+            egui::pos2(rect.left() + wide.size().x + 5.0, top),
+            remark,
+            palette.warn,
+        );
+    }
+    if is_chosen {
+        let line = egui::Rect::from_min_max(
+            egui::pos2(rect.left(), rect.bottom() - 3.0),
+            egui::pos2(rect.right(), rect.bottom() - 1.0),
+        );
+        ui.painter().rect_filled(line, 1.0, palette.accent);
+    }
+    if response.has_focus() {
+        ui.painter().rect_stroke(
+            rect.expand2(vec2(4.0, -4.0)),
+            4.0,
+            theme::focus_ring(ui),
+            StrokeKind::Inside,
+        );
+    }
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), is_chosen, name));
+    response
+}

@@ -1,0 +1,291 @@
+//! How numbers and facts are said to people: the only place of the window that turns shares into percent.
+//!
+//! Thousands are grouped by thin spaces, `≈` stands before what is estimated, and a percentage always says of what.
+
+use crate::engine::{Fate, Knob, WindowSource};
+use crate::session::{Kind, WrittenKind};
+use crate::tokens::{Basis, TokenLedger};
+use crate::units::{Bytes, Share, Tokens};
+
+/// Groups thousands; does not break.
+const THIN: char = '\u{2009}';
+
+/// A number with its thousands grouped: `12 804`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 2);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(THIN);
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Tokens in full: `12 804`.
+pub fn tokens(n: Tokens) -> String {
+    grouped(n.0)
+}
+
+/// Tokens as short as a figure can be: `310`, `12.8k`, `126k`, `2.16M`.
+pub fn short(n: Tokens) -> String {
+    let n = n.0;
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..999_500 => scaled(n, 1_000, "k"),
+        999_500..999_500_000 => scaled(n, 1_000_000, "M"),
+        _ => scaled(n, 1_000_000_000, "G"),
+    }
+}
+
+/// Three digits of precision.
+fn scaled(n: u64, unit: u64, name: &str) -> String {
+    let value = n as f64 / unit as f64;
+    // The thresholds are where rounding would add a digit.
+    let places = match value {
+        ..9.995 => 2,
+        9.995..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.places$}{name}")
+}
+
+/// `≈` where a count is a guess, nothing where it is known.
+pub fn about(basis: Basis) -> &'static str {
+    if matches!(basis, Basis::Estimated) {
+        "≈"
+    } else {
+        ""
+    }
+}
+
+/// A share in percent: `8.9 %`, `92 %`.
+pub fn percent(share: Share) -> String {
+    let value = share.0 * 100.0;
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let places = usize::from(value.abs() < 9.95);
+    format!("{value:.places$}{THIN}%")
+}
+
+/// `85 % of usable`.
+pub fn of_usable(share: Share) -> String {
+    format!("{} of usable", percent(share))
+}
+
+/// `92 % of window`.
+pub fn of_window(share: Share) -> String {
+    format!("{} of window", percent(share))
+}
+
+/// How the counts of a session are known, for the chip in the bar.
+pub fn basis(ledger: &TokenLedger) -> String {
+    match ledger.basis {
+        Basis::Reported => "reported by the provider".to_owned(),
+        Basis::Exact => format!("exact {}", ledger.counter.name),
+        Basis::Calibrated(error) => format!("calibrated ±{THIN}{}", percent(error)),
+        Basis::Estimated => format!("≈ estimated with {}", ledger.counter.name),
+    }
+}
+
+/// What the basis means, for the chip's tooltip.
+pub fn basis_help(ledger: &TokenLedger) -> String {
+    let counter = ledger.counter.name;
+    match (ledger.basis, &ledger.fit) {
+        (Basis::Calibrated(_), Some(fit)) => format!(
+            "Counted with {counter} and fitted to the usage that {} calls report: {} tokens that the file does not hold, \
+             {:.3} tokens for each counted. Predicting each call from the ones before it: error {}. Without the fit: {}.",
+            fit.calls,
+            grouped(fit.overhead.max(0.0).round() as u64),
+            fit.factor,
+            percent(fit.prequential_error),
+            percent(fit.unfitted_error),
+        ),
+        (Basis::Exact, _) => format!(
+            "Counted with {counter}, the model's own vocabulary. The file reports no usage to check it against."
+        ),
+        (Basis::Reported, _) => "The provider reports these counts.".to_owned(),
+        _ => format!(
+            "Counted with {counter}. The file reports no usage to fit it to, and the vocabulary is not the model's own, so counts are estimates."
+        ),
+    }
+}
+
+/// Where the context window comes from, in a word.
+pub fn window_source(source: WindowSource) -> &'static str {
+    match source {
+        WindowSource::ByHand => "set by hand",
+        WindowSource::Recorded => "recorded",
+        WindowSource::ModelTable => "from the model table",
+        WindowSource::Assumed => "assumed",
+    }
+}
+
+/// A kind, for people.
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::System => "system",
+        Kind::Tools => "tools",
+        Kind::User => "user",
+        Kind::Assistant => "assistant",
+        Kind::Thinking => "thinking",
+        Kind::ToolCall => "call",
+        Kind::ToolResult => "result",
+        Kind::Media => "media",
+        Kind::Summary => "summary",
+        Kind::Notice => "notice",
+    }
+}
+
+/// What became of a message, in a word.
+pub fn fate(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Kept => "kept",
+        Fate::Cleared => "cleared",
+        Fate::Cut => "cut",
+        Fate::Summarized => "summary",
+        Fate::Dropped => "dropped",
+        Fate::Absent => "absent",
+    }
+}
+
+/// What a policy wrote, in a word.
+pub fn written(kind: WrittenKind) -> &'static str {
+    match kind {
+        WrittenKind::Summary => "summary",
+        WrittenKind::Notice => "notice",
+    }
+}
+
+/// A knob's value as it is edited: `0.75`, `40 000`.
+pub fn knob_value(knob: &Knob, value: f64) -> String {
+    if knob.step >= 1.0 && value >= 0.0 {
+        return grouped(value.round() as u64);
+    }
+    let places = if knob.step >= 0.1 { 1 } else { 2 };
+    format!("{value:.places$}")
+}
+
+/// A knob's unit, as short as it can be.
+pub fn knob_unit(unit: &str) -> &str {
+    match unit {
+        "tokens" => "tok",
+        other => other.strip_prefix("share ").unwrap_or(other),
+    }
+}
+
+/// `1 message`, `3 messages`.
+pub fn count(n: usize, one: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {one}{plural}", grouped(n as u64))
+}
+
+/// Bytes, roughly: `812 B`, `45.2 MB`.
+pub fn bytes(n: Bytes) -> String {
+    let n = n.0;
+    match n {
+        0..1_000 => format!("{n} B"),
+        1_000..999_500 => scaled(n, 1_000, " kB"),
+        999_500..999_500_000 => scaled(n, 1_000_000, " MB"),
+        _ => scaled(n, 1_000_000_000, " GB"),
+    }
+}
+
+/// A quantity of an expression: whole numbers grouped, shares with three places.
+pub fn quantity(value: f64) -> String {
+    if value.is_infinite() {
+        return "never".to_owned();
+    }
+    if value.fract().abs() < 1e-9 && value >= 0.0 {
+        grouped(value as u64)
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// Where in a session the lanes are looked at: `at call 212`, `at the end`.
+pub fn place(step: usize, n_steps: usize) -> String {
+    if step + 1 < n_steps {
+        format!("at call {}", number(step))
+    } else {
+        "at the end".to_owned()
+    }
+}
+
+/// The number of an index, as people count: from 1.
+pub fn number(index: usize) -> String {
+    grouped(index as u64 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped_by_thin_spaces() {
+        let said = [0, 7, 999, 1_000, 12_804, 1_000_000].map(grouped);
+        assert_eq!(
+            said,
+            [
+                "0",
+                "7",
+                "999",
+                "1\u{2009}000",
+                "12\u{2009}804",
+                "1\u{2009}000\u{2009}000"
+            ]
+        );
+    }
+
+    #[test]
+    fn short_figures_keep_three_digits_and_never_overflow_into_a_fourth() {
+        let said = [
+            310, 1_234, 9_996, 12_804, 99_960, 126_000, 999_499, 999_500, 2_160_000, 61_400_000,
+        ]
+        .map(|n| short(Tokens(n)));
+        assert_eq!(
+            said,
+            [
+                "310", "1.23k", "10.0k", "12.8k", "100k", "126k", "999k", "1.00M", "2.16M", "61.4M"
+            ]
+        );
+    }
+
+    #[test]
+    fn percentages_say_of_what_and_show_a_decimal_only_when_small() {
+        assert_eq!(of_usable(Share(0.852)), "85\u{2009}% of usable");
+        assert_eq!(of_window(Share(0.0893)), "8.9\u{2009}% of window");
+        assert_eq!(percent(Share(f64::NAN)), "–");
+        assert_eq!(percent(Share(1.004)), "100\u{2009}%");
+    }
+
+    #[test]
+    fn only_estimates_are_marked_as_such() {
+        let marks = [
+            Basis::Reported,
+            Basis::Exact,
+            Basis::Calibrated(Share(0.02)),
+            Basis::Estimated,
+        ]
+        .map(about);
+        assert_eq!(marks, ["", "", "", "≈"]);
+    }
+
+    #[test]
+    fn units_are_as_short_as_they_can_be() {
+        assert_eq!(
+            ["tokens", "share of usable", "messages"].map(knob_unit),
+            ["tok", "of usable", "messages"]
+        );
+    }
+
+    #[test]
+    fn one_thing_has_no_plural() {
+        assert_eq!(
+            [count(1, "call"), count(2, "call"), count(0, "call")],
+            ["1 call", "2 calls", "0 calls"]
+        );
+    }
+}

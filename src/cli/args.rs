@@ -1,0 +1,286 @@
+//! Options that every verb knows, and the words they are made of.
+
+use crate::exec::{LoadOptions, Loaded, load, load_bytes};
+use crate::tokens::{self, COUNTERS, Counter, Progress};
+use crate::units::Tokens;
+use anyhow::{Context as _, bail};
+use lexopt::Arg;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// What every verb's help ends with.
+pub(super) const SHARED_HELP: &str = "\
+Options everywhere:
+  --window N           context window by hand (200000, 200k, 1M)
+  --output-reserve N   room kept for the answer
+  --counter NAME       what counts tokens (o200k_base, cl100k_base, chars/4, ...)
+  --conversation N     which conversation of a file that holds several, from 1
+  --json               the result as JSON
+  --no-state           keep no recent files or window layout
+  --help, --version
+
+FILE may be - for standard input. Exit codes: 0 done, 1 a check failed, 2 bad input or use.
+";
+
+/// A word of the command line.
+#[derive(Debug, PartialEq)]
+pub(super) enum Word {
+    /// An option with its dashes.
+    Option(String),
+    /// Anything else.
+    Operand(OsString),
+}
+
+/// The words of the command line, one after another.
+pub(super) struct Words {
+    parser: lexopt::Parser,
+    first: Option<OsString>,
+}
+
+/// Not a failure, but a wish that ends the reading of options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Asked {
+    /// `--help`.
+    #[error("help")]
+    Help,
+    /// `--version`.
+    #[error("version")]
+    Version,
+}
+
+/// The wish an error stands for, if it is one.
+pub(super) fn asked_for(error: &anyhow::Error) -> Option<Asked> {
+    error.downcast_ref().copied()
+}
+
+impl Words {
+    /// These words, the program's name not among them.
+    pub(super) fn new(words: impl Iterator<Item = OsString>) -> Self {
+        let words: Vec<OsString> = words.collect();
+        Self {
+            first: words.first().cloned(),
+            parser: lexopt::Parser::from_args(words),
+        }
+    }
+
+    /// The word that may be a verb: only the first.
+    pub(super) fn verb(&self) -> Option<&str> {
+        self.first.as_deref().and_then(OsStr::to_str)
+    }
+
+    /// The first word was the verb.
+    pub(super) fn skip_verb(&mut self) {
+        // An ordinary word without dashes: reading it cannot fail.
+        let _ = self.parser.next();
+    }
+
+    /// The next word.
+    pub(super) fn next(&mut self) -> anyhow::Result<Option<Word>> {
+        Ok(self.parser.next()?.map(|arg| match arg {
+            Arg::Short(letter) => Word::Option(format!("-{letter}")),
+            Arg::Long(name) => Word::Option(format!("--{name}")),
+            Arg::Value(value) => Word::Operand(value),
+        }))
+    }
+
+    /// The value of the option just read, as it is (a path).
+    pub(super) fn raw_value(&mut self) -> anyhow::Result<OsString> {
+        Ok(self.parser.value()?)
+    }
+
+    /// The value of the option just read.
+    pub(super) fn value(&mut self, option: &str) -> anyhow::Result<String> {
+        let value = self.raw_value()?;
+        value
+            .into_string()
+            .map_err(|value| anyhow::anyhow!("{option}: {} is not Unicode", value.display()))
+    }
+}
+
+/// The options that every verb knows.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// The context window by hand.
+    pub(super) window: Option<Tokens>,
+    /// Room for the answer by hand.
+    pub(super) output_reserve: Option<Tokens>,
+    /// What counts.
+    pub(super) counter: &'static Counter,
+    /// Index of the conversation.
+    pub(super) conversation: usize,
+    /// Keep no state.
+    pub(super) no_state: bool,
+    /// Print JSON.
+    pub(super) json: bool,
+}
+
+impl Shared {
+    /// Nothing set.
+    pub(super) fn new() -> Self {
+        Self {
+            window: None,
+            output_reserve: None,
+            counter: tokens::default_counter(),
+            conversation: 0,
+            no_state: false,
+            json: false,
+        }
+    }
+
+    /// Takes an option if it is a shared one.
+    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
+        match option {
+            "--help" | "-h" => return Err(Asked::Help.into()),
+            "--version" | "-V" => return Err(Asked::Version.into()),
+            "--window" => self.window = Some(at_least_one(option, &words.value(option)?)?),
+            "--output-reserve" => self.output_reserve = Some(whole(option, &words.value(option)?)?),
+            "--counter" => self.counter = counter(&words.value(option)?)?,
+            "--conversation" => self.conversation = ordinal(option, &words.value(option)?)?,
+            "--no-state" => self.no_state = true,
+            "--json" => self.json = true,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// How to read a file.
+    pub(super) fn load_options(&self) -> LoadOptions {
+        LoadOptions {
+            counter: self.counter,
+            window: self.window,
+            conversation: self.conversation,
+        }
+    }
+
+    /// Reads the session file, or standard input for `-`.
+    pub(super) fn load(&self, file: &OsStr) -> anyhow::Result<Loaded> {
+        let (options, progress) = (self.load_options(), Progress::default());
+        if file != "-" {
+            return Ok(load(Path::new(file), &options, &progress)?);
+        }
+        let mut bytes = Vec::new();
+        io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .context("standard input cannot be read")?;
+        Ok(load_bytes("standard input", bytes, &options, &progress)?)
+    }
+}
+
+/// The error for an option that a verb does not have.
+pub(super) fn unknown_option(verb: &str, option: &str) -> anyhow::Error {
+    let help = if verb.is_empty() {
+        "plimsoll --help".to_owned()
+    } else {
+        format!("plimsoll {verb} --help")
+    };
+    anyhow::anyhow!("unknown option {option}; `{help}` lists what there is")
+}
+
+/// The one file of a verb.
+pub(super) fn one_file(verb: &str, files: Vec<OsString>) -> anyhow::Result<OsString> {
+    match <[OsString; 1]>::try_from(files) {
+        Ok([file]) => Ok(file),
+        Err(files) if files.is_empty() => {
+            bail!("{verb} needs a session file: plimsoll {verb} FILE")
+        }
+        Err(files) => bail!("{verb} takes one session file, not {}", files.len()),
+    }
+}
+
+/// A number from 1, as an index from 0.
+pub(super) fn ordinal(option: &str, text: &str) -> anyhow::Result<usize> {
+    match text.parse::<usize>() {
+        Ok(n) if n > 0 => Ok(n - 1),
+        _ => bail!("{option} {text}: give a whole number from 1"),
+    }
+}
+
+/// A number as people write it: `0.75`, `40000`, `40_000`, `40k`, `1.5M`.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let digits = text.trim().replace('_', "");
+    let (digits, unit) = match digits.strip_suffix(['k', 'K']) {
+        Some(rest) => (rest, 1e3),
+        None => digits
+            .strip_suffix(['m', 'M'])
+            .map_or((digits.as_str(), 1.0), |rest| (rest, 1e6)),
+    };
+    // Rust also reads "inf" and "nan", which are no quantities.
+    digits
+        .parse::<f64>()
+        .ok()
+        .map(|n| n * unit)
+        .filter(|n| n.is_finite())
+}
+
+fn whole(option: &str, text: &str) -> anyhow::Result<Tokens> {
+    /// Far above any context window; keeps sums of them exact.
+    const LARGEST: f64 = 1e12;
+    let rounded = number(text).map(|n| (n, n.round()));
+    match rounded {
+        Some((n, tokens)) if (n - tokens).abs() < 1e-6 && (0.0..=LARGEST).contains(&tokens) => {
+            Ok(Tokens(tokens as u64))
+        }
+        _ => bail!("{option} {text}: give a number of tokens such as 200000, 200k or 1M"),
+    }
+}
+
+fn at_least_one(option: &str, text: &str) -> anyhow::Result<Tokens> {
+    match whole(option, text)? {
+        Tokens::ZERO => {
+            bail!("{option} {text}: give a number of tokens such as 200000, 200k or 1M")
+        }
+        tokens => Ok(tokens),
+    }
+}
+
+fn counter(name: &str) -> anyhow::Result<&'static Counter> {
+    tokens::by_name(name).ok_or_else(|| {
+        let known: Vec<_> = COUNTERS.iter().map(|c| c.name).collect();
+        anyhow::anyhow!(
+            "no counter is named {name:?}; there are {}",
+            known.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        let read: Vec<_> = ["200000", "200k", "1M", "0.75", "1_000", "1.5m", "-3"]
+            .map(number)
+            .into();
+        let meant = [
+            200_000.0,
+            200_000.0,
+            1_000_000.0,
+            0.75,
+            1_000.0,
+            1_500_000.0,
+            -3.0,
+        ];
+        assert_eq!(read, meant.map(Some));
+        assert_eq!(
+            ["", "k", "inf", "NaN", "12x", "1e999"].map(number),
+            [None; 6]
+        );
+    }
+
+    #[test]
+    fn a_window_of_nothing_or_of_half_a_token_is_refused() {
+        for text in ["0", "-1", "0.5", "1e15", "many"] {
+            assert!(at_least_one("--window", text).is_err(), "{text}");
+        }
+        assert_eq!(at_least_one("--window", "1.5k").unwrap(), Tokens(1_500));
+    }
+
+    #[test]
+    fn numbers_of_things_start_at_one() {
+        assert_eq!(ordinal("--at", "1").unwrap(), 0);
+        assert!(ordinal("--at", "0").is_err());
+    }
+}

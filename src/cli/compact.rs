@@ -1,0 +1,238 @@
+//! `plimsoll compact`: runs a policy for real and writes the managed conversation beside the source.
+
+use super::args::{Shared, Word, Words, one_file, ordinal, unknown_option};
+use super::lanes::{self, LaneArgs};
+use super::output::{clean, json, note, print, tokens};
+use super::replay::knobs_shape;
+use super::{Status, Verb};
+use crate::engine::Schedule;
+use crate::exec::{ExportJob, Exported, Loaded, Summarizer, default_export_path, export};
+use crate::formats::{self, FORMATS, Format};
+use anyhow::bail;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+pub(super) const VERB: Verb = Verb {
+    name: "compact",
+    summary: "Run a policy for real and write the managed conversation to a new file.",
+    help: "\
+plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
+
+  --policy NAME        a preset, or a FILE.toml
+  --set KNOB=VALUE     sets a knob
+  --schedule now       apply the policy once to the last real context (the default)
+  --schedule replay    as if the policy had been on from the first call
+  --at STEP            up to this call, from 1; the session's end unless told
+  --force              act even if the trigger is not met (with now)
+  --format NAME        how to write: the source's own format unless told, where it can be written
+  --summarizer digest  summaries by the offline digest (the default)
+  --summarizer text:S  S is the summary
+  -o, --output OUT     where to; <name>-managed-N beside the source unless told
+
+The source is never written and nothing is overwritten. What was written is read again and checked; exit 1 if a check
+fails. If the trigger is not met nothing is written, and that is said.
+
+JSON: before, after, changed, output, checks[{name, ok, detail}], notes[], policy, knobs{}, schedule, format.
+",
+    run,
+};
+
+/// The options as typed.
+#[derive(Default)]
+struct Wanted {
+    lanes: LaneArgs,
+    replay: bool,
+    force: bool,
+    at: Option<usize>,
+    format: Option<&'static Format>,
+    summarizer: Option<Summarizer>,
+    output: Option<PathBuf>,
+}
+
+impl Wanted {
+    fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
+        match option {
+            "--schedule" => self.replay = is_replay(&words.value(option)?)?,
+            "--force" => self.force = true,
+            "--at" => self.at = Some(ordinal(option, &words.value(option)?)?),
+            "--format" => self.format = Some(format(&words.value(option)?)?),
+            "--summarizer" => self.summarizer = Some(summarizer(&words.value(option)?)?),
+            "-o" | "--output" => self.output = Some(PathBuf::from(words.raw_value()?)),
+            _ => return self.lanes.take(option, words),
+        }
+        Ok(true)
+    }
+
+    fn schedule(&self) -> anyhow::Result<Schedule> {
+        match (self.replay, self.force) {
+            (true, true) => {
+                bail!("--force belongs to --schedule now: a replay acts where its trigger is met")
+            }
+            (true, false) => Ok(Schedule::Replay),
+            (false, force) => Ok(Schedule::Now { force }),
+        }
+    }
+}
+
+fn run(words: &mut Words) -> anyhow::Result<Status> {
+    let (mut shared, mut wanted) = (Shared::new(), Wanted::default());
+    let mut files: Vec<OsString> = Vec::new();
+    while let Some(word) = words.next()? {
+        match word {
+            Word::Operand(file) => files.push(file),
+            Word::Option(option) => {
+                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
+                    return Err(unknown_option(VERB.name, &option));
+                }
+            }
+        }
+    }
+    let file = one_file(VERB.name, files)?;
+    let (lane, schedule) = (wanted.lanes.one(VERB.name, &shared)?, wanted.schedule()?);
+    if file == "-" && wanted.output.is_none() {
+        bail!("compact of standard input needs -o OUT");
+    }
+    let loaded = shared.load(&file)?;
+    if let Some(text) = lanes::check_reserve(&loaded.case, lane.output_reserve(), &shared)? {
+        note(&text);
+    }
+    let until = within(&loaded, wanted.at)?;
+    let (format, format_note) = output_format(&loaded, wanted.format);
+    let output = wanted
+        .output
+        .unwrap_or_else(|| default_export_path(Path::new(&file), format));
+    let job = ExportJob {
+        case: loaded.case,
+        policy: lane.policy,
+        knobs: lane.knobs,
+        schedule,
+        until,
+        summarizer: wanted.summarizer.unwrap_or(Summarizer::Digest),
+        format,
+        output,
+    };
+    let mut exported = export(&job).map_err(anyhow::Error::msg)?;
+    exported
+        .notes
+        .extend(format_note.filter(|_| exported.changed));
+    if shared.json {
+        json(&shape(&job, &exported))?;
+    } else {
+        print(&text(&exported))?;
+    }
+    let has_failed = exported.checks.iter().any(|c| !c.ok);
+    Ok(if has_failed {
+        Status::CheckFailed
+    } else {
+        Status::Done
+    })
+}
+
+fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
+    let steps = loaded.case.session.steps.len();
+    match at {
+        Some(step) if step >= steps => bail!(
+            "--at {}: the session has {steps} calls; choose one of them",
+            step + 1
+        ),
+        at => Ok(at),
+    }
+}
+
+/// The source's own format where it can be written, else `OpenAI`'s, which everything reads.
+fn output_format(
+    loaded: &Loaded,
+    wanted: Option<&'static Format>,
+) -> (&'static Format, Option<String>) {
+    if let Some(format) = wanted {
+        return (format, None);
+    }
+    let own = formats::by_name(loaded.case.session.source.format);
+    let any = formats::by_name("openai_chat").unwrap_or(&FORMATS[0]);
+    match own {
+        Some(own) if own.export.is_some() => (own, None),
+        Some(own) => (
+            any,
+            Some(format!(
+                "{} cannot be written: this is {} (--format chooses)",
+                own.label, any.label
+            )),
+        ),
+        None => (any, None),
+    }
+}
+
+fn is_replay(text: &str) -> anyhow::Result<bool> {
+    match text {
+        "now" => Ok(false),
+        "replay" => Ok(true),
+        _ => bail!("--schedule {text}: choose now or replay"),
+    }
+}
+
+fn format(name: &str) -> anyhow::Result<&'static Format> {
+    formats::by_name(name).ok_or_else(|| {
+        let known: Vec<_> = FORMATS
+            .iter()
+            .filter(|f| f.export.is_some())
+            .map(|f| f.name)
+            .collect();
+        anyhow::anyhow!(
+            "no format is named {name:?}; those that can be written are {}",
+            known.join(", ")
+        )
+    })
+}
+
+fn summarizer(text: &str) -> anyhow::Result<Summarizer> {
+    match text.split_once(':') {
+        None if text == "digest" => Ok(Summarizer::Digest),
+        Some(("text", summary)) if !summary.trim().is_empty() => {
+            Ok(Summarizer::Text(summary.to_owned()))
+        }
+        _ => bail!("--summarizer {text}: choose digest or text:THE SUMMARY"),
+    }
+}
+
+fn shape(job: &ExportJob, exported: &Exported) -> Value {
+    json!({
+        "before": exported.before,
+        "after": exported.after,
+        "changed": exported.changed,
+        "output": exported.output.as_ref().map(|path| path.to_string_lossy()),
+        "checks": exported.checks,
+        "notes": exported.notes,
+        "policy": job.policy.name,
+        "knobs": knobs_shape(&job.knobs),
+        "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
+        "format": job.format.name,
+    })
+}
+
+fn text(exported: &Exported) -> String {
+    let mut text = match &exported.output {
+        Some(path) => {
+            let (before, after) = (tokens(exported.before), tokens(exported.after));
+            format!(
+                "{before} → {after} tokens, written to {}\n",
+                clean(&path.to_string_lossy())
+            )
+        }
+        None => format!("unchanged: {} tokens\n", tokens(exported.before)),
+    };
+    for check in &exported.checks {
+        let verdict = if check.ok { "ok" } else { "FAILED" };
+        let _ = writeln!(
+            text,
+            "  {verdict:<6} {:<10}  {}",
+            check.name,
+            clean(&check.detail)
+        );
+    }
+    for note in &exported.notes {
+        let _ = writeln!(text, "note: {}", clean(note));
+    }
+    text
+}

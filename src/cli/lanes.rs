@@ -1,0 +1,241 @@
+//! Which policies a command plays: `--policy`, `--set` and `--output-reserve`.
+
+use super::args::{Shared, Words, number};
+use crate::engine::{Case, KnobRole, KnobValues, Policy};
+use crate::exec::load_policy;
+use crate::presets::{self, PRESETS};
+use crate::units::Tokens;
+use anyhow::bail;
+use std::path::Path;
+
+/// What is always shown beside the policies: what really happened, and what would have without any management.
+pub(super) const ALWAYS: [&str; 2] = ["recorded", "none"];
+
+/// The three strategies that are compared when no policy is named.
+const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
+
+/// One policy with its settings.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    /// Its name among the lanes; the policy's own unless told.
+    pub(super) name: String,
+    /// What is played.
+    pub(super) policy: Policy,
+    /// Its settings.
+    pub(super) knobs: KnobValues,
+}
+
+/// The options as typed.
+#[derive(Debug, Default)]
+pub(super) struct LaneArgs {
+    policies: Vec<String>,
+    sets: Vec<Set>,
+}
+
+/// `[LANE.]KNOB=VALUE`.
+#[derive(Debug)]
+struct Set {
+    lane: Option<String>,
+    knob: String,
+    value: f64,
+}
+
+impl Lane {
+    /// Room for the answer.
+    pub(super) fn output_reserve(&self) -> Tokens {
+        Tokens(self.policy.output_reserve(&self.knobs).max(0.0) as u64)
+    }
+}
+
+impl LaneArgs {
+    /// Takes an option if it is one of these.
+    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
+        match option {
+            "--policy" => self.policies.push(words.value(option)?),
+            "--set" => self.sets.push(set(&words.value(option)?)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The lanes to compare: those named, else the three strategies. `recorded` and `none` may be named: they are
+    /// always there.
+    pub(super) fn lanes(&self, shared: &Shared) -> anyhow::Result<Vec<Lane>> {
+        let named = self
+            .policies
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !ALWAYS.contains(name));
+        if self.policies.is_empty() {
+            self.build(STRATEGIES.into_iter(), shared)
+        } else {
+            self.build(named, shared)
+        }
+    }
+
+    /// The one policy of a verb that changes something.
+    pub(super) fn one(&self, verb: &str, shared: &Shared) -> anyhow::Result<Lane> {
+        let mut lanes = match self.policies.len() {
+            1 => self.build(self.policies.iter().map(String::as_str), shared)?,
+            0 => bail!("{verb} needs --policy NAME; there are {}", known_policies()),
+            n => bail!("{verb} takes one --policy, not {n}"),
+        };
+        match lanes.pop() {
+            Some(lane) if !lane.policy.stages.is_empty() => Ok(lane),
+            _ => bail!(
+                "{} never removes anything; choose another policy",
+                self.policies[0]
+            ),
+        }
+    }
+
+    fn build<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str>,
+        shared: &Shared,
+    ) -> anyhow::Result<Vec<Lane>> {
+        let mut lanes = names.map(lane).collect::<anyhow::Result<Vec<_>>>()?;
+        for (idx, lane) in lanes.iter().enumerate() {
+            if lanes[..idx].iter().any(|other| other.name == lane.name) {
+                bail!(
+                    "two lanes are named {0}; tell them apart, as in --policy {0}@other",
+                    lane.name
+                );
+            }
+        }
+        for set in &self.sets {
+            apply(&mut lanes, set)?;
+        }
+        lanes
+            .iter_mut()
+            .try_for_each(|lane| reserve(lane, shared))?;
+        Ok(lanes)
+    }
+}
+
+/// The lane without any management.
+pub(super) fn none(shared: &Shared) -> anyhow::Result<Lane> {
+    let mut none = lane("none")?;
+    reserve(&mut none, shared)?;
+    Ok(none)
+}
+
+/// A reserve that leaves nothing of the window is a mistake when typed, and worth a word when not.
+pub(super) fn check_reserve(
+    case: &Case,
+    reserve: Tokens,
+    shared: &Shared,
+) -> anyhow::Result<Option<String>> {
+    let window = case.windows.largest();
+    if reserve < window {
+        return Ok(None);
+    }
+    let text = format!(
+        "an output reserve of {} leaves nothing of a window of {}",
+        reserve.0, window.0
+    );
+    match shared.output_reserve {
+        Some(_) => bail!("{text}; give a smaller --output-reserve or a larger --window"),
+        None => Ok(Some(format!(
+            "{text}: every call overflows; set --output-reserve"
+        ))),
+    }
+}
+
+fn lane(named: &str) -> anyhow::Result<Lane> {
+    let is_file = |name: &str| {
+        Path::new(name)
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+    };
+    let (policy, name) = match named.rsplit_once('@') {
+        Some((policy, lane)) if !lane.is_empty() && !is_file(named) => (policy, Some(lane)),
+        _ => (named, None),
+    };
+    let policy = if is_file(policy) {
+        load_policy(Path::new(policy))?
+    } else if let Some(policy) = presets::by_name(policy) {
+        policy
+    } else {
+        bail!(
+            "no preset is named {policy:?}; there are {}, or give a FILE.toml",
+            known_policies()
+        );
+    };
+    let name = name.map_or_else(|| policy.name.clone(), str::to_owned);
+    Ok(Lane {
+        name,
+        knobs: policy.defaults(),
+        policy,
+    })
+}
+
+fn known_policies() -> String {
+    let known: Vec<_> = PRESETS
+        .iter()
+        .map(|p| p.name)
+        .filter(|name| !ALWAYS.contains(name))
+        .collect();
+    known.join(", ")
+}
+
+/// Lane names hold no `=`, knob names no `.`.
+fn set(text: &str) -> anyhow::Result<Set> {
+    let parsed = text.split_once('=').and_then(|(name, value)| {
+        let (lane, knob) = match name.rsplit_once('.') {
+            Some((lane, knob)) => (Some(lane.to_owned()), knob),
+            None => (None, name),
+        };
+        Some(Set {
+            lane,
+            knob: knob.trim().to_owned(),
+            value: number(value)?,
+        })
+    });
+    parsed.ok_or_else(|| anyhow::anyhow!("--set {text}: give KNOB=NUMBER such as keep_recent=20"))
+}
+
+fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
+    let is_meant = |lane: &Lane| set.lane.as_ref().is_none_or(|name| *name == lane.name);
+    if let Some(name) = &set.lane
+        && !lanes.iter().any(is_meant)
+    {
+        let known: Vec<_> = lanes.iter().map(|l| l.name.as_str()).collect();
+        bail!("no lane is named {name:?}; there are {}", known.join(", "));
+    }
+    let mut is_known = false;
+    for lane in lanes
+        .iter_mut()
+        .filter(|lane| is_meant(lane) && lane.policy.knob(&set.knob).is_some())
+    {
+        lane.policy.set(&mut lane.knobs, &set.knob, set.value)?;
+        is_known = true;
+    }
+    if !is_known {
+        let mut known: Vec<_> = lanes
+            .iter()
+            .filter(|l| is_meant(l))
+            .flat_map(|l| &l.policy.knobs)
+            .map(|k| k.name.as_str())
+            .collect();
+        known.sort_unstable();
+        known.dedup();
+        bail!(
+            "no policy here has a knob named {:?}; there are {}",
+            set.knob,
+            known.join(", ")
+        );
+    }
+    Ok(())
+}
+
+fn reserve(lane: &mut Lane, shared: &Shared) -> anyhow::Result<()> {
+    let knob = lane
+        .policy
+        .knob_for(KnobRole::OutputReserve)
+        .map(|k| k.name.clone());
+    if let (Some(tokens), Some(knob)) = (shared.output_reserve, knob) {
+        lane.policy.set(&mut lane.knobs, &knob, tokens.as_f64())?;
+    }
+    Ok(())
+}

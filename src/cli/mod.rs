@@ -1,0 +1,125 @@
+//! The same engine without a window: one file a verb, one row a verb in `VERBS`.
+//!
+//! Results go to standard output, everything else to standard error. Exit 0: done; 1: a check failed; 2: bad input or
+//! use, then exactly one line that says what to do, and nothing was written. Knows no window: without a verb it hands
+//! back what to open ([`Invocation::Window`]).
+
+mod args;
+mod compact;
+mod inspect;
+mod lanes;
+mod output;
+mod presets;
+mod replay;
+mod window;
+
+pub use window::{Theme, WindowArgs};
+
+use args::Words;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io;
+
+/// One verb of the command line.
+#[derive(Debug)]
+struct Verb {
+    /// What is typed.
+    name: &'static str,
+    /// One line for the list of verbs.
+    summary: &'static str,
+    /// Usage and options, for `--help`.
+    help: &'static str,
+    /// Does it.
+    run: fn(&mut Words) -> anyhow::Result<Status>,
+}
+
+/// Every verb, in the order of the help text.
+static VERBS: &[Verb] = &[inspect::VERB, replay::VERB, compact::VERB, presets::VERB];
+
+/// How a verb ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// Done.
+    Done,
+    /// Done, but a check of the result failed.
+    CheckFailed,
+}
+
+/// What is left to do after the command line was read.
+#[derive(Debug)]
+pub enum Invocation {
+    /// Nothing: exit with this code.
+    Finished(u8),
+    /// Open the window, or render it to a picture.
+    Window(WindowArgs),
+}
+
+/// Reads the command line (the program's own name first) and does what it says, but for the window.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
+    let mut words = Words::new(args.into_iter().skip(1));
+    let verb = words
+        .verb()
+        .and_then(|name| VERBS.iter().find(|v| v.name == name));
+    let result = match verb {
+        Some(verb) => {
+            words.skip_verb();
+            (verb.run)(&mut words)
+                .map(|status| Invocation::Finished(u8::from(status == Status::CheckFailed)))
+        }
+        None => window::parse(&mut words),
+    };
+    result.unwrap_or_else(|error| match args::asked_for(&error) {
+        Some(args::Asked::Help) => printed(&verb.map_or_else(overview, help_of)),
+        Some(args::Asked::Version) => {
+            printed(concat!("plimsoll ", env!("CARGO_PKG_VERSION"), "\n"))
+        }
+        None if is_broken_pipe(&error) => Invocation::Finished(0),
+        None => Invocation::Finished(fail(&format!("{error:#}"))),
+    })
+}
+
+/// Says in one line on standard error what went wrong, and gives the exit code for it.
+pub fn fail(message: &str) -> u8 {
+    output::error(message);
+    2
+}
+
+/// Says something in one line on standard error that is no failure.
+pub fn note(message: &str) {
+    output::note(message);
+}
+
+fn printed(text: &str) -> Invocation {
+    match output::print(text) {
+        Err(error) if !is_broken_pipe(&error) => Invocation::Finished(fail(&format!("{error:#}"))),
+        _ => Invocation::Finished(0),
+    }
+}
+
+/// Whoever read our output has seen enough (`| head`): not a failure.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn help_of(verb: &Verb) -> String {
+    format!("{}\n\n{}\n{}", verb.summary, verb.help, args::SHARED_HELP)
+}
+
+fn overview() -> String {
+    let mut text = format!(
+        "{}\n\nUsage:\n{}\nVerbs:\n",
+        env!("CARGO_PKG_DESCRIPTION"),
+        window::HELP
+    );
+    for verb in VERBS {
+        let _ = writeln!(text, "  plimsoll {:<9} {}", verb.name, verb.summary);
+    }
+    let _ = write!(
+        text,
+        "\n`plimsoll VERB --help` lists a verb's options.\n\n{}",
+        args::SHARED_HELP
+    );
+    text
+}

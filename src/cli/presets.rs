@@ -1,0 +1,269 @@
+//! `plimsoll presets`: the systems we know, as data.
+
+use super::args::{Shared, Word, Words, unknown_option};
+use super::output::{clean, json, plain, print};
+use super::{Status, Verb};
+use crate::engine::{Action, Boundary, Hook, Keep, Knob, KnobRole, Policy, Stage, What};
+use crate::presets::{self, PRESETS};
+use anyhow::bail;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+pub(super) const VERB: Verb = Verb {
+    name: "presets",
+    summary: "List the presets, or show one: knobs, stages, sources.",
+    help: "\
+plimsoll presets [list] [--json]
+plimsoll presets show NAME [--json]
+
+JSON of list: [{name, label, help, knobs[], stages[]}] with names only.
+JSON of show: name, label, help, knobs[{name, value, range[], step, unit, help, role, key}], let[{name, expression}],
+stages[{id, at, when, take, do, guard, sentence}], sources[], unknowns[], differences[], toml.
+",
+    run,
+};
+
+fn run(words: &mut Words) -> anyhow::Result<Status> {
+    let (mut shared, mut operands) = (Shared::new(), Vec::new());
+    while let Some(word) = words.next()? {
+        match word {
+            Word::Operand(operand) => operands.push(operand.to_string_lossy().into_owned()),
+            Word::Option(option) if shared.take(&option, words)? => {}
+            Word::Option(option) => return Err(unknown_option(VERB.name, &option)),
+        }
+    }
+    match operands.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] | ["list"] => list(shared.json)?,
+        ["show", name] => show(name, shared.json)?,
+        ["show"] => bail!("presets show needs a NAME; there are {}", names()),
+        _ => bail!(
+            "presets {}: say presets list or presets show NAME",
+            operands.join(" ")
+        ),
+    }
+    Ok(Status::Done)
+}
+
+fn names() -> String {
+    PRESETS
+        .iter()
+        .map(|p| p.name)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn list(as_json: bool) -> anyhow::Result<()> {
+    let all = PRESETS.iter().filter_map(|p| presets::by_name(p.name));
+    if as_json {
+        let shape = |p: Policy| {
+            let knobs: Vec<_> = p.knobs.iter().map(|k| k.name.clone()).collect();
+            let stages: Vec<_> = p.stages.iter().map(|s| s.id.clone()).collect();
+            json!({ "name": p.name, "label": p.label, "help": p.help, "knobs": knobs, "stages": stages })
+        };
+        return json(&Value::Array(all.map(shape).collect()));
+    }
+    let mut text = String::new();
+    for policy in all {
+        let _ = writeln!(text, "{:<12} {}", policy.name, policy.help);
+    }
+    print(&text)
+}
+
+fn show(name: &str, as_json: bool) -> anyhow::Result<()> {
+    let preset = PRESETS.iter().find(|p| p.name == name);
+    let (Some(preset), Some(policy)) = (preset, presets::by_name(name)) else {
+        bail!("no preset is named {name:?}; there are {}", names());
+    };
+    if as_json {
+        json(&shape(&policy, preset.toml))
+    } else {
+        print(&text(&policy))
+    }
+}
+
+fn shape(policy: &Policy, toml: &str) -> Value {
+    json!({
+        "name": policy.name,
+        "label": policy.label,
+        "help": policy.help,
+        "knobs": policy.knobs.iter().map(knob_shape).collect::<Vec<_>>(),
+        "let": policy.lets.iter().map(|(name, e)| json!({ "name": name, "expression": e.text })).collect::<Vec<_>>(),
+        "stages": policy.stages.iter().map(stage_shape).collect::<Vec<_>>(),
+        "sources": policy.sources,
+        "unknowns": policy.unknowns,
+        "differences": policy.differences,
+        "toml": toml,
+    })
+}
+
+fn knob_shape(knob: &Knob) -> Value {
+    json!({
+        "name": knob.name,
+        "value": plain(knob.value),
+        "range": knob.range.map(plain),
+        "step": plain(knob.step),
+        "unit": knob.unit,
+        "help": knob.help,
+        "role": knob.role.map(role),
+        "key": knob.key,
+    })
+}
+
+fn stage_shape(stage: &Stage) -> Value {
+    json!({
+        "id": stage.id,
+        "at": hook(stage.at),
+        "when": stage.when.text,
+        "take": {
+            "what": what(stage.take.what),
+            "keep": stage.take.keep.iter().map(kept).collect::<Vec<_>>(),
+            "boundary": boundary(stage.take.boundary),
+        },
+        "do": stage.action.name(),
+        "guard": {
+            "min_saved": stage.guard.min_saved.as_ref().map(|e| e.text.clone()),
+            "must_shrink": stage.guard.must_shrink,
+            "cooldown": stage.guard.cooldown.text,
+        },
+        "sentence": sentence(stage),
+    })
+}
+
+fn text(policy: &Policy) -> String {
+    let mut text = format!(
+        "{} ({})\n{}\n\nKnobs\n",
+        policy.label, policy.name, policy.help
+    );
+    for knob in &policy.knobs {
+        let ([low, high], value) = (knob.range.map(plain), plain(knob.value));
+        let key = knob
+            .key
+            .as_ref()
+            .map_or_else(String::new, |key| format!(" [{key}]"));
+        let _ = writeln!(
+            text,
+            "  {} = {value} {} ({low} to {high}){key}\n      {}",
+            knob.name, knob.unit, knob.help
+        );
+    }
+    if !policy.lets.is_empty() {
+        text.push_str("\nNamed expressions\n");
+        policy
+            .lets
+            .iter()
+            .for_each(|(name, e)| _ = writeln!(text, "  {name} = {}", e.text));
+    }
+    text.push_str("\nStages\n");
+    if policy.stages.is_empty() {
+        text.push_str("  none\n");
+    }
+    policy
+        .stages
+        .iter()
+        .for_each(|stage| _ = writeln!(text, "  {}: {}", stage.id, sentence(stage)));
+    for (title, lines) in [
+        ("Sources", &policy.sources),
+        ("Not known", &policy.unknowns),
+        ("Other than documented", &policy.differences),
+    ] {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "\n{title}");
+            for line in lines {
+                let _ = writeln!(text, "  {}", clean(line));
+            }
+        }
+    }
+    text
+}
+
+/// A stage as a sentence: "before call, when used >= …: drop messages; keeps system; …".
+fn sentence(stage: &Stage) -> String {
+    let hook = hook(stage.at).replace('_', " ");
+    let mut clauses = vec![format!("{hook}, when {}: {}", stage.when.text, deed(stage))];
+    if !stage.take.keep.is_empty() {
+        let keep: Vec<_> = stage.take.keep.iter().map(kept).collect();
+        clauses.push(format!("keeps {}", keep.join(", ")));
+    }
+    clauses.push(format!("cuts at {}", boundary(stage.take.boundary)));
+    if let Some(least) = &stage.guard.min_saved {
+        clauses.push(format!("only if more than {} tokens are saved", least.text));
+    }
+    if stage.guard.must_shrink {
+        clauses.push("only if the context shrinks".to_owned());
+    }
+    if stage.guard.cooldown.text != "0" {
+        clauses.push(format!("then rests {} steps", stage.guard.cooldown.text));
+    }
+    clauses.join("; ")
+}
+
+/// What it does to what.
+fn deed(stage: &Stage) -> String {
+    let what = what(stage.take.what).replace('_', " ");
+    match &stage.action {
+        Action::Clear(clear) => {
+            format!("clear {what}, leaving \"{}\"", clear.marker.escape_debug())
+        }
+        Action::Drop(drop) => match &drop.notice {
+            Some(notice) => format!("drop {what}, leaving \"{}\"", notice.escape_debug()),
+            None => format!("drop {what}"),
+        },
+        Action::Summarize(s) => {
+            format!(
+                "put a summary of at most {} tokens in the place of {what}",
+                s.max_tokens.text
+            )
+        }
+    }
+}
+
+fn role(role: KnobRole) -> &'static str {
+    match role {
+        KnobRole::CompressionTrigger => "compression_trigger",
+        KnobRole::KeepRecent => "keep_recent",
+        KnobRole::PruneProtect => "prune_protect",
+        KnobRole::PruneMinimum => "prune_minimum",
+        KnobRole::SpareTurns => "spare_turns",
+        KnobRole::OutputReserve => "output_reserve",
+        KnobRole::SummaryMaxTokens => "summary_max_tokens",
+        KnobRole::Cooldown => "cooldown",
+    }
+}
+
+fn hook(hook: Hook) -> &'static str {
+    match hook {
+        Hook::TurnStart => "turn_start",
+        Hook::AfterTools => "after_tools",
+        Hook::BeforeCall => "before_call",
+        Hook::OverflowError => "overflow_error",
+        Hook::AfterCall => "after_call",
+        Hook::TurnEnd => "turn_end",
+        Hook::Manual => "manual",
+    }
+}
+
+fn what(what: What) -> &'static str {
+    match what {
+        What::Messages => "messages",
+        What::ToolResults => "tool_results",
+    }
+}
+
+fn boundary(boundary: Boundary) -> &'static str {
+    match boundary {
+        Boundary::None => "none",
+        Boundary::Pair => "pair",
+        Boundary::Turn => "turn",
+    }
+}
+
+fn kept(keep: &Keep) -> String {
+    match keep {
+        Keep::System => "system".to_owned(),
+        Keep::FirstUser => "first_user".to_owned(),
+        Keep::LastMessages(n) => format!("last_messages({})", n.text),
+        Keep::LastTurns(n) => format!("last_turns({})", n.text),
+        Keep::LastTokens(n) => format!("last_tokens({})", n.text),
+        Keep::LastToolTokens(n) => format!("last_tool_tokens({})", n.text),
+    }
+}

@@ -1,0 +1,318 @@
+//! `plimsoll replay`: what each policy would have done over a recorded session, call by call.
+
+use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::lanes::{self, Lane, LaneArgs};
+use super::output::{clean, counted, grouped, json, note, percent, plain, print, tokens};
+use super::{Status, Verb};
+use crate::engine::{Budget, Case, Event, KnobValues, Outcome, Sample, recorded, simulate};
+use crate::exec::Loaded;
+use crate::units::Tokens;
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+
+pub(super) const VERB: Verb = Verb {
+    name: "replay",
+    summary: "Replay policies over every model call of a session, beside what really happened.",
+    help: "\
+plimsoll replay FILE [--policy NAME|FILE.toml]... [--set KNOB=VALUE]... [--csv|--json]
+
+Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always there.
+
+  --policy NAME[@LANE] a preset, or a FILE.toml; again for more lanes; LANE tells two of one preset apart
+  --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only
+  --csv                one line a lane and call: lane,step,turn,window,metered,tokens,pressure
+
+JSON: format, window, output_reserve, basis, lanes[{policy, lane, knobs{}, output_reserve, samples[{step, turn,
+window, metered, tokens, pressure, overflows}], events[{step, stage, action, cause, before, after, messages[]}],
+peak, peak_step, compactions, overflows, tokens_sent, tokens_rejected, summaries{}, warnings[]}].
+Steps, turns and messages are numbered from 1; pressure is tokens / (window - output reserve).
+",
+    run,
+};
+
+/// Events shown of one lane before the rest is only counted.
+const SHOWN_EVENTS: usize = 12;
+
+/// A lane that was played.
+struct Played {
+    policy: String,
+    lane: String,
+    knobs: KnobValues,
+    output_reserve: Tokens,
+    outcome: Outcome,
+}
+
+fn run(words: &mut Words) -> anyhow::Result<Status> {
+    let (mut shared, mut wanted, mut csv) = (Shared::new(), LaneArgs::default(), false);
+    let mut files: Vec<OsString> = Vec::new();
+    while let Some(word) = words.next()? {
+        match word {
+            Word::Operand(file) => files.push(file),
+            Word::Option(option) if option == "--csv" => csv = true,
+            Word::Option(option) => {
+                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
+                    return Err(unknown_option(VERB.name, &option));
+                }
+            }
+        }
+    }
+    if csv && shared.json {
+        anyhow::bail!("--csv and --json are two forms of the result; choose one");
+    }
+    let file = one_file(VERB.name, files)?;
+    // What was typed is checked before a long file is read.
+    let (lanes, none) = (wanted.lanes(&shared)?, lanes::none(&shared)?);
+    let loaded = shared.load(&file)?;
+    let reserve = lanes.first().unwrap_or(&none).output_reserve();
+    if let Some(text) = lanes::check_reserve(&loaded.case, reserve, &shared)? {
+        note(&text);
+    }
+    let played = play(&loaded.case, none, lanes, reserve);
+    if csv {
+        print(&series(&played))?;
+    } else if shared.json {
+        json(&shape(&loaded, reserve, &played))?;
+    } else {
+        print(&table(&loaded, reserve, &played))?;
+    }
+    Ok(Status::Done)
+}
+
+/// Plays all lanes, `recorded` and `none` first. The latter is measured against the same reserve as the others.
+fn play(case: &Case, mut none: Lane, lanes: Vec<Lane>, reserve: Tokens) -> Vec<Played> {
+    if let Some(knob) = none.policy.knobs.first().map(|k| k.name.clone()) {
+        // A reserve that the policy's own range allows but this one's does not stays at the default.
+        let _ = none.policy.set(&mut none.knobs, &knob, reserve.as_f64());
+    }
+    let really = Played {
+        policy: "recorded".to_owned(),
+        lane: "recorded".to_owned(),
+        knobs: KnobValues::default(),
+        output_reserve: reserve,
+        outcome: recorded(case, reserve, None),
+    };
+    let all: Vec<Lane> = std::iter::once(none).chain(lanes).collect();
+    let played = all.into_par_iter().map(|lane| Played {
+        outcome: simulate(case, &lane.policy, &lane.knobs, None),
+        output_reserve: lane.output_reserve(),
+        policy: lane.policy.name,
+        lane: lane.name,
+        knobs: lane.knobs,
+    });
+    let mut result = vec![really];
+    result.par_extend(played);
+    result
+}
+
+fn shape(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Value {
+    json!({
+        "format": loaded.case.session.source.format,
+        "title": loaded.case.session.title,
+        "window": loaded.case.windows.largest(),
+        "window_source": super::inspect::window_source(&loaded.case),
+        "output_reserve": reserve,
+        "basis": super::inspect::basis(&loaded.case),
+        "counter": loaded.case.ledger.counter.name,
+        "steps": loaded.case.session.steps.len(),
+        "lanes": played.iter().map(lane_shape).collect::<Vec<_>>(),
+    })
+}
+
+fn lane_shape(lane: &Played) -> Value {
+    let outcome = &lane.outcome;
+    let peak = outcome.peak();
+    json!({
+        "policy": lane.policy,
+        "lane": lane.lane,
+        "knobs": knobs_shape(&lane.knobs),
+        "output_reserve": lane.output_reserve,
+        "peak": peak.map(|(_, tokens)| tokens),
+        "peak_step": peak.map(|(step, _)| step + 1),
+        "compactions": outcome.compactions,
+        "overflows": outcome.overflows,
+        "tokens_sent": outcome.tokens_sent(),
+        "tokens_rejected": outcome.tokens_rejected,
+        "summaries": {
+            "requests": outcome.summaries.requests,
+            "sent": outcome.summaries.sent,
+            "received": outcome.summaries.received,
+        },
+        "warnings": outcome.warnings,
+        "events": outcome.events.iter().map(event_shape).collect::<Vec<_>>(),
+        "samples": outcome.samples.iter().map(sample_shape).collect::<Vec<_>>(),
+    })
+}
+
+/// Knobs by name.
+pub(super) fn knobs_shape(knobs: &KnobValues) -> Value {
+    Value::Object(
+        knobs
+            .iter()
+            .map(|(name, value)| (name.to_owned(), plain(value)))
+            .collect::<Map<_, _>>(),
+    )
+}
+
+fn event_shape(event: &Event) -> Value {
+    let terms = event
+        .cause
+        .terms
+        .iter()
+        .map(|(name, value)| (name.clone(), plain(*value)));
+    json!({
+        "step": event.step + 1,
+        "stage": event.stage,
+        "action": event.action,
+        "cause": { "when": event.cause.when, "terms": Value::Object(terms.collect::<Map<_, _>>()) },
+        "before": event.before,
+        "after": event.after,
+        "messages": event.messages.iter().cloned().flatten().map(|idx| idx + 1).collect::<Vec<_>>(),
+    })
+}
+
+fn sample_shape(sample: &Sample) -> Value {
+    json!({
+        "step": sample.step + 1,
+        "turn": sample.turn,
+        "window": sample.window,
+        "metered": sample.metered,
+        "tokens": sample.tokens,
+        "pressure": sample.pressure,
+        "overflows": sample.overflows,
+    })
+}
+
+fn series(played: &[Played]) -> String {
+    let mut text = "lane,step,turn,window,metered,tokens,pressure\n".to_owned();
+    for lane in played {
+        let name = quoted(&lane.lane);
+        for s in &lane.outcome.samples {
+            let (step, pressure) = (s.step + 1, s.pressure.0);
+            let _ = writeln!(
+                text,
+                "{name},{step},{},{},{},{},{pressure}",
+                s.turn, s.window.0, s.metered.0, s.tokens.0
+            );
+        }
+    }
+    text
+}
+
+/// A CSV field; a lane's name may hold anything.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
+    let case = &loaded.case;
+    let budget = Budget {
+        window: case.windows.largest(),
+        output_reserve: reserve,
+    };
+    let mut text = format!(
+        "{} · {} · {} · window {} ({}), reserve {}, usable {} · {}\n\n",
+        clean(&case.session.title),
+        case.session.source.format,
+        counted(case.session.steps.len(), "call"),
+        tokens(budget.window),
+        super::inspect::window_source(case),
+        tokens(reserve),
+        tokens(budget.usable()),
+        super::inspect::basis_sentence(case),
+    );
+    let row = |text: &mut String, cells: [&str; 7]| {
+        let [lane, peak, step, share, compactions, overflows, sent] = cells;
+        let _ = writeln!(
+            text,
+            "{lane:<14} {peak:>11} {step:>8} {share:>10} {compactions:>12} {overflows:>10} {sent:>15}"
+        );
+    };
+    row(
+        &mut text,
+        [
+            "lane",
+            "peak",
+            "at call",
+            "of usable",
+            "compactions",
+            "overflows",
+            "tokens sent",
+        ],
+    );
+    for lane in played {
+        let outcome = &lane.outcome;
+        let peak = outcome
+            .samples
+            .iter()
+            .reduce(|a, b| if b.tokens > a.tokens { b } else { a });
+        let [tokens_at, step, share] = peak.map_or_else(
+            || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
+            |s| {
+                [
+                    tokens(s.tokens),
+                    grouped(s.step as u64 + 1),
+                    percent(s.pressure),
+                ]
+            },
+        );
+        let (compactions, overflows) = (
+            outcome.compactions.to_string(),
+            outcome.overflows.to_string(),
+        );
+        let sent = tokens(outcome.tokens_sent());
+        row(
+            &mut text,
+            [
+                &clean(&lane.lane),
+                &tokens_at,
+                &step,
+                &share,
+                &compactions,
+                &overflows,
+                &sent,
+            ],
+        );
+    }
+    for lane in played
+        .iter()
+        .filter(|l| !l.outcome.events.is_empty() || !l.outcome.warnings.is_empty())
+    {
+        events(&mut text, lane);
+    }
+    text
+}
+
+fn events(text: &mut String, lane: &Played) {
+    let knobs: Vec<String> = lane
+        .knobs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", plain(value)))
+        .collect();
+    let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), knobs.join(" "));
+    let all = &lane.outcome.events;
+    for event in all.iter().take(SHOWN_EVENTS) {
+        let (step, stage, action) = (event.step + 1, clean(&event.stage), event.action);
+        let (before, after) = (tokens(event.before), tokens(event.after));
+        let messages = counted(event.n_messages(), "message");
+        let _ = writeln!(
+            text,
+            "  call {step:>6}  {stage} ({action})  {before} → {after}, {messages}"
+        );
+    }
+    if all.len() > SHOWN_EVENTS {
+        let _ = writeln!(
+            text,
+            "  and {} more (--json lists all)",
+            all.len() - SHOWN_EVENTS
+        );
+    }
+    for warning in &lane.outcome.warnings {
+        let _ = writeln!(text, "  warning: {}", clean(warning));
+    }
+}

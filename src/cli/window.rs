@@ -1,0 +1,115 @@
+//! The command line without a verb: what to open, or to render to a picture.
+
+use super::Invocation;
+use super::args::{Shared, Word, Words, unknown_option};
+use crate::exec::{LoadOptions, must_exist};
+use crate::units::Tokens;
+use anyhow::bail;
+use std::path::{Path, PathBuf};
+
+/// For the overview.
+pub(super) const HELP: &str =
+    "  plimsoll [PATH...]                      open the window: session files or a folder
+  plimsoll [PATH...] --screenshot OUT.png render the same window to a picture, without a display
+           [--size WIDTHxHEIGHT]          of the picture; 1440x900 unless told
+           [--theme dark|light]
+";
+
+/// What the window is to open, and how.
+#[derive(Clone, Debug)]
+pub struct WindowArgs {
+    /// Session files or folders; none opens the empty window.
+    pub paths: Vec<PathBuf>,
+    /// Render to this picture instead of opening a window.
+    pub screenshot: Option<PathBuf>,
+    /// Size in points.
+    pub size: Option<[u32; 2]>,
+    /// Instead of the remembered theme.
+    pub theme: Option<Theme>,
+    /// How to read files.
+    pub load: LoadOptions,
+    /// Room for the answer by hand.
+    pub output_reserve: Option<Tokens>,
+    /// Read and write nothing of the program's own.
+    pub no_state: bool,
+}
+
+/// Colors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// Light text on dark.
+    Dark,
+    /// Dark text on light.
+    Light,
+}
+
+/// Reads the words; no path may be missing.
+pub(super) fn parse(words: &mut Words) -> anyhow::Result<Invocation> {
+    let mut shared = Shared::new();
+    let (mut paths, mut screenshot, mut size, mut theme) = (Vec::new(), None, None, None);
+    while let Some(word) = words.next()? {
+        match word {
+            Word::Operand(path) => paths.push(PathBuf::from(path)),
+            Word::Option(option) => match option.as_str() {
+                "--screenshot" => screenshot = Some(PathBuf::from(words.raw_value()?)),
+                "--size" => size = Some(parse_size(&words.value(&option)?)?),
+                "--theme" => theme = Some(parse_theme(&words.value(&option)?)?),
+                // The window has no other form; refusing is better than silence.
+                "--json" => bail!("--json needs a verb: plimsoll inspect FILE --json"),
+                _ if shared.take(&option, words)? => {}
+                _ => return Err(unknown_option("", &option)),
+            },
+        }
+    }
+    paths.iter().try_for_each(|path| check(path))?;
+    let (load, output_reserve, no_state) = (
+        shared.load_options(),
+        shared.output_reserve,
+        shared.no_state,
+    );
+    Ok(Invocation::Window(WindowArgs {
+        paths,
+        screenshot,
+        size,
+        theme,
+        load,
+        output_reserve,
+        no_state,
+    }))
+}
+
+fn check(path: &Path) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        bail!("standard input needs a verb: plimsoll inspect -");
+    }
+    if let Err(error) = must_exist(path) {
+        let shown = path.display().to_string();
+        if shown.contains(['.', '/', '\\']) {
+            return Err(error.into());
+        }
+        let verbs: Vec<_> = super::VERBS.iter().map(|v| v.name).collect();
+        bail!(
+            "{shown} is neither a file nor a verb; verbs are {}",
+            verbs.join(", ")
+        );
+    }
+    Ok(())
+}
+
+fn parse_size(text: &str) -> anyhow::Result<[u32; 2]> {
+    let sides = text
+        .split_once(['x', 'X'])
+        .and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
+    match sides {
+        Some(size) if size.iter().all(|side| (200..=8_000).contains(side)) => Ok(size),
+        _ => bail!("--size {text}: give WIDTHxHEIGHT such as 1440x900, 200 to 8000 each"),
+    }
+}
+
+fn parse_theme(text: &str) -> anyhow::Result<Theme> {
+    match text {
+        "dark" => Ok(Theme::Dark),
+        "light" => Ok(Theme::Light),
+        _ => bail!("--theme {text}: choose dark or light"),
+    }
+}

@@ -1,0 +1,111 @@
+//! The program's own state between runs, as one small JSON file in the platform's data folder.
+//!
+//! It never holds anything of a session but its path, and `--no-state` neither reads nor writes it.
+
+use etcetera::BaseStrategy as _;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// How many recent files are remembered.
+const RECENT: usize = 12;
+
+/// The program's own state between runs: recent files and how the window was left.
+/// In the platform's data folder; never with `--no-state`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// Files opened lately, newest first.
+    pub recent: Vec<PathBuf>,
+    /// Theme: `dark`, `light` or `system`.
+    pub theme: String,
+}
+
+impl State {
+    /// Reads it; the default where there is none or it cannot be read.
+    pub fn load() -> Self {
+        Self::path()
+            .map(|path| Self::load_from(&path))
+            .unwrap_or_default()
+    }
+
+    /// Writes it atomically; errors are returned for a notice.
+    ///
+    /// # Errors
+    /// When the data folder cannot be made or written.
+    pub fn save(&self) -> io::Result<()> {
+        let path = Self::path()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no home folder"))?;
+        self.save_to(&path)
+    }
+
+    /// Where it lies, for people.
+    pub fn path() -> Option<PathBuf> {
+        let strategy = etcetera::choose_base_strategy().ok()?;
+        Some(strategy.data_dir().join("plimsoll").join("state.json"))
+    }
+
+    /// Puts a file first among the recent ones, once.
+    pub fn remember(&mut self, path: &Path) {
+        self.recent.retain(|known| known != path);
+        self.recent.insert(0, path.to_owned());
+        self.recent.truncate(RECENT);
+    }
+
+    fn load_from(path: &Path) -> Self {
+        let read = fs::read(path).ok();
+        read.and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    fn save_to(&self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        // JSON is Unicode: a path that is not cannot be remembered.
+        let recent = self
+            .recent
+            .iter()
+            .filter(|p| p.to_str().is_some())
+            .cloned()
+            .collect();
+        let writable = Self {
+            recent,
+            theme: self.theme.clone(),
+        };
+        let mut file = NamedTempFile::new_in(folder)?;
+        file.write_all(&serde_json::to_vec_pretty(&writable)?)?;
+        file.persist(path)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_saved_is_loaded_again_and_recent_files_are_listed_once_newest_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep").join("state.json");
+        let mut state = State {
+            theme: "light".to_owned(),
+            ..State::default()
+        };
+        for name in ["a", "b", "a"] {
+            state.remember(Path::new(name));
+        }
+        assert_eq!(state.recent, [PathBuf::from("a"), PathBuf::from("b")]);
+        state.save_to(&path).unwrap();
+        assert_eq!(State::load_from(&path), state);
+    }
+
+    #[test]
+    fn a_broken_state_file_is_the_default() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        fs::write(&path, "{\"recent\": 3").unwrap();
+        assert_eq!(State::load_from(&path), State::default());
+    }
+}

@@ -1,0 +1,840 @@
+//! The command line as scripts and people meet it: the real binary on sample sessions and on bad input.
+
+use serde_json::Value;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// Runs the program in a folder, with no home of its own to find or write anything in.
+fn plimsoll(folder: &Path, args: &[&str]) -> Output {
+    command(folder, args)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts")
+}
+
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    command
+        .args(args)
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env_remove("XDG_DATA_HOME");
+    command
+}
+
+fn samples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let entries = fs::read_dir(folder)
+        .expect("there are samples")
+        .map(|e| e.expect("readable").path());
+    let mut samples: Vec<PathBuf> = entries
+        .filter(|p| p.extension().is_some_and(|e| e == "json" || e == "jsonl"))
+        .collect();
+    samples.sort();
+    assert!(!samples.is_empty(), "no sample sessions");
+    samples
+}
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", stderr(output));
+    serde_json::from_slice(&output.stdout).expect("the output is JSON")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("the output is UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("the errors are UTF-8")
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let mut names: Vec<String> = entries
+        .map(|e| {
+            e.expect("readable")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// Bad input or use: exit 2, one line that begins with our name, nothing on standard output, nothing written.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let before = names_in(folder);
+    let output = plimsoll(folder, args);
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
+    assert_eq!(stdout(&output), "", "{args:?}");
+    assert!(
+        error.starts_with("plimsoll: ") && error.ends_with('\n'),
+        "{args:?}: {error:?}"
+    );
+    assert_eq!(error.lines().count(), 1, "{args:?}: {error:?}");
+    assert!(
+        error.chars().all(|c| c == '\n' || !c.is_control()),
+        "{args:?}: {error:?}"
+    );
+    assert_eq!(names_in(folder), before, "{args:?} wrote something");
+    error
+}
+
+/// A conversation with tool results that overfills a window of 8,000: by far the heaviest are the oldest.
+fn write_conversation(folder: &Path, name: &str) {
+    let mut messages = vec![
+        serde_json::json!({"role": "system", "content": "You are careful."}),
+        serde_json::json!({"role": "user", "content": "Read all the files, then say what they have in common."}),
+    ];
+    for n in 0..12 {
+        let id = format!("call_{n}");
+        let arguments = format!("{{\"path\":\"src/file_{n}.rs\"}}");
+        messages.push(serde_json::json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": id, "type": "function", "function": {"name": "read_file", "arguments": arguments}}]}));
+        let line = format!("pub fn item_{n}(value: u64) -> u64 {{ value + {n} }}\n");
+        messages.push(
+            serde_json::json!({"role": "tool", "tool_call_id": id, "content": line.repeat(40)}),
+        );
+    }
+    messages.push(serde_json::json!({"role": "assistant", "content": "They all add a number."}));
+    let text =
+        serde_json::to_string_pretty(&serde_json::json!({"model": "gpt-4o", "messages": messages}));
+    fs::write(folder.join(name), text.expect("it is JSON")).expect("it can be written");
+}
+
+/// Settings under which every strategy has to act on that conversation.
+const TIGHT: [&str; 8] = [
+    "--window",
+    "8k",
+    "--output-reserve",
+    "1k",
+    "--set",
+    "truncate.keep_recent=4",
+    "--set",
+    "summarize.keep_recent=4",
+];
+
+#[test]
+fn inspect_gives_the_documented_shape_for_every_sample() {
+    let here = folder();
+    for sample in samples() {
+        let found = json(&plimsoll(
+            here.path(),
+            &["inspect", "--json", sample.to_str().expect("Unicode")],
+        ));
+        let name = sample.display();
+        for number in ["messages", "turns", "steps", "chars"] {
+            assert!(
+                found[number].as_u64().is_some_and(|n| n > 0),
+                "{name}: {number} is {}",
+                found[number]
+            );
+        }
+        let total = found["tokens"]["total"].as_u64().expect("a total");
+        let kinds = found["tokens"]["by_kind"].as_object().expect("kinds");
+        assert_eq!(
+            kinds.keys().map(String::as_str).collect::<Vec<_>>(),
+            [
+                "system",
+                "tools",
+                "user",
+                "assistant",
+                "thinking",
+                "tool_call",
+                "tool_result",
+                "media",
+                "summary",
+                "notice"
+            ],
+            "{name}"
+        );
+        let sum: u64 = kinds.values().map(|n| n.as_u64().expect("a count")).sum();
+        assert_eq!(sum, total, "{name}: the kinds do not add up");
+        let roles = found["roles"].as_object().expect("roles");
+        let sum: u64 = roles.values().map(|n| n.as_u64().expect("a count")).sum();
+        assert_eq!(found["messages"], sum, "{name}: the roles do not add up");
+        let tools = found["tokens"]["by_tool"].as_object().expect("tools");
+        assert!(
+            tools
+                .values()
+                .all(|n| n.as_u64().is_some_and(|n| n <= total)),
+            "{name}"
+        );
+        let largest: Vec<u64> = found["largest"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|part| part["tokens"].as_u64().expect("a count"))
+            .collect();
+        assert!(
+            largest.is_sorted_by(|a, b| a >= b) && !largest.is_empty(),
+            "{name}: {largest:?}"
+        );
+        assert!(
+            ["reported", "exact", "calibrated", "estimated"]
+                .contains(&found["tokens"]["basis"].as_str().expect("a word"))
+        );
+        assert!(
+            found["recorded"]["calls_with_usage"].is_u64()
+                && found["recorded"]["compactions"].is_array()
+        );
+        let usage = found["recorded"]["calls_with_usage"].as_u64() > Some(0);
+        assert_eq!(
+            found["recorded"]["peak_input_tokens"].is_u64(),
+            usage,
+            "{name}"
+        );
+        assert!(
+            found["warnings"].is_array()
+                && found["issues"].is_array()
+                && found["models"].is_array()
+        );
+        assert!(
+            [
+                "openai_chat",
+                "anthropic_messages",
+                "claude_code",
+                "codex_rollout"
+            ]
+            .contains(&found["format"].as_str().expect("a name"))
+        );
+    }
+    assert_eq!(
+        names_in(here.path()),
+        Vec::<String>::new(),
+        "inspect wrote something"
+    );
+}
+
+#[test]
+fn replay_has_one_sample_a_call_and_figures_that_follow_from_them() {
+    let here = folder();
+    for sample in samples() {
+        let file = sample.to_str().expect("Unicode");
+        let steps = json(&plimsoll(here.path(), &["inspect", "--json", file]))["steps"].as_u64();
+        let replay = json(&plimsoll(here.path(), &["replay", "--json", file]));
+        let reserve = replay["output_reserve"].as_f64().expect("a number");
+        let lanes = replay["lanes"].as_array().expect("lanes");
+        let names: Vec<_> = lanes
+            .iter()
+            .map(|l| l["policy"].as_str().expect("a name"))
+            .collect();
+        assert_eq!(
+            names,
+            ["recorded", "none", "truncate", "prune", "summarize"]
+        );
+        for lane in lanes {
+            let samples = lane["samples"].as_array().expect("samples");
+            assert_eq!(Some(samples.len() as u64), steps, "{file}");
+            let tokens = || {
+                samples
+                    .iter()
+                    .map(|s| s["tokens"].as_u64().expect("a count"))
+            };
+            assert_eq!(lane["peak"].as_u64(), tokens().max(), "{file}");
+            assert_eq!(lane["tokens_sent"].as_u64(), Some(tokens().sum()), "{file}");
+            for (idx, sample) in samples.iter().enumerate() {
+                assert_eq!(sample["step"], idx + 1);
+                let usable = sample["window"].as_f64().expect("a number") - reserve;
+                let pressure = sample["tokens"].as_f64().expect("a number") / usable;
+                assert!(
+                    (sample["pressure"].as_f64().expect("a number") - pressure).abs() < 1e-9,
+                    "{file}"
+                );
+            }
+            for event in lane["events"].as_array().expect("events") {
+                assert!(
+                    (1..=steps.unwrap_or(0)).contains(&event["step"].as_u64().expect("a step"))
+                );
+                assert!(
+                    event["messages"]
+                        .as_array()
+                        .is_some_and(|m| m.iter().all(|n| n.as_u64() > Some(0)))
+                );
+            }
+        }
+        assert_eq!(
+            lanes[1]["compactions"], 0,
+            "{file}: the lane without management removed something"
+        );
+    }
+}
+
+#[test]
+fn the_same_numbers_come_as_text_as_json_and_as_csv() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let with = |form: &[&str]| {
+        plimsoll(
+            here.path(),
+            &[&["replay", "c.json"], &TIGHT[..], form].concat(),
+        )
+    };
+    let lanes = json(&with(&["--json"]))["lanes"]
+        .as_array()
+        .expect("lanes")
+        .clone();
+    let text = stdout(&with(&[])).replace(',', "");
+    let csv = stdout(&with(&["--csv"]));
+    for lane in &lanes {
+        let name = lane["policy"].as_str().expect("a name");
+        let row = text
+            .lines()
+            .find(|l| l.starts_with(&format!("{name} ")))
+            .expect("a row a lane");
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        let figures = ["peak", "peak_step"].map(|key| lane[key].to_string());
+        assert_eq!(cells[1..3], figures, "{row}");
+        let figures = ["compactions", "overflows", "tokens_sent"].map(|key| lane[key].to_string());
+        assert_eq!(cells[cells.len() - 3..], figures, "{row}");
+        let series: Vec<&str> = csv
+            .lines()
+            .filter(|l| l.starts_with(&format!("{name},")))
+            .collect();
+        let samples = lane["samples"].as_array().expect("samples");
+        assert_eq!(series.len(), samples.len());
+        for (line, s) in series.iter().zip(samples) {
+            let expected = ["step", "turn", "window", "metered", "tokens"]
+                .map(|key| s[key].to_string())
+                .join(",");
+            assert!(line.starts_with(&format!("{name},{expected},")), "{line}");
+        }
+    }
+    let acted: Vec<_> = lanes
+        .iter()
+        .map(|l| l["compactions"].as_u64() > Some(0))
+        .collect();
+    assert_eq!(
+        acted[..3],
+        [false, false, true],
+        "truncate should have had to act"
+    );
+    assert!(acted[4], "summarize should have had to act");
+}
+
+#[test]
+fn a_policy_may_be_named_twice_with_other_settings_or_come_from_a_file() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let shown = json(&plimsoll(
+        here.path(),
+        &["presets", "show", "truncate", "--json"],
+    ));
+    fs::write(
+        here.path().join("own.toml"),
+        shown["toml"].as_str().expect("its text"),
+    )
+    .expect("it can be written");
+    let args = [
+        "replay",
+        "c.json",
+        "--json",
+        "--window",
+        "8k",
+        "--output-reserve",
+        "1k",
+        "--policy",
+        "own.toml",
+    ];
+    let more = [
+        "--policy",
+        "truncate@short",
+        "--set",
+        "short.keep_recent=2",
+        "--set",
+        "truncate.keep_recent=6",
+    ];
+    let replay = json(&plimsoll(here.path(), &[&args[..], &more].concat()));
+    let kept: Vec<_> = replay["lanes"].as_array().expect("lanes")[2..]
+        .iter()
+        .map(|l| {
+            (
+                l["lane"].as_str().expect("a name").to_owned(),
+                l["knobs"]["keep_recent"].as_u64(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            ("truncate".to_owned(), Some(6)),
+            ("short".to_owned(), Some(2))
+        ]
+    );
+}
+
+#[test]
+fn a_compacted_session_weighs_what_was_promised_and_leaves_the_source_alone() {
+    for policy in ["truncate", "summarize", "prune"] {
+        for schedule in ["now", "replay"] {
+            let here = folder();
+            write_conversation(here.path(), "c.json");
+            let source = fs::read(here.path().join("c.json")).expect("it was written");
+            let mut args = vec![
+                "compact",
+                "c.json",
+                "--json",
+                "--policy",
+                policy,
+                "--schedule",
+                schedule,
+            ];
+            args.extend(["--window", "8k", "--output-reserve", "1k"]);
+            args.extend(match policy {
+                "prune" => [
+                    "--set",
+                    "spare_turns=0",
+                    "--set",
+                    "prune_protect=1k",
+                    "--set",
+                    "prune_minimum=100",
+                ]
+                .to_vec(),
+                _ => ["--set", "keep_recent=4"].to_vec(),
+            });
+            let compacted = json(&plimsoll(here.path(), &args));
+            let checks = compacted["checks"].as_array().expect("checks");
+            assert!(
+                checks.len() >= 4 && checks.iter().all(|c| c["ok"] == true),
+                "{policy}: {checks:?}"
+            );
+            assert_eq!(
+                (&compacted["changed"], &compacted["output"]),
+                (&Value::from(true), &Value::from("c-managed-1.json"))
+            );
+            assert!(compacted["after"].as_u64() < compacted["before"].as_u64());
+            let inspected = json(&plimsoll(
+                here.path(),
+                &["inspect", "--json", "c-managed-1.json"],
+            ));
+            assert_eq!(
+                inspected["tokens"]["total"], compacted["after"],
+                "{policy}, {schedule}"
+            );
+            assert_eq!(
+                inspected["issues"],
+                Value::Array(Vec::new()),
+                "{policy}, {schedule}"
+            );
+            assert_eq!(
+                fs::read(here.path().join("c.json")).expect("it is there"),
+                source
+            );
+            assert_eq!(names_in(here.path()), ["c-managed-1.json", "c.json"]);
+        }
+    }
+}
+
+#[test]
+fn a_conversation_can_be_written_in_the_other_message_format() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let args = [
+        "compact",
+        "c.json",
+        "--json",
+        "--policy",
+        "truncate",
+        "--format",
+        "anthropic_messages",
+        "-o",
+        "a.json",
+    ];
+    let compacted = json(&plimsoll(
+        here.path(),
+        &[
+            &args[..],
+            &[
+                "--window",
+                "8k",
+                "--output-reserve",
+                "1k",
+                "--set",
+                "keep_recent=4",
+            ],
+        ]
+        .concat(),
+    ));
+    assert!(
+        compacted["checks"]
+            .as_array()
+            .is_some_and(|c| c.iter().all(|c| c["ok"] == true)),
+        "{compacted}"
+    );
+    let inspected = json(&plimsoll(here.path(), &["inspect", "--json", "a.json"]));
+    assert_eq!(inspected["format"], "anthropic_messages");
+}
+
+#[test]
+fn a_trigger_that_is_not_met_changes_nothing_unless_forced() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let args = [
+        "compact",
+        "c.json",
+        "--policy",
+        "truncate",
+        "--set",
+        "keep_recent=4",
+    ];
+    let output = plimsoll(here.path(), &args);
+    assert!(
+        output.status.success() && stdout(&output).contains("not met"),
+        "{}",
+        stdout(&output)
+    );
+    assert_eq!(names_in(here.path()), ["c.json"]);
+    let unchanged = json(&plimsoll(here.path(), &[&args[..], &["--json"]].concat()));
+    assert_eq!(
+        (&unchanged["changed"], &unchanged["output"]),
+        (&Value::from(false), &Value::Null)
+    );
+    assert_eq!(unchanged["before"], unchanged["after"]);
+    let forced = json(&plimsoll(
+        here.path(),
+        &[&args[..], &["--json", "--force"]].concat(),
+    ));
+    assert_eq!(forced["changed"], true);
+}
+
+#[test]
+fn a_pasted_summary_is_used_or_refused_when_it_is_too_long() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let args = [
+        "compact",
+        "c.json",
+        "--force",
+        "--policy",
+        "summarize",
+        "--set",
+        "keep_recent=4",
+        "-o",
+        "out.json",
+    ];
+    let long = format!("text:{}", "word ".repeat(3_000));
+    let error = refused(here.path(), &[&args[..], &["--summarizer", &long]].concat());
+    assert!(
+        error.contains("summary weighs") && error.contains("summary_max_tokens"),
+        "{error}"
+    );
+    let output = plimsoll(
+        here.path(),
+        &[&args[..], &["--summarizer", "text:Twelve files were read."]].concat(),
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(
+        fs::read_to_string(here.path().join("out.json"))
+            .expect("it is there")
+            .contains("Twelve files were read.")
+    );
+}
+
+#[test]
+fn nothing_that_exists_is_overwritten() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let before = fs::read(here.path().join("c.json")).expect("it is there");
+    for output in ["c.json", "./c.json", "../c.json"] {
+        let inside = here.path().join("inner");
+        fs::create_dir_all(&inside).expect("a folder");
+        let (at, file) = if output.starts_with("..") {
+            (inside.as_path(), "../c.json")
+        } else {
+            (here.path(), "c.json")
+        };
+        let error = refused(
+            at,
+            &[
+                "compact", file, "--force", "--policy", "truncate", "-o", output,
+            ],
+        );
+        assert!(error.contains("already exists"), "{error}");
+    }
+    assert_eq!(
+        fs::read(here.path().join("c.json")).expect("it is there"),
+        before
+    );
+}
+
+#[test]
+fn every_verb_refuses_every_kind_of_bad_file_in_one_line() {
+    let here = folder();
+    write_conversation(here.path(), "whole.json");
+    let whole = fs::read(here.path().join("whole.json")).expect("it is there");
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(here.path().join(name), bytes).expect("it can be written");
+    };
+    write("empty.json", b"");
+    write("blank.json", b" \n\n");
+    write("torn.json", &whole[..whole.len() / 2]);
+    write(
+        "binary.json",
+        &(0..=255_u8).cycle().take(5_000).collect::<Vec<_>>(),
+    );
+    write("text.json", b"dear diary, today I met a robot\n");
+    write("other.json", b"{\"name\": \"plimsoll\", \"version\": 3}");
+    fs::create_dir(here.path().join("folder")).expect("a folder");
+    let bad = [
+        "missing.json",
+        "folder",
+        "folder/none.json",
+        "whole.json/x",
+        "empty.json",
+        "blank.json",
+        "torn.json",
+        "binary.json",
+        "text.json",
+        "other.json",
+    ];
+    for file in bad {
+        for verb in [
+            &["inspect"][..],
+            &["inspect", "--json"],
+            &["replay"],
+            &["replay", "--json"],
+            &["compact", "--policy", "truncate"],
+        ] {
+            refused(here.path(), &[verb, &[file]].concat());
+        }
+    }
+}
+
+#[test]
+fn a_line_of_50_megabytes_is_refused_like_any_other_that_is_no_conversation() {
+    let here = folder();
+    let mut file = fs::File::create(here.path().join("long.jsonl")).expect("it can be made");
+    let piece = "x".repeat(1 << 20);
+    file.write_all(b"{\"log\":\"").expect("it can be written");
+    (0..50).for_each(|_| file.write_all(piece.as_bytes()).expect("it can be written"));
+    file.write_all(b"\"}\n").expect("it can be written");
+    for verb in [
+        &["inspect"][..],
+        &["replay"],
+        &["compact", "--policy", "prune"],
+    ] {
+        refused(here.path(), &[verb, &["long.jsonl"]].concat());
+    }
+}
+
+#[test]
+fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let c = "c.json";
+    let cases: [(&[&str], &str); 24] = [
+        (&["inspct", c], "verbs are inspect"),
+        (&["inspect"], "needs a session file"),
+        (&["inspect", c, c], "one session file"),
+        (&["inspect", c, "--frobnicate"], "--help"),
+        (&["inspect", c, "--policy", "truncate"], "unknown option"),
+        (&["inspect", c, "--window", "wide"], "200k"),
+        (&["inspect", c, "--window", "0"], "200k"),
+        (&["inspect", c, "--window"], "--window"),
+        (&["inspect", c, "--counter", "abacus"], "o200k_base"),
+        (&["inspect", c, "--conversation", "2"], "one conversation"),
+        (&["inspect", c, "--conversation", "0"], "from 1"),
+        (&["replay", c, "--policy", "unheard"], "truncate"),
+        (&["replay", c, "--policy", "unheard.toml"], "no such file"),
+        (&["replay", c, "--set", "keep_recent=0"], "out of range"),
+        (
+            &["replay", c, "--set", "keep_recent=many"],
+            "keep_recent=20",
+        ),
+        (&["replay", c, "--set", "patience=3"], "keep_recent"),
+        (&["replay", c, "--set", "nobody.keep_recent=3"], "truncate"),
+        (&["replay", c, "--json", "--csv"], "choose one"),
+        (
+            &["replay", c, "--window", "8k", "--output-reserve", "9k"],
+            "--window",
+        ),
+        (&["compact", c], "--policy"),
+        (&["compact", c, "--policy", "none"], "another policy"),
+        (
+            &["compact", c, "--policy", "truncate", "--at", "14"],
+            "13 calls",
+        ),
+        (
+            &[
+                "compact",
+                c,
+                "--policy",
+                "truncate",
+                "--schedule",
+                "replay",
+                "--force",
+            ],
+            "--schedule now",
+        ),
+        (&["presets", "show", "unheard"], "truncate"),
+    ];
+    for (args, says) in cases {
+        let error = refused(here.path(), args);
+        assert!(error.contains(says), "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn a_broken_policy_file_is_refused_in_one_line() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    for (name, text) in [
+        ("broken.toml", "name = \n[["),
+        ("other.toml", "[package]\nname = \"x\""),
+        ("empty.toml", ""),
+    ] {
+        fs::write(here.path().join(name), text).expect("it can be written");
+        let error = refused(here.path(), &["replay", "c.json", "--policy", name]);
+        assert!(error.contains(name), "{error}");
+    }
+}
+
+#[test]
+fn a_session_comes_through_standard_input_too() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let file = fs::File::open(here.path().join("c.json")).expect("it is there");
+    let piped = command(here.path(), &["inspect", "-", "--json"])
+        .stdin(file)
+        .output()
+        .expect("the program starts");
+    let (piped, read) = (
+        json(&piped),
+        json(&plimsoll(here.path(), &["inspect", "c.json", "--json"])),
+    );
+    assert_eq!(piped["tokens"], read["tokens"]);
+    refused(here.path(), &["compact", "-", "--policy", "truncate"]);
+}
+
+#[test]
+fn whoever_stops_reading_the_output_causes_no_error() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let mut child = command(here.path(), &["replay", "c.json", "--json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(
+        (output.status.code(), stderr(&output)),
+        (Some(0), String::new())
+    );
+}
+
+#[test]
+fn text_of_a_session_cannot_command_the_terminal() {
+    let here = folder();
+    let call = serde_json::json!({"id": "c", "type": "function", "function": {"name": "evil\u{1b}[2J\u{202e}", "arguments": "{}"}});
+    let conversation = serde_json::json!([
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": null, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "ok ".repeat(50)},
+        {"role": "assistant", "content": "done"},
+    ]);
+    fs::write(here.path().join("c.json"), conversation.to_string()).expect("it can be written");
+    for args in [
+        &["inspect", "c.json"][..],
+        &["inspect", "c.json", "--json"],
+        &["replay", "c.json"],
+    ] {
+        let output = stdout(&plimsoll(here.path(), args));
+        assert!(
+            !output.chars().any(|c| c == '\u{1b}' || c == '\u{202e}'),
+            "{args:?}: {output:?}"
+        );
+    }
+}
+
+#[test]
+fn presets_can_be_listed_and_shown() {
+    let here = folder();
+    let list = json(&plimsoll(here.path(), &["presets", "--json"]));
+    for preset in list.as_array().expect("a list") {
+        let name = preset["name"].as_str().expect("a name");
+        let shown = json(&plimsoll(here.path(), &["presets", "show", name, "--json"]));
+        let text = stdout(&plimsoll(here.path(), &["presets", "show", name]));
+        for knob in shown["knobs"].as_array().expect("knobs") {
+            assert!(
+                text.contains(knob["help"].as_str().expect("help")),
+                "{name}: {knob}"
+            );
+        }
+        assert_eq!(
+            shown["stages"].as_array().map(Vec::len),
+            preset["stages"].as_array().map(Vec::len)
+        );
+    }
+    assert_eq!(
+        stdout(&plimsoll(here.path(), &["presets", "list"])),
+        stdout(&plimsoll(here.path(), &["presets"]))
+    );
+}
+
+#[test]
+fn help_and_version_are_answered_on_standard_output() {
+    let here = folder();
+    let version = stdout(&plimsoll(here.path(), &["--version"]));
+    assert_eq!(
+        version.trim(),
+        format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
+    );
+    let help = stdout(&plimsoll(here.path(), &["--help"]));
+    for verb in ["inspect", "replay", "compact", "presets"] {
+        assert!(help.contains(&format!("plimsoll {verb}")), "{help}");
+        let of_verb = plimsoll(here.path(), &[verb, "--help"]);
+        assert!(of_verb.status.success() && stdout(&of_verb).contains(&format!("plimsoll {verb}")));
+    }
+}
+
+#[test]
+fn an_export_of_a_session_in_an_agents_own_store_goes_to_the_current_folder_unless_told() {
+    let here = folder();
+    let store = here.path().join(".claude/projects/-home-me");
+    let work = here.path().join("work");
+    fs::create_dir_all(&store).expect("a folder");
+    fs::create_dir(&work).expect("a folder");
+    write_conversation(&store, "c.json");
+    let source = store.join("c.json");
+    let source = source.to_str().expect("Unicode");
+    let args = [
+        "compact",
+        source,
+        "--json",
+        "--force",
+        "--policy",
+        "truncate",
+        "--set",
+        "keep_recent=4",
+    ];
+    let run = |more: &[&str]| {
+        let mut command = command(&work, &[&args, more].concat());
+        command
+            .env("HOME", here.path())
+            .env_remove("CLAUDE_CONFIG_DIR")
+            .env_remove("CODEX_HOME");
+        json(&command.output().expect("the program starts"))["output"].clone()
+    };
+    assert_eq!(run(&[]), "c-managed-1.json");
+    assert_eq!(
+        (names_in(&work), names_in(&store)),
+        (
+            vec!["c-managed-1.json".to_owned()],
+            vec!["c.json".to_owned()]
+        )
+    );
+    let asked = store.join("mine.json");
+    run(&["-o", asked.to_str().expect("Unicode")]);
+    assert_eq!(names_in(&store), ["c.json", "mine.json"]);
+}

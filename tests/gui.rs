@@ -1,0 +1,189 @@
+//! The window driven by accessible names, without a display: what people do first, and what must be told when it fails.
+
+use egui::Vec2;
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use plimsoll::app::latest::Where;
+use plimsoll::app::{App, Options};
+use std::path::{Path, PathBuf};
+
+/// A window of 1440 x 900 that works within its frames and remembers nothing.
+fn window(paths: Vec<PathBuf>) -> Harness<'static, App> {
+    sized(paths, Vec2::new(1440.0, 900.0))
+}
+
+fn sized(paths: Vec<PathBuf>, size: Vec2) -> Harness<'static, App> {
+    let options = Options {
+        paths,
+        no_state: true,
+        work: Where::InFrame,
+        size,
+        ..Options::default()
+    };
+    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(4);
+    window
+}
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample_sessions")
+        .join(name)
+}
+
+const MANY_RESULTS: &str = "many-tool-results.jsonl";
+
+#[test]
+fn the_empty_window_invites() {
+    let window = window(Vec::new());
+    window.get_by_label("Open a file…");
+    window.get_by_role_and_label(Role::TextInput, "Path");
+    window.get_by_label("Everything stays on this machine. Files are never changed.");
+    assert!(
+        window.query_by_label("Export…").is_none(),
+        "nothing can be exported yet"
+    );
+}
+
+#[test]
+fn an_example_opens_with_three_lanes_and_a_verdict() {
+    let mut window = window(Vec::new());
+    window
+        .get_by_label("Many medium tool results, where pruning wins")
+        .click();
+    window.run_steps(6);
+    for lane in [
+        "Focus lane 1: Truncate",
+        "Focus lane 2: Prune",
+        "Focus lane 3: Summarize",
+    ] {
+        window.get_by_label_contains(lane);
+    }
+    window.get_by_label_contains("Peaked at");
+    window.get_by_label("Export…");
+}
+
+#[test]
+fn a_missing_file_is_told_with_its_name() {
+    let mut window = window(Vec::new());
+    let path = window.get_by_role_and_label(Role::TextInput, "Path");
+    path.focus();
+    path.type_text("/nowhere/at-all.jsonl");
+    window.run_steps(2);
+    window.get_by_label("Load").click();
+    window.run_steps(4);
+    window.get_by_label_contains("/nowhere/at-all.jsonl");
+    window.get_by_label("Open a file…");
+}
+
+#[test]
+fn a_lower_trigger_compacts_more_and_undo_restores_the_lanes() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let before = lanes(&window);
+    window
+        .get_by_role_and_label(Role::Slider, "compression_trigger")
+        .set_value_accesskit(0.30);
+    window.run_steps(4);
+    let after = lanes(&window);
+    assert_ne!(before, after, "the lanes follow the slider");
+    window.get_by_label("Undo").click();
+    window.run_steps(4);
+    assert_eq!(lanes(&window), before);
+    window.get_by_label("Redo").click();
+    window.run_steps(4);
+    assert_eq!(lanes(&window), after);
+}
+
+#[test]
+fn a_row_of_the_table_selects_its_message_everywhere() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    window.key_press(egui::Key::J);
+    window.run_steps(3);
+    window.get_by_label("Message 1");
+    window.get_by_label("Record").click();
+    window.run_steps(3);
+    window.get_by_label_contains("at byte");
+}
+
+#[test]
+fn typing_in_the_filter_moves_nothing_else() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    window.key_press(egui::Key::Slash);
+    window.run_steps(3);
+    window
+        .get_by_role_and_label(Role::TextInput, "Filter messages")
+        .type_text("zzz-no-such-text-j1");
+    window.run_steps(3);
+    window.get_by_label("No message matches the filter.");
+    assert!(
+        window.query_by_label("Message 1").is_none(),
+        "`j` was typed, not pressed"
+    );
+}
+
+#[test]
+fn an_export_is_written_beside_nothing_and_checked() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join(MANY_RESULTS);
+    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let bytes = std::fs::read(&source).expect("the copy can be read");
+    let mut window = window(vec![source.clone()]);
+    window.get_by_label("Export…").click();
+    window.run_steps(3);
+    window.get_by_label("Export").click();
+    window.run_steps(20);
+    window.get_by_label("Written to");
+    let mut files: Vec<_> = std::fs::read_dir(folder.path())
+        .expect("the folder is there")
+        .filter_map(|f| Some(f.ok()?.file_name()))
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 2, "exactly one file was written: {files:?}");
+    assert_eq!(
+        std::fs::read(&source).expect("the source is there"),
+        bytes,
+        "the source is as it was"
+    );
+}
+
+#[test]
+fn lanes_are_switched_added_and_removed() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    window.get_by_label("Policy of lane 1").click();
+    window.run_steps(3);
+    window.get_by_label("Add a lane").click();
+    window.run_steps(4);
+    window.get_by_label_contains("Focus lane 4: Truncate");
+    window.get_by_label("Policy of lane 4").click();
+    window.run_steps(3);
+    window.get_by_label("Remove this lane").click();
+    window.run_steps(4);
+    assert!(window.query_by_label_contains("Focus lane 4").is_none());
+}
+
+#[test]
+fn a_small_window_shows_every_control() {
+    let window = sized(vec![sample(MANY_RESULTS)], Vec2::new(1100.0, 700.0));
+    let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, Vec2::new(1100.0, 700.0));
+    for name in [
+        "Export…",
+        "Open…",
+        "Undo",
+        "Copy as command",
+        "Policy of lane 3",
+    ] {
+        let rect = window.get_by_label(name).rect();
+        assert!(screen.contains_rect(rect), "{name} at {rect:?}");
+    }
+}
+
+/// What the heads of the lanes say: policy, peak, compactions, overflows.
+fn lanes(window: &Harness<'_, App>) -> Vec<String> {
+    use egui_kittest::kittest::NodeT as _;
+    let heads = window.get_all_by_label_contains("Focus lane ");
+    heads
+        .filter_map(|head| head.accesskit_node().label())
+        .collect()
+}
