@@ -279,7 +279,10 @@ fn edit_config(config: &mut Config, command: Command) {
         Command::ResetKnob(key) => {
             config.knobs.remove(&key);
         }
-        Command::ResetKnobs => config.knobs.clear(),
+        Command::ResetKnobs => {
+            config.knobs.clear();
+            config.window = None;
+        }
         Command::SetLanePolicy(at, policy) => {
             if let Some(slot) = config.lanes.get_mut(at) {
                 *slot = lane(&policy);

@@ -248,21 +248,18 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
         _ => egui::Theme::Dark,
     };
     options.theme = Some(theme.into());
-    let mut app: Option<App> = None;
-    let image = picture::render_to_image(
-        options.size,
-        options.pixels_per_point,
-        theme,
-        FRAMES,
-        &mut |ui| {
-            app.get_or_insert_with(|| App::new(ui.ctx(), &options))
-                .show(ui);
-        },
-    );
-    if let Some(problem) = app.and_then(|app| app.problem) {
+    let mut stage = picture::Stage::new(options.size, options.pixels_per_point, theme);
+    let fonts = egui_system_font_provider::SystemFontProvider::new();
+    stage.context().add_font_provider(Arc::new(fonts));
+    let mut app = App::new(stage.context(), &options);
+    for _ in 0..FRAMES {
+        stage.frame(Vec::new(), &mut |ui| app.show(ui));
+    }
+    if let Some(problem) = app.problem {
         anyhow::bail!(problem);
     }
-    picture::save_png(&image, out).with_context(|| format!("cannot write {}", out.display()))
+    picture::save_png(&stage.image(), out)
+        .with_context(|| format!("cannot write {}", out.display()))
 }
 
 /// Frames until layout, scrolling and animations have settled.

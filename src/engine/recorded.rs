@@ -39,6 +39,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
             });
         }
         working.append_history(step.context_end);
+        working.set_overhead(case.ledger.overhead_at(step_idx));
         let tokens = step
             .usage
             .map_or_else(|| working.tokens(), |usage| usage.input);
@@ -78,6 +79,10 @@ pub(super) fn working(case: &Case, until: Option<usize>) -> Working<'_> {
         .find(|c| c.before_message <= end);
     let mut working = last.map_or_else(|| Working::new(case), |compaction| after(case, compaction));
     working.append_history(end);
+    working.set_overhead(
+        case.ledger
+            .overhead_at(until.unwrap_or(session.steps.len())),
+    );
     working
 }
 

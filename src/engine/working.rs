@@ -71,6 +71,14 @@ impl<'a> Working<'a> {
         working
     }
 
+    /// What the file does not hold weighs this much from here on.
+    pub(super) fn set_overhead(&mut self, overhead: Tokens) {
+        self.tokens = self.tokens - self.context.overhead.0 + overhead.0;
+        let system = &mut self.by_kind[Kind::System.index()];
+        *system = *system - self.context.overhead.0 + overhead.0;
+        self.context.overhead = overhead;
+    }
+
     /// True tokens, overhead included.
     pub(super) fn tokens(&self) -> Tokens {
         Tokens(self.tokens)

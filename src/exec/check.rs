@@ -41,6 +41,8 @@ pub(super) struct Promise<'a> {
     pub managed: &'a Managed,
     /// True tokens of the executed context, overhead included.
     pub tokens: Tokens,
+    /// Of these, what no file holds.
+    pub overhead: Tokens,
     /// How it was to be written.
     pub format: &'static Format,
 }
@@ -226,7 +228,7 @@ fn tokens(promise: &Promise<'_>, read: &Session, ledger: &TokenLedger) -> Check 
         .into_iter()
         .map(|idx| ledger.message(idx))
         .sum();
-    let measured = measured + ledger.overhead;
+    let measured = measured + promise.overhead;
     let figures = format!("promised {}, measured {}", promise.tokens.0, measured.0);
     if measured == promise.tokens {
         return Check {

@@ -5,8 +5,8 @@
 
 use super::check::{self, Check, Promise};
 use crate::engine::{
-    Answer, Budget, Case, ExecutedContext, KnobValues, Outcome, Policy, Reply, Request, Schedule,
-    digest, drive,
+    Answer, Budget, Case, Context, ExecutedContext, KnobValues, Outcome, Policy, Reply, Request,
+    Schedule, digest, drive,
 };
 use crate::formats::{FORMATS, Format};
 use crate::session::Managed;
@@ -98,7 +98,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let bytes = write(&job.case.session, &managed)
         .map_err(|error| format!("{error}; choose another format"))?;
     write_new(&job.output, &bytes).map_err(|error| cannot_create(&job.output, &error))?;
-    let checks = reread(job, &managed, after);
+    let checks = reread(job, &managed, executed.context());
     Ok(Exported {
         output: Some(job.output.clone()),
         before,
@@ -271,11 +271,12 @@ fn write_new(output: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// What the file says once it is read from the disk again.
-fn reread(job: &ExportJob, managed: &Managed, promised: Tokens) -> Vec<Check> {
+fn reread(job: &ExportJob, managed: &Managed, promised: &Context) -> Vec<Check> {
     let promise = Promise {
         case: &job.case,
         managed,
-        tokens: promised,
+        tokens: promised.tokens(),
+        overhead: promised.overhead,
         format: job.format,
     };
     match fs::read(&job.output) {

@@ -53,6 +53,8 @@ pub(super) struct Call {
     pub(super) known: f64,
     /// The stretch it lies in, from 0, ascending.
     pub(super) stretch: usize,
+    /// Index of its step.
+    pub(super) step: usize,
 }
 
 /// No model's vocabulary differs more from ours than this; a fit beyond it fits something else.
@@ -73,8 +75,11 @@ struct Lines {
     factor: f64,
 }
 
+/// Where each stretch begins (index of its first step with usage) and its overhead.
+pub(super) type Stretches = Vec<(usize, f64)>;
+
 /// Fits calls; none without calls.
-pub(super) fn fit(calls: &[Call]) -> Option<Fit> {
+pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Stretches)> {
     let stretches = calls.last()?.stretch + 1;
     let has_slope = calls.len() >= MIN_CALLS && stretches_of(calls).any(has_spread);
     let lines = lines(calls, if has_slope { slope(calls) } else { 1.0 });
@@ -84,7 +89,10 @@ pub(super) fn fit(calls: &[Call]) -> Option<Fit> {
     } else {
         mean_error(calls.iter().map(|c| (c, lines.predict(c))))
     };
-    Some(Fit {
+    let starts =
+        stretches_of(calls).map(|stretch| (stretch[0].step, lines.overheads[stretch[0].stretch]));
+    let starts = starts.collect();
+    let fit = Fit {
         overhead: lines.overheads[0],
         factor: lines.factor,
         error,
@@ -96,7 +104,8 @@ pub(super) fn fit(calls: &[Call]) -> Option<Fit> {
         unfitted_error,
         calls: calls.len(),
         stretches,
-    })
+    };
+    Some((fit, starts))
 }
 
 fn stretches_of(calls: &[Call]) -> impl Iterator<Item = &[Call]> {

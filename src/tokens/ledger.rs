@@ -45,12 +45,15 @@ pub struct TokenLedger {
     pub counted: Vec<u32>,
     /// True tokens: counted, then fitted where the file reports usage.
     pub truth: Column,
-    /// Fitted weight of what the file does not hold; in every call.
+    /// Fitted weight of what the file does not hold; in every call. After a compaction of the source's own it may
+    /// have been another ([`Self::overhead_at`]).
     pub overhead: Tokens,
     /// How `truth` is known.
     pub basis: Basis,
     /// The fit, where the file reports usage that fits what it holds.
     pub fit: Option<Fit>,
+    /// Where the fit's stretches begin, and their overheads.
+    stretches: Vec<(usize, f64)>,
     /// A fit too bad to be used: the reported usage belongs to other text than the file's.
     pub distrusted: Option<Fit>,
     provider: Provider,
@@ -141,9 +144,9 @@ impl TokenLedger {
             provider: Provider::of(session),
         };
         let weights = weigh_parts(session, scale, progress)?;
-        let (fit, distrusted) = match calibrate::fit(&calls(session, &weights)) {
-            Some(fit) if fit.is_trusted() => (Some(fit), None),
-            other => (None, other),
+        let (fit, stretches, distrusted) = match calibrate::fit(&calls(session, &weights)) {
+            Some((fit, stretches)) if fit.is_trusted() => (Some(fit), stretches, None),
+            other => (None, Vec::new(), other.map(|(fit, _)| fit)),
         };
         let basis = match &fit {
             Some(fit) => Basis::Calibrated(fit.error),
@@ -151,6 +154,7 @@ impl TokenLedger {
             None => Basis::Estimated,
         };
         Ok(Self {
+            stretches,
             distrusted,
             ..Self::assemble(session, scale, &weights, fit, basis)
         })
@@ -188,6 +192,7 @@ impl TokenLedger {
             basis,
             fit,
             distrusted: None,
+            stretches: Vec::new(),
             provider: scale.provider,
             remembered: RwLock::default(),
         }
@@ -238,6 +243,15 @@ impl TokenLedger {
     /// True tokens of a message.
     pub fn message(&self, message: usize) -> Tokens {
         Tokens::from(self.truth.per_message[message])
+    }
+
+    /// What the file does not hold of the call at this step as it really was: more after a compaction, when agents
+    /// carry on with files read again, less after a cut that the file does not tell.
+    pub fn overhead_at(&self, step: usize) -> Tokens {
+        let begun = self.stretches.iter().rev().find(|(from, _)| *from <= step);
+        begun.map_or(self.overhead, |(_, overhead)| {
+            Tokens(overhead.round().max(0.0) as u64)
+        })
     }
 
     /// True tokens of the full history, once, by kind in the order of [`Kind::ALL`]; the overhead counts as system.
@@ -311,12 +325,13 @@ fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
             .filter_map(|((idx, step), (counted, known))| {
                 // A call that failed or was aborted reports nothing or zero.
                 let usage = step.usage.filter(|u| u.input > Tokens::ZERO)?;
-                let stretch = session.compactions.iter().filter(|c| c.step <= idx).count();
+                let stretch = session.compactions.partition_point(|c| c.step <= idx);
                 Some(Call {
                     reported: usage.input.as_f64(),
                     counted: counted as f64,
                     known: known as f64,
                     stretch,
+                    step: idx,
                 })
             });
     let mut calls: Vec<Call> = calls.collect();

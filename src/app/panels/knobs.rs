@@ -56,7 +56,39 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             }
         }
         window(ui, input, commands);
+        others(
+            ui,
+            input,
+            focused.map(|(_, config)| config.policy.as_str()),
+            commands,
+        );
     });
+}
+
+/// Knobs that only other lanes have, so that every threshold is at hand whichever lane is looked at.
+fn others(ui: &mut Ui, input: &PanelInput<'_>, focused: Option<&str>, commands: &mut Vec<Command>) {
+    let mut shown: Vec<KnobKey> = Vec::new();
+    if let Some(name) = focused {
+        let policy = input.policies.get(name);
+        shown.extend(policy.knobs.iter().map(|knob| KnobKey::of(&policy, knob)));
+    }
+    for (idx, lane) in input.config.lanes.iter().enumerate() {
+        let policy = input.policies.get(&lane.policy);
+        let values = knobs::values(&policy, &input.config.knobs);
+        let new = |knob: &&Knob| !shown.contains(&KnobKey::of(&policy, knob));
+        let mine: Vec<&Knob> = policy.knobs.iter().filter(new).collect();
+        if mine.is_empty() {
+            continue;
+        }
+        ui.horizontal(|ui| {
+            widgets::swatch(ui, palette(ui).lane(idx));
+            widgets::section(ui, &policy.label);
+        });
+        for knob in mine {
+            show_knob(ui, input, (&policy, &values), knob, commands);
+            shown.push(KnobKey::of(&policy, knob));
+        }
+    }
 }
 
 fn choice(
@@ -220,7 +252,9 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         let is_changed = !input.config.knobs.is_empty() || input.config.window.is_some();
         ui.add_enabled_ui(is_changed, |ui| {
             if widgets::secondary_button(ui, "Reset all", "")
-                .on_hover_text("Every knob back to its preset's default")
+                .on_hover_text(
+                    "Every knob back to its preset's default, the window back to what is known",
+                )
                 .clicked()
             {
                 commands.push(Command::ResetKnobs);

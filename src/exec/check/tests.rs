@@ -48,6 +48,7 @@ fn said_of(written: &str) -> Vec<(&'static str, bool)> {
         case: &case,
         managed: &managed,
         tokens,
+        overhead: case.ledger.overhead,
         format,
     };
     all(&promise, written.as_bytes().to_vec())
@@ -167,6 +168,7 @@ fn the_promise_by_kind_adds_up_to_what_the_context_weighs() {
         case: &case,
         managed: &managed,
         tokens: Tokens::ZERO,
+        overhead: Tokens::ZERO,
         format,
     };
     let untouched: u64 = [0, 1, 3]

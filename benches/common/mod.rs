@@ -1,0 +1,88 @@
+//! One made-up session of 10,000 messages for all benchmarks: a person speaks every 20 messages, the rest are calls
+//! with results of 10 to 1,500 words.
+
+use plimsoll::exec::{LoadOptions, Loaded, load_bytes};
+use plimsoll::tokens::{Progress, default_counter};
+use plimsoll::units::Tokens;
+use std::fmt::Write as _;
+
+pub(crate) const MESSAGES: usize = 10_000;
+
+const WORDS: [&str; 12] = [
+    "let",
+    "payment",
+    "=",
+    "ledger.post(entry)?;",
+    "//",
+    "rounds",
+    "half",
+    "to",
+    "even",
+    "fn",
+    "settle",
+    "{}",
+];
+
+/// The session as Claude Code writes one, with usage on every call.
+pub(crate) fn file() -> Vec<u8> {
+    let mut text = String::new();
+    let mut context = 20_000;
+    for idx in 0..MESSAGES {
+        let message = match idx % 20 {
+            0 => r#"{"role":"user","content":"please go on with the next task"}"#.to_owned(),
+            n if n % 2 == 1 => call(idx, context),
+            _ => {
+                let (result, words) = result(idx);
+                context += words * 2;
+                result
+            }
+        };
+        let (kind, parent) = if idx % 2 == 1 {
+            ("assistant", idx)
+        } else {
+            ("user", idx)
+        };
+        let parent = if idx == 0 {
+            "null".to_owned()
+        } else {
+            format!("\"u-{}\"", parent - 1)
+        };
+        writeln!(
+            text,
+            r#"{{"type":"{kind}","uuid":"u-{idx}","parentUuid":{parent},"sessionId":"s","version":"2.1.99","isSidechain":false,"timestamp":"2026-11-01T10:{:02}:{:02}.000Z","message":{message}}}"#,
+            idx / 60 % 60,
+            idx % 60
+        )
+        .expect("a string takes all");
+    }
+    text.into_bytes()
+}
+
+fn call(idx: usize, context: usize) -> String {
+    format!(
+        r#"{{"role":"assistant","id":"msg-{idx}","model":"claude-sonnet-4-5","content":[{{"type":"tool_use","id":"t{idx}","name":"Read","input":{{"file_path":"src/file_{idx}.rs"}}}}],"usage":{{"input_tokens":4,"cache_read_input_tokens":{context},"cache_creation_input_tokens":0,"output_tokens":40}}}}"#
+    )
+}
+
+fn result(idx: usize) -> (String, usize) {
+    let words = 10 + ((idx as u32).wrapping_mul(2_654_435_761) >> 16) as usize % 1_490;
+    let content: Vec<_> = (0..words)
+        .map(|n| WORDS[(n * 7 + idx) % WORDS.len()])
+        .collect();
+    let content = content.join(" ");
+    let id = idx - 1;
+    let message = format!(
+        r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{id}","content":"{content}"}}]}}"#
+    );
+    (message, words)
+}
+
+/// The session, read and weighed.
+pub(crate) fn loaded(bytes: Vec<u8>) -> Loaded {
+    let options = LoadOptions {
+        counter: default_counter(),
+        window: Some(Tokens(200_000)),
+        conversation: 0,
+    };
+    load_bytes("bench.jsonl", bytes, &options, &Progress::default()).expect("a session")
+}

@@ -1,0 +1,55 @@
+//! Frames of the whole window over a 10,000-message session: layout and tessellation, without painting pixels.
+
+mod common;
+
+use egui::{Event, Key, Modifiers, Theme, vec2};
+use plimsoll::app::latest::Where;
+use plimsoll::app::picture::Stage;
+use plimsoll::app::{App, Options};
+
+fn main() {
+    divan::main();
+}
+
+/// A window that shows the session and has settled.
+fn window() -> (Stage, App, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder for the session");
+    let path = folder.path().join("bench.jsonl");
+    std::fs::write(&path, common::file()).expect("room for the session");
+    let options = Options {
+        paths: vec![path],
+        no_state: true,
+        work: Where::InFrame,
+        ..Options::default()
+    };
+    let mut stage = Stage::new(vec2(1440.0, 900.0), 1.0, Theme::Dark);
+    let mut app = App::new(stage.context(), &options);
+    for _ in 0..8 {
+        stage.frame(Vec::new(), &mut |ui| app.show(ui));
+    }
+    (stage, app, folder)
+}
+
+fn press(key: Key) -> Vec<Event> {
+    let event = |pressed| Event::Key {
+        key,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    };
+    vec![event(true), event(false)]
+}
+
+#[divan::bench(sample_count = 50)]
+fn nothing_changes(bencher: divan::Bencher<'_, '_>) {
+    let (mut stage, mut app, _folder) = window();
+    bencher.bench_local(|| stage.frame(Vec::new(), &mut |ui| app.show(ui)));
+}
+
+/// Each frame selects another call, so that every lane's context is worked out anew.
+#[divan::bench(sample_count = 50)]
+fn another_call_is_selected(bencher: divan::Bencher<'_, '_>) {
+    let (mut stage, mut app, _folder) = window();
+    bencher.bench_local(|| stage.frame(press(Key::ArrowLeft), &mut |ui| app.show(ui)));
+}

@@ -1,0 +1,35 @@
+//! Opening a 10,000-message session: reading it, and reading and weighing it, on all cores.
+
+mod common;
+
+use plimsoll::formats::{Input, parse};
+use std::sync::{Arc, LazyLock};
+
+static FILE: LazyLock<Vec<u8>> = LazyLock::new(common::file);
+
+fn main() {
+    // The vocabulary loads once a program, not once a file.
+    let _ = (plimsoll::tokens::default_counter().count)("warm");
+    divan::main();
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_only(bencher: divan::Bencher<'_, '_>) {
+    let bytes: Arc<[u8]> = FILE.as_slice().into();
+    let input = Input {
+        name: "bench.jsonl".to_owned(),
+        bytes,
+    };
+    bencher
+        .counter(divan::counter::BytesCount::new(FILE.len()))
+        .bench(|| parse(&input).expect("a session"));
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse_and_count(bencher: divan::Bencher<'_, '_>) {
+    let counter = divan::counter::BytesCount::new(FILE.len());
+    bencher
+        .counter(counter)
+        .with_inputs(|| FILE.clone())
+        .bench_values(common::loaded);
+}

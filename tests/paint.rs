@@ -1,0 +1,674 @@
+//! Draws the timeline and the widgets with invented samples. With `PLIMSOLL_PICTURES=DIR` the pictures are kept there.
+
+use egui::{Align, CentralPanel, Frame, Layout, Panel, RichText, TextStyle, Theme, Ui, vec2};
+use plimsoll::app::picture::{Stage, save_png};
+use plimsoll::app::plots::timeline::{Axis, LaneLine, TimelineInput, TimelineResponse, timeline};
+use plimsoll::app::theme::{self, palette, space};
+use plimsoll::app::widgets::{
+    KnobSpec, Tone, chip, fate_bar, figure, hairline, knob_slider, primary_button,
+    secondary_button, section, swatch, tabs, toggle,
+};
+use plimsoll::engine::{Fate, Sample};
+use plimsoll::session::Kind;
+use plimsoll::units::{Share, Tokens};
+use std::path::Path;
+
+const STEPS: usize = 484;
+
+/// An invented session: growth by kind, with a fall at each of `falls`.
+fn lane(falls: &[usize], keep: f64, seed: u64) -> Vec<Sample> {
+    let rates = [0.0, 0.0, 12.0, 38.0, 30.0, 45.0, 320.0, 9.0, 0.0, 0.0];
+    let mut by_kind = [
+        9_000.0, 5_000.0, 2_000.0, 2_500.0, 3_000.0, 3_500.0, 16_000.0, 0.0, 0.0, 0.0,
+    ];
+    let mut noise = seed;
+    (0..STEPS)
+        .map(|step| {
+            for (tokens, rate) in by_kind.iter_mut().zip(rates) {
+                noise = noise
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                *tokens += rate * (0.2 + 1.6 * (noise >> 40) as f64 / f64::from(1u32 << 24));
+            }
+            if step % 71 == 40 {
+                by_kind[6] += 11_000.0;
+            }
+            if falls.contains(&step) {
+                for tokens in &mut by_kind[2..8] {
+                    *tokens *= keep;
+                }
+                by_kind[8] += 1_800.0;
+            }
+            sample(step, by_kind.map(|tokens| tokens as u32))
+        })
+        .collect()
+}
+
+fn sample(step: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
+    let tokens = Tokens(by_kind.iter().map(|tokens| u64::from(*tokens)).sum());
+    let pressure = tokens.share_of(Tokens(168_000));
+    let overflows = pressure.0 > 1.0;
+    Sample {
+        step,
+        turn: 0,
+        window: Tokens(200_000),
+        metered: tokens,
+        tokens,
+        pressure,
+        overflows,
+        by_kind,
+    }
+}
+
+struct Scene {
+    recorded: Vec<Sample>,
+    lanes: Vec<Vec<Sample>>,
+    events: Vec<Vec<(usize, String)>>,
+    usage: Vec<(usize, Tokens)>,
+    turns: Vec<usize>,
+    compactions: Vec<(usize, String)>,
+    selected: Option<usize>,
+    trigger: Share,
+    knob: f64,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let falls: [&[usize]; 3] = [&[160, 282, 371], &[186, 340, 460], &[161, 270, 360, 475]];
+        let lanes = falls
+            .iter()
+            .zip([0.18, 0.42, 0.22])
+            .map(|(falls, keep)| lane(falls, keep, 7))
+            .collect();
+        let events = falls
+            .iter()
+            .map(|falls| falls.iter().map(|step| (*step, String::new())).collect())
+            .collect();
+        let recorded = lane(&[247, 404], 0.12, 7);
+        let usage = recorded
+            .iter()
+            .step_by(2)
+            .map(|s| (s.step, s.tokens + Tokens(900)))
+            .collect();
+        Self {
+            lanes,
+            events,
+            usage,
+            recorded,
+            turns: (0..STEPS).step_by(23).collect(),
+            compactions: [247, 404]
+                .map(|step| (step, "recorded compaction 183k → 37k".to_owned()))
+                .into(),
+            selected: Some(211),
+            trigger: Share(0.75),
+            knob: 0.75,
+        }
+    }
+
+    fn timeline(&self, ui: &mut Ui, axis: Axis) -> TimelineResponse {
+        let names = ["Truncate", "Prune", "Summarize"];
+        let lanes: Vec<_> = (0..3)
+            .map(|i| LaneLine {
+                name: names[i],
+                color: palette(ui).lane(i),
+                samples: &self.lanes[i],
+                dim: false,
+                focused: i == 0,
+                horizon: [Some(283), None, Some(361)][i],
+                events: &self.events[i],
+            })
+            .collect();
+        let input = TimelineInput {
+            revision: 1,
+            area: &self.recorded,
+            lanes: &lanes,
+            recorded_usage: &self.usage,
+            windows: &[Tokens(200_000)],
+            output_reserve: Tokens(32_000),
+            trigger: Some(self.trigger),
+            axis,
+            turn_starts: &self.turns,
+            recorded_compactions: &self.compactions,
+            selected: self.selected,
+            note: "calibrated ±2.4 %",
+            hover_text: &|_| {
+                vec![
+                    "+12 804 read main.ts".into(),
+                    "believed by policy: 107.6k (64 %)".into(),
+                ]
+            },
+            takes_keys: false,
+        };
+        timeline(ui, &input)
+    }
+}
+
+fn window(ui: &mut Ui, scene: &mut Scene) -> TimelineResponse {
+    let palette = palette(ui);
+    let bar = |margin: i8| {
+        Frame::new()
+            .fill(palette.panel)
+            .inner_margin(egui::Margin::symmetric(margin, 6))
+    };
+    Panel::top("bar")
+        .frame(bar(14))
+        .show_separator_line(true)
+        .show(ui, top_bar);
+    Panel::top("verdict")
+        .frame(
+            bar(14)
+                .inner_margin(egui::Margin::symmetric(14, 10))
+                .fill(palette.background),
+        )
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new(
+                    "Peaked at 92 % of 200k at call 358. Crossed the trigger at call 212.",
+                ));
+            });
+        });
+    Panel::right("policy")
+        .exact_size(if ui.available_width() > 1300.0 {
+            292.0
+        } else {
+            280.0
+        })
+        .frame(bar(14).inner_margin(egui::Margin::symmetric(14, 16)))
+        .show(ui, |ui| policy(ui, scene));
+    Panel::bottom("messages")
+        .exact_size(140.0)
+        .frame(Frame::new().fill(palette.background))
+        .show(ui, |ui| {
+            Frame::new()
+                .fill(palette.panel)
+                .inner_margin(egui::Margin::symmetric(14, 0))
+                .show(ui, |ui| {
+                    ui.horizontal(|ui| {
+                        tabs(
+                            ui,
+                            &[
+                                ("Messages", ""),
+                                ("Insights", "7"),
+                                ("Events", ""),
+                                ("Loss", ""),
+                                ("Cost & cache", ""),
+                                ("Tune", ""),
+                            ],
+                            0,
+                        );
+                        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                            ui.label(
+                                RichText::new("sorted by retained · 990 of 990")
+                                    .color(palette.weak),
+                            );
+                        });
+                    });
+                });
+            hairline(ui);
+        });
+    let left = ui.available_height();
+    Panel::bottom("lanes")
+        .exact_size(left * 0.44)
+        .frame(Frame::new().fill(palette.panel))
+        .show(ui, lanes);
+    CentralPanel::default()
+        .frame(Frame::new().fill(palette.background))
+        .show(ui, |ui| scene.timeline(ui, Axis::Calls))
+        .inner
+}
+
+fn top_bar(ui: &mut Ui) {
+    let palette = palette(ui);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Plimsoll").text_style(theme::strong()));
+        ui.add_space(space::S);
+        chip(
+            ui,
+            None,
+            &[
+                ("payments-refactor.jsonl", true),
+                (" · Claude Code · 484 calls", false),
+            ],
+        );
+        chip(
+            ui,
+            None,
+            &[
+                ("claude-sonnet-4-5 · ", false),
+                ("200 000", true),
+                (" window", false),
+            ],
+        );
+        chip(
+            ui,
+            Some(palette.ok),
+            &[("calibrated ", false), ("± 2.4 %", true)],
+        );
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            primary_button(ui, "Export…");
+            secondary_button(ui, "Sweep", "Ctrl R");
+            secondary_button(ui, "Open…", "Ctrl O");
+        });
+    });
+}
+
+fn policy(ui: &mut Ui, scene: &mut Scene) {
+    section(ui, "Policy");
+    ui.add_space(space::S);
+    ui.horizontal(|ui| {
+        for (i, name) in ["Truncate", "Prune", "Summarize"].iter().enumerate() {
+            toggle(ui, name, i == 0, palette(ui).lane(i));
+        }
+    });
+    ui.add_space(space::L);
+    let knob = |label, value, range, step, log, unit, help, default| KnobSpec {
+        label,
+        value,
+        range,
+        step,
+        log,
+        unit,
+        help,
+        default,
+        consequence: None,
+        tone: Tone::Plain,
+    };
+    let trigger = KnobSpec {
+        consequence: Some(
+            "This policy's own estimate would really fire at 168 672 (100.4 %).".into(),
+        ),
+        tone: Tone::Bad,
+        ..knob(
+            "compression_trigger",
+            scene.knob,
+            0.1..=1.0,
+            0.01,
+            false,
+            "· 126 000 tok",
+            "Acts when the context reaches this share of usable.",
+            0.8,
+        )
+    };
+    if let Some(value) = knob_slider(ui, &trigger).changed {
+        scene.knob = value;
+    }
+    for spec in [
+        knob(
+            "keep_recent",
+            10.0,
+            0.0..=60.0,
+            1.0,
+            false,
+            "messages",
+            "50 % of later uses reach further back than this.",
+            10.0,
+        ),
+        knob(
+            "prune_protect",
+            40_000.0,
+            1000.0..=400_000.0,
+            1000.0,
+            true,
+            "tok",
+            "11 % of later uses reach further back than this.",
+            40_000.0,
+        ),
+        knob(
+            "output_reserve",
+            32_000.0,
+            0.0..=100_000.0,
+            1000.0,
+            false,
+            "tok",
+            "",
+            32_000.0,
+        ),
+        knob(
+            "summary_max_tokens",
+            1024.0,
+            128.0..=8192.0,
+            64.0,
+            true,
+            "tok",
+            "",
+            1024.0,
+        ),
+        knob("cooldown", 2.0, 0.0..=10.0, 1.0, false, "steps", "", 2.0),
+    ] {
+        ui.add_space(space::M);
+        knob_slider(ui, &spec);
+    }
+}
+
+fn lanes(ui: &mut Ui) {
+    let rows = [
+        (1, 0.12),
+        (2, 0.05),
+        (3, 0.5),
+        (4, 0.1),
+        (31, 0.9),
+        (32, 0.05),
+        (33, 0.62),
+        (208, 0.09),
+        (209, 0.2),
+    ];
+    let fates = [
+        [Fate::Dropped; 9],
+        [
+            Fate::Kept,
+            Fate::Kept,
+            Fate::Cleared,
+            Fate::Kept,
+            Fate::Cleared,
+            Fate::Kept,
+            Fate::Kept,
+            Fate::Kept,
+            Fate::Kept,
+        ],
+        [
+            Fate::Summarized,
+            Fate::Summarized,
+            Fate::Summarized,
+            Fate::Summarized,
+            Fate::Cut,
+            Fate::Cut,
+            Fate::Summarized,
+            Fate::Kept,
+            Fate::Kept,
+        ],
+    ];
+    ui.columns(3, |columns| {
+        for (i, ui) in columns.iter_mut().enumerate() {
+            let palette = palette(ui);
+            Frame::new().inner_margin(12).show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    swatch(ui, palette.lane(i));
+                    ui.label(
+                        RichText::new(["Truncate", "Prune", "Summarize"][i])
+                            .text_style(theme::strong()),
+                    );
+                    ui.label(RichText::new("Digitorn · as shipped ▾").color(palette.weak));
+                });
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = 20.0;
+                    figure(ui, "peak", "126k", Tone::Plain);
+                    figure(ui, "compactions", "3", Tone::Plain);
+                    figure(ui, "sent", "61.4M", Tone::Plain);
+                    figure(ui, "at risk", "55", Tone::Bad);
+                });
+                ui.add_space(space::XS);
+                ui.spacing_mut().item_spacing.y = 0.0;
+                ui.spacing_mut().interact_size.y = 17.0;
+                for (row, (number, share)) in rows.iter().enumerate() {
+                    ui.horizontal(|ui| {
+                        let small = |text: String| RichText::new(text).text_style(TextStyle::Small);
+                        ui.add_sized(
+                            vec2(26.0, 17.0),
+                            egui::Label::new(small(number.to_string()).color(palette.weak)),
+                        );
+                        let kind = [
+                            Kind::User,
+                            Kind::ToolCall,
+                            Kind::ToolResult,
+                            Kind::Assistant,
+                        ][row % 4];
+                        let fate = fates[i][row];
+                        ui.add_sized(
+                            vec2(56.0, 17.0),
+                            egui::Label::new(small(format!("{fate:?}").to_lowercase())),
+                        );
+                        let width = ui.available_width() - 40.0;
+                        fate_bar(ui, *share, palette.kind(kind), fate, vec2(width, 8.0));
+                    });
+                }
+            });
+        }
+    });
+}
+
+fn picture(
+    size: egui::Vec2,
+    theme: Theme,
+    pointer: Option<egui::Pos2>,
+    name: &str,
+) -> image::RgbaImage {
+    let mut stage = Stage::new(size, 1.0, theme);
+    let mut scene = Scene::new();
+    for frame in 0..4 {
+        let events = pointer
+            .filter(|_| frame == 1)
+            .map(egui::Event::PointerMoved);
+        stage.frame(events.into_iter().collect(), &mut |ui| {
+            window(ui, &mut scene);
+        });
+    }
+    let image = stage.image();
+    if let Some(folder) = std::env::var_os("PLIMSOLL_PICTURES") {
+        save_png(&image, &Path::new(&folder).join(name))
+            .expect("the folder of pictures can be written to");
+    }
+    image
+}
+
+#[test]
+fn the_window_s_pieces_are_drawn_in_both_themes_and_sizes() {
+    for (theme, name) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
+        let palette = theme::of(theme == Theme::Dark);
+        let pointer = Some(egui::pos2(560.0, 300.0));
+        for (size, pointer, file) in [
+            (vec2(1440.0, 900.0), pointer, format!("{name}-1440.png")),
+            (vec2(1100.0, 700.0), None, format!("{name}-1100.png")),
+        ] {
+            let image = picture(size, theme, pointer, &file);
+            let has =
+                |color: egui::Color32| image.pixels().any(|pixel| pixel.0 == color.to_array());
+            for kind in [Kind::System, Kind::User, Kind::Assistant, Kind::ToolResult] {
+                assert!(has(palette.kind_area(kind)), "{file}: the area of {kind:?}");
+            }
+            for color in [palette.bad, palette.warn, palette.accent, palette.lane(0)] {
+                assert!(has(color), "{file}: {color:?}");
+            }
+        }
+    }
+}
+
+/// Only the timeline, in a state of its own.
+fn timeline_picture(
+    name: &str,
+    size: egui::Vec2,
+    theme: Theme,
+    scene: &Scene,
+    axis: Axis,
+    events: &[Vec<egui::Event>],
+) {
+    let mut stage = Stage::new(size, 1.0, theme);
+    for frame in 0..events.len() + 4 {
+        let events = events.get(frame).cloned().unwrap_or_default();
+        stage.frame(events, &mut |ui| {
+            scene.timeline(ui, axis);
+        });
+    }
+    let image = stage.image();
+    assert!(
+        image
+            .pixels()
+            .any(|pixel| pixel.0 == theme::of(theme == Theme::Dark).bad.to_array()),
+        "{name}"
+    );
+    if let Some(folder) = std::env::var_os("PLIMSOLL_PICTURES") {
+        save_png(&image, &Path::new(&folder).join(name))
+            .expect("the folder of pictures can be written to");
+    }
+}
+
+fn wheel(at: egui::Pos2, lines: f32) -> Vec<Vec<egui::Event>> {
+    let scroll = egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta: vec2(0.0, lines),
+        phase: egui::TouchPhase::Move,
+        modifiers: egui::Modifiers::NONE,
+        source: egui::MouseWheelSource::Unknown,
+    };
+    vec![
+        vec![egui::Event::PointerMoved(at)],
+        vec![scroll],
+        vec![],
+        vec![],
+    ]
+}
+
+#[test]
+fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
+    let scene = Scene::new();
+    let size = vec2(1000.0, 340.0);
+    let at = egui::pos2(400.0, 200.0);
+    timeline_picture(
+        "t-zoomed.png",
+        size,
+        Theme::Dark,
+        &scene,
+        Axis::Calls,
+        &wheel(at, 700.0),
+    );
+    timeline_picture("t-turns.png", size, Theme::Light, &scene, Axis::Turns, &[]);
+    let held = [vec![egui::Event::PointerMoved(egui::pos2(960.0, 120.0))]];
+    timeline_picture("t-held.png", size, Theme::Dark, &scene, Axis::Calls, &held);
+    let mut one = Scene::new();
+    one.recorded.truncate(1);
+    one.lanes.iter_mut().for_each(|lane| lane.truncate(1));
+    one.usage.truncate(1);
+    one.turns = vec![0];
+    one.compactions.clear();
+    one.selected = Some(0);
+    timeline_picture("t-one.png", size, Theme::Light, &one, Axis::Calls, &[]);
+    let mut many = Scene::new();
+    many.compactions = (0..40)
+        .map(|i| (i * 12 + 3, "auto 183k → 37k".to_owned()))
+        .collect();
+    timeline_picture(
+        "t-flags.png",
+        vec2(700.0, 240.0),
+        Theme::Dark,
+        &many,
+        Axis::Calls,
+        &[],
+    );
+}
+
+type Harness<'a> = egui_kittest::Harness<'a, (Scene, Vec<TimelineResponse>)>;
+
+fn harness<'a>() -> Harness<'a> {
+    let show = |ui: &mut Ui, (scene, responses): &mut (Scene, Vec<TimelineResponse>)| {
+        if ui.ctx().cumulative_frame_nr() == 0 {
+            // Fonts take effect with the next frame.
+            theme::apply(ui.ctx());
+            return;
+        }
+        let response = scene.timeline(ui, Axis::Calls);
+        scene.selected = response.clicked_step.or(scene.selected);
+        scene.trigger = response.trigger.unwrap_or(scene.trigger);
+        responses.push(response);
+    };
+    egui_kittest::Harness::builder()
+        .with_size(vec2(1000.0, 340.0))
+        .allow_missing_glyphs()
+        .build_ui_state(show, (Scene::new(), Vec::new()))
+}
+
+#[test]
+fn thresholds_can_be_set_by_their_names() {
+    use egui_kittest::kittest::Queryable as _;
+    let mut harness = harness();
+    harness.run_steps(3);
+    let slider = |name| (egui::accesskit::Role::Slider, name);
+    let (role, name) = slider("trigger");
+    harness
+        .get_by_role_and_label(role, name)
+        .set_value_accesskit(0.5);
+    harness.run_steps(2);
+    assert_eq!(harness.state().0.trigger, Share(0.5));
+    for (name, value) in [("usable", 150_000.0), ("window", 128_000.0)] {
+        harness
+            .get_by_role_and_label(role, name)
+            .set_value_accesskit(value);
+        harness.run_steps(2);
+    }
+    let all = &harness.state().1;
+    assert!(
+        all.iter()
+            .any(|response| response.output_reserve == Some(Tokens(50_000)))
+    );
+    assert!(
+        all.iter()
+            .any(|response| response.window == Some(Tokens(128_000)))
+    );
+}
+
+#[test]
+fn dragging_the_trigger_follows_the_pointer_and_is_one_change() {
+    use egui_kittest::kittest::Queryable as _;
+    let mut harness = harness();
+    harness.run_steps(3);
+    let from = harness
+        .get_by_role_and_label(egui::accesskit::Role::Slider, "trigger")
+        .rect()
+        .center();
+    harness.drag_at(from);
+    harness.run_steps(2);
+    for y in [20.0, 40.0, 60.0] {
+        harness.hover_at(from + vec2(0.0, y));
+        harness.run_steps(2);
+    }
+    harness.drop_at(from + vec2(0.0, 60.0));
+    harness.run_steps(2);
+    let (scene, all) = harness.state();
+    assert!(
+        scene.trigger.0 < 0.6 && scene.trigger.0 > 0.3,
+        "{:?}",
+        scene.trigger
+    );
+    assert_eq!(
+        all.iter().filter(|response| response.drag_started).count(),
+        1
+    );
+    assert_eq!(
+        all.iter().filter(|response| response.drag_stopped).count(),
+        1
+    );
+    let landed = harness
+        .get_by_role_and_label(egui::accesskit::Role::Slider, "trigger")
+        .rect()
+        .center();
+    assert!((landed.y - from.y - 60.0).abs() < 3.0, "{from} {landed}");
+}
+
+#[test]
+fn clicks_and_keys_choose_a_step_and_f_shows_everything_again() {
+    use egui_kittest::kittest::Queryable as _;
+    let mut harness = harness();
+    harness.run_steps(3);
+    let plot = harness.get_by_label("timeline").rect();
+    harness.hover_at(plot.left_center());
+    harness.run_steps(1);
+    harness.get_by_label("timeline").click();
+    harness.run_steps(2);
+    let chosen = harness.state().0.selected.expect("a step");
+    assert!(chosen.abs_diff(STEPS / 2) <= 1, "{chosen}");
+    for (modifiers, key, expected) in [
+        (egui::Modifiers::NONE, egui::Key::ArrowRight, chosen + 1),
+        (egui::Modifiers::SHIFT, egui::Key::ArrowLeft, chosen - 9),
+        (egui::Modifiers::NONE, egui::Key::End, STEPS - 1),
+        (egui::Modifiers::NONE, egui::Key::Home, 0),
+    ] {
+        harness.key_press_modifiers(modifiers, key);
+        harness.run_steps(2);
+        assert_eq!(harness.state().0.selected, Some(expected), "{key:?}");
+    }
+    let visible = |harness: &Harness<'_>| harness.state().1.last().expect("frames").visible;
+    harness.key_press(egui::Key::W);
+    harness.run_steps(2);
+    assert!(visible(&harness).1 < STEPS - 1);
+    harness.key_press(egui::Key::F);
+    harness.run_steps(2);
+    assert_eq!(visible(&harness), (0, STEPS - 1));
+}
