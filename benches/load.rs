@@ -1,6 +1,8 @@
 //! Opening a 10,000-message session: reading it, and reading and weighing it, on all cores.
 
 mod common;
+#[path = "common/loaded.rs"]
+mod loaded;
 
 use plimsoll::formats::{Input, parse};
 use std::sync::{Arc, LazyLock};
@@ -31,5 +33,5 @@ fn parse_and_count(bencher: divan::Bencher<'_, '_>) {
     bencher
         .counter(counter)
         .with_inputs(|| FILE.clone())
-        .bench_values(common::loaded);
+        .bench_values(loaded::loaded);
 }

@@ -1,13 +1,15 @@
 //! One lane over a 10,000-message session, series included; and the same up to a call in its middle.
 
 mod common;
+#[path = "common/loaded.rs"]
+mod loaded;
 
 use plimsoll::engine::{Case, recorded, simulate};
 use plimsoll::presets;
 use plimsoll::units::Tokens;
 use std::sync::LazyLock;
 
-static CASE: LazyLock<Case> = LazyLock::new(|| common::loaded(common::file()).case);
+static CASE: LazyLock<Case> = LazyLock::new(|| loaded::loaded(common::file()).case);
 
 fn main() {
     divan::main();

@@ -4,8 +4,9 @@ mod common;
 
 use common::{Talk, case, event_words};
 use plimsoll::engine::{Answer, Case, Reply, Request};
-use plimsoll::engine::{Fate, Policy, Schedule, drive, recorded, simulate};
+use plimsoll::engine::{Entry, Fate, Idle, Policy, Schedule, drive, recorded, simulate};
 use plimsoll::presets;
+use plimsoll::session::Role;
 use plimsoll::units::Tokens;
 
 fn policy(name: &str) -> Policy {
@@ -258,7 +259,7 @@ fn compacting_now_honours_the_trigger_unless_forced() {
 }
 
 #[test]
-fn compacting_the_result_again_changes_nothing_once_only_the_kept_are_left() {
+fn compacting_now_keeps_the_system_prompt_and_the_newest_messages() {
     let case = case(&Talk::tool_calls(20, 100), 100_000);
     let policy = policy("truncate");
     let now = Schedule::Now { force: true };
@@ -274,7 +275,7 @@ fn compacting_the_result_again_changes_nothing_once_only_the_kept_are_left() {
         .context
         .entries
         .iter()
-        .filter_map(plimsoll::engine::Entry::message)
+        .filter_map(Entry::message)
         .collect();
     // The system prompt and the ten newest messages, one more where a pair would be split.
     assert!((11..=12).contains(&kept.len()), "{kept:?}");
@@ -340,4 +341,151 @@ fn a_replay_that_stops_at_a_step_shows_the_same_as_one_that_goes_on() {
             );
         }
     }
+}
+
+/// The truncate preset with another meter.
+fn metered(count: &str) -> Policy {
+    let truncate = include_str!("../assets/presets/truncate.toml");
+    let meter = format!(
+        "[meter]\ncount = \"{count}\"\nper_message = 4\nleaves_out = [\"system\"]\n\n[knobs.compression"
+    );
+    Policy::parse(&truncate.replacen("[knobs.compression", &meter, 1)).expect("a policy")
+}
+
+#[test]
+fn a_policy_triggers_on_its_own_meter_while_samples_tell_the_true_count_too() {
+    let case = case(&Talk::tool_calls(30, 100), 100_000);
+    let policy = metered("chars/4");
+    let outcome = simulate(&case, &policy, &knobs(&policy, &[]), None);
+    let last = outcome.samples.last().expect("a sample");
+    // "line " is five characters and one token: the meter believes a quarter more than there is.
+    assert!(
+        last.metered.as_f64() > 1.1 * last.tokens.as_f64(),
+        "{last:?}"
+    );
+    let at = outcome.samples[20].metered;
+    let case = case.with_windows(common::windows(at.0 * 2, &case));
+    let values = knobs(
+        &policy,
+        &[("compression_trigger", 0.5), ("keep_recent", 2.0)],
+    );
+    let outcome = simulate(&case, &policy, &values, None);
+    assert_eq!(outcome.events[0].step, 20, "{}", event_words(&outcome));
+    assert!(outcome.samples[19].tokens < outcome.samples[19].metered);
+    outcome.context.check(&case).expect("the books balance");
+}
+
+#[test]
+fn a_run_that_did_nothing_says_why() {
+    let case = case(&Talk::turns(6, 5, 200), 8_000);
+    let now = |name: &str, pairs: &[(&str, f64)], force| {
+        let policy = policy(name);
+        let schedule = Schedule::Now { force };
+        drive(
+            &case,
+            &policy,
+            &knobs(&policy, pairs),
+            schedule,
+            None,
+            &mut Script(Vec::new()),
+        )
+        .idle
+    };
+    let never = [
+        ("compression_trigger", 1.0),
+        ("prune_protect", 0.0),
+        ("spare_turns", 0.0),
+    ];
+    let large = case.with_windows(common::windows(1_000_000, &case));
+    let policy_of = policy("prune");
+    let not_met = drive(
+        &large,
+        &policy_of,
+        &knobs(&policy_of, &never),
+        Schedule::Now { force: false },
+        None,
+        &mut Script(Vec::new()),
+    );
+    assert_eq!(not_met.idle, Some(Idle::NotMet));
+    assert_eq!(
+        now(
+            "prune",
+            &[("prune_minimum", 200_000.0), ("prune_protect", 0.0)],
+            true
+        ),
+        Some(Idle::GuardHeld)
+    );
+    assert_eq!(
+        now("prune", &[("spare_turns", 50.0)], true),
+        Some(Idle::NothingToTake)
+    );
+    assert_eq!(now("summarize", &[], true), Some(Idle::Failed));
+    assert_eq!(now("truncate", &[], true), None);
+}
+
+#[test]
+fn presets_with_mistakes_are_refused_with_their_place() {
+    let error = |from: &str, to: &str| {
+        let text = include_str!("../assets/presets/truncate.toml").replacen(from, to, 1);
+        Policy::parse(&text).expect_err("a mistake").to_string()
+    };
+    let idle = error("\"system\", ", "\"last_tool_tokens(5)\", ");
+    assert!(
+        idle.contains("stage 'truncate'") && idle.contains("no effect"),
+        "{idle}"
+    );
+    let name = error("window - output_reserve", "window - outputreserve");
+    assert!(
+        name.contains("[let] usable") && name.contains("outputreserve"),
+        "{name}"
+    );
+    let double = |n: u32| format!("a{n} = \"a{} + a{}\"\n", n - 1, n - 1);
+    let doubling = (1..40).map(double).collect::<Vec<_>>().concat();
+    let long = error("[let]\n", &format!("[let]\na0 = \"window\"\n{doubling}"));
+    assert!(long.contains("too long"), "{long}");
+    let meter = error(
+        "[knobs.compression",
+        "[meter]\ncount = \"abacus\"\n[knobs.compression",
+    );
+    assert!(meter.contains("no counter is named `abacus`"), "{meter}");
+}
+
+#[test]
+fn whole_number_knobs_take_no_fractions() {
+    let policy = policy("truncate");
+    let mut values = policy.defaults();
+    let error = policy
+        .set(&mut values, "keep_recent", 2.5)
+        .expect_err("half a message")
+        .to_string();
+    assert_eq!(error, "keep_recent = 2.5 is not a whole number of messages");
+}
+
+#[test]
+fn instructions_in_the_middle_of_a_conversation_are_not_the_system_prompt() {
+    let mut talk = Talk::tool_calls(5, 50);
+    talk.message(
+        Role::System,
+        vec![common::text("From here on, answer in French.")],
+    );
+    talk.turn(8, 50);
+    let case = case(&talk, 100_000);
+    let policy = policy("truncate");
+    let now = Schedule::Now { force: true };
+    let outcome = drive(
+        &case,
+        &policy,
+        &knobs(&policy, &[("keep_recent", 4.0)]),
+        now,
+        None,
+        &mut Script(Vec::new()),
+    );
+    let system: Vec<_> = outcome
+        .context
+        .entries
+        .iter()
+        .filter_map(Entry::message)
+        .filter(|m| case.session.messages[*m as usize].role == Role::System)
+        .collect();
+    assert_eq!(system, [0]);
 }

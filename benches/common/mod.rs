@@ -1,9 +1,6 @@
 //! One made-up session of 10,000 messages for all benchmarks: a person speaks every 20 messages, the rest are calls
 //! with results of 10 to 1,500 words.
 
-use plimsoll::exec::{LoadOptions, Loaded, load_bytes};
-use plimsoll::tokens::{Progress, default_counter};
-use plimsoll::units::Tokens;
 use std::fmt::Write as _;
 
 pub(crate) const MESSAGES: usize = 10_000;
@@ -75,14 +72,4 @@ fn result(idx: usize) -> (String, usize) {
         r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{id}","content":"{content}"}}]}}"#
     );
     (message, words)
-}
-
-/// The session, read and weighed.
-pub(crate) fn loaded(bytes: Vec<u8>) -> Loaded {
-    let options = LoadOptions {
-        counter: default_counter(),
-        window: Some(Tokens(200_000)),
-        conversation: 0,
-    };
-    load_bytes("bench.jsonl", bytes, &options, &Progress::default()).expect("a session")
 }

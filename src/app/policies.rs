@@ -46,6 +46,7 @@ impl Policies {
 /// The policy that does nothing.
 pub fn none() -> Policy {
     Policy {
+        meter: crate::engine::Meter::TRUE,
         name: NONE.to_owned(),
         label: "None".to_owned(),
         help: "No management: every message stays until the window overflows.".to_owned(),

@@ -89,11 +89,9 @@ pub(super) fn run_all(
         None if config.window.is_none() => Arc::clone(&loaded.windows),
         None => Arc::new(models::window_plan(&loaded.session, config.window)),
     };
-    let case = Case {
-        ledger,
-        windows,
-        ..loaded.clone()
-    };
+    let same_count = before.filter(|b| Arc::ptr_eq(&b.case.ledger, &ledger));
+    let base = same_count.map_or(loaded, |b| &b.case);
+    let case = base.with_ledger(ledger).with_windows(windows);
     let is_same_case = before.is_some_and(|b| {
         Arc::ptr_eq(&b.case.ledger, &case.ledger) && Arc::ptr_eq(&b.case.windows, &case.windows)
     });

@@ -66,8 +66,11 @@ impl Budget {
         self.window - self.output_reserve
     }
 
-    /// Used as a share of usable; above 1 the call overflows.
+    /// Used as a share of usable; above 1 the call overflows, and infinite where nothing is usable.
     pub fn pressure(self, used: Tokens) -> Share {
-        Share(used.as_f64() / self.usable().as_f64().max(1.0))
+        match self.usable() {
+            Tokens::ZERO if used > Tokens::ZERO => Share(f64::INFINITY),
+            usable => used.share_of(usable),
+        }
     }
 }

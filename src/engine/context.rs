@@ -66,6 +66,8 @@ pub enum PartFate {
         marker: Arc<str>,
         /// What the marker weighs (true tokens).
         tokens: u32,
+        /// What it weighs on the policy's own meter.
+        metered: u32,
         /// Index of the event that did it.
         event: u32,
     },
@@ -98,8 +100,10 @@ pub struct Written {
 pub struct Dropped {
     /// Indices of the messages, as a range.
     pub messages: Range<u32>,
-    /// Index of the event that did it; none for what was never in this context.
+    /// Index of the event that did it; none for what the source's own compaction took.
     pub event: Option<u32>,
+    /// A summary that the source's own compaction wrote stands for it.
+    pub is_summarized: bool,
 }
 
 /// What became of one message of the session, for the lanes.
@@ -134,7 +138,12 @@ impl Context {
             }
         };
         for dropped in &self.dropped {
-            cover(std::slice::from_ref(&dropped.messages), Fate::Dropped);
+            let fate = if dropped.is_summarized {
+                Fate::Summarized
+            } else {
+                Fate::Dropped
+            };
+            cover(std::slice::from_ref(&dropped.messages), fate);
         }
         for entry in &self.entries {
             if let EntryBody::Written(written) = &entry.body {
@@ -264,6 +273,14 @@ impl PartFate {
             Self::Kept => untouched,
             Self::Cleared { tokens, .. } => *tokens,
             Self::Removed { .. } => 0,
+        }
+    }
+
+    /// The same on the policy's own meter.
+    pub(super) fn metered(&self, untouched: u32) -> u32 {
+        match self {
+            Self::Cleared { metered, .. } => *metered,
+            other => other.tokens(untouched),
         }
     }
 }

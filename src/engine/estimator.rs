@@ -8,42 +8,29 @@ use std::sync::Arc;
 
 const WORD: &str = " the";
 
+/// Words of the text by which the weight of one is told.
+const PROBE: usize = 256;
+
 /// Answers with predicted text.
-#[derive(Debug, Default)]
-pub(super) struct Estimator {
-    /// The last filler and the cap it was made for: a run asks for the same size again and again.
-    last: Option<(Request, Arc<str>)>,
-}
+#[derive(Debug)]
+pub(super) struct Estimator;
 
 impl Answer for Estimator {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply {
-        if let Some((of, text)) = &self.last
-            && of.max_tokens == request.max_tokens
-            && of.prefix == request.prefix
-        {
-            return Reply::Predicted(Arc::clone(text));
-        }
-        let text = filler(case, request);
-        self.last = Some((request.clone(), Arc::clone(&text)));
-        Reply::Predicted(text)
+        let make = || filler(case, request);
+        Reply::Predicted(case.filler(&request.prefix, request.max_tokens, make))
     }
 }
 
 /// The longest filler that fits a request's cap.
 fn filler(case: &Case, request: &Request) -> Arc<str> {
-    let of = |words: usize| WORD.repeat(words);
-    // A word never weighs less than a third of a token, whatever the calibration.
-    let mut fits = 0;
-    let mut too_many = (request.max_tokens.0 as usize)
-        .saturating_mul(3)
-        .clamp(1, 1_000_000);
-    while fits + 1 < too_many {
-        let middle = usize::midpoint(fits, too_many);
-        if request.fits(case, &of(middle)) {
-            fits = middle;
-        } else {
-            too_many = middle;
-        }
+    let weigh = |words: usize| case.ledger.weigh(&WORD.repeat(words)).as_f64();
+    let word = (weigh(2 * PROBE) - weigh(PROBE)) / PROBE as f64;
+    let guess = request.max_tokens.as_f64() / word.max(0.05);
+    let mut words = guess.clamp(1.0, 1e6) as usize;
+    // Every word weighs the same, so the guess is off by the prefix and a rounding.
+    while words > 1 && !request.fits(case, &WORD.repeat(words)) {
+        words -= 1;
     }
-    of(fits.max(1)).into()
+    WORD.repeat(words).into()
 }

@@ -1,6 +1,6 @@
 //! What a run needs to know about a session beyond its weights, worked out once and shared by all lanes.
 
-use crate::session::{Body, Kind, Session, kind_of};
+use crate::session::{Body, Kind, Role, Session, kind_of};
 use std::collections::HashMap;
 
 /// Columns over the parts and messages of a session.
@@ -14,6 +14,8 @@ pub struct SessionIndex {
     pub first_call: Vec<u32>,
     /// Whether a message opens a turn, by message.
     pub opens_turn: Vec<bool>,
+    /// The first message that is not instructions or tools: what stands before it is the system prompt.
+    pub preamble_end: u32,
     /// The first message of each turn, by turn (0: what stands before the first).
     pub turn_start: Vec<u32>,
 }
@@ -25,6 +27,12 @@ impl SessionIndex {
             turn_start: vec![0],
             ..Self::default()
         };
+        let is_other = |m: &crate::session::Message| m.role != Role::System;
+        index.preamble_end = session
+            .messages
+            .iter()
+            .position(is_other)
+            .unwrap_or(session.messages.len()) as u32;
         let mut calls: HashMap<&str, u32> = HashMap::new();
         let mut turn = 0;
         for (message_idx, message) in session.messages.iter().enumerate() {

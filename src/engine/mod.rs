@@ -11,6 +11,7 @@ mod event;
 mod executed;
 mod expr;
 mod index;
+mod meter;
 mod outcome;
 mod plan;
 mod policy;
@@ -20,6 +21,7 @@ mod request;
 mod run;
 mod select;
 mod stages;
+mod trigger;
 mod working;
 
 pub use budget::{Budget, WindowPlan, WindowSource};
@@ -29,7 +31,8 @@ pub use event::{Cause, Event};
 pub use executed::{ExecutedContext, PredictedText};
 pub use expr::{Expr, ExprError, Moment, Quantity, Type, Vocabulary};
 pub use index::SessionIndex;
-pub use outcome::{Outcome, Sample, SummaryTraffic};
+pub use meter::{Count, Meter, MeterColumn};
+pub use outcome::{Idle, Outcome, Sample, SummaryTraffic};
 pub use policy::{Knob, KnobRole, KnobValues, Policy, PolicyError};
 pub use recorded::recorded;
 pub use request::{Reply, Request};
@@ -38,7 +41,9 @@ pub use stages::{Action, Boundary, Clear, Drop, Guard, Hook, Keep, Stage, Summar
 
 use crate::session::Session;
 use crate::tokens::TokenLedger;
-use std::sync::Arc;
+use crate::units::Tokens;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a policy is played over: a session, its weights and the room there was.
 #[derive(Clone, Debug)]
@@ -51,35 +56,78 @@ pub struct Case {
     pub windows: Arc<WindowPlan>,
     /// What runs need to know about the session, worked out once.
     pub index: Arc<SessionIndex>,
+    /// What runs worked out before and need again: the session on each meter, fillers of each size.
+    memo: Arc<Memo>,
+}
+
+/// Results that depend on the case alone, kept because every run of every lane asks for them again.
+#[derive(Debug, Default)]
+struct Memo {
+    columns: Mutex<HashMap<String, Arc<MeterColumn>>>,
+    fillers: Mutex<HashMap<(String, Tokens), Arc<str>>>,
 }
 
 impl Case {
     /// A case; works out the session's index.
     pub fn new(session: Arc<Session>, ledger: TokenLedger, windows: WindowPlan) -> Self {
         let index = Arc::new(SessionIndex::new(&session));
+        let (ledger, windows) = (Arc::new(ledger), Arc::new(windows));
         Self {
             session,
-            ledger: Arc::new(ledger),
-            windows: Arc::new(windows),
+            ledger,
+            windows,
             index,
+            memo: Arc::default(),
         }
     }
 
     /// The same session with other windows (set by hand).
     #[must_use]
-    pub fn with_windows(&self, windows: WindowPlan) -> Self {
+    pub fn with_windows(&self, windows: impl Into<Arc<WindowPlan>>) -> Self {
         Self {
-            windows: Arc::new(windows),
+            windows: windows.into(),
             ..self.clone()
         }
     }
 
     /// The same session counted another way.
     #[must_use]
-    pub fn with_ledger(&self, ledger: TokenLedger) -> Self {
+    pub fn with_ledger(&self, ledger: impl Into<Arc<TokenLedger>>) -> Self {
+        let ledger = ledger.into();
+        let is_same = Arc::ptr_eq(&ledger, &self.ledger);
+        let memo = if is_same {
+            Arc::clone(&self.memo)
+        } else {
+            Arc::default()
+        };
         Self {
-            ledger: Arc::new(ledger),
+            ledger,
+            memo,
             ..self.clone()
         }
+    }
+
+    /// The session on a meter.
+    fn metered(&self, meter: &Meter) -> Arc<MeterColumn> {
+        let mut known = self
+            .memo
+            .columns
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(
+            known
+                .entry(meter.key())
+                .or_insert_with(|| Arc::new(meter.column(self))),
+        )
+    }
+
+    /// A filler for a message with this prefix and cap, made once.
+    fn filler(&self, prefix: &str, max: Tokens, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
+        let mut known = self
+            .memo
+            .fillers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry((prefix.to_owned(), max)).or_insert_with(make))
     }
 }

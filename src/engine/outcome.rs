@@ -22,8 +22,25 @@ pub struct Outcome {
     pub tokens_rejected: Tokens,
     /// Requests for summaries, which `tokens_sent` leaves out.
     pub summaries: SummaryTraffic,
+    /// Why the last stage that could have acted did nothing, if none acted.
+    pub idle: Option<Idle>,
     /// What is odd about this run, as sentences.
     pub warnings: Vec<String>,
+}
+
+/// Why a stage did nothing; a later reason weighs more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Idle {
+    /// Its trigger is not met.
+    NotMet,
+    /// It rests after an attempt.
+    Resting,
+    /// All there is is kept.
+    NothingToTake,
+    /// Its guard held it back: it would not save enough.
+    GuardHeld,
+    /// The summary it asked for could not be had or used; the run's warnings say why.
+    Failed,
 }
 
 /// Requests for summaries in a run.

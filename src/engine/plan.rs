@@ -2,10 +2,12 @@
 
 use super::context::Written;
 use super::expr::Moment;
+use super::meter::Meter;
+use super::outcome::Idle;
 use super::stages::{Action, Guard, Replacement, Stage};
 use super::working::{LiveResult, Working, join};
 use super::{Case, Reply, Request, select};
-use crate::session::WrittenKind;
+use crate::session::{Role, WrittenKind};
 use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,6 +15,8 @@ use std::sync::Arc;
 /// What a stage would do.
 #[derive(Debug)]
 pub(super) enum Plan {
+    /// Nothing, and why.
+    Nothing(Idle),
     /// It can be done.
     Ready(Edit),
     /// It needs a summary first.
@@ -42,21 +46,22 @@ pub(super) enum Edit {
     },
 }
 
-/// What the stage would do now; none if there is nothing to take or its guard holds it back.
+/// What the stage would do now.
 pub(super) fn plan(
     case: &Case,
     working: &Working<'_>,
     stage: &Stage,
     step: usize,
     moment: &Moment,
-) -> Option<Plan> {
+) -> Plan {
     match &stage.action {
         Action::Clear(clear) => {
             let taken = select::tool_results(case, working, &stage.take, moment);
             let results = &working.live[..taken];
-            let gone = results.iter().map(|r| Tokens::from(r.tokens)).sum();
-            let left = Tokens(case.ledger.weigh(&clear.marker).0 * taken as u64);
-            allows(&stage.guard, gone, left, moment).then(|| {
+            let gone = results.iter().map(|r| Tokens::from(r.metered)).sum();
+            let left =
+                Tokens(u64::from(working.meter.weigh_part(case, &clear.marker)) * taken as u64);
+            judged(&stage.guard, gone, left, moment, || {
                 Plan::Ready(Edit::Clear {
                     results: results.to_vec(),
                     marker: Arc::clone(&clear.marker),
@@ -65,50 +70,72 @@ pub(super) fn plan(
         }
         Action::Drop(drop) => {
             let taken = select::messages(case, working, &stage.take, moment);
-            let weight = weight(working, &taken);
             let n_messages = working
                 .covers(&taken)
                 .iter()
                 .map(ExactSizeIterator::len)
                 .sum();
-            let notice = drop.notice(n_messages, weight.0);
+            let notice = drop.notice(n_messages, truly(working, &taken).0);
             let left = notice
                 .as_ref()
-                .map_or(Tokens::ZERO, |n| case.ledger.weigh(&n.text));
-            let edit = Edit::Replace {
-                taken,
-                written: notice.map(|n| written(n, WrittenKind::Notice, false)),
-            };
-            allows(&stage.guard, weight, left, moment).then_some(Plan::Ready(edit))
+                .map_or(0, |n| working.meter.weigh(case, &n.text));
+            judged(
+                &stage.guard,
+                metered(working, &taken),
+                Tokens::from(left),
+                moment,
+                || {
+                    let written = notice.map(|n| written(n, WrittenKind::Notice, false));
+                    Plan::Ready(Edit::Replace { taken, written })
+                },
+            )
         }
         Action::Summarize(summarize) => {
             let taken = select::messages(case, working, &stage.take, moment);
-            let weight = weight(working, &taken);
-            if taken.is_empty() || !allows(&stage.guard, weight, Tokens::ZERO, moment) {
-                return None;
-            }
-            let request = Request {
-                step,
-                stage: stage.id.clone(),
-                messages: session_messages(working, &taken),
-                covers: widen(working.covers(&taken)),
-                written: taken
-                    .iter()
-                    .filter_map(|idx| working.context.entries[*idx].text())
-                    .collect(),
-                input: weight,
-                prefix: summarize.prefix.clone(),
-                max_tokens: Tokens(summarize.max_tokens.value(moment).max(0.0) as u64),
-            };
-            Some(Plan::Asks(
-                request,
-                Asked {
-                    taken,
-                    weight,
-                    must_shrink: stage.guard.must_shrink,
-                },
-            ))
+            let weight = metered(working, &taken);
+            judged(&stage.guard, weight, Tokens::ZERO, moment, || {
+                let max_tokens = Tokens(summarize.max_tokens.value(moment).max(0.0) as u64);
+                let request = request(
+                    working,
+                    stage,
+                    step,
+                    &taken,
+                    summarize.prefix.clone(),
+                    max_tokens,
+                );
+                Plan::Asks(
+                    request,
+                    Asked {
+                        taken,
+                        weight,
+                        must_shrink: stage.guard.must_shrink,
+                    },
+                )
+            })
         }
+    }
+}
+
+fn request(
+    working: &Working<'_>,
+    stage: &Stage,
+    step: usize,
+    taken: &[usize],
+    prefix: String,
+    max_tokens: Tokens,
+) -> Request {
+    Request {
+        step,
+        stage: stage.id.clone(),
+        messages: session_messages(working, taken),
+        covers: widen(working.covers(taken)),
+        written: taken
+            .iter()
+            .filter_map(|idx| working.context.entries[*idx].text())
+            .collect(),
+        input: truly(working, taken),
+        prefix,
+        max_tokens,
     }
 }
 
@@ -118,6 +145,7 @@ pub(super) fn plan(
 /// Why it is not done: the answer failed, is empty, too long, or would not make the context smaller.
 pub(super) fn fulfil(
     case: &Case,
+    meter: &Meter,
     plan: Plan,
     request: &Request,
     reply: Reply,
@@ -130,6 +158,7 @@ pub(super) fn fulfil(
     let asked = match plan {
         Plan::Asks(_, asked) => asked,
         Plan::Ready(edit) => return Ok((edit, Tokens::ZERO)),
+        Plan::Nothing(_) => return Err("nothing was asked for".to_owned()),
     };
     if text.trim().is_empty() {
         return Err("the summary is empty".to_owned());
@@ -142,14 +171,14 @@ pub(super) fn fulfil(
             weight.0, request.max_tokens.0
         ));
     }
-    if asked.must_shrink && weight >= asked.weight {
+    if asked.must_shrink && Tokens::from(meter.weigh(case, &message)) >= asked.weight {
         return Err(format!(
             "a summary of {} tokens would not be smaller than what it replaces",
             weight.0
         ));
     }
     let replacement = Replacement {
-        role: crate::session::Role::User,
+        role: Role::User,
         text: message,
     };
     let written = written(replacement, WrittenKind::Summary, is_predicted);
@@ -174,20 +203,42 @@ fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> W
     }
 }
 
-/// Whether a guard lets something of weight `gone` be replaced by something of weight `left`.
-fn allows(guard: &Guard, gone: Tokens, left: Tokens, moment: &Moment) -> bool {
+/// What is planned, if a guard lets something of weight `gone` be replaced by something of weight `left`.
+fn judged(
+    guard: &Guard,
+    gone: Tokens,
+    left: Tokens,
+    moment: &Moment,
+    plan: impl FnOnce() -> Plan,
+) -> Plan {
+    if gone == Tokens::ZERO {
+        return Plan::Nothing(Idle::NothingToTake);
+    }
     let saved = gone.as_f64() - left.as_f64();
     let enough = guard
         .min_saved
         .as_ref()
         .is_none_or(|min| saved > min.value(moment));
-    gone > Tokens::ZERO && enough && (!guard.must_shrink || saved > 0.0)
+    if enough && (!guard.must_shrink || saved > 0.0) {
+        plan()
+    } else {
+        Plan::Nothing(Idle::GuardHeld)
+    }
 }
 
-fn weight(working: &Working<'_>, taken: &[usize]) -> Tokens {
+/// True tokens of these entries.
+fn truly(working: &Working<'_>, taken: &[usize]) -> Tokens {
     taken
         .iter()
         .map(|idx| Tokens::from(working.context.entries[*idx].tokens))
+        .sum()
+}
+
+/// Tokens of these entries on the policy's own meter.
+fn metered(working: &Working<'_>, taken: &[usize]) -> Tokens {
+    taken
+        .iter()
+        .map(|idx| Tokens::from(working.context.entries[*idx].metered))
         .sum()
 }
 
@@ -207,7 +258,7 @@ fn widen(ranges: Vec<Range<u32>>) -> Vec<Range<usize>> {
 }
 
 impl Edit {
-    /// The messages it touches, as ascending ranges.
+    /// The messages it touches, as ascending ranges; what an earlier event took already is not among them.
     pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
         match self {
             Self::Clear { results, .. } => {
@@ -215,7 +266,7 @@ impl Edit {
                 messages.dedup();
                 widen(join(messages.into_iter().map(|m| m..m + 1).collect()))
             }
-            Self::Replace { taken, .. } => widen(working.covers(taken)),
+            Self::Replace { taken, .. } => session_messages(working, taken),
         }
     }
 

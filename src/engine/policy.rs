@@ -3,6 +3,7 @@
 //! Read from TOML once ([`Policy::parse`]); every name and type is checked then, so that a run cannot fail.
 
 use super::expr::{Expr, ExprError};
+use super::meter::Meter;
 use super::stages::Stage;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub struct Policy {
     pub label: String,
     /// One or two sentences: what it does and when it is a good choice.
     pub help: String,
+    /// How it counts for its own triggers.
+    pub meter: Meter,
     /// Its settings, in the order to show them.
     pub knobs: Vec<Knob>,
     /// Named expressions, in order; a later one may use an earlier.
@@ -121,6 +124,16 @@ pub enum PolicyError {
         /// What there is.
         known: String,
     },
+    /// A fraction for a knob that takes whole numbers.
+    #[error("{knob} = {value} is not a whole number of {unit}")]
+    NotWhole {
+        /// The knob.
+        knob: String,
+        /// What was asked for.
+        value: f64,
+        /// Unit.
+        unit: String,
+    },
     /// A value outside its knob's range.
     #[error("{knob} = {value} is out of range: {low} to {high} {unit}")]
     OutOfRange {
@@ -161,7 +174,7 @@ impl Policy {
     /// Sets one knob.
     ///
     /// # Errors
-    /// [`PolicyError::NoSuchKnob`], [`PolicyError::OutOfRange`].
+    /// [`PolicyError::NoSuchKnob`], [`PolicyError::OutOfRange`], [`PolicyError::NotWhole`].
     pub fn set(&self, values: &mut KnobValues, name: &str, value: f64) -> Result<(), PolicyError> {
         let knob = self.knob(name).ok_or_else(|| PolicyError::NoSuchKnob {
             policy: self.name.clone(),
@@ -183,6 +196,10 @@ impl Policy {
                 high,
                 unit,
             });
+        }
+        if knob.step >= 1.0 && value.fract() != 0.0 {
+            let (knob, unit) = (knob.name.clone(), knob.unit.clone());
+            return Err(PolicyError::NotWhole { knob, value, unit });
         }
         values.insert(name, value);
         Ok(())

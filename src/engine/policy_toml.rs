@@ -1,11 +1,18 @@
 //! Reads a policy from TOML and checks every name, type and number in it, so that a run cannot fail.
 
 use super::expr::{Expr, ExprError, Type, Vocabulary};
+use super::meter::{Count, Meter};
 use super::policy::{Knob, KnobRole, Policy, PolicyError};
 use super::stages::{
     Action, Boundary, Clear, Drop, Guard, Hook, Keep, Stage, Summarize, Take, What,
 };
+use crate::session::Kind;
+use crate::tokens;
 use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Longest expression, with the names in it written out.
+const MOST_NODES: usize = 4_096;
 
 /// The whole file.
 #[derive(Deserialize)]
@@ -20,12 +27,25 @@ struct File {
     unknowns: Vec<String>,
     #[serde(default)]
     differences: Vec<String>,
+    meter: Option<MeterToml>,
     #[serde(default)]
     knobs: toml::Table,
     #[serde(default, rename = "let")]
     lets: toml::Table,
     #[serde(default, rename = "stage")]
     stages: Vec<StageToml>,
+}
+
+/// `count` names a counter, or `true`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MeterToml {
+    count: String,
+    #[serde(default)]
+    per_message: u32,
+    per_media: Option<u32>,
+    #[serde(default)]
+    leaves_out: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -109,6 +129,7 @@ impl Policy {
             name: file.name,
             label: file.label,
             help: file.help,
+            meter: file.meter.as_ref().map_or(Ok(Meter::TRUE), meter)?,
             knobs,
             lets,
             stages,
@@ -117,6 +138,36 @@ impl Policy {
             differences: file.differences,
         })
     }
+}
+
+fn meter(meter: &MeterToml) -> Result<Meter, PolicyError> {
+    let invalid = |what: String| PolicyError::Invalid(format!("[meter]: {what}"));
+    let kind = |name: &String| {
+        let found = Kind::ALL.into_iter().find(|k| k.name() == name);
+        found.ok_or_else(|| invalid(format!("no kind is named `{name}`")))
+    };
+    let leaves_out: Vec<Kind> = meter
+        .leaves_out
+        .iter()
+        .map(kind)
+        .collect::<Result<_, _>>()?;
+    if meter.count == "true" {
+        let is_plain = meter.per_message == 0 && meter.per_media.is_none() && leaves_out.is_empty();
+        return if is_plain {
+            Ok(Meter::TRUE)
+        } else {
+            Err(invalid("true tokens take no other settings".to_owned()))
+        };
+    }
+    let counter = tokens::by_name(&meter.count);
+    let counter =
+        counter.ok_or_else(|| invalid(format!("no counter is named `{}`", meter.count)))?;
+    Ok(Meter {
+        count: Count::Counter(counter),
+        per_message: meter.per_message,
+        per_media: meter.per_media,
+        leaves_out,
+    })
 }
 
 fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
@@ -133,24 +184,15 @@ fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
             "[knobs.{name}]: value, range and step do not fit together"
         )));
     }
-    let KnobToml {
-        role,
-        value,
-        range,
-        step,
-        unit,
-        help,
-        key,
-    } = knob;
     Ok(Knob {
         name,
-        role,
-        value,
-        range,
-        step,
-        unit,
-        help,
-        key,
+        role: knob.role,
+        value: knob.value,
+        range: knob.range,
+        step: knob.step,
+        unit: knob.unit,
+        help: knob.help,
+        key: knob.key,
     })
 }
 
@@ -159,12 +201,21 @@ fn lets(
     vocabulary: &mut Vocabulary,
 ) -> Result<Vec<(String, Expr)>, PolicyError> {
     let mut lets = Vec::new();
+    let mut sizes = BTreeMap::new();
     for (name, value) in table {
         let place = format!("[let] {name}");
         let text = value.as_str().ok_or_else(|| {
             PolicyError::Invalid(format!("{place}: expected an expression in quotes"))
         })?;
         let (expr, found) = Expr::parse_any(text, vocabulary).map_err(at(&place))?;
+        // A run writes each name out: doubling it a few dozen times would fill the memory.
+        let written_out = expr.written_out(&sizes);
+        if written_out > MOST_NODES {
+            return Err(PolicyError::Invalid(format!(
+                "{place}: too long once written out"
+            )));
+        }
+        sizes.insert(name.clone(), written_out);
         vocabulary.names.insert(name.clone(), found);
         lets.push((name, expr));
     }
@@ -174,7 +225,7 @@ fn lets(
 fn stage(stage: StageToml, vocabulary: &Vocabulary) -> Result<Stage, PolicyError> {
     let place = format!("stage '{}'", stage.id);
     let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(&place));
-    let keep = stage
+    let keep: Vec<Keep> = stage
         .take
         .keep
         .iter()
@@ -201,6 +252,7 @@ fn stage(stage: StageToml, vocabulary: &Vocabulary) -> Result<Stage, PolicyError
             action.name()
         )));
     }
+    refuse_idle_rules(&keep, wanted, &place)?;
     Ok(Stage {
         at: stage.at,
         when: Expr::parse(&stage.when, Type::Truth, vocabulary).map_err(at(&place))?,
@@ -217,6 +269,19 @@ fn stage(stage: StageToml, vocabulary: &Vocabulary) -> Result<Stage, PolicyError
         },
         id: stage.id,
     })
+}
+
+/// A rule that would have no effect is a mistake of the preset.
+fn refuse_idle_rules(keep: &[Keep], what: What, place: &str) -> Result<(), PolicyError> {
+    let is_idle = |keep: &Keep| match what {
+        What::Messages => matches!(keep, Keep::LastToolTokens(_)),
+        What::ToolResults => matches!(keep, Keep::System | Keep::FirstUser),
+    };
+    if keep.iter().any(is_idle) {
+        let what = "a rule of `keep` has no effect on what this stage takes";
+        return Err(PolicyError::Invalid(format!("{place}: {what}")));
+    }
+    Ok(())
 }
 
 /// `system`, or a rule with an expression in parentheses: `last_messages(keep_recent)`.

@@ -4,10 +4,13 @@ use super::Case;
 use super::budget::Budget;
 use super::context::Dropped;
 use super::event::{Cause, Event};
+use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
 use super::working::{Working, join};
-use crate::session::RecordedCompaction;
+use crate::session::{RecordedCompaction, Step};
 use crate::units::Tokens;
+use std::collections::HashSet;
+use std::ops::Range;
 
 /// The lane `recorded`, up to and including the step with index `until` (to the session's end if none).
 /// A sample's tokens are what the provider reported where it did, else our account of the real context.
@@ -18,56 +21,81 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     });
     let mut outcome = Outcome::default();
     let mut compactions = session.compactions.iter().peekable();
-    let mut working = Working::new(case);
+    let mut working = Working::new(case, &Meter::TRUE);
+    // Where the history since the compaction before begins: what lies behind is gone already.
+    let mut begun = 0;
     for (step_idx, step) in session.steps[..last].iter().enumerate() {
         while let Some(compaction) = compactions.next_if(|c| c.before_message <= step.context_end) {
             working.append_history(compaction.before_message);
-            let before = compaction.tokens_before.unwrap_or_else(|| working.tokens());
-            working = after(case, compaction);
-            outcome.events.push(Event {
-                step: step_idx,
-                stage: "recorded".to_owned(),
-                action: "compaction",
-                cause: Cause {
-                    when: compaction.trigger.clone(),
-                    terms: Vec::new(),
-                },
-                before,
-                after: compaction.tokens_after.unwrap_or_else(|| working.tokens()),
-                messages: std::iter::once(0..compaction.before_message).collect(),
-                request: None,
-            });
+            let before = working.tokens();
+            working = after(case, &Meter::TRUE, compaction);
+            working.set_overhead(case.ledger.overhead_at(step_idx));
+            let gone = gone_in(case, compaction, begun);
+            outcome
+                .events
+                .push(event(step_idx, compaction, before, working.tokens(), gone));
+            begun = compaction.before_message;
         }
         working.append_history(step.context_end);
         working.set_overhead(case.ledger.overhead_at(step_idx));
-        let tokens = step
-            .usage
-            .map_or_else(|| working.tokens(), |usage| usage.input);
         let budget = Budget {
             window: case.windows.at(step_idx),
             output_reserve,
         };
-        let pressure = budget.pressure(tokens);
-        let overflows = pressure.0 > 1.0;
-        outcome.overflows += usize::from(overflows);
-        outcome.samples.push(Sample {
-            step: step_idx,
-            turn: step.turn,
-            window: budget.window,
-            metered: working.tokens(),
-            tokens,
-            pressure,
-            overflows,
-            by_kind: working.by_kind(),
-        });
+        let sample = sample(&working, step_idx, step, budget);
+        outcome.overflows += usize::from(sample.overflows);
+        outcome.samples.push(sample);
     }
     outcome.compactions = outcome.events.len();
-    outcome.context = self::working(case, until).context;
+    outcome.context = self::working(case, &Meter::TRUE, until).context;
     outcome
 }
 
+/// A recorded compaction as an event; recorded figures come before our account.
+fn event(
+    step: usize,
+    compaction: &RecordedCompaction,
+    before: Tokens,
+    after: Tokens,
+    gone: Vec<Range<u32>>,
+) -> Event {
+    Event {
+        step,
+        stage: "recorded".to_owned(),
+        action: "compaction",
+        cause: Cause {
+            when: compaction.trigger.clone(),
+            terms: Vec::new(),
+        },
+        before: compaction.tokens_before.unwrap_or(before),
+        after: compaction.tokens_after.unwrap_or(after),
+        messages: gone
+            .into_iter()
+            .map(|r| r.start as usize..r.end as usize)
+            .collect(),
+        request: None,
+    }
+}
+
+fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -> Sample {
+    let tokens = step
+        .usage
+        .map_or_else(|| working.tokens(), |usage| usage.input);
+    let pressure = budget.pressure(tokens);
+    Sample {
+        step: step_idx,
+        turn: step.turn,
+        window: budget.window,
+        metered: working.tokens(),
+        tokens,
+        pressure,
+        overflows: pressure.0 > 1.0,
+        by_kind: working.by_kind(),
+    }
+}
+
 /// The real context before the step with this index, or at the session's end.
-pub(super) fn working(case: &Case, until: Option<usize>) -> Working<'_> {
+pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
     let session = &case.session;
     let end = until
         .and_then(|step| session.steps.get(step))
@@ -77,7 +105,10 @@ pub(super) fn working(case: &Case, until: Option<usize>) -> Working<'_> {
         .iter()
         .rev()
         .find(|c| c.before_message <= end);
-    let mut working = last.map_or_else(|| Working::new(case), |compaction| after(case, compaction));
+    let mut working = last.map_or_else(
+        || Working::new(case, meter),
+        |compaction| after(case, meter, compaction),
+    );
     working.append_history(end);
     working.set_overhead(
         case.ledger
@@ -87,15 +118,26 @@ pub(super) fn working(case: &Case, until: Option<usize>) -> Working<'_> {
 }
 
 /// The context right after a recorded compaction: exactly what it kept.
-fn after<'a>(case: &'a Case, compaction: &RecordedCompaction) -> Working<'a> {
-    let is_gone = |m: &usize| case.session.messages[*m].in_history && !compaction.kept.contains(m);
-    let gone = (0..compaction.before_message)
-        .filter(is_gone)
-        .map(|m| m as u32..m as u32 + 1);
-    let dropped = join(gone.collect()).into_iter().map(|messages| Dropped {
+fn after<'a>(case: &'a Case, meter: &Meter, compaction: &RecordedCompaction) -> Working<'a> {
+    let kept: Vec<u32> = compaction.kept.iter().map(|m| *m as u32).collect();
+    let is_summarized = compaction
+        .kept
+        .iter()
+        .any(|m| case.session.messages[*m].is_summary);
+    let gone = |messages| Dropped {
         messages,
         event: None,
-    });
-    let kept: Vec<u32> = compaction.kept.iter().map(|m| *m as u32).collect();
-    Working::resume(case, &kept, dropped.collect(), compaction.before_message)
+        is_summarized,
+    };
+    let dropped = gone_in(case, compaction, 0).into_iter().map(gone).collect();
+    Working::resume(case, meter, &kept, dropped, compaction.before_message)
+}
+
+/// Messages of the history from `from` on that a recorded compaction did not keep.
+fn gone_in(case: &Case, compaction: &RecordedCompaction, from: usize) -> Vec<Range<u32>> {
+    let kept: HashSet<usize> = compaction.kept.iter().copied().collect();
+    let gone = (from..compaction.before_message)
+        .filter(|m| case.session.messages[*m].in_history && !kept.contains(m))
+        .map(|m| m as u32..m as u32 + 1);
+    join(gone.collect())
 }

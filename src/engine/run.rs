@@ -5,15 +5,14 @@
 
 use super::budget::Budget;
 use super::estimator::Estimator;
-use super::event::{Cause, Event};
-use super::expr::{Expr, Moment, Quantity};
-use super::outcome::{Outcome, Sample};
+use super::event::Event;
+use super::outcome::{Idle, Outcome, Sample};
 use super::plan::{self, Edit, Plan};
-use super::stages::{Hook, Stage};
+use super::stages::Hook;
+use super::trigger::Triggers;
 use super::working::Working;
 use super::{Case, KnobValues, Policy, Reply, Request, recorded};
 use crate::units::Tokens;
-use std::collections::BTreeMap;
 
 /// How a policy meets a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,29 +45,27 @@ pub enum Poll {
 #[derive(Debug)]
 pub struct Run<'a> {
     case: &'a Case,
-    stages: Vec<BoundStage<'a>>,
-    names: BTreeMap<String, Expr>,
+    triggers: Triggers<'a>,
     schedule: Schedule,
     until: Option<usize>,
     output_reserve: Tokens,
     working: Working<'a>,
     step: usize,
     phase: Phase,
-    moment: Moment,
     /// The plan that waits for an answer, with the index of its stage.
     waiting: Option<(usize, Plan, Request)>,
+    /// Attempts that failed, each with its first step and how often.
+    failures: Vec<Failure>,
     outcome: Outcome,
 }
 
-/// A stage with its expressions bound to the run's knobs.
+/// Attempts of a stage that failed for one reason.
 #[derive(Debug)]
-struct BoundStage<'a> {
-    stage: &'a Stage,
-    bound: Stage,
-    /// Below this much used it cannot fire.
-    floor: f64,
-    last_fired: Option<usize>,
-    last_tried: Option<usize>,
+struct Failure {
+    stage: usize,
+    why: String,
+    first: usize,
+    count: usize,
 }
 
 /// Where in a step the run is.
@@ -89,14 +86,7 @@ enum Phase {
 /// Replays `policy` up to and including the step with index `until` (to the session's end if none), with
 /// summaries of predicted size.
 pub fn simulate(case: &Case, policy: &Policy, knobs: &KnobValues, until: Option<usize>) -> Outcome {
-    drive(
-        case,
-        policy,
-        knobs,
-        Schedule::Replay,
-        until,
-        &mut Estimator::default(),
-    )
+    drive(case, policy, knobs, Schedule::Replay, until, &mut Estimator)
 }
 
 /// Plays a policy and has its requests answered.
@@ -126,49 +116,32 @@ impl<'a> Run<'a> {
         schedule: Schedule,
         until: Option<usize>,
     ) -> Self {
-        let names = policy.bindings(knobs);
-        let n_stages = policy.stages.len();
-        let stages = policy.stages.iter().map(|stage| {
-            let bound = stage.bind(&names);
-            let floor = floor(case, &bound.when);
-            BoundStage {
-                stage,
-                bound,
-                floor,
-                last_fired: None,
-                last_tried: None,
-            }
-        });
+        let last = case.session.steps.len().saturating_sub(1);
         let (working, step, phase) = match schedule {
-            Schedule::Replay => (Working::new(case), 0, Phase::Enter),
+            Schedule::Replay => (Working::new(case, &policy.meter), 0, Phase::Enter),
             Schedule::Now { .. } => {
-                let step = until.unwrap_or_else(|| case.session.steps.len().saturating_sub(1));
+                let working = recorded::working(case, &policy.meter, until);
                 (
-                    recorded::working(case, until),
-                    step,
-                    Phase::Stages(Hook::BeforeCall, 0),
+                    working,
+                    until.unwrap_or(last),
+                    Phase::Stages(Hook::AfterTools, 0),
                 )
             }
         };
-        let moment = Moment {
-            since: vec![f64::INFINITY; n_stages],
-            fired: vec![false; n_stages],
-            ..Moment::default()
-        };
+        let samples = Vec::with_capacity(until.unwrap_or(last) + 1);
         Self {
             case,
-            stages: stages.collect(),
-            names,
+            triggers: Triggers::new(case, policy, knobs),
             schedule,
             until,
             output_reserve: Tokens(policy.output_reserve(knobs).max(0.0) as u64),
             working,
             step,
             phase,
-            moment,
             waiting: None,
+            failures: Vec::new(),
             outcome: Outcome {
-                samples: Vec::with_capacity(case.session.steps.len()),
+                samples,
                 ..Outcome::default()
             },
         }
@@ -202,17 +175,35 @@ impl<'a> Run<'a> {
         let traffic = &mut self.outcome.summaries;
         traffic.requests += 1;
         traffic.sent += request.input;
-        match plan::fulfil(self.case, plan, &request, reply) {
+        match plan::fulfil(self.case, &self.working.meter, plan, &request, reply) {
             Ok((edit, received)) => {
                 traffic.received += received;
                 self.apply(stage, edit, Some((request.input, received)));
             }
-            Err(why) => self.outcome.warnings.push(format!(
-                "step {}: {} was not done: {why}",
-                self.step + 1,
-                self.stages[stage].stage.id
-            )),
+            Err(why) => self.failed(stage, why),
         }
+    }
+
+    fn failed(&mut self, stage: usize, why: String) {
+        self.idle(Idle::Failed);
+        match self
+            .failures
+            .iter_mut()
+            .find(|f| f.stage == stage && f.why == why)
+        {
+            Some(failure) => failure.count += 1,
+            None => self.failures.push(Failure {
+                stage,
+                why,
+                first: self.step,
+                count: 1,
+            }),
+        }
+    }
+
+    /// Notes why a stage did nothing; the weightiest reason of the run is told.
+    fn idle(&mut self, why: Idle) {
+        self.outcome.idle = self.outcome.idle.max(Some(why));
     }
 
     fn enter(&mut self) {
@@ -224,35 +215,31 @@ impl<'a> Run<'a> {
         };
         let before = self.working.live.len();
         self.working.append_history(step.context_end);
-        self.moment.fired.fill(false);
+        self.triggers.moment.fired.fill(false);
         let has_results = self.working.live.len() > before;
-        self.phase = Phase::Stages(
-            if has_results {
-                Hook::AfterTools
-            } else {
-                Hook::TurnStart
-            },
-            0,
-        );
+        self.phase = match (has_results, self.turn_begins()) {
+            (true, _) => Phase::Stages(Hook::AfterTools, 0),
+            (false, true) => Phase::Stages(Hook::TurnStart, 0),
+            (false, false) => Phase::Stages(Hook::BeforeCall, 0),
+        };
     }
 
     /// Runs the stages of a hook from `first` on; a request of one of them is returned.
     fn stages(&mut self, hook: Hook, first: usize) -> Option<Request> {
-        for idx in first..self.stages.len() {
-            if self.stages[idx].stage.at != hook || !self.fires(idx) {
+        for idx in first..self.triggers.len() {
+            if self.triggers.stage(idx).at != hook || !self.fires(idx) {
                 continue;
             }
-            let plan = plan::plan(
-                self.case,
-                &self.working,
-                &self.stages[idx].bound,
-                self.step,
-                &self.moment,
-            );
-            let Some(plan) = plan else { continue };
-            self.stages[idx].last_tried = Some(self.step);
+            let (stage, moment) = (self.triggers.bound(idx), &self.triggers.moment);
+            let plan = plan::plan(self.case, &self.working, stage, self.step, moment);
+            if let Plan::Nothing(why) = plan {
+                self.idle(why);
+                continue;
+            }
+            self.triggers.tried(idx, self.step);
             match plan {
                 Plan::Ready(edit) => self.apply(idx, edit, None),
+                Plan::Nothing(_) => {}
                 Plan::Asks(ref request, _) => {
                     let request = request.clone();
                     self.waiting = Some((idx, plan, request.clone()));
@@ -267,21 +254,17 @@ impl<'a> Run<'a> {
 
     /// What comes after the stages of a hook.
     fn after(&self, hook: Hook) -> Phase {
-        if let Schedule::Now { .. } = self.schedule {
-            // A person asked for it, so the stages that wait for a person run too.
-            return if hook == Hook::BeforeCall {
-                Phase::Stages(Hook::Manual, 0)
-            } else {
-                Phase::Done
-            };
-        }
+        let is_now = self.schedule != Schedule::Replay;
         match hook {
-            Hook::AfterTools if self.turn_begins() => Phase::Stages(Hook::TurnStart, 0),
+            Hook::AfterTools if is_now || self.turn_begins() => Phase::Stages(Hook::TurnStart, 0),
             Hook::AfterTools | Hook::TurnStart => Phase::Stages(Hook::BeforeCall, 0),
+            // A person asked for it, so the stages that wait for a person run too; no call is made.
+            Hook::BeforeCall if is_now => Phase::Stages(Hook::Manual, 0),
+            Hook::Manual => Phase::Done,
             Hook::BeforeCall => Phase::Call { retried: false },
             Hook::OverflowError => Phase::Call { retried: true },
             Hook::AfterCall if self.turn_ends() => Phase::Stages(Hook::TurnEnd, 0),
-            Hook::AfterCall | Hook::TurnEnd | Hook::Manual => Phase::Leave,
+            Hook::AfterCall | Hook::TurnEnd => Phase::Leave,
         }
     }
 
@@ -297,50 +280,17 @@ impl<'a> Run<'a> {
         self.turn(self.step + 1) != self.turn(self.step)
     }
 
+    /// Whether a stage fires. What a person forces is the first thing that can be done, whatever its trigger.
     fn fires(&mut self, idx: usize) -> bool {
-        let stage = &self.stages[idx];
-        if stage.stage.at == Hook::TurnStart && !self.turn_begins() {
-            return false;
-        }
-        let is_forced = self.schedule == (Schedule::Now { force: true });
-        if !is_forced && self.working.metered().as_f64() < stage.floor {
-            return false;
-        }
-        self.measure();
-        if is_forced {
+        if self.schedule == (Schedule::Now { force: true }) && self.outcome.events.is_empty() {
+            self.triggers
+                .measure(self.step, &self.working, self.budget());
             return true;
         }
-        let stage = &self.stages[idx];
-        let cooldown = stage.bound.guard.cooldown.value(&self.moment);
-        let rests = stage
-            .last_tried
-            .is_some_and(|tried| (self.step - tried) as f64 <= cooldown);
-        !rests && stage.bound.when.holds(&self.moment)
-    }
-
-    /// Brings the moment up to date.
-    fn measure(&mut self) {
-        let budget = self.budget();
-        let values = [
-            (Quantity::Used, self.working.metered().as_f64()),
-            (Quantity::Window, budget.window.as_f64()),
-            (Quantity::Input, budget.usable().as_f64()),
-            (Quantity::OutputReserve, budget.output_reserve.as_f64()),
-            (Quantity::Msgs, self.working.context.entries.len() as f64),
-            (
-                Quantity::Turns,
-                f64::from(self.turn(self.step).unwrap_or(0)),
-            ),
-            (Quantity::Step, (self.step + 1) as f64),
-        ];
-        for (quantity, value) in values {
-            self.moment.set(quantity, value);
-        }
-        for (since, stage) in self.moment.since.iter_mut().zip(&self.stages) {
-            *since = stage
-                .last_fired
-                .map_or(f64::INFINITY, |fired| (self.step - fired) as f64);
-        }
+        let fires = self
+            .triggers
+            .fires(idx, self.step, &self.working, self.budget());
+        fires.map_err(|why| self.idle(why)).is_ok()
     }
 
     fn budget(&self) -> Budget {
@@ -355,15 +305,13 @@ impl<'a> Run<'a> {
         let before = self.working.tokens();
         let messages = edit.messages(&self.working);
         edit.apply(&mut self.working, event);
-        let stage = &mut self.stages[idx];
-        stage.last_fired = Some(self.step);
-        self.moment.fired[idx] = true;
+        self.triggers.fired(idx, self.step);
         self.outcome.compactions += 1;
         self.outcome.events.push(Event {
             step: self.step,
-            stage: stage.stage.id.clone(),
-            action: stage.stage.action.name(),
-            cause: cause(stage.stage, &self.names, &self.moment),
+            stage: self.triggers.stage(idx).id.clone(),
+            action: self.triggers.stage(idx).action.name(),
+            cause: self.triggers.cause(idx),
             before,
             after: self.working.tokens(),
             messages,
@@ -417,40 +365,40 @@ impl<'a> Run<'a> {
     fn finish(&mut self) -> Outcome {
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.context = std::mem::take(&mut self.working.context);
-        if self.budget().usable() == Tokens::ZERO {
-            outcome.warnings.push(
-                "the output reserve leaves no room in the window: every call overflows".to_owned(),
-            );
+        if outcome.compactions > 0 {
+            outcome.idle = None;
+        }
+        for Failure {
+            stage,
+            why,
+            first,
+            count,
+        } in &self.failures
+        {
+            let often = if *count == 1 {
+                String::new()
+            } else {
+                format!(" (and {} times more)", count - 1)
+            };
+            let id = &self.triggers.stage(*stage).id;
+            outcome.warnings.push(format!(
+                "call {}: {id} was not done: {why}{often}",
+                first + 1
+            ));
+        }
+        let is_full = |window: &Tokens| *window <= self.output_reserve;
+        let full = self
+            .case
+            .windows
+            .per_step
+            .iter()
+            .filter(|w| is_full(w))
+            .count();
+        if full > 0 {
+            outcome.warnings.push(format!(
+                "the output reserve leaves no room in the window at {full} calls"
+            ));
         }
         outcome
-    }
-}
-
-/// The least that must be used for a trigger to hold, as far as that can be known before the run.
-fn floor(case: &Case, when: &Expr) -> f64 {
-    let windows = &case.windows.per_step;
-    let window = windows.first().copied().unwrap_or_default();
-    if windows.iter().any(|w| *w != window) {
-        return f64::NEG_INFINITY;
-    }
-    when.fix(Quantity::Window, window.as_f64())
-        .floor_of(Quantity::Used)
-        .unwrap_or(f64::NEG_INFINITY)
-}
-
-/// The trigger as written and what its terms stood at.
-fn cause(stage: &Stage, names: &BTreeMap<String, Expr>, moment: &Moment) -> Cause {
-    let value = |term: &str| match (names.get(term), super::expr::quantity(term)) {
-        (Some(expr), _) => expr.value(moment),
-        (None, Some(quantity)) => moment.quantities[quantity as usize],
-        (None, None) => f64::NAN,
-    };
-    let terms = stage.when.terms().into_iter().map(|term| {
-        let value = value(&term);
-        (term, value)
-    });
-    Cause {
-        when: stage.when.text.clone(),
-        terms: terms.collect(),
     }
 }

@@ -65,13 +65,13 @@ pub(super) fn tool_results(
         }
     }
     // From the oldest: a result is spared as soon as it and all newer ones fit under the protection.
-    let mut newer = working.live_tokens;
+    let mut newer = working.live_metered;
     let mut taken = 0;
     for result in &working.live {
         if newer as f64 <= protect || result.message >= until_message {
             break;
         }
-        newer -= u64::from(result.tokens);
+        newer -= u64::from(result.metered);
         taken += 1;
     }
     taken
@@ -93,7 +93,7 @@ fn suffix(case: &Case, entries: &[Entry], keep: &Keep, moment: &Moment) -> usize
             let wanted = n.value(moment);
             let mut sum = 0.0;
             first_kept(entries, |entry| {
-                sum += f64::from(entry.tokens);
+                sum += f64::from(entry.metered);
                 sum <= wanted
             })
         }
@@ -176,11 +176,11 @@ fn spares(case: &Case, entry: &Entry, keep: &Keep) -> bool {
     }
 }
 
+/// The system prompt and the tools: instructions that stand before everything else. Instructions in the middle of
+/// the conversation are part of it.
 fn is_system(case: &Case, entry: &Entry) -> bool {
     match &entry.body {
         EntryBody::Written(written) => written.role == Role::System,
-        _ => entry
-            .message()
-            .is_some_and(|m| case.session.messages[m as usize].role == Role::System),
+        _ => entry.message().is_some_and(|m| m < case.index.preamble_end),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Case;
 use super::context::{Context, Dropped, Edited, Entry, EntryBody, PartFate, Written};
+use super::meter::{Meter, MeterColumn};
 use crate::session::Kind;
 use crate::units::Tokens;
 use std::ops::Range;
@@ -14,55 +15,60 @@ pub(super) struct LiveResult {
     pub(super) part: u32,
     /// Index of its message.
     pub(super) message: u32,
-    /// True tokens, media inside it included.
-    pub(super) tokens: u32,
+    /// Tokens on the policy's own meter, media inside it included.
+    pub(super) metered: u32,
 }
 
 /// A context with its sums.
 #[derive(Debug)]
 pub(super) struct Working<'a> {
     case: &'a Case,
+    pub(super) meter: Meter,
+    column: Arc<MeterColumn>,
     pub(super) context: Context,
     /// True tokens by kind, overhead included (as system).
     by_kind: [u64; Kind::ALL.len()],
     /// True tokens, overhead included.
     tokens: u64,
+    /// Tokens on the policy's own meter, overhead included.
+    metered: u64,
     /// Tool results that are not cleared, in context order.
     pub(super) live: Vec<LiveResult>,
-    /// What they weigh together.
-    pub(super) live_tokens: u64,
+    /// What they weigh together on the policy's own meter.
+    pub(super) live_metered: u64,
     /// Next id for an entry of ours.
     next_id: u32,
 }
 
 impl<'a> Working<'a> {
     /// An empty context: only what every call carries and the file does not hold.
-    pub(super) fn new(case: &'a Case) -> Self {
-        let overhead = case.ledger.overhead;
+    pub(super) fn new(case: &'a Case, meter: &Meter) -> Self {
         let mut working = Self {
             case,
-            context: Context {
-                overhead,
-                ..Context::default()
-            },
+            meter: meter.clone(),
+            column: case.metered(meter),
+            context: Context::default(),
             by_kind: [0; Kind::ALL.len()],
-            tokens: overhead.0,
+            tokens: 0,
+            metered: 0,
             live: Vec::new(),
-            live_tokens: 0,
+            live_metered: 0,
             next_id: case.session.messages.len() as u32,
         };
-        working.by_kind[Kind::System.index()] = overhead.0;
+        working.context.entries.reserve(case.session.messages.len());
+        working.set_overhead(case.ledger.overhead);
         working
     }
 
     /// Continues from a context of untouched messages (what was really there).
     pub(super) fn resume(
         case: &'a Case,
+        meter: &Meter,
         messages: &[u32],
         dropped: Vec<Dropped>,
         messages_end: usize,
     ) -> Self {
-        let mut working = Self::new(case);
+        let mut working = Self::new(case, meter);
         for message in messages {
             working.append(*message as usize);
         }
@@ -73,9 +79,12 @@ impl<'a> Working<'a> {
 
     /// What the file does not hold weighs this much from here on.
     pub(super) fn set_overhead(&mut self, overhead: Tokens) {
-        self.tokens = self.tokens - self.context.overhead.0 + overhead.0;
+        let before = self.context.overhead;
+        self.tokens = self.tokens - before.0 + overhead.0;
+        self.metered =
+            self.metered - self.meter.overhead(before).0 + self.meter.overhead(overhead).0;
         let system = &mut self.by_kind[Kind::System.index()];
-        *system = *system - self.context.overhead.0 + overhead.0;
+        *system = *system - before.0 + overhead.0;
         self.context.overhead = overhead;
     }
 
@@ -84,9 +93,14 @@ impl<'a> Working<'a> {
         Tokens(self.tokens)
     }
 
-    /// Tokens on the policy's own meter. The generic policies meter true tokens.
+    /// Tokens on the policy's own meter, overhead included.
     pub(super) fn metered(&self) -> Tokens {
-        self.tokens()
+        Tokens(self.metered)
+    }
+
+    /// The turn of a step, 0 where there is none.
+    pub(super) fn turn(&self, step: usize) -> u32 {
+        self.case.session.steps.get(step).map_or(0, |s| s.turn)
     }
 
     /// True tokens by kind, in the order of [`Kind::ALL`].
@@ -105,43 +119,46 @@ impl<'a> Working<'a> {
     }
 
     fn append(&mut self, message_idx: usize) {
-        let tokens = self.case.ledger.truth.per_message[message_idx];
         let message = &self.case.session.messages[message_idx];
         for part in message.parts.clone() {
-            let weight = self.case.ledger.truth.per_part[part];
             let kind = self.case.index.kinds[part];
-            self.by_kind[kind.index()] += u64::from(weight);
+            self.by_kind[kind.index()] += u64::from(self.case.ledger.truth.per_part[part]);
+            let metered = self.column.per_part[part];
             if kind == Kind::ToolResult {
                 self.live.push(LiveResult {
                     part: part as u32,
                     message: message_idx as u32,
-                    tokens: weight,
+                    metered,
                 });
-                self.live_tokens += u64::from(weight);
-            } else if let (Some(owner), Some(last)) =
-                (self.case.index.owner[part], self.live.last_mut())
-                && let Some(result) = if last.part == owner {
-                    Some(last)
-                } else {
-                    self.live.iter_mut().rev().find(|r| r.part == owner)
-                }
+                self.live_metered += u64::from(metered);
+            } else if let Some(owner) = self.case.index.owner[part]
+                && let Some(result) = self.live.iter_mut().rev().find(|r| r.part == owner)
             {
-                result.tokens += weight;
-                self.live_tokens += u64::from(weight);
+                result.metered += metered;
+                self.live_metered += u64::from(metered);
             }
         }
+        let tokens = self.case.ledger.truth.per_message[message_idx];
+        let metered = self.column.per_message[message_idx];
         self.tokens += u64::from(tokens);
+        self.metered += u64::from(metered);
+        let body = EntryBody::Original(message_idx as u32);
         self.context.entries.push(Entry {
             id: message_idx as u32,
             tokens,
-            metered: tokens,
-            body: EntryBody::Original(message_idx as u32),
+            metered,
+            body,
         });
     }
 
     /// Empties tool results, which must be among `live` and in context order.
     pub(super) fn clear(&mut self, results: &[LiveResult], marker: &Arc<str>, event: u32) {
-        let weight = self.case.ledger.weigh(marker).0 as u32;
+        let fate = PartFate::Cleared {
+            marker: Arc::clone(marker),
+            tokens: self.case.ledger.weigh(marker).0 as u32,
+            metered: self.meter.weigh_part(self.case, marker),
+            event,
+        };
         let mut cleared: Vec<u32> = results.iter().map(|r| r.part).collect();
         cleared.sort_unstable();
         let mut last = None;
@@ -152,13 +169,13 @@ impl<'a> Working<'a> {
             {
                 idx = found;
                 let mut entry = self.context.entries[idx].clone();
-                self.clear_in(&mut entry, &cleared, marker, weight, event);
+                self.clear_in(&mut entry, &cleared, &fate, event);
                 self.context.entries[idx] = entry;
             }
         }
         self.live
             .retain(|r| cleared.binary_search(&r.part).is_err());
-        self.live_tokens -= results.iter().map(|r| u64::from(r.tokens)).sum::<u64>();
+        self.live_metered -= results.iter().map(|r| u64::from(r.metered)).sum::<u64>();
     }
 
     /// The entry of a message, looked for near `from` first: what is cleared together stands together.
@@ -181,8 +198,7 @@ impl<'a> Working<'a> {
         &mut self,
         entry: &mut Entry,
         cleared: &[u32],
-        marker: &Arc<str>,
-        weight: u32,
+        cleared_fate: &PartFate,
         event: u32,
     ) {
         let Some(message) = entry.message() else {
@@ -193,38 +209,31 @@ impl<'a> Working<'a> {
             EntryBody::Edited(edited) => edited.parts,
             _ => vec![PartFate::Kept; parts.len()].into_boxed_slice(),
         };
+        let is_cleared = |part: u32| cleared.binary_search(&part).is_ok();
         for (part, fate) in parts
-            .clone()
             .zip(fates.iter_mut())
             .filter(|(_, fate)| **fate == PartFate::Kept)
         {
-            let is_cleared = |part: usize| cleared.binary_search(&(part as u32)).is_ok();
-            let owner = self.case.index.owner[part];
-            let new = if is_cleared(part) {
-                PartFate::Cleared {
-                    marker: Arc::clone(marker),
-                    tokens: weight,
-                    event,
-                }
-            } else if owner.is_some_and(|o| is_cleared(o as usize)) {
+            let new = if is_cleared(part as u32) {
+                cleared_fate.clone()
+            } else if self.case.index.owner[part].is_some_and(is_cleared) {
                 PartFate::Removed { event }
             } else {
                 continue;
             };
-            let gone = u64::from(self.case.ledger.truth.per_part[part]);
-            self.by_kind[self.case.index.kinds[part].index()] -= gone;
-            self.tokens -= gone;
-            if let PartFate::Cleared { tokens, .. } = &new {
-                self.by_kind[Kind::Notice.index()] += u64::from(*tokens);
-                self.tokens += u64::from(*tokens);
-            }
+            let (truth, metered) = (
+                self.case.ledger.truth.per_part[part],
+                self.column.per_part[part],
+            );
+            let (truth_now, metered_now) = (new.tokens(truth), new.metered(metered));
+            self.by_kind[self.case.index.kinds[part].index()] -= u64::from(truth);
+            self.by_kind[Kind::Notice.index()] += u64::from(truth_now);
+            self.tokens = self.tokens + u64::from(truth_now) - u64::from(truth);
+            self.metered = self.metered + u64::from(metered_now) - u64::from(metered);
+            entry.tokens = entry.tokens + truth_now - truth;
+            entry.metered = entry.metered + metered_now - metered;
             *fate = new;
         }
-        entry.tokens = parts
-            .zip(fates.iter())
-            .map(|(part, fate)| fate.tokens(self.case.ledger.truth.per_part[part]))
-            .sum();
-        entry.metered = entry.tokens;
         entry.body = EntryBody::Edited(Edited {
             message,
             parts: fates,
@@ -235,9 +244,8 @@ impl<'a> Working<'a> {
     /// them all, or nothing does.
     pub(super) fn replace(&mut self, taken: &[usize], written: Option<Written>, event: u32) {
         let covers = self.covers(taken);
-        let is_gone = |message: u32| covers.iter().any(|range| range.contains(&message));
-        self.live.retain(|r| !is_gone(r.message));
-        self.live_tokens = self.live.iter().map(|r| u64::from(r.tokens)).sum();
+        self.live.retain(|r| !holds(&covers, r.message));
+        self.live_metered = self.live.iter().map(|r| u64::from(r.metered)).sum();
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in taken {
             self.forget(&entries[*idx]);
@@ -246,26 +254,28 @@ impl<'a> Working<'a> {
         let mut idx = 0..;
         entries.retain(|_| next.next_if_eq(&idx.next().unwrap_or(0)).is_none());
         self.context.entries = entries;
-        match (written, taken.first()) {
-            (Some(written), Some(place)) => self.write(*place, Written { covers, ..written }),
-            _ => self
-                .context
-                .dropped
-                .extend(covers.into_iter().map(|messages| Dropped {
-                    messages,
-                    event: Some(event),
-                })),
+        if let (Some(written), Some(place)) = (written, taken.first()) {
+            self.write(*place, Written { covers, ..written });
+        } else {
+            let gone = |messages| Dropped {
+                messages,
+                event: Some(event),
+                is_summarized: false,
+            };
+            self.context.dropped.extend(covers.into_iter().map(gone));
         }
     }
 
     fn write(&mut self, place: usize, written: Written) {
         let tokens = self.case.ledger.weigh(&written.text).0 as u32;
+        let metered = self.meter.weigh(self.case, &written.text);
         self.by_kind[written.kind.kind().index()] += u64::from(tokens);
         self.tokens += u64::from(tokens);
+        self.metered += u64::from(metered);
         let entry = Entry {
             id: self.next_id,
             tokens,
-            metered: tokens,
+            metered,
             body: EntryBody::Written(Box::new(written)),
         };
         self.next_id += 1;
@@ -275,6 +285,7 @@ impl<'a> Working<'a> {
     /// Takes an entry out of the sums.
     fn forget(&mut self, entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
+        self.metered -= u64::from(entry.metered);
         entry.each_weight(self.case, |kind, tokens| {
             self.by_kind[kind.index()] -= u64::from(tokens);
         });
@@ -292,6 +303,12 @@ impl<'a> Working<'a> {
         }
         join(ranges)
     }
+}
+
+/// Whether sorted ranges hold a message.
+fn holds(ranges: &[Range<u32>], message: u32) -> bool {
+    let at = ranges.partition_point(|range| range.end <= message);
+    ranges.get(at).is_some_and(|range| range.contains(&message))
 }
 
 /// Sorts ranges and joins those that touch or overlap.

@@ -136,13 +136,18 @@ fn has_spread(calls: &[Call]) -> bool {
 
 /// Theil and Sen, each slope weighing as much as its calls are apart; only calls of one stretch are compared.
 fn slope(calls: &[Call]) -> f64 {
-    let sample = evenly(calls, MAX_CALLS);
-    let mut slopes = Vec::with_capacity(sample.len() * sample.len() / 2);
-    for (i, a) in sample.iter().enumerate() {
-        for b in sample[..i].iter().filter(|b| b.stretch == a.stretch) {
-            let run = a.counted - b.counted;
-            if run != 0.0 {
-                slopes.push(((a.target() - b.target()) / run, run.abs()));
+    let mut slopes = Vec::new();
+    // Each stretch gives calls in proportion to its own, at least a pair where it has one.
+    let share = MAX_CALLS as f64 / calls.len() as f64;
+    for stretch in stretches_of(calls) {
+        let most = (stretch.len() as f64 * share).ceil().max(2.0) as usize;
+        let sample = evenly(stretch, most);
+        for (i, a) in sample.iter().enumerate() {
+            for b in &sample[..i] {
+                let run = a.counted - b.counted;
+                if run != 0.0 {
+                    slopes.push(((a.target() - b.target()) / run, run.abs()));
+                }
             }
         }
     }

@@ -1,5 +1,5 @@
 //! Sessions made by hand, for tests of the engine.
-#![expect(dead_code, reason = "each test file uses its part of it")]
+#![allow(dead_code, reason = "each test file uses its part of it")]
 
 use plimsoll::engine::{Case, Context, Outcome, WindowPlan, WindowSource};
 use plimsoll::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source};

@@ -2,7 +2,7 @@
 
 use crate::session::{Body, Message, Role, Session};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Words by which people give standing instructions.
 const STANDING: [&str; 12] = [
@@ -77,6 +77,7 @@ pub(super) fn earlier_summary(session: &Session, messages: &[usize]) -> Vec<Stri
 
 /// Sentences with an instruction that outlives its turn, newest first, each once.
 pub(super) fn constraints(session: &Session, messages: &[usize]) -> Vec<String> {
+    let mut seen: HashSet<String> = HashSet::new();
     let mut lines: Vec<String> = Vec::new();
     for text in own_words(session, messages).rev() {
         for sentence in text
@@ -87,7 +88,7 @@ pub(super) fn constraints(session: &Session, messages: &[usize]) -> Vec<String> 
             let line = format!("- {}", one_line(sentence));
             if STANDING.iter().any(|word| has_word(&lower, word))
                 && sentence.len() <= 400
-                && !lines.contains(&line)
+                && seen.insert(line.clone())
             {
                 lines.push(line);
             }
@@ -248,7 +249,7 @@ fn last_error(text: &str) -> String {
 
 /// Files that tools were asked about, the latest first, with the last tool used on each.
 pub(super) fn files(session: &Session, messages: &[usize]) -> Vec<String> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut lines = Vec::new();
     for part in said(session, messages)
         .rev()
@@ -261,9 +262,9 @@ pub(super) fn files(session: &Session, messages: &[usize]) -> Vec<String> {
             continue;
         };
         for path in paths(arguments) {
-            if !seen.contains(&path) {
-                lines.push(format!("- {} ({tool})", shorten(&path, 200)));
-                seen.push(path);
+            let line = format!("- {} ({tool})", shorten(&path, 200));
+            if seen.insert(path) {
+                lines.push(line);
             }
         }
     }

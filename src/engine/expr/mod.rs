@@ -237,6 +237,11 @@ impl Expr {
         }
     }
 
+    /// Its size once names of these sizes are written out.
+    pub fn written_out(&self, sizes: &BTreeMap<String, usize>) -> usize {
+        self.node.written_out(sizes)
+    }
+
     /// Quantities and names it mentions, each once, in the order written.
     pub fn terms(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -268,8 +273,8 @@ impl Binary {
             Self::LessOrEqual => truth(a <= b),
             Self::Greater => truth(a > b),
             Self::GreaterOrEqual => truth(a >= b),
-            Self::Equal => truth((a - b).abs() < f64::EPSILON),
-            Self::NotEqual => truth((a - b).abs() >= f64::EPSILON),
+            Self::Equal => truth(a == b),
+            Self::NotEqual => truth(a != b),
             Self::And => truth(a == 1.0 && b == 1.0),
             Self::Or => truth(a == 1.0 || b == 1.0),
         }
@@ -334,6 +339,17 @@ impl Node {
         } else {
             node
         }
+    }
+
+    fn written_out(&self, sizes: &BTreeMap<String, usize>) -> usize {
+        let inner: usize = match self {
+            Self::Name(name) => sizes.get(name).copied().unwrap_or(0),
+            Self::Not(a) | Self::Negate(a) => a.written_out(sizes),
+            Self::Binary(_, a, b) => a.written_out(sizes) + b.written_out(sizes),
+            Self::Call(_, args) => args.iter().map(|a| a.written_out(sizes)).sum(),
+            _ => 0,
+        };
+        inner.saturating_add(1)
     }
 
     fn is_constant(&self) -> bool {

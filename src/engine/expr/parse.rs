@@ -1,12 +1,15 @@
 //! Reads expressions: a small precedence-climbing parser that checks names and types as it goes.
 
-use super::{Binary, ExprError, Function, Node, Type, Vocabulary, quantity};
+use super::{Binary, ExprError, Function, Moment, Node, Type, Vocabulary, quantity};
 
 /// `clamp` and `if` take three; `min` and `max` up to this many.
 pub(super) const MAX_ARGUMENTS: usize = 8;
 
 /// Deeper nesting is refused: preset files come from anywhere.
 const MAX_DEPTH: usize = 64;
+
+/// Longer expressions are refused for the same reason: a chain is as deep as it is long.
+const MAX_OPERATORS: usize = 500;
 
 /// Comparisons bind weaker than sums, `and` weaker than these, `or` weakest.
 const OPERATORS: [(&str, Binary, u8); 12] = [
@@ -32,6 +35,7 @@ pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Typed, ExprEr
         text,
         at: 0,
         depth: 0,
+        operators: 0,
         vocabulary,
     };
     let typed = parser.binary(0)?;
@@ -47,6 +51,7 @@ struct Parser<'a> {
     /// Byte offset of what is read next.
     at: usize,
     depth: usize,
+    operators: usize,
     vocabulary: &'a Vocabulary,
 }
 
@@ -61,6 +66,10 @@ impl<'a> Parser<'a> {
             self.peek_operator().filter(|(_, _, s)| *s > weakest)
         {
             let column = self.at;
+            self.operators += 1;
+            if self.operators > MAX_OPERATORS {
+                return Err(self.error("too long"));
+            }
             self.at += symbol.len();
             let right = self.binary(strength)?;
             left = self.join(op, left, right, column)?;
@@ -84,7 +93,8 @@ impl<'a> Parser<'a> {
             };
             return Err(self.error_at(at, what));
         }
-        if op == Binary::Divide && right.0 == Node::Constant(0.0) {
+        if op == Binary::Divide && right.0.is_constant() && right.0.value(&Moment::default()) == 0.0
+        {
             return Err(self.error_at(at, "division by zero"));
         }
         Ok((
@@ -351,5 +361,7 @@ mod tests {
         );
         assert!(error(&"(".repeat(100_000)).starts_with("nested too deeply"));
         assert!(error(&"-".repeat(100_000)).starts_with("nested too deeply"));
+        assert!(error(&"1+".repeat(200_000)).starts_with("too long"));
+        assert!(error("used > 1 / (2 - 2)").starts_with("division by zero"));
     }
 }
