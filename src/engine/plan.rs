@@ -5,7 +5,7 @@ use super::expr::Moment;
 use super::meter::Meter;
 use super::outcome::Idle;
 use super::stages::{Action, Guard, Replacement, Stage};
-use super::working::{LiveResult, Working, join};
+use super::working::{Working, join};
 use super::{Case, Reply, Request, select};
 use crate::session::{Role, WrittenKind};
 use crate::units::Tokens;
@@ -34,11 +34,8 @@ pub(super) struct Asked {
 /// A change of the context.
 #[derive(Debug)]
 pub(super) enum Edit {
-    /// Tool results are emptied.
-    Clear {
-        results: Vec<LiveResult>,
-        marker: Arc<str>,
-    },
+    /// So many of the oldest tool results are emptied.
+    Clear { oldest: usize, marker: Arc<str> },
     /// Entries are taken out; a message of ours may stand in their place.
     Replace {
         taken: Vec<usize>,
@@ -56,14 +53,19 @@ pub(super) fn plan(
 ) -> Plan {
     match &stage.action {
         Action::Clear(clear) => {
-            let taken = select::tool_results(case, working, &stage.take, moment);
-            let results = &working.live[..taken];
-            let gone = results.iter().map(|r| Tokens::from(r.metered)).sum();
+            let oldest = select::tool_results(case, working, &stage.take, moment);
+            if oldest == 0 {
+                return Plan::Nothing(Idle::NothingToTake);
+            }
+            let gone = working.live[..oldest]
+                .iter()
+                .map(|r| Tokens::from(r.metered))
+                .sum();
             let left =
-                Tokens(u64::from(working.meter.weigh_part(case, &clear.marker)) * taken as u64);
+                Tokens(u64::from(working.meter.weigh_part(case, &clear.marker)) * oldest as u64);
             judged(&stage.guard, gone, left, moment, || {
                 Plan::Ready(Edit::Clear {
-                    results: results.to_vec(),
+                    oldest,
                     marker: Arc::clone(&clear.marker),
                 })
             })
@@ -261,8 +263,9 @@ impl Edit {
     /// The messages it touches, as ascending ranges; what an earlier event took already is not among them.
     pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
         match self {
-            Self::Clear { results, .. } => {
-                let mut messages: Vec<u32> = results.iter().map(|r| r.message).collect();
+            Self::Clear { oldest, .. } => {
+                let mut messages: Vec<u32> =
+                    working.live[..*oldest].iter().map(|r| r.message).collect();
                 messages.dedup();
                 widen(join(messages.into_iter().map(|m| m..m + 1).collect()))
             }
@@ -273,7 +276,7 @@ impl Edit {
     /// Carries it out as the event of this index.
     pub(super) fn apply(self, working: &mut Working<'_>, event: u32) {
         match self {
-            Self::Clear { results, marker } => working.clear(&results, &marker, event),
+            Self::Clear { oldest, marker } => working.clear_oldest(oldest, &marker, event),
             Self::Replace { taken, written } => {
                 working.replace(&taken, written.map(|w| Written { event, ..w }), event);
             }

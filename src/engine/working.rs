@@ -151,31 +151,25 @@ impl<'a> Working<'a> {
         });
     }
 
-    /// Empties tool results, which must be among `live` and in context order.
-    pub(super) fn clear(&mut self, results: &[LiveResult], marker: &Arc<str>, event: u32) {
+    /// Empties so many of the oldest live tool results.
+    pub(super) fn clear_oldest(&mut self, oldest: usize, marker: &Arc<str>, event: u32) {
         let fate = PartFate::Cleared {
             marker: Arc::clone(marker),
             tokens: self.case.ledger.weigh(marker).0 as u32,
             metered: self.meter.weigh_part(self.case, marker),
             event,
         };
-        let mut cleared: Vec<u32> = results.iter().map(|r| r.part).collect();
-        cleared.sort_unstable();
-        let mut last = None;
+        let results: Vec<LiveResult> = self.live.drain(..oldest).collect();
+        self.live_metered -= results.iter().map(|r| u64::from(r.metered)).sum::<u64>();
         let mut idx = 0;
-        for result in results {
-            if last.replace(result.message) != Some(result.message)
-                && let Some(found) = self.find(result.message, idx)
-            {
+        for of_message in results.chunk_by(|a, b| a.message == b.message) {
+            if let Some(found) = self.find(of_message[0].message, idx) {
                 idx = found;
                 let mut entry = self.context.entries[idx].clone();
-                self.clear_in(&mut entry, &cleared, &fate, event);
+                self.clear_in(&mut entry, of_message, &fate, event);
                 self.context.entries[idx] = entry;
             }
         }
-        self.live
-            .retain(|r| cleared.binary_search(&r.part).is_err());
-        self.live_metered -= results.iter().map(|r| u64::from(r.metered)).sum::<u64>();
     }
 
     /// The entry of a message, looked for near `from` first: what is cleared together stands together.
@@ -197,7 +191,7 @@ impl<'a> Working<'a> {
     fn clear_in(
         &mut self,
         entry: &mut Entry,
-        cleared: &[u32],
+        cleared: &[LiveResult],
         cleared_fate: &PartFate,
         event: u32,
     ) {
@@ -209,7 +203,7 @@ impl<'a> Working<'a> {
             EntryBody::Edited(edited) => edited.parts,
             _ => vec![PartFate::Kept; parts.len()].into_boxed_slice(),
         };
-        let is_cleared = |part: u32| cleared.binary_search(&part).is_ok();
+        let is_cleared = |part: u32| cleared.iter().any(|r| r.part == part);
         for (part, fate) in parts
             .zip(fates.iter_mut())
             .filter(|(_, fate)| **fate == PartFate::Kept)
