@@ -1,5 +1,5 @@
 //! Puts a session together while a format is read, and keeps its rules:
-//! part ranges are contiguous, turns are numbered from 1, steps point at existing messages.
+//! part ranges are contiguous, every step has a turn from 1 on, steps point at existing messages.
 
 use super::{
     Message, Part, RecordedCompaction, Role, Session, Source, Span, Step, StepsFrom, Usage,
@@ -106,6 +106,8 @@ impl SessionBuilder {
         }
         if opens_turn(&draft) {
             self.session.turns += 1;
+        } else if draft.role == Role::Assistant && draft.in_history {
+            self.turn_of_call();
         }
         let start = self.session.parts.len();
         self.session.parts.extend(draft.parts);
@@ -201,7 +203,26 @@ impl SessionBuilder {
         self.session
     }
 
+    /// A call before any person's own words opens turn 1 (a session begun by a command of the harness); it begins with
+    /// what the harness said in a person's place, if it said anything.
+    fn turn_of_call(&mut self) {
+        if self.session.turns > 0 {
+            return;
+        }
+        self.session.turns = 1;
+        let messages = &mut self.session.messages;
+        let is_prompt = |m: &Message| m.role == Role::User && m.in_history;
+        let first = messages
+            .iter()
+            .position(is_prompt)
+            .unwrap_or(messages.len());
+        for message in &mut messages[first..] {
+            message.turn = 1;
+        }
+    }
+
     fn push_step(&mut self, draft: StepDraft) -> usize {
+        self.turn_of_call();
         let model = draft.model.map(|name| self.model(name));
         self.session.steps.push(Step {
             context_end: self.session.messages.len(),

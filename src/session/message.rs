@@ -39,7 +39,8 @@ pub struct Message {
     pub id: Option<Box<str>>,
     /// Who speaks.
     pub role: Role,
-    /// The turn it belongs to, from 1; 0 before a person spoke.
+    /// The turn it belongs to, from 1. A person's own words open one; so does a model call before any of them, with
+    /// what the harness said first in a person's place. 0 is what stands before the first turn: no step has it.
     pub turn: u32,
     /// When, as recorded.
     pub time: Option<Millis>,

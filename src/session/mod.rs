@@ -42,7 +42,7 @@ pub struct Session {
     pub steps_from: StepsFrom,
     /// What the source's own context management did, in order.
     pub compactions: Vec<RecordedCompaction>,
-    /// Turns in the session; they are numbered from 1, 0 is what stands before the first.
+    /// Turns in the session; they are numbered from 1, 0 is what stands before the first (see [`Message::turn`]).
     pub turns: u32,
 }
 
@@ -71,7 +71,7 @@ pub enum StepsFrom {
 pub struct Step {
     /// The call saw (a managed form of) the messages before this index.
     pub context_end: usize,
-    /// Turn it belongs to, from 1; 0 before a person spoke.
+    /// Turn it belongs to, from 1.
     pub turn: u32,
     /// Index into [`Session::models`].
     pub model: Option<usize>,
