@@ -8,6 +8,9 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 /// How much of a picture is decoded to find its size, in base64 characters (64 KiB decoded).
 const HEAD: usize = 65_536 / 3 * 4;
 
+/// A header that says more, along an edge or in all, lies: no provider takes such a picture.
+const MOST_PIXELS: (usize, usize) = (100_000, 1_000_000_000);
+
 /// A media part of a base64 payload.
 pub(super) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Body {
     let media = kind_of(mime);
@@ -84,10 +87,11 @@ fn pixels(payload: &str) -> Option<(u32, u32)> {
     let engine = GeneralPurpose::new(&alphabet::STANDARD, config);
     let head = engine.decode(digits).ok()?;
     let size = imagesize::blob_size(&head).ok()?;
-    Some((
-        u32::try_from(size.width).ok()?,
-        u32::try_from(size.height).ok()?,
-    ))
+    let (edge, area) = MOST_PIXELS;
+    let is_possible = size.width.max(size.height) <= edge
+        && size.width.min(size.height) > 0
+        && size.width.saturating_mul(size.height) <= area;
+    is_possible.then_some((size.width as u32, size.height as u32))
 }
 
 /// Of the alphabet, the one for URLs included.
@@ -127,6 +131,22 @@ mod tests {
                 panic!("no media")
             };
             assert_eq!(pixels, None, "{mime}");
+        }
+    }
+
+    #[test]
+    fn a_picture_of_an_absurd_size_has_no_pixels() {
+        let engine = base64::engine::general_purpose::STANDARD;
+        for (width, height) in [
+            (u32::MAX, u32::MAX),
+            (4_000_000_000, 1),
+            (90_000, 90_000),
+            (0, 5),
+        ] {
+            let mut head = engine.decode(PNG).unwrap();
+            head[16..20].copy_from_slice(&width.to_be_bytes());
+            head[20..24].copy_from_slice(&height.to_be_bytes());
+            assert_eq!(pixels(&engine.encode(head)), None, "{width} x {height}");
         }
     }
 
