@@ -4,7 +4,6 @@ use crate::session::Span;
 use crate::units::{Millis, Tokens};
 use serde::de::IgnoredAny;
 use serde_json::{Deserializer, Value};
-use std::time::{Duration, UNIX_EPOCH};
 
 /// Parses a value. Half of a surrogate pair, which no `String` can hold, and bytes that are not UTF-8 read as
 /// U+FFFD.
@@ -113,9 +112,9 @@ pub(super) fn tokens_at(value: &Value, path: &[&str]) -> Option<Tokens> {
     u64_at(value, path).map(Tokens)
 }
 
-/// A time; see [`millis`].
+/// A time; see [`super::time::millis`].
 pub(super) fn millis_at(value: &Value, path: &[&str]) -> Option<Millis> {
-    at(value, path).and_then(millis)
+    at(value, path).and_then(super::time::millis)
 }
 
 /// The text of a content: a string, or blocks of which those with a `text` speak, one a line.
@@ -132,63 +131,6 @@ pub(super) fn text_of(content: &Value) -> String {
 
 fn block_text(block: &Value) -> Option<&str> {
     block.as_str().or_else(|| str_at(block, &["text"]))
-}
-
-/// A time: RFC 3339 with `Z` or an offset, or seconds, milliseconds or microseconds since 1970.
-pub(super) fn millis(value: &Value) -> Option<Millis> {
-    match value {
-        Value::String(text) => rfc3339(text.trim()),
-        Value::Number(number) => epoch(number.as_f64()?),
-        _ => None,
-    }
-}
-
-fn rfc3339(text: &str) -> Option<Millis> {
-    let (local, offset) = split_offset(text);
-    let time = humantime::parse_rfc3339_weak(local).ok()?;
-    let millis = match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => signed_millis(since)?,
-        Err(before) => -signed_millis(before.duration())?,
-    };
-    Some(Millis(millis - offset))
-}
-
-/// `2026-01-02T03:04:05+02:00` is `2026-01-02T03:04:05` and two hours in milliseconds.
-fn split_offset(text: &str) -> (&str, i64) {
-    let Some((local, zone)) = text
-        .len()
-        .checked_sub(6)
-        .and_then(|at| text.split_at_checked(at))
-    else {
-        return (text, 0);
-    };
-    let sign = match zone.as_bytes()[0] {
-        b'+' => 1,
-        b'-' => -1,
-        _ => return (text, 0),
-    };
-    match (
-        zone[1..3].parse::<i64>(),
-        zone[3..].strip_prefix(':').map(str::parse::<i64>),
-    ) {
-        (Ok(hours), Some(Ok(minutes))) => (local, sign * (hours * 60 + minutes) * 60_000),
-        _ => (text, 0),
-    }
-}
-
-fn signed_millis(duration: Duration) -> Option<i64> {
-    i64::try_from(duration.as_millis()).ok()
-}
-
-/// Seconds reach 1e11 in the year 5138, milliseconds were beyond it in 1973.
-fn epoch(number: f64) -> Option<Millis> {
-    let millis = match number.abs() {
-        n if n < 1e11 => number * 1e3,
-        n if n < 1e14 => number,
-        n if n < 1e17 => number / 1e3,
-        _ => return None,
-    };
-    Some(Millis(millis.round() as i64))
 }
 
 /// Where the first value inside of brackets may stand.
@@ -287,24 +229,6 @@ mod tests {
             assert_eq!(elements(torn.as_bytes(), &(0..torn.len())), None, "{torn}");
         }
         assert_eq!(members(b"{\"a\" 1}", &(0..7)), None);
-    }
-
-    #[test]
-    fn times_read_alike_however_they_are_written() {
-        let expected = Some(Millis(1_767_323_045_250));
-        for value in [
-            json!("2026-01-02T03:04:05.250Z"),
-            json!("2026-01-02T05:04:05.250+02:00"),
-            json!("2026-01-02 03:04:05.250"),
-            json!(1_767_323_045.25),
-            json!(1_767_323_045_250_u64),
-            json!(1_767_323_045_250_000_u64),
-        ] {
-            assert_eq!(millis(&value), expected, "{value}");
-        }
-        for value in [json!("soon"), json!("äöü+02:00"), json!(null), json!(1e300)] {
-            assert_eq!(millis(&value), None, "{value}");
-        }
     }
 
     #[test]

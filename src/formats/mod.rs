@@ -12,6 +12,7 @@ mod message_list;
 mod openai_chat;
 mod payload;
 mod probe;
+mod time;
 
 pub use probe::Probe;
 

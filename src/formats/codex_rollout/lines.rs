@@ -1,6 +1,6 @@
 //! Lines of a rollout, each read for what it means to us.
 
-use super::super::json::{at, is_true, millis, str_at, u64_at};
+use super::super::json::{at, is_true, millis_at, str_at, u64_at};
 use super::super::jsonl::Record;
 use super::items::{self, Item};
 use super::usage::Count;
@@ -106,7 +106,7 @@ impl Line {
             None if outer.is_empty() => "(no type)".to_owned(),
             None => outer.to_owned(),
         };
-        let time = value.get("timestamp").and_then(millis);
+        let time = millis_at(&value, &["timestamp"]);
         Self {
             span,
             number: line,
