@@ -7,6 +7,7 @@ pub mod engine;
 pub mod exec;
 pub mod formats;
 pub mod presets;
+pub mod progress;
 pub mod session;
 pub mod tokens;
 pub mod units;

@@ -10,11 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Who may name whom. `lib.rs` declares all and is no layer.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("units", &[]),
+    ("progress", &["units"]),
     ("session", &["units"]),
-    ("formats", &["units", "session"]),
-    ("tokens", &["units", "session"]),
+    ("formats", &["units", "progress", "session"]),
+    ("tokens", &["units", "progress", "session"]),
     ("engine", &["units", "session", "tokens"]),
     ("presets", &["units", "session", "tokens", "engine"]),
     (
@@ -24,27 +25,29 @@ const LAYERS: [(&str, &[&str]); 11] = [
     (
         "exec",
         &[
-            "units", "session", "formats", "tokens", "engine", "presets", "analysis",
+            "units", "progress", "session", "formats", "tokens", "engine", "presets", "analysis",
         ],
     ),
     (
         "cli",
         &[
-            "units", "session", "formats", "tokens", "engine", "presets", "analysis", "exec",
+            "units", "progress", "session", "formats", "tokens", "engine", "presets", "analysis",
+            "exec",
         ],
     ),
     (
         "app",
         &[
-            "units", "session", "formats", "tokens", "engine", "presets", "analysis", "exec",
+            "units", "progress", "session", "formats", "tokens", "engine", "presets", "analysis",
+            "exec",
         ],
     ),
     ("main", &["cli", "app"]),
 ];
 
 /// Layers without any effect on, or view of, the world.
-const PURE: [&str; 7] = [
-    "units", "session", "formats", "tokens", "engine", "presets", "analysis",
+const PURE: [&str; 8] = [
+    "units", "progress", "session", "formats", "tokens", "engine", "presets", "analysis",
 ];
 
 /// What a pure layer may not name, by the start of its path.

@@ -329,6 +329,19 @@ fn a_pause_ends_a_forks_copy_where_turns_have_no_ids() {
 }
 
 #[test]
+fn a_count_that_cannot_be_right_is_named_by_its_line_and_spoils_no_other() {
+    let mut lines = two_calls();
+    let n = lines.len();
+    lines.extend([message("assistant", "Absurd."), tokens(u64::MAX / 2, 5, 1)]);
+    lines.extend([message("assistant", "Fine."), tokens(1300, 5, 3565)]);
+    let parsed = parse(&lines);
+    let session = &parsed.sessions[0];
+    assert_eq!(inputs(session), [Some(1000), Some(1200), None, Some(1300)]);
+    let told: Vec<_> = parsed.warnings.iter().map(|w| w.line).collect();
+    assert_eq!(told, [Some(n + 2)], "{:?}", parsed.warnings);
+}
+
+#[test]
 fn a_resumed_session_is_no_fork() {
     let mut lines = two_calls();
     lines.push(meta());

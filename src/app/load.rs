@@ -5,10 +5,9 @@ use crate::app::document::{Document, Origin};
 use crate::app::examples;
 use crate::app::latest::Where;
 use crate::exec::{self, LoadError, LoadOptions};
-use crate::tokens::Progress;
-use crate::units::{Bytes, Share};
+use crate::progress::{Phase, Progress};
+use crate::units::Share;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// A session being opened.
 #[derive(Debug)]
@@ -21,26 +20,11 @@ pub struct Loading {
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stage {
-    /// Reading and parsing, which takes no longer than it takes to say so.
-    Reading,
-    /// Counting tokens.
-    Counting {
-        /// Bytes of text counted.
-        done: Bytes,
-        /// Bytes of text in all.
-        total: Bytes,
-    },
-}
-
-impl Stage {
-    /// What is done of it.
-    pub fn share(self) -> Share {
-        match self {
-            Self::Reading => Share(0.0),
-            Self::Counting { done, total } => Share(done.0 as f64 / total.0.max(1) as f64),
-        }
-    }
+pub struct Stage {
+    /// What is being done.
+    pub phase: Phase,
+    /// What is done of it; none while nobody knows how much there is.
+    pub share: Option<Share>,
 }
 
 impl Loading {
@@ -63,12 +47,9 @@ impl Loading {
 
     /// How far it is.
     pub fn stage(&self) -> Stage {
-        let done = Bytes(self.progress.done.load(Ordering::Relaxed));
-        let total = Bytes(self.progress.total.load(Ordering::Relaxed));
-        if total.0 == 0 {
-            Stage::Reading
-        } else {
-            Stage::Counting { done, total }
+        Stage {
+            phase: self.progress.phase(),
+            share: self.progress.share(),
         }
     }
 

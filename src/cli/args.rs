@@ -1,12 +1,12 @@
 //! Options that every verb knows, and the words they are made of.
 
-use crate::exec::{LoadOptions, Loaded, load, load_bytes};
+use crate::exec::{LoadOptions, Loaded, load, load_stream};
 use crate::tokens::{self, COUNTERS, Counter, Progress};
 use crate::units::Tokens;
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use lexopt::Arg;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 /// What every verb's help ends with.
@@ -159,12 +159,8 @@ impl Shared {
         if file != "-" {
             return Ok(load(Path::new(file), &options, &progress)?);
         }
-        let mut bytes = Vec::new();
-        io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .context("standard input cannot be read")?;
-        Ok(load_bytes("standard input", bytes, &options, &progress)?)
+        let stdin = io::stdin().lock();
+        Ok(load_stream("standard input", stdin, &options, &progress)?)
     }
 }
 

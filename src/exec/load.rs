@@ -5,12 +5,18 @@
 use crate::engine::Case;
 use crate::formats::{self, ImportReport, Input, Warning};
 use crate::presets::models;
-use crate::tokens::{Counter, Progress, TokenLedger};
-use crate::units::Tokens;
-use std::fs::{self, Metadata};
-use std::io;
+use crate::progress::{Phase, Progress};
+use crate::tokens::{Counter, TokenLedger};
+use crate::units::{Bytes, Tokens};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// No session is larger. What is would fill the memory several times over, once read and taken apart.
+pub const MOST_BYTES: u64 = 4 << 30;
+/// Read at a time, between looks at whether to stop.
+const CHUNK: u64 = 4 << 20;
 
 /// How to read a file.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +56,12 @@ pub struct LoadError(pub String);
 pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<Loaded, LoadError> {
     let metadata = must_exist(path)?;
     refuse_folders_and_devices(path, &metadata)?;
-    let bytes = fs::read(path).map_err(|error| cannot_read(path, &error))?;
+    let shown = path.display().to_string();
+    if metadata.len() > MOST_BYTES {
+        return Err(too_large(&shown));
+    }
+    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+    let bytes = read_all(file, &shown, Bytes(metadata.len()), progress)?;
     let name = path
         .file_name()
         .unwrap_or(path.as_os_str())
@@ -60,7 +71,62 @@ pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<L
     Ok(loaded)
 }
 
-/// The same for bytes that are already here (standard input, a bundled sample).
+/// The same for what comes from a stream (standard input), which may never end.
+///
+/// # Errors
+/// A [`LoadError`] when it cannot be read, is too large, or holds no conversation.
+pub fn load_stream(
+    name: &str,
+    stream: impl Read,
+    options: &LoadOptions,
+    progress: &Progress,
+) -> Result<Loaded, LoadError> {
+    let bytes = read_all(stream, name, Bytes(0), progress)?;
+    load_bytes(name, bytes, options, progress)
+}
+
+/// All bytes of a stream, up to [`MOST_BYTES`]; `expected` is 0 where nobody knows how many there are. What is no text
+/// is refused by its first bytes.
+fn read_all(
+    mut stream: impl Read,
+    name: &str,
+    expected: Bytes,
+    progress: &Progress,
+) -> Result<Vec<u8>, LoadError> {
+    // Taking apart is the other half of it.
+    progress.begin(Phase::Reading, Bytes(expected.0 * 2));
+    let mut bytes = Vec::with_capacity(usize::try_from(expected.0).unwrap_or(0));
+    loop {
+        progress
+            .go_on()
+            .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
+        let n = stream
+            .by_ref()
+            .take(CHUNK)
+            .read_to_end(&mut bytes)
+            .map_err(|error| LoadError(format!("{name} cannot be read ({error})")))?;
+        if n == 0 {
+            return Ok(bytes);
+        }
+        if bytes.len() == n {
+            formats::check_start(&bytes)
+                .map_err(|refused| LoadError(format!("{name}: {refused}")))?;
+        }
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(too_large(name));
+        }
+        progress.advance(n as u64);
+    }
+}
+
+fn too_large(name: &str) -> LoadError {
+    LoadError(format!(
+        "{name} is larger than {} GiB, the most that is read; give a smaller session file",
+        MOST_BYTES >> 30
+    ))
+}
+
+/// The same for bytes that are already here (a bundled sample).
 ///
 /// # Errors
 /// A [`LoadError`] when the bytes hold no conversation.
@@ -79,8 +145,11 @@ pub fn load_bytes(
         name: name.to_owned(),
         bytes: Arc::from(bytes),
     };
-    let parsed =
-        formats::parse(&input).map_err(|refused| LoadError(format!("{name}: {refused}")))?;
+    let size = input.bytes.len() as u64;
+    progress.begin(Phase::Reading, Bytes(size * 2));
+    progress.advance(size);
+    let parsed = formats::parse_with(&input, progress)
+        .map_err(|unread| LoadError(format!("{name}: {unread}")))?;
     let conversations: Vec<String> = parsed.sessions.iter().map(|s| s.title.clone()).collect();
     let session = parsed
         .sessions
@@ -104,7 +173,16 @@ pub fn load_bytes(
 /// # Errors
 /// A [`LoadError`] that says what to do when there is nothing at this path.
 pub fn must_exist(path: &Path) -> Result<Metadata, LoadError> {
+    if path.as_os_str().is_empty() {
+        return Err(LoadError(
+            "the path is empty; give the path of a file".to_owned(),
+        ));
+    }
     fs::metadata(path).map_err(|error| match error.kind() {
+        kind if kind != io::ErrorKind::PermissionDenied && path.is_symlink() => LoadError(format!(
+            "{} is a link that leads to no file ({error}); give the file itself",
+            path.display()
+        )),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             LoadError(format!("{}: no such file; check the path", path.display()))
         }
@@ -115,7 +193,7 @@ pub fn must_exist(path: &Path) -> Result<Metadata, LoadError> {
 fn cannot_read(path: &Path, error: &io::Error) -> LoadError {
     let advice = match error.kind() {
         io::ErrorKind::PermissionDenied => "; check its permissions",
-        _ => "",
+        _ => "; check the path",
     };
     LoadError(format!(
         "{} cannot be read ({error}){advice}",
@@ -157,4 +235,89 @@ fn is_device(metadata: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_device(_metadata: &Metadata) -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::default_counter;
+
+    fn options() -> LoadOptions {
+        LoadOptions {
+            counter: default_counter(),
+            window: None,
+            conversation: 0,
+        }
+    }
+
+    fn refusal(path: &Path) -> String {
+        load(path, &options(), &Progress::default())
+            .expect_err("it is no session")
+            .to_string()
+    }
+
+    #[test]
+    fn a_stream_that_never_ends_is_refused_by_its_first_bytes() {
+        let error = load_stream(
+            "standard input",
+            io::repeat(0),
+            &options(),
+            &Progress::default(),
+        )
+        .expect_err("it is no session");
+        assert!(
+            error
+                .to_string()
+                .starts_with("standard input: this looks like binary data")
+        );
+    }
+
+    #[test]
+    fn a_file_beyond_the_limit_is_refused_before_it_is_read() {
+        let here = tempfile::tempdir().expect("a folder");
+        let path = here.path().join("sparse.jsonl");
+        let file = File::create(&path).expect("it can be made");
+        file.set_len(20 << 30).expect("it is sparse");
+        let said = refusal(&path);
+        assert!(
+            said.ends_with(
+                "is larger than 4 GiB, the most that is read; give a smaller session file"
+            ),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn an_empty_path_says_so() {
+        assert_eq!(
+            refusal(Path::new("")),
+            "the path is empty; give the path of a file"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_itself_or_to_nothing_says_so() {
+        let here = tempfile::tempdir().expect("a folder");
+        for target in ["around", "nowhere"] {
+            let path = here.path().join("around");
+            let _ = fs::remove_file(&path);
+            std::os::unix::fs::symlink(here.path().join(target), &path).expect("a link");
+            let said = refusal(&path);
+            assert!(said.contains("is a link that leads to no file"), "{said}");
+            assert_eq!(said.lines().count(), 1);
+        }
+    }
+
+    #[test]
+    fn progress_reads_then_weighs_and_cancel_stops_before_anything_is_parsed() {
+        let chat = br#"[{"role":"user","content":"one"},{"role":"assistant","content":"two"}]"#;
+        let progress = Progress::default();
+        load_stream("c", &chat[..], &options(), &progress).expect("a conversation");
+        assert_eq!(progress.phase(), Phase::Weighing);
+        progress.cancel();
+        let error = load_bytes("c", chat.to_vec(), &options(), &progress).expect_err("cancelled");
+        assert_eq!(error.to_string(), "c: cancelled");
+        assert_eq!(progress.phase(), Phase::Reading);
+    }
 }

@@ -8,6 +8,8 @@ mod state;
 
 pub use check::Check;
 pub use export::{ExportJob, Exported, Summarizer, default_export_path, export};
-pub use load::{LoadError, LoadOptions, Loaded, load, load_bytes, must_exist};
+pub use load::{
+    LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
+};
 pub use policy_file::load_policy;
 pub use state::State;

@@ -1,9 +1,18 @@
 //! JSON as text with places: where a value stands in the file, and small ways to ask a value for what it holds.
 
+use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
-use crate::units::{Millis, Tokens};
+use crate::units::Millis;
+use rayon::prelude::*;
 use serde::de::IgnoredAny;
-use serde_json::{Deserializer, Value};
+use serde_json::{Deserializer, Map, Value};
+
+/// Values from this size on are parsed in pieces.
+const LARGE: usize = 1 << 20;
+/// How deep pieces are taken apart: a list of conversations, one of them, its request, the messages.
+const PIECES_WITHIN: usize = 4;
+/// How often a document is parsed in all: to tell what it is, and for its messages.
+pub(super) const DOCUMENT_PASSES: u64 = 2;
 
 /// Parses a value. Half of a surrogate pair, which no `String` can hold, and bytes that are not UTF-8 read as
 /// U+FFFD.
@@ -21,6 +30,64 @@ pub(super) fn parse_lenient(text: &[u8]) -> Result<Value, serde_json::Error> {
 /// Parses the value that stands at `span`; see [`parse_lenient`].
 pub(super) fn parse_span(bytes: &[u8], span: &Span) -> Option<Value> {
     parse_lenient(bytes.get(span.clone())?).ok()
+}
+
+/// Whether a text is one value and nothing else; neither its strings nor its depth are looked at.
+pub(super) fn is_one_value(text: &[u8]) -> bool {
+    let mut stream = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    matches!(stream.next(), Some(Ok(_))) && stream.byte_offset() == text.len()
+}
+
+/// Parses the value of a whole document, a large one in pieces on all cores; see [`parse_lenient`]. Advances
+/// `progress` by its share of the bytes.
+pub(super) fn parse_document(
+    bytes: &[u8],
+    span: &Span,
+    progress: &Progress,
+) -> Result<Result<Value, serde_json::Error>, Cancelled> {
+    let text = &bytes[span.clone()];
+    if text.len() >= LARGE
+        && is_one_value(text)
+        && let Some(value) = in_pieces(bytes, span, PIECES_WITHIN, progress)?
+    {
+        return Ok(Ok(value));
+    }
+    progress.go_on()?;
+    Ok(parse_lenient(text))
+}
+
+/// `None` where a piece cannot be parsed.
+fn in_pieces(
+    bytes: &[u8],
+    span: &Span,
+    within: usize,
+    progress: &Progress,
+) -> Result<Option<Value>, Cancelled> {
+    progress.go_on()?;
+    if within == 0 || span.len() < LARGE {
+        progress.advance(span.len() as u64 / DOCUMENT_PASSES);
+        return Ok(parse_span(bytes, span));
+    }
+    let piece = |span: &Span| in_pieces(bytes, span, within - 1, progress);
+    if let Some(items) = elements(bytes, span) {
+        let items: Vec<_> = items.par_iter().map(piece).collect::<Result<_, _>>()?;
+        return Ok(items
+            .into_iter()
+            .collect::<Option<Vec<_>>>()
+            .map(Value::Array));
+    }
+    if let Some(members) = members(bytes, span) {
+        let member = |(key, span): (String, Span)| Ok(piece(&span)?.map(|value| (key, value)));
+        let members: Vec<_> = members
+            .into_iter()
+            .map(member)
+            .collect::<Result<_, Cancelled>>()?;
+        return Ok(members
+            .into_iter()
+            .collect::<Option<Map<_, _>>>()
+            .map(Value::Object));
+    }
+    Ok(parse_span(bytes, span))
 }
 
 /// Where the one value of a whole file stands: without a byte order mark and white space.
@@ -107,14 +174,20 @@ pub(super) fn u64_at(value: &Value, path: &[&str]) -> Option<u64> {
     })
 }
 
-/// A count of tokens.
-pub(super) fn tokens_at(value: &Value, path: &[&str]) -> Option<Tokens> {
-    u64_at(value, path).map(Tokens)
-}
-
 /// A time; see [`super::time::millis`].
 pub(super) fn millis_at(value: &Value, path: &[&str]) -> Option<Millis> {
     at(value, path).and_then(super::time::millis)
+}
+
+/// A name out of a file as a message for people quotes it: of a length that can be read.
+pub(super) fn quoted(name: &str) -> String {
+    const CHARS: usize = 60;
+    let mut chars = name.chars();
+    let mut short: String = chars.by_ref().take(CHARS).collect();
+    if chars.next().is_some() {
+        short.push('…');
+    }
+    short
 }
 
 /// The text of a content: a string, or blocks of which those with a `text` speak, one a line.
@@ -229,6 +302,30 @@ mod tests {
             assert_eq!(elements(torn.as_bytes(), &(0..torn.len())), None, "{torn}");
         }
         assert_eq!(members(b"{\"a\" 1}", &(0..7)), None);
+    }
+
+    #[test]
+    fn a_large_document_in_pieces_is_the_same_value() {
+        let long = "x".repeat(LARGE / 2);
+        let text = format!(
+            r#" {{"a":1,"m":{{"messages":[{{"c":"{long}"}},"{long}\ud83d",[1.50,null]]}},"a":{{"b":-2e3}}}} "#
+        );
+        let span = document_span(text.as_bytes());
+        let progress = Progress::default();
+        let value = parse_document(text.as_bytes(), &span, &progress).unwrap();
+        assert_eq!(value.unwrap(), parse_lenient(text.as_bytes()).unwrap());
+        let torn = &text.as_bytes()[..text.len() - 3];
+        let torn_span = document_span(torn);
+        assert!(
+            parse_document(torn, &torn_span, &progress)
+                .unwrap()
+                .is_err()
+        );
+        progress.cancel();
+        assert_eq!(
+            parse_document(text.as_bytes(), &span, &progress).err(),
+            Some(Cancelled)
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! JSON Lines as programs that crash leave them: every record that can be read, each with its place in the file.
 
 use super::{Warning, json};
+use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
 use rayon::prelude::*;
 use serde::de::IgnoredAny;
@@ -37,20 +38,27 @@ const MAX_BAD_LINES_LISTED: usize = 50;
 const MAX_RESYNCS: usize = 8;
 
 /// All records of the file in order, each handed on at once, on all cores, so that a large file's values need not
-/// all be held; what is wrong with the file goes to `warnings`.
+/// all be held; what is wrong with the file goes to `warnings`. Advances `progress` by the file's bytes, shared
+/// among so many `passes` over them.
 pub(super) fn map_records<T: Send>(
     bytes: &[u8],
+    progress: &Progress,
+    passes: u64,
     warnings: &mut Vec<Warning>,
     each: impl Fn(Record) -> T + Sync,
-) -> Vec<T> {
-    let lines: Vec<Line> = lines(bytes).collect();
+) -> Result<Vec<T>, Cancelled> {
+    let lines: Vec<Line> = lines(bytes)
+        .map(|line| progress.go_on().map(|()| line))
+        .collect::<Result<_, _>>()?;
     let read: Vec<(Vec<T>, Vec<Problem>)> = lines
         .par_iter()
         .map(|line| {
+            progress.go_on()?;
             let (records, problems) = read_line(bytes, line);
-            (records.into_iter().map(&each).collect(), problems)
+            progress.advance(line.span.len() as u64 / passes);
+            Ok((records.into_iter().map(&each).collect(), problems))
         })
-        .collect();
+        .collect::<Result<_, Cancelled>>()?;
     let mut all = Vec::with_capacity(read.len());
     let mut bad = 0;
     for (line, (records, problems)) in lines.iter().zip(read) {
@@ -72,7 +80,7 @@ pub(super) fn map_records<T: Send>(
         );
         warnings.push(Warning { line: None, text });
     }
-    all
+    Ok(all)
 }
 
 /// The first records, at most `max`.
@@ -273,7 +281,10 @@ mod tests {
 
     fn read(bytes: &[u8]) -> (Vec<Record>, Vec<String>) {
         let mut warnings = Vec::new();
-        let records = map_records(bytes, &mut warnings, |record| record);
+        let records = map_records(bytes, &Progress::default(), 1, &mut warnings, |record| {
+            record
+        })
+        .expect("nobody cancels");
         (records, warnings.iter().map(ToString::to_string).collect())
     }
 

@@ -6,6 +6,7 @@
 mod anthropic_messages;
 mod claude_code;
 mod codex_rollout;
+mod counts;
 mod json;
 mod jsonl;
 mod message_list;
@@ -16,6 +17,7 @@ mod time;
 
 pub use probe::Probe;
 
+use crate::progress::{Cancelled, Progress};
 use crate::session::{Managed, Session};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,7 +33,7 @@ pub struct Format {
     /// Whether a file is of this format, and what tells it. Never by file name.
     pub detect: fn(&Probe) -> Option<String>,
     /// Reads the file.
-    pub parse: fn(&Input) -> Result<Parsed, Refused>,
+    pub parse: fn(&Input, &Progress) -> Result<Parsed, Unread>,
     /// Writes a managed conversation, where the format can be written.
     pub export: Option<Export>,
 }
@@ -124,6 +126,17 @@ pub struct Refused {
     pub looks_like: String,
 }
 
+/// Why a file was not read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unread {
+    /// It is no conversation.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// Whoever asked for it asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
 /// Why a conversation cannot be written in a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
@@ -142,17 +155,45 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 /// # Errors
 /// [`Refused`] when it is no conversation.
 pub fn parse(input: &Input) -> Result<Parsed, Refused> {
-    let probe = Probe::new(&input.bytes);
+    match parse_with(input, &Progress::default()) {
+        Ok(parsed) => Ok(parsed),
+        Err(Unread::Refused(refused)) => Err(refused),
+        Err(Unread::Cancelled(_)) => unreachable!("nobody else holds the progress to cancel it"),
+    }
+}
+
+/// The same with somebody who waits: advances `progress` by about the file's bytes in all.
+///
+/// # Errors
+/// [`Unread`] when it is no conversation or `progress` says to stop.
+pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let probe = Probe::new(&input.bytes, progress)?;
     for format in FORMATS {
         if let Some(why) = (format.detect)(&probe) {
-            let mut parsed = (format.parse)(input)?;
+            progress.go_on()?;
+            let mut parsed = (format.parse)(input, progress)?;
             parsed.report.recognized_by = why;
             return Ok(parsed);
         }
     }
     Err(Refused {
         looks_like: probe.looks_like(),
-    })
+    }
+    .into())
+}
+
+/// Refuses a file by its first bytes where they already tell that it is no text, so that the rest of it need not be
+/// read.
+///
+/// # Errors
+/// [`Refused`] when it cannot be a session.
+pub fn check_start(start: &[u8]) -> Result<(), Refused> {
+    match probe::binary(start) {
+        Some(what) => Err(Refused {
+            looks_like: format!("this looks like {what}"),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// The labels of all formats as a list for a sentence.

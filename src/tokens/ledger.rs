@@ -4,11 +4,11 @@ use super::calibrate::{self, Call};
 use super::media::Provider;
 use super::weight::{Scale, Weight};
 use super::{Counter, Fit, bpe};
+use crate::progress::{Cancelled, Phase, Progress};
 use crate::session::{Kind, Session, kind_of};
-use crate::units::{Share, Tokens};
+use crate::units::{Bytes, Share, Tokens};
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 /// How a count is known.
@@ -61,37 +61,10 @@ pub struct TokenLedger {
     remembered: RwLock<HashMap<Box<str>, u64>>,
 }
 
-/// How far counting is; shared with whoever shows it.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// Bytes of text counted.
-    pub done: AtomicU64,
-    /// Bytes of text in all.
-    pub total: AtomicU64,
-    cancelled: AtomicBool,
-}
-
-/// Counting was stopped by whoever asked for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cancelled")]
-pub struct Cancelled;
-
 /// Texts remembered at once; when they are more, all are forgotten, which costs a recount of each at most.
 const MAX_REMEMBERED: usize = 4096;
 /// Longer texts are not remembered: they are written once (a summary), and would hold memory.
 const MAX_REMEMBERED_BYTES: usize = 16 * 1024;
-
-impl Progress {
-    /// Asks the work to stop soon.
-    pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was asked to stop.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
-    }
-}
 
 impl Column {
     /// Sums the weights of a session's parts.
@@ -379,16 +352,13 @@ fn weigh_parts(
     progress: &Progress,
 ) -> Result<Vec<Weight>, Cancelled> {
     let work: Vec<u64> = session.parts.iter().map(Scale::work).collect();
-    progress.total.store(work.iter().sum(), Ordering::Relaxed);
-    progress.done.store(0, Ordering::Relaxed);
+    progress.begin(Phase::Weighing, Bytes(work.iter().sum()));
     let mut order: Vec<usize> = (0..work.len()).collect();
     order.sort_by_key(|part| std::cmp::Reverse(work[*part]));
     let weigh = |part: &usize| {
-        if progress.is_cancelled() {
-            return Err(Cancelled);
-        }
+        progress.go_on()?;
         let weight = scale.weigh(&session.parts[*part]);
-        progress.done.fetch_add(work[*part], Ordering::Relaxed);
+        progress.advance(work[*part]);
         Ok((*part, weight))
     };
     let weighed: Vec<_> = order

@@ -10,8 +10,9 @@ mod ledger;
 mod media;
 mod weight;
 
+pub use crate::progress::{Cancelled, Progress};
 pub use calibrate::Fit;
-pub use ledger::{Basis, Cancelled, Column, Progress, TokenLedger, recorded_estimates};
+pub use ledger::{Basis, Column, TokenLedger, recorded_estimates};
 
 /// A way to count the tokens of a text.
 #[derive(Debug)]

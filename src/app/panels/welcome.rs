@@ -3,11 +3,12 @@
 use super::{Frame, weak};
 use crate::app::command::Command;
 use crate::app::examples::EXAMPLES;
-use crate::app::load::{Loading, Stage};
+use crate::app::load::Loading;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::wording;
 use crate::formats;
+use crate::progress::Phase;
 use egui::{
     Align, CentralPanel, Frame as UiFrame, Key, Layout, Margin, ProgressBar, RichText, ScrollArea,
     Stroke, TextEdit, Ui, UiBuilder,
@@ -100,20 +101,16 @@ fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
 /// How far opening is, and a way to stop it.
 pub fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Command>) {
     let stage = loading.stage();
-    let said = match stage {
-        Stage::Reading => format!("Reading {}…", loading.name),
-        Stage::Counting { done, total } => {
-            format!(
-                "Counting the tokens of {}: {} of {}",
-                loading.name,
-                wording::bytes(done),
-                wording::bytes(total)
-            )
-        }
+    let doing = match stage.phase {
+        Phase::Reading => "Reading",
+        Phase::Weighing => "Weighing",
     };
-    ui.label(said);
+    let share = stage
+        .share
+        .map_or_else(String::new, |s| format!(" {}", wording::percent(s)));
+    ui.label(format!("{doing} {}…{share}", loading.name));
     ui.horizontal(|ui| {
-        let bar = ProgressBar::new(stage.share().0 as f32)
+        let bar = ProgressBar::new(stage.share.unwrap_or_default().0 as f32)
             .desired_width((ui.available_width() - 90.0).max(80.0))
             .desired_height(8.0);
         ui.add(bar);

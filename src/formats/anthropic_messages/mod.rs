@@ -7,7 +7,8 @@ mod read;
 mod write;
 
 use super::message_list::{self, Dialect, Look};
-use super::{Format, Input, Parsed, Probe, Refused, json};
+use super::{Format, Input, Parsed, Probe, Unread, json};
+use crate::progress::Progress;
 use serde_json::Value;
 
 /// The row of the table.
@@ -50,8 +51,8 @@ fn detect(probe: &Probe) -> Option<String> {
     Some(format!("{} with {evidence}", look.how))
 }
 
-fn parse(input: &Input) -> Result<Parsed, Refused> {
-    message_list::read(input, &DIALECT)
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    message_list::read(input, progress, &DIALECT)
 }
 
 /// Whether a content block is of a kind that only this interface has.

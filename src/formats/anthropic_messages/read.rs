@@ -24,7 +24,8 @@ pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String>
         Some("system") => Role::System,
         Some(other) => {
             return Err(format!(
-                "a message of the unknown role `{other}` is kept, but is no context"
+                "a message of the unknown role `{}` is kept, but is no context",
+                json::quoted(other)
             ));
         }
         None => return Err("a record without a role is kept, but is no context".to_owned()),

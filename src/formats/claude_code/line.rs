@@ -2,7 +2,8 @@
 
 use super::records::{self, Answer, Beside, Boundary, Entry, Said, What};
 use super::tree::{self, Place};
-use crate::formats::{ImportReport, Input, Warning};
+use crate::formats::{ImportReport, Input, Warning, counts};
+use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
@@ -17,8 +18,10 @@ const ODD_SHRINKING: Tokens = Tokens(4000);
 pub(super) fn session(
     input: &Input,
     mut entries: Vec<Entry>,
+    progress: &Progress,
     warnings: &mut Vec<Warning>,
-) -> (Session, ImportReport) {
+) -> Result<(Session, ImportReport), Cancelled> {
+    progress.go_on()?;
     let places = tree::places(&entries);
     let parts = entries.iter_mut().map(take_parts).collect();
     let source = Source {
@@ -29,6 +32,7 @@ pub(super) fn session(
     let mut line = Line::new(SessionBuilder::new(source), &entries, parts, &places);
     let mut report = ImportReport::default();
     for (at, (entry, place)) in entries.iter().zip(&places).enumerate() {
+        progress.go_on()?;
         let is_context = *place == Place::Main && line.add(at, entry);
         let branch = match place {
             Place::Abandoned => " (abandoned branch)",
@@ -38,6 +42,8 @@ pub(super) fn session(
         report.note(&format!("{}{branch}", entry.label), is_context);
     }
     line.close_compaction();
+    warnings.append(&mut line.warnings);
+    warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
     let session = line.finish(title(&entries));
     let texts = [
         abandoned(&entries, &places),
@@ -50,7 +56,7 @@ pub(super) fn session(
             .flatten()
             .map(|text| Warning { line: None, text }),
     );
-    (session, report)
+    Ok((session, report))
 }
 
 /// A session being put together.
@@ -69,11 +75,14 @@ struct Line<'a> {
     compaction: Option<Compaction<'a>>,
     has_history: bool,
     first_prompt: Option<String>,
+    warnings: Vec<Warning>,
 }
 
 /// A compaction, and the messages it wrote.
 struct Compaction<'a> {
     boundary: Option<&'a Boundary>,
+    before: Option<Tokens>,
+    after: Option<Tokens>,
     written: Vec<usize>,
 }
 
@@ -109,6 +118,7 @@ impl<'a> Line<'a> {
             compaction: None,
             has_history: false,
             first_prompt: None,
+            warnings: Vec::new(),
         }
     }
 
@@ -122,6 +132,16 @@ impl<'a> Line<'a> {
                 // What was before it is in another file, if anything was.
                 if self.has_history {
                     self.compaction = Some(Compaction {
+                        before: self.checked(
+                            entry,
+                            boundary.before,
+                            "the tokens before this compaction",
+                        ),
+                        after: self.checked(
+                            entry,
+                            boundary.after,
+                            "the tokens after this compaction",
+                        ),
                         boundary: Some(boundary),
                         written: Vec::new(),
                     });
@@ -141,6 +161,8 @@ impl<'a> Line<'a> {
             // Old versions start over with a summary and mark no boundary.
             self.compaction = Some(Compaction {
                 boundary: None,
+                before: None,
+                after: None,
                 written: Vec::new(),
             });
         }
@@ -182,11 +204,7 @@ impl<'a> Line<'a> {
             return true;
         }
         self.close_compaction();
-        // The last line has the whole count; earlier ones were written while the answer came in.
-        let usage = lines
-            .iter()
-            .filter_map(|at| self.usage(*at))
-            .max_by_key(|usage| usage.output);
+        let usage = self.usage(&lines);
         self.builder.step(StepDraft {
             model: answer.model.clone(),
             window: None,
@@ -214,11 +232,40 @@ impl<'a> Line<'a> {
         true
     }
 
-    fn usage(&self, at: usize) -> Option<Usage> {
-        match &self.entries[at].what {
-            What::Answered(answer) => answer.usage,
+    /// The count of a record, unless it cannot be right.
+    fn checked(&mut self, entry: &Entry, tokens: Option<Tokens>, what: &str) -> Option<Tokens> {
+        counts::checked(tokens, what).unwrap_or_else(|why| {
+            self.warn(entry, why);
+            None
+        })
+    }
+
+    /// What the call of an answer of these records took. The last record has the whole count; earlier ones were
+    /// written while the answer came in.
+    fn usage(&mut self, lines: &[usize]) -> Option<Usage> {
+        let entries = self.entries;
+        let reported = lines.iter().filter_map(|at| match &entries[*at].what {
+            What::Answered(answer) => Some((&entries[*at], answer.usage?)),
             _ => None,
+        });
+        let (mut found, mut odd) = (Vec::new(), None);
+        for (entry, usage) in reported {
+            match counts::checked_usage(Some(usage)) {
+                Ok(usage) => found.extend(usage),
+                Err(why) => odd = odd.or(Some((entry, why))),
+            }
         }
+        if let Some((entry, why)) = odd {
+            self.warn(entry, why);
+        }
+        found.into_iter().max_by_key(|usage| usage.output)
+    }
+
+    fn warn(&mut self, entry: &Entry, text: String) {
+        self.warnings.push(Warning {
+            line: Some(entry.line),
+            text,
+        });
     }
 
     fn message(&mut self, entry: &'a Entry, draft: Draft) -> usize {
@@ -243,7 +290,13 @@ impl<'a> Line<'a> {
 
     /// The context after a compaction is complete once something else follows.
     fn close_compaction(&mut self) {
-        let Some(Compaction { boundary, written }) = self.compaction.take() else {
+        let Some(Compaction {
+            boundary,
+            before,
+            after,
+            written,
+        }) = self.compaction.take()
+        else {
             return;
         };
         let Some(boundary) = boundary else {
@@ -258,12 +311,8 @@ impl<'a> Line<'a> {
             let split = written.len().min(1);
             [&written[..split], &preserved, &written[split..]].concat()
         };
-        self.builder.compaction(
-            boundary.trigger.as_str(),
-            boundary.before,
-            boundary.after,
-            kept,
-        );
+        self.builder
+            .compaction(boundary.trigger.as_str(), before, after, kept);
     }
 
     /// The messages a compaction carried over, in their order.

@@ -10,7 +10,8 @@ mod line;
 mod records;
 mod tree;
 
-use super::{Format, Input, Parsed, Probe, Refused, json, jsonl};
+use super::{Format, Input, Parsed, Probe, Refused, Unread, json, jsonl};
+use crate::progress::Progress;
 use jsonl::Record;
 
 /// This format's row.
@@ -65,14 +66,15 @@ fn detect(probe: &Probe) -> Option<String> {
     })
 }
 
-fn parse(input: &Input) -> Result<Parsed, Refused> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut warnings = Vec::new();
-    let entries = jsonl::map_records(&input.bytes, &mut warnings, records::read);
-    let (session, report) = line::session(input, entries, &mut warnings);
+    let entries = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, records::read)?;
+    let (session, report) = line::session(input, entries, progress, &mut warnings)?;
     if session.messages.is_empty() {
         return Err(Refused {
             looks_like: "this looks like a Claude Code session without a message".to_owned(),
-        });
+        }
+        .into());
     }
     Ok(Parsed {
         sessions: vec![session],

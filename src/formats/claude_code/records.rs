@@ -1,8 +1,8 @@
 //! One record of the file, taken apart.
 
 use super::{attachment, blocks};
-use crate::formats::json;
 use crate::formats::jsonl::Record;
+use crate::formats::{counts, json};
 use crate::session::{Body, Part, Span, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
@@ -12,6 +12,8 @@ use serde_json::Value;
 pub(super) struct Entry {
     /// Its bytes.
     pub span: Span,
+    /// Its line, from 1.
+    pub line: usize,
     /// What the import report calls it.
     pub label: String,
     /// Its place in the tree of records, if it has one.
@@ -154,6 +156,7 @@ pub(super) fn read(record: Record) -> Entry {
     };
     Entry {
         span: record.span,
+        line: record.line,
         label: format!("{side}{kind}{slash}{sub}{unread}"),
         node,
         time: json::millis_at(value, &["timestamp"]),
@@ -245,7 +248,7 @@ fn assistant(value: &Value) -> What {
 /// Tokens of the call. What was read from the cache and written to it adds to `input_tokens` here.
 fn usage(value: &Value) -> Option<Usage> {
     let usage = json::at(value, &["message", "usage"])?;
-    let count = |key: &str| json::tokens_at(usage, &[key]);
+    let count = |key: &str| counts::tokens_at(usage, &[key]);
     let cache_read = count("cache_read_input_tokens");
     let cache_write = count("cache_creation_input_tokens");
     let input = [count("input_tokens"), cache_read, cache_write]
@@ -286,7 +289,7 @@ fn system(value: &Value) -> What {
 fn boundary(value: &Value) -> Boundary {
     let at = |path: &[&str]| json::at(value, &[&["compactMetadata"], path].concat());
     let text = |path: &[&str]| at(path).and_then(Value::as_str).map(Box::<str>::from);
-    let tokens = |path: &[&str]| json::tokens_at(value, &[&["compactMetadata"], path].concat());
+    let tokens = |path: &[&str]| counts::tokens_at(value, &[&["compactMetadata"], path].concat());
     let uuids = at(&["preservedMessages", "uuids"]).and_then(Value::as_array);
     let anchor = text(&["preservedMessages", "anchorUuid"])
         .or_else(|| text(&["preservedSegment", "anchorUuid"]));

@@ -1,5 +1,6 @@
 //! Lines of a rollout, each read for what it means to us.
 
+use super::super::counts::window_at;
 use super::super::json::{at, is_true, millis_at, str_at, u64_at};
 use super::super::jsonl::Record;
 use super::items::{self, Item};
@@ -160,9 +161,7 @@ fn turn(payload: &Value, starts: bool) -> What {
     What::Turn {
         id: str_at(payload, &["turn_id"]).map(Into::into),
         model: str_at(payload, &["model"]).map(ToOwned::to_owned),
-        window: u64_at(payload, &["model_context_window"])
-            .filter(|n| *n > 0)
-            .map(Tokens),
+        window: window_at(payload, &["model_context_window"]),
         starts,
     }
 }

@@ -27,7 +27,8 @@ mod tools;
 mod usage;
 
 use super::jsonl::map_records;
-use super::{Format, Input, Parsed, Probe, Refused};
+use super::{Format, Input, Parsed, Probe, Unread};
+use crate::progress::Progress;
 use lines::Line;
 use serde_json::Value;
 
@@ -71,8 +72,8 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a head with instructions, then bare response items".to_owned())
 }
 
-fn parse(input: &Input) -> Result<Parsed, Refused> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut warnings = Vec::new();
-    let lines = map_records(&input.bytes, &mut warnings, Line::read);
-    reader::read(input, lines, warnings)
+    let lines = map_records(&input.bytes, progress, 1, &mut warnings, Line::read)?;
+    reader::read(input, lines, progress, warnings)
 }

@@ -1,6 +1,7 @@
 //! Goes through the lines in order and puts the session together.
 
-use super::super::{ImportReport, Input, Parsed, Refused, Warning};
+use super::super::json::quoted;
+use super::super::{ImportReport, Input, Parsed, Refused, Unread, Warning, counts};
 use super::FORMAT;
 use super::around;
 use super::compaction::Compaction;
@@ -8,6 +9,7 @@ use super::fork::Fork;
 use super::items::{Item, Sort};
 use super::lines::{Line, Meta, What};
 use super::usage::{Count, Meter, Reading};
+use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, SessionBuilder, Source, StepDraft, Usage};
 use crate::units::Tokens;
 use std::collections::{HashMap, HashSet};
@@ -23,8 +25,9 @@ const REQUEST_HEADING: &str = "## My request for Codex:";
 pub(super) fn read(
     input: &Input,
     lines: Vec<Line>,
+    progress: &Progress,
     warnings: Vec<Warning>,
-) -> Result<Parsed, Refused> {
+) -> Result<Parsed, Unread> {
     let own_words = around::own_words(&lines);
     let source = Source {
         name: input.name.clone(),
@@ -34,9 +37,10 @@ pub(super) fn read(
     let mut reader = Reader::new(source, warnings);
     reader.triggers = around::triggers(&lines).into_iter();
     for (line, is_own_words) in lines.into_iter().zip(own_words) {
+        progress.go_on()?;
         reader.line(line, is_own_words);
     }
-    reader.finish()
+    Ok(reader.finish()?)
 }
 
 /// A call whose usage has not come yet.
@@ -125,7 +129,7 @@ impl Reader {
         match what {
             What::Turn { model, window, .. } => {
                 self.model = model.clone().or(self.model.take());
-                self.window = window.or(self.window);
+                self.window = self.checked_window(line, *window).or(self.window);
             }
             What::TurnEnds => self.is_answering = false,
             What::Count(count) => self.count(line, count),
@@ -142,7 +146,7 @@ impl Reader {
                 line,
                 format!(
                     "records of the type `{}` are unknown to us; not counted",
-                    line.kind
+                    quoted(&line.kind)
                 ),
             ),
             _ => {}
@@ -167,7 +171,10 @@ impl Reader {
         if let Some(unknown) = &item.unknown {
             self.warn_once(
                 line,
-                format!("items of the type `{unknown}` are unknown to us; taken as context"),
+                format!(
+                    "items of the type `{}` are unknown to us; taken as context",
+                    quoted(unknown)
+                ),
             );
         }
         if item.sort == Sort::NotContext {
@@ -236,23 +243,44 @@ impl Reader {
     }
 
     fn count(&mut self, line: &Line, count: &Count) {
-        self.window = count.window.or(self.window);
+        self.window = self.checked_window(line, count.window).or(self.window);
         match self.meter.read(count) {
             Reading::Call(usage) => {
-                self.size = Some(usage.input + usage.output.unwrap_or_default());
+                let usage = counts::checked_usage(Some(usage)).unwrap_or_else(|why| {
+                    self.warn(line, why);
+                    None
+                });
+                self.size = usage
+                    .map(|u| u.input + u.output.unwrap_or_default())
+                    .or(self.size);
                 self.is_answering = false;
-                if !self.is_copied {
-                    self.used(line, usage);
+                match usage {
+                    Some(usage) if !self.is_copied => self.used(line, usage),
+                    // The call was made all the same.
+                    None => self.call = None,
+                    Some(_) => {}
                 }
             }
             Reading::Estimate(tokens) if !self.is_copied => {
-                self.warn(
-                    line,
-                    format!("{tokens} tokens are an estimate of the client, not a model call"),
-                );
+                let text = match counts::checked(Some(tokens), "an estimate of the client") {
+                    Ok(_) => format!(
+                        "{} tokens are an estimate of the client, not a model call",
+                        tokens.0
+                    ),
+                    Err(why) => why,
+                };
+                self.warn(line, text);
             }
             _ => {}
         }
+    }
+
+    /// A recorded window, unless it cannot be right.
+    fn checked_window(&mut self, line: &Line, window: Option<Tokens>) -> Option<Tokens> {
+        counts::checked(window, "the recorded context window").unwrap_or_else(|why| {
+            self.warn_once(line, why);
+            None
+        })
     }
 
     fn used(&mut self, line: &Line, usage: Usage) {

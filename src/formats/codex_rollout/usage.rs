@@ -1,6 +1,7 @@
 //! Tokens as `token_count` events report them, each model call once.
 
-use super::super::json::{at, u64_at};
+use super::super::counts::{tokens_at, window_at};
+use super::super::json::at;
 use crate::session::Usage;
 use crate::units::Tokens;
 use serde_json::Value;
@@ -9,9 +10,9 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count {
     /// Sums over the session so far; they change with every call.
-    totals: [Option<u64>; FIELDS.len()],
+    totals: [Option<Tokens>; FIELDS.len()],
     /// The latest call.
-    last: [Option<u64>; FIELDS.len()],
+    last: [Option<Tokens>; FIELDS.len()],
     /// The context window that Codex goes by: it has already taken its own margin off the model's.
     pub window: Option<Tokens>,
 }
@@ -19,10 +20,10 @@ pub(super) struct Count {
 /// What a `token_count` event turns out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// A model call.
+    /// A model call; its tokens may be impossible.
     Call(Usage),
     /// A guess of Codex at the size of the context, written where it rewrote it.
-    Estimate(u64),
+    Estimate(Tokens),
     /// Said before, or nothing.
     Repeat,
 }
@@ -46,25 +47,22 @@ impl Count {
     /// Reads the event's payload; `None` for one without numbers, as the first of a session is.
     pub(super) fn read(payload: &Value) -> Option<Self> {
         let info = payload.get("info")?;
-        let fields = |name| at(info, &[name]).map(|of| FIELDS.map(|field| u64_at(of, &[field])));
+        let fields = |name| at(info, &[name]).map(|of| FIELDS.map(|field| tokens_at(of, &[field])));
         Some(Self {
             last: fields("last_token_usage")?,
             totals: fields("total_token_usage").unwrap_or_default(),
-            window: u64_at(info, &["model_context_window"])
-                .filter(|n| *n > 0)
-                .map(Tokens),
+            window: window_at(info, &["model_context_window"]),
         })
     }
 
-    fn usage(&self, input: u64) -> Usage {
-        let tokens = |field: usize| self.last[field].map(Tokens);
+    fn usage(&self, input: Tokens) -> Usage {
         Usage {
             // Cached tokens are contained in the input.
-            input: Tokens(input),
-            cache_read: tokens(CACHED),
-            cache_write: tokens(CACHE_WRITE),
-            output: tokens(OUTPUT),
-            reasoning: tokens(REASONING),
+            input,
+            cache_read: self.last[CACHED],
+            cache_write: self.last[CACHE_WRITE],
+            output: self.last[OUTPUT],
+            reasoning: self.last[REASONING],
         }
     }
 }
@@ -73,16 +71,16 @@ impl Count {
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     latest: Option<Count>,
-    estimate: Option<u64>,
+    estimate: Option<Tokens>,
 }
 
 impl Meter {
     /// What this event is, after those before it.
     pub(super) fn read(&mut self, count: &Count) -> Reading {
-        let input = count.last[INPUT].unwrap_or(0);
-        let total = count.last[TOTAL].unwrap_or(0);
-        if input == 0 {
-            let is_new = total > 0 && self.estimate.replace(total) != Some(total);
+        let input = count.last[INPUT].unwrap_or_default();
+        let total = count.last[TOTAL].unwrap_or_default();
+        if input == Tokens::ZERO {
+            let is_new = total > Tokens::ZERO && self.estimate.replace(total) != Some(total);
             return if is_new {
                 Reading::Estimate(total)
             } else {
@@ -135,7 +133,7 @@ mod tests {
             "last_token_usage": {"input_tokens": 0, "total_tokens": 940_499},
         }}))
         .unwrap();
-        assert_eq!(meter.read(&estimate), Reading::Estimate(940_499));
+        assert_eq!(meter.read(&estimate), Reading::Estimate(Tokens(940_499)));
         assert_eq!(meter.read(&estimate), Reading::Repeat);
         assert_eq!(meter.read(&count(100, 10, 110)), Reading::Repeat);
         assert_eq!(meter.read(&count(100, 10, 220)), call(100, 10));

@@ -2,9 +2,9 @@
 
 use super::places::{array_at, at_path, object_at};
 use crate::formats::{Warning, json, jsonl};
+use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
-use serde::de::IgnoredAny;
-use serde_json::{Deserializer, Value};
+use serde_json::Value;
 
 /// Where an object keeps the request that holds the messages: itself, or a member (a logged pair of request and
 /// answer, a line of a batch, a pair of preferred and other answers).
@@ -43,12 +43,20 @@ pub(super) struct Answer {
 }
 
 /// The conversations of a file, in order. What cannot be read on the way goes to `warnings`.
-pub(super) fn find(bytes: &[u8], warnings: &mut Vec<Warning>) -> Vec<Layout> {
+pub(super) fn find(
+    bytes: &[u8],
+    progress: &Progress,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<Layout>, Cancelled> {
     let document = json::document_span(bytes);
-    if is_one_value(&bytes[document.clone()]) {
-        return of_document(bytes, &document);
+    if json::is_one_value(&bytes[document.clone()]) {
+        progress.go_on()?;
+        return Ok(of_document(bytes, &document));
     }
-    let records = jsonl::map_records(bytes, warnings, |r| (r.span, r.line, kind(&r.value)));
+    // The second pass reads the messages.
+    let passes = json::DOCUMENT_PASSES;
+    let place = |r: jsonl::Record| (r.span, r.line, kind(&r.value));
+    let records = jsonl::map_records(bytes, progress, passes, warnings, place)?;
     let count = |wanted| {
         records
             .iter()
@@ -58,10 +66,11 @@ pub(super) fn find(bytes: &[u8], warnings: &mut Vec<Warning>) -> Vec<Layout> {
     let n_conversations = count(Kind::Conversation);
     if count(Kind::Message) > n_conversations {
         let elements = records.into_iter().map(|(span, ..)| span).collect();
-        return vec![of_lines(bytes, elements)];
+        return Ok(vec![of_lines(bytes, elements)]);
     }
     let mut found = Vec::with_capacity(n_conversations);
     for (span, line, _) in records {
+        progress.go_on()?;
         match of_conversation(bytes, &span) {
             Some(layout) => found.push(Layout {
                 whole: span,
@@ -74,7 +83,7 @@ pub(super) fn find(bytes: &[u8], warnings: &mut Vec<Warning>) -> Vec<Layout> {
             }),
         }
     }
-    found
+    Ok(found)
 }
 
 /// What a record of JSON Lines is.
@@ -96,11 +105,6 @@ fn kind(record: &Value) -> Kind {
     } else {
         Kind::Other
     }
-}
-
-fn is_one_value(text: &[u8]) -> bool {
-    let mut stream = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
-    matches!(stream.next(), Some(Ok(_))) && stream.byte_offset() == text.len()
 }
 
 fn of_document(bytes: &[u8], document: &Span) -> Vec<Layout> {

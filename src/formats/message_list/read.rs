@@ -3,7 +3,8 @@
 use super::edit::Editing;
 use super::layout::{self, Layout};
 use super::usage;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Warning, json};
+use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, counts, json};
+use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft};
 use crate::units::Tokens;
 use rayon::prelude::*;
@@ -34,7 +35,10 @@ pub(in crate::formats) struct Calls {
 }
 
 /// What is said about a conversation beside its messages.
-struct Settings(Map<String, Value>);
+struct Settings {
+    members: Map<String, Value>,
+    window: Option<Tokens>,
+}
 
 /// A message of the file, parsed, with where the call that made it is recorded.
 struct Element {
@@ -66,11 +70,15 @@ impl Calls {
 }
 
 /// Reads a file.
-pub(in crate::formats) fn read(input: &Input, dialect: &Dialect) -> Result<Parsed, Refused> {
+pub(in crate::formats) fn read(
+    input: &Input,
+    progress: &Progress,
+    dialect: &Dialect,
+) -> Result<Parsed, Unread> {
     let mut warnings = Vec::new();
     let mut report = ImportReport::default();
     let mut notes = Vec::new();
-    let layouts = layout::find(&input.bytes, &mut warnings);
+    let layouts = layout::find(&input.bytes, progress, &mut warnings)?;
     let is_many = layouts.len() > 1;
     let mut sessions = Vec::with_capacity(layouts.len());
     for (idx, layout) in layouts.iter().enumerate() {
@@ -84,7 +92,7 @@ pub(in crate::formats) fn read(input: &Input, dialect: &Dialect) -> Result<Parse
             format: dialect.name,
             bytes: std::sync::Arc::clone(&input.bytes),
         };
-        let session = read_one(source, layout, dialect, &mut report, &mut notes);
+        let session = read_one(source, layout, progress, dialect, (&mut report, &mut notes))?;
         if session.messages.is_empty() {
             notes.push((
                 layout.whole.start,
@@ -99,7 +107,8 @@ pub(in crate::formats) fn read(input: &Input, dialect: &Dialect) -> Result<Parse
     if sessions.is_empty() {
         return Err(Refused {
             looks_like: "this looks like a list of messages without a single message".to_owned(),
-        });
+        }
+        .into());
     }
     Ok(Parsed {
         sessions,
@@ -137,19 +146,32 @@ pub(in crate::formats) fn tool_definitions(body: &Value, keys: &[&str]) -> Optio
 fn read_one(
     source: Source,
     layout: &Layout,
+    progress: &Progress,
     dialect: &Dialect,
-    report: &mut ImportReport,
-    notes: &mut Vec<(usize, String)>,
-) -> Session {
-    let settings = Settings::new(&source.bytes, layout);
-    let elements = parse_elements(&source.bytes, layout);
-    let steps: Vec<Option<StepDraft>> = elements.iter().map(|e| settings.step_of(e)).collect();
+    (report, notes): (&mut ImportReport, &mut Vec<(usize, String)>),
+) -> Result<Session, Cancelled> {
+    let mut settings = Settings::new(&source.bytes, layout);
+    let checked = counts::checked(settings.window, "the recorded context window");
+    settings.window = checked.unwrap_or_else(|why| {
+        notes.push((layout.whole.start, why));
+        None
+    });
+    let elements = parse_elements(&source.bytes, layout, progress)?;
+    let mut steps: Vec<Option<StepDraft>> = elements.iter().map(|e| settings.step_of(e)).collect();
+    for (element, step) in elements.iter().zip(&mut steps) {
+        let usage = step.as_ref().and_then(|s| s.usage);
+        if let Err(why) = counts::checked_usage(usage) {
+            notes.push((element.span.start, why));
+            *step = None;
+        }
+    }
     let is_recorded = steps
         .iter()
         .any(|s| s.as_ref().is_some_and(|s| s.usage.is_some()));
     let mut builder = start(source, settings, dialect, report);
     let mut calls = Calls::default();
     for (element, step) in elements.into_iter().zip(steps) {
+        progress.go_on()?;
         let value = element.value.as_ref();
         let kind = value
             .and_then(|v| json::str_at(v, &["role"]))
@@ -172,7 +194,7 @@ fn read_one(
             }
         }
     }
-    builder.finish()
+    Ok(builder.finish())
 }
 
 /// A session with what is said about it and with the messages that stand in the body.
@@ -189,7 +211,7 @@ fn start(
     if let Some(model) = settings.text("model") {
         builder.usual_model(model);
     }
-    for (kind, draft) in (dialect.body)(&Value::Object(settings.0)) {
+    for (kind, draft) in (dialect.body)(&Value::Object(settings.members)) {
         report.note(kind, true);
         builder.message(draft);
     }
@@ -218,19 +240,27 @@ fn note_reasoning(draft: &mut Draft, step: &StepDraft) {
     }
 }
 
-fn parse_elements(bytes: &[u8], layout: &Layout) -> Vec<Element> {
-    let listed = layout.elements.par_iter().map(|span| Element {
-        span: span.clone(),
-        value: json::parse_span(bytes, span),
-        response: None,
+fn parse_elements(
+    bytes: &[u8],
+    layout: &Layout,
+    progress: &Progress,
+) -> Result<Vec<Element>, Cancelled> {
+    let listed = layout.elements.par_iter().map(|span| {
+        progress.go_on()?;
+        progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
+        Ok(Element {
+            span: span.clone(),
+            value: json::parse_span(bytes, span),
+            response: None,
+        })
     });
-    let mut elements: Vec<Element> = listed.collect();
+    let mut elements: Vec<Element> = listed.collect::<Result<_, _>>()?;
     elements.extend(layout.answers.iter().map(|answer| Element {
         span: answer.message.clone(),
         value: json::parse_span(bytes, &answer.message),
         response: json::parse_span(bytes, &answer.response),
     }));
-    elements
+    Ok(elements)
 }
 
 impl Settings {
@@ -254,11 +284,17 @@ impl Settings {
                 }
             }
         }
-        Self(found)
+        let window = found
+            .get("context_window")
+            .and_then(|window| counts::window_at(window, &[]));
+        Self {
+            members: found,
+            window,
+        }
     }
 
     fn text(&self, key: &str) -> Option<&str> {
-        self.0
+        self.members
             .get(key)?
             .as_str()
             .filter(|text| !text.trim().is_empty())
@@ -268,11 +304,7 @@ impl Settings {
     fn step_of(&self, element: &Element) -> Option<StepDraft> {
         let recorded = element.value.as_ref().and_then(usage::step_of);
         let mut step = recorded.or_else(|| usage::step_of(element.response.as_ref()?))?;
-        step.window = self
-            .0
-            .get("context_window")
-            .and_then(Value::as_u64)
-            .map(Tokens);
+        step.window = self.window;
         Some(step)
     }
 }

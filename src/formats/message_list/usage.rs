@@ -2,7 +2,7 @@
 //!
 //! OpenAI's `prompt_tokens` hold the cached ones; Anthropic's `input_tokens` exclude them.
 
-use crate::formats::json;
+use crate::formats::{counts, json};
 use crate::session::{StepDraft, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub(in crate::formats) fn time_of(record: &Value) -> Option<Millis> {
 
 /// Tokens of a call in either provider's words; none where all of them are zero or missing.
 fn of_usage(usage: &Value) -> Option<Usage> {
-    let count = |path: &[&str]| json::tokens_at(usage, path);
+    let count = |path: &[&str]| counts::tokens_at(usage, path);
     let read = count(&["cache_read_input_tokens"]);
     let write = count(&["cache_creation_input_tokens"]);
     let found = if let Some(input) = count(&["prompt_tokens"]) {

@@ -6,6 +6,7 @@ use super::layout::{self, Layout};
 use super::places::{Patch, array_at, at_path, patched, quoted, without, without_members};
 use super::read::Dialect;
 use crate::formats::{CannotExport, json, jsonl};
+use crate::progress::Progress;
 use crate::session::{Body, Managed, ManagedEntry, Message, Part, Session, Span};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -83,7 +84,8 @@ impl<'a> Writing<'a> {
                 .first()
                 .is_none_or(|start| layout.whole.contains(start))
         };
-        let layout = layout::find(bytes, &mut Vec::new())
+        let layout = layout::find(bytes, &Progress::default(), &mut Vec::new())
+            .ok()?
             .into_iter()
             .find(is_here)?;
         let answers = layout.answers.iter().map(|a| &a.message);

@@ -8,7 +8,8 @@ mod read;
 mod write;
 
 use super::message_list::{self, Dialect, Look};
-use super::{Format, Input, Parsed, Probe, Refused, json};
+use super::{Format, Input, Parsed, Probe, Refused, Unread, json};
+use crate::progress::Progress;
 use crate::session::{Body, Part};
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ const DIALECT: Dialect = Dialect {
 };
 
 /// Roles of messages, and one that a program appends when it is done.
-const ROLES: [&str; 7] = [
+pub(super) const ROLES: [&str; 7] = [
     "system",
     "developer",
     "user",
@@ -69,8 +70,8 @@ fn detect(probe: &Probe) -> Option<String> {
     })
 }
 
-fn parse(input: &Input) -> Result<Parsed, Refused> {
-    let parsed = message_list::read(input, &DIALECT)?;
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let parsed = message_list::read(input, progress, &DIALECT)?;
     // Blocks of type text that hold no text are unknown to us.
     let is_unread =
         |part: &Part| matches!(&part.body, Body::Opaque { name, .. } if **name == *"text");
@@ -83,7 +84,8 @@ fn parse(input: &Input) -> Result<Parsed, Refused> {
                           which is not supported yet";
         return Err(Refused {
             looks_like: looks_like.to_owned(),
-        });
+        }
+        .into());
     }
     Ok(parsed)
 }

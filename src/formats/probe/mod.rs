@@ -1,8 +1,15 @@
 //! A first look at a file: whether it is text, JSON or JSON Lines, and, where no format takes it, what it looks like.
 
-use super::json;
+mod other;
+mod telling;
+
+pub(super) use other::binary;
+
 use super::jsonl::{self, Head, Record};
+use super::{json, openai_chat};
+use crate::progress::{Cancelled, Progress};
 use serde_json::{Map, Value};
+use telling::{TELLING, Telling};
 
 /// How many records of JSON Lines are looked at.
 const HEAD_RECORDS: usize = 400;
@@ -39,27 +46,36 @@ enum Kind {
 
 impl Probe {
     /// Looks at a file. Costs at most one parse of it, and that only where it is a single value.
-    pub fn new(bytes: &[u8]) -> Self {
+    ///
+    /// # Errors
+    /// [`Cancelled`] when `progress` says so.
+    pub fn new(bytes: &[u8], progress: &Progress) -> Result<Self, Cancelled> {
         let start = &bytes[jsonl::text_start(bytes)..];
         if start.trim_ascii().is_empty() {
-            return Self::of(Kind::Empty);
+            return Ok(Self::of(Kind::Empty));
         }
         if let Some(what) = binary(bytes) {
-            return Self::of(Kind::Binary(what));
+            return Ok(Self::of(Kind::Binary(what)));
         }
+        progress.go_on()?;
         let head = jsonl::head(bytes, HEAD_RECORDS);
         let objects = head.records.iter().filter(|r| r.value.is_object()).count();
         if objects > 1 && head.bad * ONE_BAD_LINE_IN <= head.lines {
-            return Self {
+            return Ok(Self {
                 records: head.records,
                 ..Self::of(Kind::JsonLines)
-            };
+            });
         }
         if matches!(start.trim_ascii_start().first(), Some(b'{' | b'[')) {
-            Self::of_json(bytes, head)
-        } else {
-            Self::of(Kind::Text(text(start)))
+            return Self::of_json(bytes, head, progress);
         }
+        Ok(match serde_json::from_slice(start.trim_ascii()) {
+            Ok(scalar) => Self {
+                document: Some(scalar),
+                ..Self::of(Kind::Json)
+            },
+            Err(_) => Self::of(Kind::Text(other::text(start))),
+        })
     }
 
     fn of(kind: Kind) -> Self {
@@ -71,9 +87,9 @@ impl Probe {
     }
 
     /// A file that begins like JSON and is not obviously JSON Lines.
-    fn of_json(bytes: &[u8], head: Head) -> Self {
+    fn of_json(bytes: &[u8], head: Head, progress: &Progress) -> Result<Self, Cancelled> {
         let span = json::document_span(bytes);
-        match &head.records[..] {
+        Ok(match &head.records[..] {
             [only] if only.span == span => {
                 // One line, and the whole file: it may be either.
                 let document = Some(only.value.clone());
@@ -88,14 +104,14 @@ impl Probe {
                 records: head.records,
                 ..Self::of(Kind::JsonLines)
             },
-            _ => match json::parse_lenient(&bytes[span]) {
+            _ => match json::parse_document(bytes, &span, progress)? {
                 Ok(value) => Self {
                     document: Some(value),
                     ..Self::of(Kind::Json)
                 },
                 Err(error) => Self::of(Kind::BrokenJson(error.to_string())),
             },
-        }
+        })
     }
 
     /// The first records (a few hundred), where the file is JSON Lines or one line of JSON; else none.
@@ -135,12 +151,46 @@ impl Probe {
         {
             return format!("this looks like {label}, which is not supported yet");
         }
+        if let Some(lacking) = self.lacking() {
+            return lacking;
+        }
         let name = match self.kind {
             Kind::JsonLines => "JSON Lines without a conversation",
             _ => "JSON without a conversation",
         };
         let what = telling.map_or_else(String::new, |t| format!(": {}", t.label));
         format!("this looks like {name} ({}{what})", self.keys())
+    }
+
+    /// What a document lacks to be a conversation, where that can be said.
+    fn lacking(&self) -> Option<String> {
+        let document = self.document.as_ref()?;
+        let scalar = match document {
+            Value::Null => Some("null"),
+            Value::Bool(_) => Some("a truth value"),
+            Value::Number(_) => Some("a number"),
+            Value::String(_) => Some("a string"),
+            Value::Array(_) | Value::Object(_) => None,
+        };
+        if let Some(scalar) = scalar {
+            return Some(format!(
+                "this looks like JSON without a conversation ({scalar})"
+            ));
+        }
+        let list = document
+            .as_array()
+            .or_else(|| document.get("messages")?.as_array())?;
+        if list.is_empty() {
+            return Some("this looks like a conversation, but it holds no messages".to_owned());
+        }
+        let roles = list.iter().filter_map(|m| json::str_at(m, &["role"]));
+        let unknown = roles
+            .into_iter()
+            .find(|role| !openai_chat::ROLES.contains(role))?;
+        Some(format!(
+            "this looks like a list of messages, but of the unknown role `{}`",
+            json::quoted(unknown)
+        ))
     }
 
     /// The objects that tell what this is: the first records, or the document or what it lists.
@@ -172,189 +222,32 @@ impl Probe {
                 keys.push(key);
             }
         }
+        let named: Vec<String> = keys
+            .iter()
+            .take(KEYS_NAMED)
+            .map(|k| json::quoted(k))
+            .collect();
+        let named = named.join(", ");
         match keys.len() {
             0 => "it has no keys".to_owned(),
             n if n > KEYS_NAMED => {
-                format!(
-                    "its keys are {} and {} more",
-                    keys[..KEYS_NAMED].join(", "),
-                    n - KEYS_NAMED
-                )
+                format!("its keys are {named} and {} more", n - KEYS_NAMED)
             }
-            _ => format!("its keys are {}", keys.join(", ")),
+            _ => format!("its keys are {named}"),
         }
     }
-}
-
-/// Keys by which a kind of JSON is told.
-#[derive(Debug)]
-struct Telling {
-    label: &'static str,
-    /// An agent's session, rather than something of no interest to us.
-    is_session: bool,
-    /// One object has all of these.
-    keys: &'static [&'static str],
-    /// And its `type` is this, if anything.
-    kind: &'static str,
-}
-
-impl Telling {
-    fn fits(&self, object: &Map<String, Value>) -> bool {
-        let kind = object.get("type").and_then(Value::as_str);
-        (self.kind.is_empty() || kind == Some(self.kind))
-            && self.keys.iter().all(|key| object.contains_key(*key))
-    }
-}
-
-const fn session(
-    label: &'static str,
-    keys: &'static [&'static str],
-    kind: &'static str,
-) -> Telling {
-    Telling {
-        label,
-        is_session: true,
-        keys,
-        kind,
-    }
-}
-
-const fn other(label: &'static str, keys: &'static [&'static str]) -> Telling {
-    Telling {
-        label,
-        is_session: false,
-        keys,
-        kind: "",
-    }
-}
-
-/// The first that fits counts.
-static TELLING: &[Telling] = &[
-    session("a Gemini CLI session", &["sessionId", "projectHash"], ""),
-    session(
-        "a Cline session",
-        &["version", "sessionId", "agent", "messages"],
-        "",
-    ),
-    session(
-        "a Cline task's screen messages",
-        &["ts", "type", "say"],
-        "say",
-    ),
-    session("a Pi session", &["id", "cwd", "timestamp"], "session"),
-    session(
-        "an OpenHands event log",
-        &["kind", "source", "timestamp"],
-        "",
-    ),
-    session(
-        "an OpenHands event log",
-        &["id", "source", "observation", "extras"],
-        "",
-    ),
-    session(
-        "an OpenHands event log",
-        &["id", "source", "action", "args"],
-        "",
-    ),
-    session(
-        "an OpenHands evaluation file",
-        &["instance_id", "instruction", "history"],
-        "",
-    ),
-    session("a SWE-agent trajectory", &["trajectory", "history"], ""),
-    session(
-        "a mini-SWE-agent trajectory",
-        &["messages", "trajectory_format"],
-        "",
-    ),
-    session(
-        "a Trae agent trajectory",
-        &["llm_interactions", "agent_steps"],
-        "",
-    ),
-    session(
-        "a tau-bench results file",
-        &["task_id", "traj", "reward"],
-        "",
-    ),
-    session("a ShareGPT data set", &["conversations"], ""),
-    session("a Kimi CLI session", &["protocol_version"], "metadata"),
-    session(
-        "a Copilot CLI session",
-        &["data", "parentId"],
-        "session.start",
-    ),
-    session("a Copilot chat", &["requests", "responderUsername"], ""),
-    session("a LangChain dump", &["lc", "kwargs"], ""),
-    session("an ATIF trajectory", &["schema_version", "steps"], ""),
-    other("an OpenTelemetry trace", &["resourceSpans"]),
-    other("an OpenTelemetry trace", &["batches"]),
-    other("records of `go test -json`", &["Time", "Action", "Package"]),
-    other("a Jupyter notebook", &["cells", "nbformat"]),
-];
-
-/// The words for a file that is no text, by its first bytes.
-fn binary(bytes: &[u8]) -> Option<&'static str> {
-    const MAGIC: &[(&[u8], &str)] = &[
-        (b"SQLite format 3\0", "a SQLite database"),
-        (b"\x1f\x8b", "a compressed file (gzip)"),
-        (b"\x28\xb5\x2f\xfd", "a compressed file (zstd)"),
-        (b"\xfd7zXZ\0", "a compressed file (xz)"),
-        (b"PK\x03\x04", "a compressed file (zip)"),
-        (b"\x89PNG", "a PNG image"),
-        (b"\xff\xd8\xff", "a JPEG image"),
-        (b"GIF8", "a GIF image"),
-        (b"%PDF-", "a PDF document"),
-        (b"\x7fELF", "a program"),
-        (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),
-        (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
-    ];
-    let known = MAGIC
-        .iter()
-        .find(|(magic, _)| bytes.starts_with(magic))
-        .map(|(_, what)| *what);
-    // Crashes leave blocks of NUL in logs, but hardly at the start.
-    let has_nul = || bytes[..bytes.len().min(512)].contains(&0);
-    known.or_else(|| has_nul().then_some("binary data"))
-}
-
-/// The words for other text.
-fn text(start: &[u8]) -> &'static str {
-    const STARTS: &[(&[u8], &str)] = &[
-        (
-            b"# aider chat started",
-            "an Aider chat history, which is not supported yet",
-        ),
-        (
-            b"<!-- Generated by SpecStory",
-            "a SpecStory history, which is not supported yet",
-        ),
-        (b"<!DOCTYPE", "an HTML page"),
-        (b"<html", "an HTML page"),
-        (b"<?xml", "XML"),
-    ];
-    let start = start.trim_ascii_start();
-    let known = STARTS
-        .iter()
-        .find(|(begin, _)| start.starts_with(begin))
-        .map(|(_, what)| *what);
-    let block = String::from_utf8_lossy(&start[..start.len().min(4096)]);
-    // The block's end may split a character, and text may be damaged here and there.
-    let is_text = block.matches(char::REPLACEMENT_CHARACTER).count() < 16;
-    known.unwrap_or(if is_text {
-        "Markdown or plain text"
-    } else {
-        "binary data"
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn probe(bytes: &[u8]) -> Probe {
+        Probe::new(bytes, &Progress::default()).expect("nobody cancels")
+    }
+
     fn look(bytes: &[u8]) -> String {
-        Probe::new(bytes).looks_like()
+        probe(bytes).looks_like()
     }
 
     #[test]
@@ -375,6 +268,53 @@ mod tests {
             look("# Ä title\n".as_bytes()),
             "this looks like Markdown or plain text"
         );
+    }
+
+    #[test]
+    fn utf_16_is_named_whichever_half_comes_first_and_with_or_without_a_mark() {
+        let text = "{\"messages\": [{\"role\": \"user\", \"content\": \"Grüße\"}]}";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let marked = |mark: &[u8], text: &[u8]| [mark, text].concat();
+        for bytes in [
+            marked(b"\xff\xfe", &little),
+            marked(b"\xfe\xff", &big),
+            little,
+            big,
+        ] {
+            assert_eq!(
+                look(&bytes),
+                "this looks like UTF-16 text: save it as UTF-8"
+            );
+        }
+    }
+
+    #[test]
+    fn a_document_says_what_it_lacks_to_be_a_conversation() {
+        for (json, what) in [
+            ("null", "null"),
+            (" 3\n", "a number"),
+            ("\"hello\"", "a string"),
+            ("true", "a truth value"),
+        ] {
+            let expected = format!("this looks like JSON without a conversation ({what})");
+            assert_eq!(look(json.as_bytes()), expected);
+        }
+        for empty in [
+            "[]",
+            "{\"messages\":[]}",
+            "{\"model\":\"m\",\n\"messages\":[ ]}",
+        ] {
+            let expected = "this looks like a conversation, but it holds no messages";
+            assert_eq!(look(empty.as_bytes()), expected);
+        }
+        let expected = "this looks like a list of messages, but of the unknown role `wizard`";
+        assert_eq!(
+            look(b"[{\"role\":\"wizard\",\"content\":\"hi\"}]"),
+            expected
+        );
+        let long = format!("[{{\"role\":\"{}\"}}]", "w".repeat(1 << 20));
+        assert!(look(long.as_bytes()).len() < 200);
     }
 
     #[test]
@@ -406,31 +346,31 @@ mod tests {
 
     #[test]
     fn sessions_of_other_agents_are_known_by_name() {
-        let probe = Probe::new(b"{\"sessionId\":\"x\",\n\"projectHash\":\"y\"}");
+        let it = probe(b"{\"sessionId\":\"x\",\n\"projectHash\":\"y\"}");
         assert_eq!(
-            probe.looks_like(),
+            it.looks_like(),
             "this looks like a Gemini CLI session, which is not supported yet"
         );
-        assert_eq!(probe.unsupported(), Some("a Gemini CLI session"));
-        assert_eq!(Probe::new(b"{\"type\":\"metadata\"}").unsupported(), None);
+        assert_eq!(it.unsupported(), Some("a Gemini CLI session"));
+        assert_eq!(probe(b"{\"type\":\"metadata\"}").unsupported(), None);
     }
 
     #[test]
     fn one_line_is_a_document_and_a_record() {
-        let probe = Probe::new(b"{\"a\":1}\n");
-        assert_eq!(probe.records().len(), 1);
-        assert_eq!(probe.document(), Some(&serde_json::json!({"a": 1})));
+        let it = probe(b"{\"a\":1}\n");
+        assert_eq!(it.records().len(), 1);
+        assert_eq!(it.document(), Some(&serde_json::json!({"a": 1})));
     }
 
     #[test]
     fn a_pretty_document_is_no_json_lines_and_lines_are_no_document() {
-        let pretty = Probe::new(b"[\n{\"a\":1},\n{\"a\":2},\n{\"a\":3}\n]");
+        let pretty = probe(b"[\n{\"a\":1},\n{\"a\":2},\n{\"a\":3}\n]");
         assert!(pretty.records().is_empty());
         assert!(pretty.document().is_some_and(Value::is_array));
-        let lines = Probe::new(b"{\"a\":1}\n{\"a\":2}\noops\n{\"a\":3}\n{\"a\":4}\n{\"torn");
+        let lines = probe(b"{\"a\":1}\n{\"a\":2}\noops\n{\"a\":3}\n{\"a\":4}\n{\"torn");
         assert_eq!(lines.records().len(), 4);
         assert_eq!(lines.document(), None);
-        let torn = Probe::new(b"{\"a\":1}\n{\"torn");
+        let torn = probe(b"{\"a\":1}\n{\"torn");
         assert_eq!(torn.records().len(), 1);
     }
 }
