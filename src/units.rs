@@ -1,6 +1,7 @@
 //! Quantities that carry their unit in the type.
 //!
 //! Shares are 0 to 1 everywhere; only `app/wording.rs` and `cli/output.rs` turn them into percent.
+//! Short figures of tokens are said here, so that one number reads the same in the verdict, the lanes and everywhere.
 
 use serde::Serialize;
 use std::iter::Sum;
@@ -28,6 +29,34 @@ impl Tokens {
             Share(self.as_f64() / whole.as_f64())
         }
     }
+
+    /// In at most three figures, as it is said wherever the last token does not matter: `310`, `7.78k`, `126k`, `2.16M`.
+    pub fn short(self) -> String {
+        let n = self.0;
+        match n {
+            0..1_000 => n.to_string(),
+            // The thresholds are where rounding would add a digit.
+            1_000..999_500 => three_figures(n, 1_000, 'k'),
+            999_500..999_500_000 => three_figures(n, 1_000_000, 'M'),
+            _ => three_figures(n, 1_000_000_000, 'G'),
+        }
+    }
+}
+
+fn three_figures(n: u64, unit: u64, name: char) -> String {
+    let value = n as f64 / unit as f64;
+    let places = match value {
+        ..9.995 => 2,
+        9.995..99.95 => 1,
+        _ => 0,
+    };
+    let digits = format!("{value:.places$}");
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &digits
+    };
+    format!("{digits}{name}")
 }
 
 impl From<u32> for Tokens {
@@ -76,3 +105,24 @@ pub struct Share(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Millis(pub i64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_figures_keep_three_digits_and_never_round_into_a_fourth() {
+        let numbers = [
+            0, 310, 1_000, 1_234, 7_780, 9_996, 12_804, 99_960, 126_000, 999_499, 999_500,
+            2_160_000, 61_400_000,
+        ];
+        let said = numbers.map(|n| Tokens(n).short());
+        assert_eq!(
+            said,
+            [
+                "0", "310", "1k", "1.23k", "7.78k", "10k", "12.8k", "100k", "126k", "999k", "1M",
+                "2.16M", "61.4M"
+            ]
+        );
+    }
+}

@@ -111,7 +111,7 @@ impl Sentence<'_> {
         let percent = sample.tokens.share_of(sample.window).0 * 100.0;
         let (peak, window) = (
             self.tokens(sample.tokens, self.is_reported(sample)),
-            short(sample.window),
+            sample.window.short(),
         );
         let call = sample.step + 1;
         self.say(
@@ -129,26 +129,26 @@ impl Sentence<'_> {
         match over_trigger {
             Some(sample) => {
                 let window = if is_both {
-                    format!(" and the window ({})", short(sample.window))
+                    format!(" and the window ({})", sample.window.short())
                 } else {
                     String::new()
                 };
                 self.crossed(
-                    &format!("trigger ({}){window}", short(limits.trigger(sample))),
+                    &format!("trigger ({}){window}", limits.trigger(sample).short()),
                     sample,
                 );
             }
             None => self.say(
                 format!(
                     "Never reached the trigger ({}).",
-                    short(limits.trigger(peak))
+                    limits.trigger(peak).short()
                 ),
                 None,
             ),
         }
         match (over_usable, over_window) {
             (_, Some(sample)) if !is_both => {
-                self.crossed(&format!("window ({})", short(sample.window)), sample);
+                self.crossed(&format!("window ({})", sample.window.short()), sample);
             }
             (Some(sample), None) => self.cut_into_reserve(sample, limits.usable(sample)),
             _ => {}
@@ -156,7 +156,7 @@ impl Sentence<'_> {
     }
 
     fn cut_into_reserve(&mut self, sample: &Sample, usable: Tokens) {
-        let (usable, call) = (short(usable), sample.step + 1);
+        let (usable, call) = (usable.short(), sample.step + 1);
         let text = format!("Cut into the output reserve (usable {usable}) at call {call}.");
         self.say(text, Some(Link::Step(sample.step)));
     }
@@ -191,7 +191,7 @@ impl Sentence<'_> {
         let percent = tokens.share_of(window).0 * 100.0;
         let since = last.context_end..session.messages.len();
         let culprit = heaviest_part(self.case, since);
-        let (needed, window) = (self.tokens(tokens, false), short(window));
+        let (needed, window) = (self.tokens(tokens, false), window.short());
         let text = format!(
             "The file ends before the next call, which would need {needed}, {percent:.0} % of {window}"
         );
@@ -230,7 +230,7 @@ impl Sentence<'_> {
     /// An estimate says so.
     fn tokens(&self, tokens: Tokens, is_reported: bool) -> String {
         let is_estimate = !is_reported && self.case.ledger.basis == Basis::Estimated;
-        format!("{}{}", if is_estimate { "≈" } else { "" }, short(tokens))
+        format!("{}{}", if is_estimate { "≈" } else { "" }, tokens.short())
     }
 }
 
@@ -340,26 +340,6 @@ fn subject(arguments: &str) -> Option<String> {
         ""
     };
     (!short.is_empty()).then(|| format!("{short}{cut}"))
-}
-
-/// 980, 12.8k, 200k, 2.16M.
-fn short(tokens: Tokens) -> String {
-    let n = tokens.as_f64();
-    match tokens.0 {
-        0..1_000 => tokens.0.to_string(),
-        1_000..99_950 => trim(&format!("{:.1}", n / 1e3), 'k'),
-        99_950..999_500 => format!("{:.0}k", n / 1e3),
-        _ => trim(&format!("{:.2}", n / 1e6), 'M'),
-    }
-}
-
-fn trim(number: &str, unit: char) -> String {
-    let trimmed = if number.contains('.') {
-        number.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        number
-    };
-    format!("{trimmed}{unit}")
 }
 
 #[cfg(test)]

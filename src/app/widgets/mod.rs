@@ -12,7 +12,7 @@ pub use fate_bar::fate_bar;
 pub use hint::{figure, hairline, section, swatch};
 pub use knob_slider::knob_slider;
 pub use knob_spec::{KnobResponse, KnobSpec};
-pub use number::{grouped, short};
+pub use number::grouped;
 pub use pill::{chip, primary_button, secondary_button, tabs, toggle};
 
 use super::theme::Palette;

@@ -5,7 +5,6 @@ use super::layout::place_labels;
 use super::model::LaneLine;
 use super::scene::{Curves, MARK, Scene};
 use crate::app::theme::{self, Palette};
-use crate::app::widgets::short;
 use crate::units::Tokens;
 use egui::{
     Color32, FontId, Id, LayerId, Order, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextStyle,
@@ -301,6 +300,6 @@ fn precise(tokens: Tokens) -> String {
     if (100_000..1_000_000).contains(&tokens.0) {
         format!("{:.1}k", tokens.as_f64() / 1e3)
     } else {
-        short(tokens)
+        tokens.short()
     }
 }

@@ -4,7 +4,7 @@ use super::columns::Bar;
 use super::layout::ticks;
 use super::model::kind_label;
 use super::scene::{Curves, Scene};
-use crate::app::widgets::{grouped, short};
+use crate::app::widgets::grouped;
 use crate::session::Kind;
 use crate::units::Tokens;
 use egui::{
@@ -197,7 +197,7 @@ pub(super) fn axes(ui: &Ui, scene: &Scene<'_>) {
 
 fn thousands(tokens: f64) -> String {
     if tokens >= 1e6 {
-        short(Tokens(tokens as u64))
+        Tokens(tokens as u64).short()
     } else {
         format!("{}k", tokens / 1000.0)
     }
