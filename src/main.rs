@@ -1,5 +1,5 @@
 //! Connects the command line and the window; everything else is the library.
-use plimsoll::app::{self, Options};
+use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Invocation, Theme};
 use std::process::ExitCode;
 
@@ -7,6 +7,10 @@ fn main() -> ExitCode {
     match cli::run(std::env::args_os()) {
         Invocation::Finished(code) => ExitCode::from(code),
         Invocation::Window(args) => {
+            let lanes = args.lanes.into_iter().map(|lane| {
+                let (word, policy) = (lane.word, lane.policy);
+                (LaneOption { word, policy }, lane.knobs)
+            });
             let options = Options {
                 paths: args.paths,
                 size: args.size.map_or(egui::vec2(1440.0, 900.0), |[w, h]| {
@@ -20,19 +24,23 @@ fn main() -> ExitCode {
                     }
                 }),
                 no_state: args.no_state,
+                conversation: args.load.conversation,
                 window: args.load.window,
                 output_reserve: args.output_reserve,
                 counter: Some(args.load.counter.name),
                 ..Options::default()
             };
-            let done = match args.screenshot {
-                Some(out) => app::screenshot(options, &out),
-                None => app::run(options),
-            };
-            done.map_or_else(
-                |error| ExitCode::from(cli::fail(&format!("{error:#}"))),
-                |()| ExitCode::SUCCESS,
-            )
+            let done = options
+                .compare(lanes.collect())
+                .map_err(|refusal| cli::fail(&refusal))
+                .and_then(|options| {
+                    let done = match args.screenshot {
+                        Some(out) => app::screenshot(options, &out),
+                        None => app::run(options),
+                    };
+                    done.map_err(|error| cli::fail(&format!("{error:#}")))
+                });
+            done.map_or_else(ExitCode::from, |()| ExitCode::SUCCESS)
         }
     }
 }

@@ -307,6 +307,7 @@ fn the_same_numbers_come_as_text_as_json_and_as_csv() {
                 .map(|key| s[key].to_string())
                 .join(",");
             assert!(line.starts_with(&format!("{name},{expected},")), "{line}");
+            assert!(line.ends_with(&format!(",{}", s["overflows"])), "{line}");
         }
     }
     let acted: Vec<_> = lanes
@@ -631,7 +632,7 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
     let here = folder();
     write_conversation(here.path(), "c.json");
     let c = "c.json";
-    let cases: [(&[&str], &str); 24] = [
+    let cases: [(&[&str], &str); 40] = [
         (&["inspct", c], "verbs are inspect"),
         (&["inspect"], "needs a session file"),
         (&["inspect", c, c], "one session file"),
@@ -676,6 +677,28 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
             "--schedule now",
         ),
         (&["presets", "show", "unheard"], "truncate"),
+        (
+            &["inspect", c, "--window", "8k", "--output-reserve", "8k"],
+            "--window",
+        ),
+        (&["replay", c, "--policy", "truncate@none"], "always there"),
+        (
+            &["replay", c, "--policy", "truncate@recorded"],
+            "always there",
+        ),
+        (&["replay", c, "--set"], "KNOB=NUMBER"),
+        (&["replay", c, "--policy"], "preset"),
+        (&["compact", c, "--policy", "truncate", "-o", "-"], "file"),
+        (&["compact", c, "--policy", "truncate", "-o", ""], "name"),
+        (&["compact", c, "--policy", "truncate", "-o"], "name"),
+        (&["--no-state", "inspct", c], "verbs are inspect"),
+        (&["--no-state", "inspect"], "needs a session file"),
+        (&["--json", c], "needs a verb"),
+        (&["."], "is a folder"),
+        (&[c, "--policy", "unheard"], "truncate"),
+        (&[c, "--set", "patience=3"], "keep_recent"),
+        (&["state", "burn"], "state clear"),
+        (&["state", "clear", "--no-state"], "--no-state"),
     ];
     for (args, says) in cases {
         let error = refused(here.path(), args);
@@ -791,7 +814,7 @@ fn help_and_version_are_answered_on_standard_output() {
         format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
     );
     let help = stdout(&plimsoll(here.path(), &["--help"]));
-    for verb in ["inspect", "replay", "compact", "presets"] {
+    for verb in ["inspect", "replay", "compact", "presets", "state"] {
         assert!(help.contains(&format!("plimsoll {verb}")), "{help}");
         let of_verb = plimsoll(here.path(), &[verb, "--help"]);
         assert!(of_verb.status.success() && stdout(&of_verb).contains(&format!("plimsoll {verb}")));
@@ -837,4 +860,263 @@ fn an_export_of_a_session_in_an_agents_own_store_goes_to_the_current_folder_unle
     let asked = store.join("mine.json");
     run(&["-o", asked.to_str().expect("Unicode")]);
     assert_eq!(names_in(&store), ["c.json", "mine.json"]);
+}
+
+#[test]
+fn shared_options_may_stand_before_the_verb() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let before = plimsoll(
+        here.path(),
+        &[
+            "--no-state",
+            "--window",
+            "8k",
+            "--json",
+            "inspect",
+            "c.json",
+        ],
+    );
+    let after = plimsoll(
+        here.path(),
+        &["inspect", "c.json", "--json", "--window", "8k"],
+    );
+    assert_eq!(json(&before), json(&after));
+}
+
+#[test]
+fn a_picture_never_replaces_the_session_nor_anything_but_a_picture() {
+    let here = folder();
+    write_conversation(here.path(), "v.json");
+    let source = fs::read(here.path().join("v.json")).expect("it is there");
+    fs::write(here.path().join("notes.png"), "a diary").expect("it can be written");
+    for (output, says) in [
+        ("v.json", "the session itself"),
+        ("./v.json", "the session itself"),
+        ("notes.png", "is no PNG"),
+        ("no/such.png", "is no folder"),
+        ("", "name"),
+    ] {
+        let error = refused(here.path(), &["v.json", "--screenshot", output]);
+        assert!(error.contains(says), "{error}");
+    }
+    assert_eq!(
+        fs::read(here.path().join("v.json")).expect("it is there"),
+        source
+    );
+    let shoot = |size: &str| {
+        let args = ["v.json", "--screenshot", "out.png", "--size", size];
+        let output = plimsoll(here.path(), &args);
+        assert!(output.status.success(), "{}", stderr(&output));
+        fs::read(here.path().join("out.png")).expect("it was written")
+    };
+    let (first, second) = (shoot("900x600"), shoot("1000x600"));
+    assert!(first.starts_with(b"\x89PNG") && first != second);
+    assert_eq!(names_in(here.path()), ["notes.png", "out.png", "v.json"]);
+}
+
+#[test]
+fn the_window_opens_the_lanes_that_were_asked_for() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let shoot = |name: &str, args: &[&str]| {
+        let output = plimsoll(
+            here.path(),
+            &[&["c.json", "--screenshot", name][..], args].concat(),
+        );
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        fs::read(here.path().join(name)).expect("it was written")
+    };
+    let window = ["--window", "8k", "--output-reserve", "1k"];
+    let plain = shoot("a.png", &window);
+    let one = shoot("b.png", &[&window[..], &["--policy", "truncate"]].concat());
+    let set = [
+        &window[..],
+        &["--policy", "truncate", "--set", "keep_recent=4"],
+    ]
+    .concat();
+    let set = shoot("c.png", &set);
+    assert!(plain != one && one != set);
+    // The window has one slider for both.
+    let args = [
+        "c.json",
+        "--screenshot",
+        "d.png",
+        "--policy",
+        "truncate",
+        "--policy",
+        "summarize",
+        "--set",
+        "truncate.keep_recent=4",
+    ];
+    assert!(refused(here.path(), &args).contains("plimsoll replay"));
+}
+
+#[test]
+fn an_export_has_no_place_of_its_own_inside_an_agents_store() {
+    let here = folder();
+    let store = here.path().join(".claude/projects/-home-me");
+    fs::create_dir_all(&store).expect("a folder");
+    write_conversation(&store, "c.json");
+    let args = [
+        "compact",
+        "c.json",
+        "--force",
+        "--policy",
+        "truncate",
+        "--set",
+        "keep_recent=4",
+    ];
+    let run = |more: &[&str]| {
+        let mut command = command(&store, &[&args[..], more].concat());
+        command
+            .env("HOME", here.path())
+            .env_remove("CLAUDE_CONFIG_DIR")
+            .env_remove("CODEX_HOME");
+        command.output().expect("the program starts")
+    };
+    let refused = run(&[]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("-o OUT"), "{}", stderr(&refused));
+    assert_eq!(names_in(&store), ["c.json"]);
+    assert!(run(&["-o", "../../../out.json"]).status.success());
+    assert_eq!(names_in(&store), ["c.json"]);
+}
+
+#[test]
+fn lanes_cannot_command_the_terminal_either() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let evil = "truncate@\u{1b}[31m\nx";
+    for form in ["--csv", "--json", "--no-state"] {
+        let args = [
+            "replay",
+            "c.json",
+            "--window",
+            "8k",
+            "--output-reserve",
+            "1k",
+            "--policy",
+            evil,
+            "--set",
+            "keep_recent=4",
+            form,
+        ];
+        let output = plimsoll(here.path(), &args);
+        let text = stdout(&output);
+        assert!(
+            output.status.success() && !text.contains('\u{1b}'),
+            "{form}: {text:?}"
+        );
+        if form == "--csv" {
+            let is_a_row = |line: &str| line.ends_with("true") || line.ends_with("false");
+            assert!(text.lines().skip(1).all(is_a_row), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn messages_are_counted_as_they_are_numbered() {
+    let here = folder();
+    let mut has_both = false;
+    for sample in samples() {
+        let file = sample.to_str().expect("Unicode");
+        let found = json(&plimsoll(here.path(), &["inspect", "--json", file]));
+        let messages = found["messages"].as_u64().expect("a count");
+        let only = found["messages_recorded_only"].as_u64().expect("a count");
+        has_both |= only > 0 && only < messages;
+        let text = stdout(&plimsoll(here.path(), &["inspect", file])).replace(',', "");
+        assert!(
+            text.contains(&format!("messages     {messages} (")),
+            "{text}"
+        );
+        let replay = json(&plimsoll(here.path(), &["replay", "--json", file]));
+        let events = replay["lanes"]
+            .as_array()
+            .expect("lanes")
+            .iter()
+            .flat_map(|lane| lane["events"].as_array().expect("events"));
+        let named = events.flat_map(|event| event["messages"].as_array().expect("messages"));
+        let largest = found["largest"].as_array().expect("a list");
+        let named = named.chain(largest.iter().map(|part| &part["message"]));
+        let highest = named.filter_map(Value::as_u64).max();
+        assert!(
+            highest <= Some(messages),
+            "{file}: {highest:?} of {messages}"
+        );
+    }
+    assert!(has_both, "no sample was compacted by its own program");
+}
+
+#[test]
+fn a_context_that_stays_too_large_is_said_also_where_nothing_changed() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let args = ["compact", "c.json", "--json", "--policy", "prune"];
+    let tight = ["--window", "3k", "--output-reserve", "1k"];
+    for schedule in ["now", "replay"] {
+        let args = [&args[..], &tight, &["--schedule", schedule]].concat();
+        let found = json(&plimsoll(here.path(), &args));
+        assert_eq!(found["changed"], false, "the premise: {found}");
+        let notes = found["notes"].to_string();
+        assert!(notes.contains("still more than the usable"), "{notes}");
+        assert_eq!(
+            notes.contains("did not fit"),
+            schedule == "replay",
+            "{notes}"
+        );
+    }
+}
+
+#[test]
+fn the_state_can_be_listed_and_cleared() {
+    let here = folder();
+    let kept = here.path().join("data/plimsoll/state.json");
+    let state = |args: &[&str]| {
+        let args = [&["state", "--json"][..], args].concat();
+        let mut command = command(here.path(), &args);
+        command.env("XDG_DATA_HOME", here.path().join("data"));
+        json(&command.output().expect("the program starts"))
+    };
+    assert_eq!(state(&[])["exists"], false);
+    assert_eq!(state(&["clear"])["cleared"], false);
+    fs::create_dir_all(kept.parent().expect("a folder")).expect("a folder");
+    fs::write(&kept, r#"{"recent":["/a/b.jsonl"],"theme":"dark"}"#).expect("it can be written");
+    let listed = state(&["list"]);
+    assert_eq!(listed["path"], kept.to_str().expect("Unicode"));
+    assert_eq!(
+        (&listed["recent"][0], &listed["theme"]),
+        (&Value::from("/a/b.jsonl"), &Value::from("dark"))
+    );
+    assert_eq!(state(&["clear"])["cleared"], true);
+    assert!(!kept.exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_named_as_the_reason() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .expect("Linux has it");
+    let output = command(here.path(), &["inspect", "c.json"])
+        .stdout(full)
+        .output()
+        .expect("the program starts");
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.starts_with("plimsoll: standard output"), "{error}");
+}
+
+#[test]
+fn every_counter_is_named_in_the_help() {
+    let help = stdout(&plimsoll(folder().path(), &["replay", "--help"]));
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"))
+        .expect("there is one");
+    for counter in plimsoll::tokens::COUNTERS {
+        assert!(help.contains(counter.name), "{}", counter.name);
+        assert!(readme.contains(counter.name), "{}", counter.name);
+    }
 }

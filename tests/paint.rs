@@ -444,7 +444,7 @@ fn picture(
     }
     let image = stage.image();
     if let Some(folder) = std::env::var_os("PLIMSOLL_PICTURES") {
-        save_png(&image, &Path::new(&folder).join(name))
+        save_png(&image, &Path::new(&folder).join(name), &[])
             .expect("the folder of pictures can be written to");
     }
     image
@@ -496,7 +496,7 @@ fn timeline_picture(
         "{name}"
     );
     if let Some(folder) = std::env::var_os("PLIMSOLL_PICTURES") {
-        save_png(&image, &Path::new(&folder).join(name))
+        save_png(&image, &Path::new(&folder).join(name), &[])
             .expect("the folder of pictures can be written to");
     }
 }

@@ -7,7 +7,7 @@ use super::load::Loading;
 use super::managed_export::Export;
 use super::state::{Config, MAX_LANES, Selection, lane};
 use super::{App, dropped, twin};
-use crate::exec::LoadOptions;
+use crate::exec::{self, LoadOptions};
 use crate::tokens;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -192,7 +192,7 @@ impl App {
 
     fn copy_as_command(&mut self, ctx: &egui::Context) {
         if let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) {
-            let command = twin::command(document, runs);
+            let command = twin::command(document, runs, &self.policies);
             self.copy(ctx, "the command", command);
         }
     }
@@ -305,7 +305,7 @@ fn save_dialog(suggested: &std::path::Path) -> Option<PathBuf> {
     if let Some(name) = suggested.file_name() {
         dialog = dialog.set_file_name(name.to_string_lossy());
     }
-    if let Some(folder) = suggested.parent().filter(|p| p.is_dir()) {
+    if let Some(folder) = suggested.parent().filter(|p| exec::is_folder(p)) {
         dialog = dialog.set_directory(folder);
     }
     dialog.save_file()

@@ -175,7 +175,7 @@ fn default_output(document: &Document, format: &Format) -> String {
         Origin::Path(path) => path.as_path(),
         Origin::Example(name) => Path::new(name),
     };
+    // Where no place suits, the person names one.
     exec::default_export_path(source, format)
-        .display()
-        .to_string()
+        .map_or_else(String::new, |path| path.display().to_string())
 }

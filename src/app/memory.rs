@@ -4,30 +4,47 @@ use crate::exec::State;
 use egui::ThemePreference;
 use std::path::{Path, PathBuf};
 
-/// Files remembered.
-const MAX_RECENT: usize = 12;
-
 /// What the program remembers.
 #[derive(Debug)]
 pub(super) struct Memory {
     state: State,
+    /// Named on the command line but not opened yet: at hand, but nothing to remember.
+    offered: Vec<PathBuf>,
+    /// What is at hand: those offered, then those remembered.
+    shown: Vec<PathBuf>,
     is_off: bool,
 }
 
 impl Memory {
-    /// Reads the state, unless `is_off`.
-    pub(super) fn new(is_off: bool) -> Self {
+    /// Reads the state, unless `is_off`; `offered` are files that were named but are not opened yet.
+    pub(super) fn new(is_off: bool, offered: &[PathBuf]) -> Self {
         let state = if is_off {
             State::default()
         } else {
             State::load()
         };
-        Self { state, is_off }
+        let mut memory = Self {
+            state,
+            offered: offered
+                .iter()
+                .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()))
+                .collect(),
+            shown: Vec::new(),
+            is_off,
+        };
+        memory.update_shown();
+        memory
     }
 
-    /// Files opened lately, newest first.
+    /// Files to open next: those named on the command line, then those opened lately, newest first.
     pub(super) fn recent(&self) -> &[PathBuf] {
-        &self.state.recent
+        &self.shown
+    }
+
+    fn update_shown(&mut self) {
+        let others = self.state.recent.iter();
+        let others = others.filter(|path| !self.offered.contains(path));
+        self.shown = self.offered.iter().chain(others).cloned().collect();
     }
 
     /// The theme used last.
@@ -41,11 +58,8 @@ impl Memory {
 
     /// Remembers a file. Gives back why it could not be written down, as does [`Self::set_theme`].
     pub(super) fn opened(&mut self, path: &Path) -> Option<String> {
-        // A relative path would mean another file in another folder.
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        self.state.recent.retain(|p| *p != path);
-        self.state.recent.insert(0, path);
-        self.state.recent.truncate(MAX_RECENT);
+        self.state.remember(path);
+        self.update_shown();
         self.save()
     }
 

@@ -31,9 +31,9 @@ mod twin;
 pub mod widgets;
 pub mod wording;
 
-pub use options::Options;
+pub use options::{LaneOption, Options};
 
-use crate::engine::Policy;
+use crate::exec;
 use crate::units::Tokens;
 use anyhow::Context as _;
 use command::Command;
@@ -46,6 +46,7 @@ use managed_export::Export;
 use memory::Memory;
 use panels::{Frame, PanelInput};
 use policies::Policies;
+use runs::Runs;
 use state::{Config, Selection, View};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -75,14 +76,15 @@ impl App {
     /// An empty window that starts to open the first of the options' paths.
     pub fn new(ctx: &egui::Context, options: &Options) -> Self {
         theme::apply(ctx);
-        let memory = Memory::new(options.no_state);
+        let memory = Memory::new(options.no_state, options.paths.get(1..).unwrap_or_default());
         ctx.set_theme(options.theme.unwrap_or_else(|| memory.theme()));
         let names: Vec<_> = options
-            .policies
+            .lanes
             .iter()
-            .map(|p: &Policy| p.name.clone())
+            .map(|lane| lane.policy.name.clone())
             .collect();
         let mut config = Config::new(&names);
+        config.knobs.clone_from(&options.knobs);
         config.window = options.window.filter(|w| *w > Tokens::ZERO);
         if let Some(reserve) = options.output_reserve {
             config
@@ -92,7 +94,7 @@ impl App {
         config.counter = options.counter.unwrap_or(config.counter);
         let mut app = Self {
             work: options.work,
-            policies: Policies::new(&options.policies),
+            policies: Policies::new(&options.lanes),
             document: None,
             loading: None,
             problem: None,
@@ -110,13 +112,15 @@ impl App {
             memory,
             once: panels::Once::default(),
         };
-        for path in options.paths.iter().skip(1).rev() {
-            app.memory.opened(path);
-        }
         if let Some(path) = options.paths.first() {
-            app.open(ctx, Origin::Path(path.clone()), 0);
+            app.open(ctx, Origin::Path(path.clone()), options.conversation);
         }
         app
+    }
+
+    /// What is compared now, once it was replayed.
+    pub fn runs(&self) -> Option<&Runs> {
+        self.derived.runs().map(Arc::as_ref)
     }
 
     /// Shows one frame and then does what was asked in it.
@@ -241,6 +245,9 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 /// # Errors
 /// Where the session cannot be opened or the picture cannot be written.
 pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
+    let opened = options.paths.clone();
+    // Known before anything is drawn.
+    exec::picture_place(out, &opened).map_err(anyhow::Error::msg)?;
     options.work = Where::InFrame;
     options.no_state = true;
     let theme = match options.theme {
@@ -258,8 +265,7 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     if let Some(problem) = app.problem {
         anyhow::bail!(problem);
     }
-    picture::save_png(&stage.image(), out)
-        .with_context(|| format!("cannot write {}", out.display()))
+    picture::save_png(&stage.image(), out, &opened).map_err(anyhow::Error::msg)
 }
 
 /// Frames until layout, scrolling and animations have settled.

@@ -1,7 +1,9 @@
 //! What the window is started with.
 
+use crate::app::knobs::{self, KnobKey, KnobSettings};
 use crate::app::latest::Where;
-use crate::engine::Policy;
+use crate::app::state::MAX_LANES;
+use crate::engine::{KnobValues, Policy};
 use crate::units::Tokens;
 use egui::{ThemePreference, Vec2, vec2};
 use std::path::PathBuf;
@@ -9,8 +11,10 @@ use std::path::PathBuf;
 /// What the window is started with.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Files to open; the first is shown, the others become recent files.
+    /// Files to open; the first is shown, the others are at hand.
     pub paths: Vec<PathBuf>,
+    /// Which conversation of the first file, from 0.
+    pub conversation: usize,
     /// Size of the window or the picture, in points.
     pub size: Vec2,
     /// Pixels per point of a picture.
@@ -24,24 +28,105 @@ pub struct Options {
     /// Room for the answer by hand.
     pub output_reserve: Option<Tokens>,
     /// The lanes to compare; the generic strategies if empty.
-    pub policies: Vec<Policy>,
+    pub lanes: Vec<LaneOption>,
+    /// Knobs that do not stand at their defaults ([`Options::compare`] sets them).
+    pub knobs: KnobSettings,
     /// Name of the counter, if not the default.
     pub counter: Option<&'static str>,
     /// Where loading and replaying happen.
     pub work: Where,
 }
 
+/// A lane that was asked for.
+#[derive(Clone, Debug)]
+pub struct LaneOption {
+    /// How the command line calls its policy: the name of a preset, or a file.
+    pub word: String,
+    /// What is played.
+    pub policy: Policy,
+}
+
+impl Options {
+    /// Compares these lanes with these settings.
+    ///
+    /// # Errors
+    /// One line where the window cannot show them: it has one slider for what several policies have in common.
+    pub fn compare(mut self, lanes: Vec<(LaneOption, KnobValues)>) -> Result<Self, String> {
+        if lanes.len() > MAX_LANES {
+            return Err(format!(
+                "the window compares up to {MAX_LANES} lanes, not {}; `plimsoll replay` takes more",
+                lanes.len()
+            ));
+        }
+        for (idx, (lane, _)) in lanes.iter().enumerate() {
+            let name = &lane.policy.name;
+            if lanes[..idx]
+                .iter()
+                .any(|(l, _)| l.policy.name == *name && l.word != lane.word)
+            {
+                return Err(format!(
+                    "two policies are named {name}; give one another name in its file"
+                ));
+            }
+        }
+        self.knobs = common_settings(&lanes)?;
+        self.lanes = lanes.into_iter().map(|(lane, _)| lane).collect();
+        Ok(self)
+    }
+}
+
+/// The settings under which every lane has its values.
+fn common_settings(lanes: &[(LaneOption, KnobValues)]) -> Result<KnobSettings, String> {
+    let mut settings = KnobSettings::new();
+    for (lane, values) in lanes {
+        let defaults = lane.policy.defaults();
+        let changed = lane
+            .policy
+            .knobs
+            .iter()
+            .filter(|knob| values.get(&knob.name) != defaults.get(&knob.name));
+        for knob in changed {
+            let key = KnobKey::of(&lane.policy, knob);
+            // Each policy keeps a common value within its own range, so another's may be the one that suits all.
+            let suits = |value: f64| {
+                let one = KnobSettings::from([(key.clone(), value)]);
+                lanes.iter().all(|(other, wanted)| {
+                    let got = knobs::values(&other.policy, &one);
+                    let same = other.policy.knobs.iter();
+                    same.filter(|k| KnobKey::of(&other.policy, k) == key)
+                        .all(|k| got.get(&k.name) == wanted.get(&k.name))
+                })
+            };
+            let candidates = lanes.iter().flat_map(|(other, wanted)| {
+                let same = other.policy.knobs.iter();
+                same.filter(|k| KnobKey::of(&other.policy, k) == key)
+                    .filter_map(|k| wanted.get(&k.name))
+            });
+            let Some(value) = candidates.into_iter().find(|value| suits(*value)) else {
+                return Err(format!(
+                    "the window has one {} for all lanes; `plimsoll replay` takes one for each",
+                    knob.name
+                ));
+            };
+            settings.insert(key.clone(), value);
+        }
+    }
+    Ok(settings)
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
             paths: Vec::new(),
+            conversation: 0,
             size: vec2(1440.0, 900.0),
             pixels_per_point: 1.0,
             theme: None,
             no_state: false,
             window: None,
             output_reserve: None,
-            policies: Vec::new(),
+            lanes: Vec::new(),
+            knobs: KnobSettings::new(),
             counter: None,
             work: Where::AsNeeded,
         }

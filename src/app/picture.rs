@@ -4,9 +4,11 @@ mod raster;
 
 pub use raster::Raster;
 
+use crate::exec;
 use egui::{Context, Event, FullOutput, Pos2, RawInput, Rect, Theme, Ui, Vec2, ViewportId};
 use image::RgbaImage;
-use std::path::Path;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
 
 /// A context that runs frames on no screen and keeps what it needs to turn the last one into pixels.
 pub struct Stage {
@@ -86,9 +88,16 @@ pub fn render_to_image(
     stage.image()
 }
 
-/// Writes a picture as PNG, replacing what is there.
-pub fn save_png(image: &RgbaImage, path: &Path) -> image::ImageResult<()> {
-    image.save_with_format(path, image::ImageFormat::Png)
+/// Writes a picture as PNG, in the place of another PNG if there is one, never over one of the `opened` files.
+///
+/// # Errors
+/// One line that says what to do; then nothing was written.
+pub fn save_png(image: &RgbaImage, path: &Path, opened: &[PathBuf]) -> Result<(), String> {
+    let mut png = Cursor::new(Vec::new());
+    image
+        .write_to(&mut png, image::ImageFormat::Png)
+        .map_err(|error| format!("the picture cannot be made ({error})"))?;
+    exec::write_picture(path, png.get_ref(), opened)
 }
 
 #[cfg(test)]

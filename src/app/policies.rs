@@ -1,7 +1,9 @@
 //! Every policy a lane can be switched to: the bundled presets, `none`, and what was named when the program started.
 
+use crate::app::options::LaneOption;
 use crate::engine::Policy;
 use crate::presets;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Name of the policy that does nothing.
@@ -9,12 +11,25 @@ pub const NONE: &str = "none";
 
 /// All policies, parsed once.
 #[derive(Clone, Debug)]
-pub struct Policies(Vec<Arc<Policy>>);
+pub struct Policies {
+    all: Vec<Arc<Policy>>,
+    /// The files of those that are not bundled, by name.
+    words: BTreeMap<String, String>,
+}
 
 impl Policies {
     /// The bundled presets and `none`, with `own` policies first; a policy of the same name replaces a bundled one.
-    pub fn new(own: &[Policy]) -> Self {
-        let mut all: Vec<Arc<Policy>> = own.iter().cloned().map(Arc::new).collect();
+    pub fn new(own: &[LaneOption]) -> Self {
+        // A preset that was named is no policy of one's own.
+        let own = own.iter().filter(|lane| lane.word != lane.policy.name);
+        let mut words = BTreeMap::new();
+        let mut all: Vec<Arc<Policy>> = Vec::new();
+        for lane in own {
+            let (name, word) = (lane.policy.name.clone(), lane.word.clone());
+            if words.insert(name, word).is_none() {
+                all.push(Arc::new(lane.policy.clone()));
+            }
+        }
         let bundled = presets::PRESETS
             .iter()
             .filter_map(|p| presets::by_name(p.name));
@@ -23,7 +38,7 @@ impl Policies {
                 all.push(Arc::new(policy));
             }
         }
-        Self(all)
+        Self { all, words }
     }
 
     /// The policy of this name; `none` where there is no such policy.
@@ -33,13 +48,18 @@ impl Policies {
             .unwrap_or_else(|| Arc::new(none()))
     }
 
+    /// How the command line calls the policy of this name: a preset by its name, any other by its file.
+    pub fn word<'a>(&'a self, name: &'a str) -> &'a str {
+        self.words.get(name).map_or(name, String::as_str)
+    }
+
     /// All of them, in the order to offer them.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Policy>> {
-        self.0.iter()
+        self.all.iter()
     }
 
     fn find(&self, name: &str) -> Option<Arc<Policy>> {
-        self.0.iter().find(|p| p.name == name).map(Arc::clone)
+        self.all.iter().find(|p| p.name == name).map(Arc::clone)
     }
 }
 

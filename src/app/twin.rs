@@ -1,6 +1,7 @@
 //! "Copy as command": the command line that gives a config's numbers.
 
 use crate::app::document::{Document, Origin};
+use crate::app::policies::Policies;
 use crate::app::runs::{LaneRun, Runs};
 use crate::tokens;
 use std::collections::BTreeSet;
@@ -8,7 +9,7 @@ use std::fmt::Write as _;
 
 /// The command.
 #[expect(clippy::float_cmp, reason = "the same setting gives the same bits")]
-pub(super) fn command(document: &Document, runs: &Runs) -> String {
+pub(super) fn command(document: &Document, runs: &Runs, policies: &Policies) -> String {
     let mut line = format!("plimsoll replay {}", quoted(&path(document)));
     let mut set: BTreeSet<String> = BTreeSet::new();
     for (idx, lane) in runs.lanes.iter().enumerate() {
@@ -17,7 +18,11 @@ pub(super) fn command(document: &Document, runs: &Runs) -> String {
             .iter()
             .all(|l| l.policy.name != lane.policy.name)
         {
-            let _ = write!(line, " --policy {}", quoted(&lane.policy.name));
+            let _ = write!(
+                line,
+                " --policy {}",
+                quoted(policies.word(&lane.policy.name))
+            );
         }
         for (name, value) in changed(lane) {
             let mut all = runs.lanes.iter().filter_map(|l| l.knobs.get(name));
@@ -52,6 +57,10 @@ fn changed(lane: &LaneRun) -> Vec<(&str, f64)> {
 
 fn path(document: &Document) -> String {
     match &document.origin {
+        // What begins with a dash would be read as an option, quoted or not.
+        Origin::Path(path) if path.to_string_lossy().starts_with('-') => {
+            format!("./{}", path.display())
+        }
         Origin::Path(path) => path.display().to_string(),
         Origin::Example(name) => format!("sample_sessions/{name}"),
     }

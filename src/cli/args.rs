@@ -10,18 +10,25 @@ use std::io;
 use std::path::Path;
 
 /// What every verb's help ends with.
-pub(super) const SHARED_HELP: &str = "\
-Options everywhere:
+pub(super) fn shared_help() -> String {
+    let counters: Vec<_> = COUNTERS.iter().map(|c| c.name).collect();
+    format!(
+        "\
+Options everywhere, before the verb or after it:
   --window N           context window by hand (200000, 200k, 1M)
   --output-reserve N   room kept for the answer
-  --counter NAME       what counts tokens (o200k_base, cl100k_base, chars/4, ...)
+  --counter NAME       what counts tokens, one of
+                       {}
   --conversation N     which conversation of a file that holds several, from 1
   --json               the result as JSON
   --no-state           keep no recent files or window layout
   --help, --version
 
 FILE may be - for standard input. Exit codes: 0 done, 1 a check failed, 2 bad input or use.
-";
+",
+        counters.join(", ")
+    )
+}
 
 /// A word of the command line.
 #[derive(Debug, PartialEq)]
@@ -33,10 +40,7 @@ pub(super) enum Word {
 }
 
 /// The words of the command line, one after another.
-pub(super) struct Words {
-    parser: lexopt::Parser,
-    first: Option<OsString>,
-}
+pub(super) struct Words(lexopt::Parser);
 
 /// Not a failure, but a wish that ends the reading of options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,27 +61,12 @@ pub(super) fn asked_for(error: &anyhow::Error) -> Option<Asked> {
 impl Words {
     /// These words, the program's name not among them.
     pub(super) fn new(words: impl Iterator<Item = OsString>) -> Self {
-        let words: Vec<OsString> = words.collect();
-        Self {
-            first: words.first().cloned(),
-            parser: lexopt::Parser::from_args(words),
-        }
-    }
-
-    /// The word that may be a verb: only the first.
-    pub(super) fn verb(&self) -> Option<&str> {
-        self.first.as_deref().and_then(OsStr::to_str)
-    }
-
-    /// The first word was the verb.
-    pub(super) fn skip_verb(&mut self) {
-        // An ordinary word without dashes: reading it cannot fail.
-        let _ = self.parser.next();
+        Self(lexopt::Parser::from_args(words))
     }
 
     /// The next word.
     pub(super) fn next(&mut self) -> anyhow::Result<Option<Word>> {
-        Ok(self.parser.next()?.map(|arg| match arg {
+        Ok(self.0.next()?.map(|arg| match arg {
             Arg::Short(letter) => Word::Option(format!("-{letter}")),
             Arg::Long(name) => Word::Option(format!("--{name}")),
             Arg::Value(value) => Word::Operand(value),
@@ -85,16 +74,35 @@ impl Words {
     }
 
     /// The value of the option just read, as it is (a path).
-    pub(super) fn raw_value(&mut self) -> anyhow::Result<OsString> {
-        Ok(self.parser.value()?)
+    pub(super) fn raw_value(&mut self, option: &str) -> anyhow::Result<OsString> {
+        self.0
+            .value()
+            .map_err(|_missing| anyhow::anyhow!("{option} needs a value: {}", expected(option)))
     }
 
     /// The value of the option just read.
     pub(super) fn value(&mut self, option: &str) -> anyhow::Result<String> {
-        let value = self.raw_value()?;
+        let value = self.raw_value(option)?;
         value
             .into_string()
             .map_err(|value| anyhow::anyhow!("{option}: {} is not Unicode", value.display()))
+    }
+}
+
+/// What is to stand behind an option, for those who gave nothing.
+fn expected(option: &str) -> &'static str {
+    match option {
+        "--window" | "--output-reserve" => "a number of tokens such as 200000, 200k or 1M",
+        "--counter" => "the name of a counter such as o200k_base",
+        "--conversation" | "--at" => "a whole number from 1",
+        "--policy" => "the name of a preset such as truncate, or a FILE.toml",
+        "--set" => "KNOB=NUMBER such as keep_recent=20",
+        "--schedule" => "now or replay",
+        "--format" => "the name of a format such as openai_chat",
+        "--summarizer" => "digest or text:THE SUMMARY",
+        "--size" => "WIDTHxHEIGHT such as 1440x900",
+        "--theme" => "dark or light",
+        _ => "the name of a new file",
     }
 }
 
@@ -125,6 +133,16 @@ impl Shared {
             conversation: 0,
             no_state: false,
             json: false,
+        }
+    }
+
+    /// Takes the shared options that stand before the verb or the first file; gives back the word that follows them.
+    pub(super) fn before_verb(&mut self, words: &mut Words) -> anyhow::Result<Option<Word>> {
+        loop {
+            match words.next()? {
+                Some(Word::Option(option)) if self.take(&option, words)? => {}
+                word => return Ok(word),
+            }
         }
     }
 

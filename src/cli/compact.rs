@@ -29,10 +29,10 @@ plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
   --format NAME        how to write: the source's own format unless told, where it can be written
   --summarizer digest  summaries by the offline digest (the default)
   --summarizer text:S  S is the summary
-  -o, --output OUT     where to; <name>-managed-N beside the source unless told
+  -o, --output OUT     where to, a new file; <name>-managed-N beside the source unless told
 
 The source is never written and nothing is overwritten. What was written is read again and checked; exit 1 if a check
-fails. If the trigger is not met nothing is written, and that is said.
+fails. If the policy does not act nothing is written, and it is said why.
 
 JSON: before, after, changed, output, checks[{name, ok, detail}], notes[], policy, knobs{}, schedule, format.
 ",
@@ -59,7 +59,7 @@ impl Wanted {
             "--at" => self.at = Some(ordinal(option, &words.value(option)?)?),
             "--format" => self.format = Some(format(&words.value(option)?)?),
             "--summarizer" => self.summarizer = Some(summarizer(&words.value(option)?)?),
-            "-o" | "--output" => self.output = Some(PathBuf::from(words.raw_value()?)),
+            "-o" | "--output" => self.output = Some(output(option, words.raw_value(option)?)?),
             _ => return self.lanes.take(option, words),
         }
         Ok(true)
@@ -76,8 +76,8 @@ impl Wanted {
     }
 }
 
-fn run(words: &mut Words) -> anyhow::Result<Status> {
-    let (mut shared, mut wanted) = (Shared::new(), Wanted::default());
+fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
+    let mut wanted = Wanted::default();
     let mut files: Vec<OsString> = Vec::new();
     while let Some(word) = words.next()? {
         match word {
@@ -100,9 +100,14 @@ fn run(words: &mut Words) -> anyhow::Result<Status> {
     }
     let until = within(&loaded, wanted.at)?;
     let (format, format_note) = output_format(&loaded, wanted.format);
-    let output = wanted
-        .output
-        .unwrap_or_else(|| default_export_path(Path::new(&file), format));
+    let output = match wanted.output {
+        Some(output) => output,
+        None => default_export_path(Path::new(&file), format).ok_or_else(|| {
+            anyhow::anyhow!(
+                "the current folder is an agent's own session store; say where to write with -o OUT"
+            )
+        })?,
+    };
     let job = ExportJob {
         case: loaded.case,
         policy: lane.policy,
@@ -184,6 +189,19 @@ fn format(name: &str) -> anyhow::Result<&'static Format> {
             known.join(", ")
         )
     })
+}
+
+/// A checked export is a file that can be read again: standard output is none.
+fn output(option: &str, path: OsString) -> anyhow::Result<PathBuf> {
+    if path.is_empty() {
+        bail!("{option} needs the name of the new file: {option} OUT");
+    }
+    if path == "-" {
+        bail!(
+            "{option} -: an export is checked by reading it again, so it needs a file; give its name"
+        );
+    }
+    Ok(PathBuf::from(path))
 }
 
 fn summarizer(text: &str) -> anyhow::Result<Summarizer> {

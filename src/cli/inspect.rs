@@ -1,18 +1,20 @@
 //! `plimsoll inspect`: what a session file holds, what it weighs, and what is odd about it.
 
+mod text;
+
 use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::known::{basis, window_source};
 use super::lanes;
-use super::output::{clean, counted, grouped, json, percent, print, tokens};
+use super::output::{json, note, print};
 use super::{Status, Verb};
 use crate::analysis::{largest_parts, tokens_by_tool, verdict};
-use crate::engine::{Case, WindowSource, recorded};
+use crate::engine::{Case, recorded};
 use crate::exec::Loaded;
 use crate::session::{Kind, Role, Session, StepsFrom, issues};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
-use std::fmt::Write as _;
 
 pub(super) const VERB: Verb = Verb {
     name: "inspect",
@@ -20,11 +22,13 @@ pub(super) const VERB: Verb = Verb {
     help: "\
 plimsoll inspect FILE [--json]
 
-JSON: format, title, conversation, conversations[], messages, turns, steps, models[], roles{role: count}, chars,
+JSON: format, title, conversation, conversations[], messages, messages_recorded_only, turns, steps, models[], roles{role: count}, chars,
 window, window_source, output_reserve, recorded{peak_input_tokens, calls_with_usage, compactions[{step, trigger,
 tokens_before, tokens_after}]}, tokens{total, basis, error, counter, overhead, fit, by_kind{}, by_tool{}},
 largest[{message, kind, tool, tokens}], verdict, warnings[], issues[], report{recognized_by, records{}}.
-Steps, turns and messages are numbered from 1; tokens.total weighs the full history once.
+Steps, turns and messages are numbered from 1. messages and roles count all that can be numbered; of these,
+messages_recorded_only were written by the source's own compaction alone. tokens.total weighs the full history once.
+by_tool counts calls, results and the media in them.
 ",
     run,
 };
@@ -35,8 +39,7 @@ const LARGEST: usize = 10;
 /// The generic strategies' trigger, which the verdict speaks of.
 const TRIGGER: Share = Share(0.75);
 
-fn run(words: &mut Words) -> anyhow::Result<Status> {
-    let mut shared = Shared::new();
+fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let mut files: Vec<OsString> = Vec::new();
     while let Some(word) = words.next()? {
         match word {
@@ -48,6 +51,9 @@ fn run(words: &mut Words) -> anyhow::Result<Status> {
     let file = one_file(VERB.name, files)?;
     let reserve = lanes::none(&shared)?.output_reserve();
     let loaded = shared.load(&file)?;
+    if let Some(text) = lanes::check_reserve(&loaded.case, reserve, &shared)? {
+        note(&text);
+    }
     let found = Findings::new(&loaded, reserve, shared.conversation);
     if shared.json {
         json(&found.shape())?;
@@ -102,14 +108,14 @@ impl<'a> Findings<'a> {
         &self.case.session
     }
 
-    /// By role in a fixed order, roles that do not occur left out.
+    /// Every message by role in a fixed order, roles that do not occur left out.
     fn roles(&self) -> Vec<(&'static str, usize)> {
         let roles = [Role::System, Role::User, Role::Assistant, Role::Tool];
         let count = |role: Role| {
             self.session()
                 .messages
                 .iter()
-                .filter(|m| m.in_history && m.role == role)
+                .filter(|m| m.role == role)
                 .count()
         };
         roles
@@ -119,11 +125,12 @@ impl<'a> Findings<'a> {
             .collect()
     }
 
-    fn messages(&self) -> usize {
+    /// Messages that only the source's own compaction wrote: they have numbers, but are not part of the history.
+    fn recorded_only(&self) -> usize {
         self.session()
             .messages
             .iter()
-            .filter(|m| m.in_history)
+            .filter(|m| !m.in_history)
             .count()
     }
 
@@ -158,7 +165,8 @@ impl<'a> Findings<'a> {
             "title": session.title,
             "conversation": self.conversation + 1,
             "conversations": self.loaded.conversations,
-            "messages": self.messages(),
+            "messages": session.messages.len(),
+            "messages_recorded_only": self.recorded_only(),
             "turns": session.turns,
             "steps": session.steps.len(),
             "steps_recorded": session.steps_from == StepsFrom::Recorded,
@@ -182,7 +190,7 @@ impl<'a> Findings<'a> {
         let compactions = self.session().compactions.iter().map(|c| {
             json!({
                 "step": c.step + 1,
-                "trigger": c.trigger,
+                "trigger": if c.trigger.is_empty() { "unknown" } else { c.trigger.as_str() },
                 "tokens_before": c.tokens_before,
                 "tokens_after": c.tokens_after,
             })
@@ -240,141 +248,6 @@ impl<'a> Findings<'a> {
         });
         json!({ "recognized_by": report.recognized_by, "records": object(records) })
     }
-
-    fn text(&self) -> String {
-        let session = self.session();
-        let mut text = format!("{}\n{}\n\n", clean(&session.title), clean(&self.verdict));
-        let mut line = |name: &str, value: &str| {
-            let _ = writeln!(text, "{name:<12} {}", clean(value));
-        };
-        line(
-            "format",
-            &format!(
-                "{} ({})",
-                session.source.format, self.loaded.report.recognized_by
-            ),
-        );
-        if self.loaded.conversations.len() > 1 {
-            let all = self.loaded.conversations.len();
-            line(
-                "conversation",
-                &format!(
-                    "{} of {all} (--conversation N chooses)",
-                    self.conversation + 1
-                ),
-            );
-        }
-        let roles: Vec<String> = self
-            .roles()
-            .iter()
-            .map(|(role, n)| format!("{} {role}", grouped(*n as u64)))
-            .collect();
-        line(
-            "messages",
-            &format!("{} ({})", grouped(self.messages() as u64), roles.join(", ")),
-        );
-        let how = if session.steps_from == StepsFrom::Recorded {
-            ""
-        } else {
-            ", one an assistant message"
-        };
-        line(
-            "turns, calls",
-            &format!(
-                "{}, {}{how}",
-                grouped(session.turns.into()),
-                grouped(session.steps.len() as u64)
-            ),
-        );
-        line(
-            "models",
-            &if session.models.is_empty() {
-                "not recorded".to_owned()
-            } else {
-                session.models.join(", ")
-            },
-        );
-        line(
-            "window",
-            &format!(
-                "{} ({})",
-                tokens(self.case.windows.largest()),
-                window_source(self.case)
-            ),
-        );
-        line("recorded", &self.recorded_text());
-        line(
-            "tokens",
-            &format!(
-                "{} in the full history, {}",
-                tokens(self.case.ledger.total()),
-                basis_sentence(self.case)
-            ),
-        );
-        self.weights(&mut text);
-        self.oddities(&mut text);
-        text
-    }
-
-    fn recorded_text(&self) -> String {
-        let peak = self.session().peak_recorded();
-        let usage = match peak {
-            Some(peak) => format!(
-                "peak {} over {} with usage",
-                tokens(peak),
-                counted(self.calls_with_usage(), "call")
-            ),
-            None => "no usage".to_owned(),
-        };
-        format!(
-            "{usage}, {}",
-            counted(self.session().compactions.len(), "compaction")
-        )
-    }
-
-    fn weights(&self, text: &mut String) {
-        let total = self.case.ledger.total();
-        let mut row = |name: &str, weight: Tokens| {
-            let share = percent(weight.share_of(total));
-            let _ = writeln!(
-                text,
-                "  {:<24} {:>12} {share:>8}",
-                clean(name),
-                tokens(weight)
-            );
-        };
-        row("by kind", total);
-        self.by_kind()
-            .filter(|(_, t)| t.0 > 0)
-            .for_each(|(kind, tokens)| row(kind, tokens));
-        let tools = tokens_by_tool(self.case);
-        if !tools.is_empty() {
-            row("by tool", tools.iter().map(|(_, t)| *t).sum());
-            tools
-                .iter()
-                .take(LARGEST)
-                .for_each(|(tool, tokens)| row(tool, *tokens));
-        }
-        let _ = writeln!(text, "  largest");
-        for part in largest_parts(self.case, LARGEST) {
-            let tool = part.tool.unwrap_or_default();
-            let (message, kind) = (part.message + 1, part.kind.name());
-            let _ = writeln!(
-                text,
-                "  message {message:<6} {kind:<12} {:>8} {}",
-                tokens(part.tokens),
-                clean(&tool)
-            );
-        }
-    }
-
-    fn oddities(&self, text: &mut String) {
-        for (name, lines) in [("warning", &self.warnings), ("issue", &self.issues)] {
-            for line in lines {
-                let _ = writeln!(text, "{name}: {}", clean(line));
-            }
-        }
-    }
 }
 
 fn object<K: Into<String>>(entries: impl Iterator<Item = (K, Value)>) -> Value {
@@ -383,38 +256,4 @@ fn object<K: Into<String>>(entries: impl Iterator<Item = (K, Value)>) -> Value {
             .map(|(key, value)| (key.into(), value))
             .collect::<Map<_, _>>(),
     )
-}
-
-/// How the counts are known, as a word.
-pub(super) fn basis(case: &Case) -> &'static str {
-    match case.ledger.basis {
-        Basis::Reported => "reported",
-        Basis::Exact => "exact",
-        Basis::Calibrated(_) => "calibrated",
-        Basis::Estimated => "estimated",
-    }
-}
-
-/// How the counts are known, for people.
-pub(super) fn basis_sentence(case: &Case) -> String {
-    let counter = case.ledger.counter.name;
-    match case.ledger.basis {
-        Basis::Reported => "reported by the provider".to_owned(),
-        Basis::Exact => format!("exact ({counter})"),
-        Basis::Calibrated(error) => format!(
-            "calibrated ±{} ({counter} fitted to recorded usage)",
-            percent(error)
-        ),
-        Basis::Estimated => format!("≈ estimated ({counter}, the file records no usage)"),
-    }
-}
-
-/// Where the window comes from.
-pub(super) fn window_source(case: &Case) -> &'static str {
-    match case.windows.source {
-        WindowSource::ByHand => "by hand",
-        WindowSource::Recorded => "recorded",
-        WindowSource::ModelTable => "of the model",
-        WindowSource::Assumed => "assumed",
-    }
 }

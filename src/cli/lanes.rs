@@ -16,13 +16,15 @@ const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
 /// One policy with its settings.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
+pub struct Lane {
+    /// What was typed for the policy: the name of a preset, or a file.
+    pub word: String,
     /// Its name among the lanes; the policy's own unless told.
-    pub(super) name: String,
+    pub name: String,
     /// What is played.
-    pub(super) policy: Policy,
+    pub policy: Policy,
     /// Its settings.
-    pub(super) knobs: KnobValues,
+    pub knobs: KnobValues,
 }
 
 /// The options as typed.
@@ -70,6 +72,21 @@ impl LaneArgs {
             self.build(STRATEGIES.into_iter(), shared)
         } else {
             self.build(named, shared)
+        }
+    }
+
+    /// The lanes that the window is to begin with; `none` may be one, `recorded` is there anyway.
+    pub(super) fn of_window(&self, shared: &Shared) -> anyhow::Result<Vec<Lane>> {
+        let named: Vec<_> = self
+            .policies
+            .iter()
+            .map(String::as_str)
+            .filter(|name| *name != ALWAYS[0])
+            .collect();
+        if named.is_empty() {
+            self.build(STRATEGIES.into_iter(), shared)
+        } else {
+            self.build(named.into_iter(), shared)
         }
     }
 
@@ -143,28 +160,34 @@ pub(super) fn check_reserve(
 }
 
 fn lane(named: &str) -> anyhow::Result<Lane> {
-    let is_file = |name: &str| {
+    let names_file = |name: &str| {
         Path::new(name)
             .extension()
             .is_some_and(|e| e.eq_ignore_ascii_case("toml"))
     };
-    let (policy, name) = match named.rsplit_once('@') {
-        Some((policy, lane)) if !lane.is_empty() && !is_file(named) => (policy, Some(lane)),
+    let (word, name) = match named.rsplit_once('@') {
+        Some((policy, lane)) if !lane.is_empty() && !names_file(named) => (policy, Some(lane)),
         _ => (named, None),
     };
-    let policy = if is_file(policy) {
-        load_policy(Path::new(policy))?
-    } else if let Some(policy) = presets::by_name(policy) {
+    let policy = if names_file(word) {
+        load_policy(Path::new(word))?
+    } else if let Some(policy) = presets::by_name(word) {
         policy
     } else {
         bail!(
-            "no preset is named {policy:?}; there are {}, or give a FILE.toml",
+            "no preset is named {word:?}; there are {}, or give a FILE.toml",
             known_policies()
         );
     };
-    let name = name.map_or_else(|| policy.name.clone(), str::to_owned);
+    let lane = name.map_or_else(|| policy.name.clone(), str::to_owned);
+    if lane != named && ALWAYS.contains(&lane.as_str()) {
+        bail!(
+            "a lane named {lane} is always there; give this one another name, as in --policy {word}@other"
+        );
+    }
     Ok(Lane {
-        name,
+        word: word.to_owned(),
+        name: lane,
         knobs: policy.defaults(),
         policy,
     })

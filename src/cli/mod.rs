@@ -7,15 +7,18 @@
 mod args;
 mod compact;
 mod inspect;
+mod known;
 mod lanes;
 mod output;
 mod presets;
 mod replay;
+mod state;
 mod window;
 
+pub use lanes::Lane;
 pub use window::{Theme, WindowArgs};
 
-use args::Words;
+use args::{Shared, Word, Words};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
@@ -30,11 +33,17 @@ struct Verb {
     /// Usage and options, for `--help`.
     help: &'static str,
     /// Does it.
-    run: fn(&mut Words) -> anyhow::Result<Status>,
+    run: fn(&mut Words, Shared) -> anyhow::Result<Status>,
 }
 
 /// Every verb, in the order of the help text.
-static VERBS: &[Verb] = &[inspect::VERB, replay::VERB, compact::VERB, presets::VERB];
+static VERBS: &[Verb] = &[
+    inspect::VERB,
+    replay::VERB,
+    compact::VERB,
+    presets::VERB,
+    state::VERB,
+];
 
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +66,15 @@ pub enum Invocation {
 /// Reads the command line (the program's own name first) and does what it says, but for the window.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
     let mut words = Words::new(args.into_iter().skip(1));
-    let verb = words
-        .verb()
-        .and_then(|name| VERBS.iter().find(|v| v.name == name));
-    let result = match verb {
-        Some(verb) => {
-            words.skip_verb();
-            (verb.run)(&mut words)
-                .map(|status| Invocation::Finished(u8::from(status == Status::CheckFailed)))
+    let (mut shared, mut verb) = (Shared::new(), None);
+    let result = shared.before_verb(&mut words).and_then(|first| {
+        verb = first.as_ref().and_then(verb_of);
+        match verb {
+            Some(verb) => (verb.run)(&mut words, shared)
+                .map(|status| Invocation::Finished(u8::from(status == Status::CheckFailed))),
+            None => window::parse(&mut words, shared, first),
         }
-        None => window::parse(&mut words),
-    };
+    });
     result.unwrap_or_else(|error| match args::asked_for(&error) {
         Some(args::Asked::Help) => printed(&verb.map_or_else(overview, help_of)),
         Some(args::Asked::Version) => {
@@ -89,6 +96,13 @@ pub fn note(message: &str) {
     output::note(message);
 }
 
+fn verb_of(word: &Word) -> Option<&'static Verb> {
+    match word {
+        Word::Operand(name) => VERBS.iter().find(|verb| name == verb.name),
+        Word::Option(_) => None,
+    }
+}
+
 fn printed(text: &str) -> Invocation {
     match output::print(text) {
         Err(error) if !is_broken_pipe(&error) => Invocation::Finished(fail(&format!("{error:#}"))),
@@ -104,7 +118,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn help_of(verb: &Verb) -> String {
-    format!("{}\n\n{}\n{}", verb.summary, verb.help, args::SHARED_HELP)
+    format!("{}\n\n{}\n{}", verb.summary, verb.help, args::shared_help())
 }
 
 fn overview() -> String {
@@ -119,7 +133,7 @@ fn overview() -> String {
     let _ = write!(
         text,
         "\n`plimsoll VERB --help` lists a verb's options.\n\n{}",
-        args::SHARED_HELP
+        args::shared_help()
     );
     text
 }

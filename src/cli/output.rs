@@ -4,6 +4,7 @@
 //! characters are shown as their codes. Shares become percent here.
 
 use crate::units::{Share, Tokens};
+use anyhow::Context as _;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,8 +13,9 @@ use std::io::{self, Write as _};
 /// Prints a result that is already laid out (its texts went through [`clean`]).
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .context("standard output cannot be written")
 }
 
 /// Prints a result as JSON. What a terminal could obey is escaped; the values stay the same.

@@ -23,8 +23,8 @@ stages[{id, at, when, take, do, guard, sentence}], sources[], unknowns[], differ
     run,
 };
 
-fn run(words: &mut Words) -> anyhow::Result<Status> {
-    let (mut shared, mut operands) = (Shared::new(), Vec::new());
+fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
+    let mut operands = Vec::new();
     while let Some(word) = words.next()? {
         match word {
             Word::Operand(operand) => operands.push(operand.to_string_lossy().into_owned()),

@@ -1,6 +1,7 @@
 //! `plimsoll replay`: what each policy would have done over a recorded session, call by call.
 
 use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::known::{basis, basis_sentence, window_source};
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{clean, counted, grouped, json, note, percent, plain, print, tokens};
 use super::{Status, Verb};
@@ -22,7 +23,7 @@ Without --policy: truncate, prune and summarize. The lanes `recorded` and `none`
 
   --policy NAME[@LANE] a preset, or a FILE.toml; again for more lanes; LANE tells two of one preset apart
   --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only
-  --csv                one line a lane and call: lane,step,turn,window,metered,tokens,pressure
+  --csv                one line a lane and call: lane,step,turn,window,metered,tokens,pressure,overflows
 
 JSON: format, window, output_reserve, basis, lanes[{policy, lane, knobs{}, output_reserve, samples[{step, turn,
 window, metered, tokens, pressure, overflows}], events[{step, stage, action, cause, before, after, messages[]}],
@@ -44,8 +45,8 @@ struct Played {
     outcome: Outcome,
 }
 
-fn run(words: &mut Words) -> anyhow::Result<Status> {
-    let (mut shared, mut wanted, mut csv) = (Shared::new(), LaneArgs::default(), false);
+fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
+    let (mut wanted, mut csv) = (LaneArgs::default(), false);
     let mut files: Vec<OsString> = Vec::new();
     while let Some(word) = words.next()? {
         match word {
@@ -111,9 +112,9 @@ fn shape(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Value {
         "format": loaded.case.session.source.format,
         "title": loaded.case.session.title,
         "window": loaded.case.windows.largest(),
-        "window_source": super::inspect::window_source(&loaded.case),
+        "window_source": window_source(&loaded.case),
         "output_reserve": reserve,
-        "basis": super::inspect::basis(&loaded.case),
+        "basis": basis(&loaded.case),
         "counter": loaded.case.ledger.counter.name,
         "steps": loaded.case.session.steps.len(),
         "lanes": played.iter().map(lane_shape).collect::<Vec<_>>(),
@@ -185,22 +186,22 @@ fn sample_shape(sample: &Sample) -> Value {
 }
 
 fn series(played: &[Played]) -> String {
-    let mut text = "lane,step,turn,window,metered,tokens,pressure\n".to_owned();
+    let mut text = "lane,step,turn,window,metered,tokens,pressure,overflows\n".to_owned();
     for lane in played {
-        let name = quoted(&lane.lane);
+        let name = quoted(&clean(&lane.lane));
         for s in &lane.outcome.samples {
             let (step, pressure) = (s.step + 1, s.pressure.0);
             let _ = writeln!(
                 text,
-                "{name},{step},{},{},{},{},{pressure}",
-                s.turn, s.window.0, s.metered.0, s.tokens.0
+                "{name},{step},{},{},{},{},{pressure},{}",
+                s.turn, s.window.0, s.metered.0, s.tokens.0, s.overflows
             );
         }
     }
     text
 }
 
-/// A CSV field; a lane's name may hold anything.
+/// A CSV field; a lane's name may hold quotes and commas.
 fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
@@ -221,10 +222,10 @@ fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
         case.session.source.format,
         counted(case.session.steps.len(), "call"),
         tokens(budget.window),
-        super::inspect::window_source(case),
+        window_source(case),
         tokens(reserve),
         tokens(budget.usable()),
-        super::inspect::basis_sentence(case),
+        basis_sentence(case),
     );
     let row = |text: &mut String, cells: [&str; 7]| {
         let [lane, peak, step, share, compactions, overflows, sent] = cells;
@@ -292,7 +293,7 @@ fn events(text: &mut String, lane: &Played) {
     let knobs: Vec<String> = lane
         .knobs
         .iter()
-        .map(|(name, value)| format!("{name}={}", plain(value)))
+        .map(|(name, value)| format!("{}={}", clean(name), plain(value)))
         .collect();
     let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), knobs.join(" "));
     let all = &lane.outcome.events;

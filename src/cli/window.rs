@@ -2,23 +2,26 @@
 
 use super::Invocation;
 use super::args::{Shared, Word, Words, unknown_option};
-use crate::exec::{LoadOptions, must_exist};
+use super::lanes::{Lane, LaneArgs};
+use crate::exec::{LoadOptions, is_folder, must_exist};
 use crate::units::Tokens;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
 
 /// For the overview.
 pub(super) const HELP: &str =
-    "  plimsoll [PATH...]                      open the window: session files or a folder
-  plimsoll [PATH...] --screenshot OUT.png render the same window to a picture, without a display
+    "  plimsoll [FILE...]                      open the window on the first session file; the others are at hand
+  plimsoll [FILE...] --screenshot OUT.png render the same window to a picture, without a display
            [--size WIDTHxHEIGHT]          of the picture; 1440x900 unless told
            [--theme dark|light]
+           [--policy NAME|FILE.toml]...   the lanes to compare, as in replay
+           [--set KNOB=VALUE]...          sets a knob of every lane that has it
 ";
 
 /// What the window is to open, and how.
 #[derive(Clone, Debug)]
 pub struct WindowArgs {
-    /// Session files or folders; none opens the empty window.
+    /// Session files; none opens the empty window.
     pub paths: Vec<PathBuf>,
     /// Render to this picture instead of opening a window.
     pub screenshot: Option<PathBuf>,
@@ -26,6 +29,8 @@ pub struct WindowArgs {
     pub size: Option<[u32; 2]>,
     /// Instead of the remembered theme.
     pub theme: Option<Theme>,
+    /// The lanes to compare.
+    pub lanes: Vec<Lane>,
     /// How to read files.
     pub load: LoadOptions,
     /// Room for the answer by hand.
@@ -43,24 +48,32 @@ pub enum Theme {
     Light,
 }
 
-/// Reads the words; no path may be missing.
-pub(super) fn parse(words: &mut Words) -> anyhow::Result<Invocation> {
-    let mut shared = Shared::new();
+/// Reads the words from `first` on; no path may be missing.
+pub(super) fn parse(
+    words: &mut Words,
+    mut shared: Shared,
+    first: Option<Word>,
+) -> anyhow::Result<Invocation> {
     let (mut paths, mut screenshot, mut size, mut theme) = (Vec::new(), None, None, None);
-    while let Some(word) = words.next()? {
+    let (mut wanted, mut next) = (LaneArgs::default(), first);
+    while let Some(word) = next {
         match word {
             Word::Operand(path) => paths.push(PathBuf::from(path)),
             Word::Option(option) => match option.as_str() {
-                "--screenshot" => screenshot = Some(PathBuf::from(words.raw_value()?)),
+                "--screenshot" => screenshot = Some(PathBuf::from(words.raw_value(&option)?)),
                 "--size" => size = Some(parse_size(&words.value(&option)?)?),
                 "--theme" => theme = Some(parse_theme(&words.value(&option)?)?),
-                // The window has no other form; refusing is better than silence.
-                "--json" => bail!("--json needs a verb: plimsoll inspect FILE --json"),
-                _ if shared.take(&option, words)? => {}
+                _ if shared.take(&option, words)? || wanted.take(&option, words)? => {}
                 _ => return Err(unknown_option("", &option)),
             },
         }
+        next = words.next()?;
     }
+    if shared.json {
+        // The window has no other form; refusing is better than silence.
+        bail!("--json needs a verb: plimsoll inspect FILE --json");
+    }
+    let lanes = wanted.of_window(&shared)?;
     paths.iter().try_for_each(|path| check(path))?;
     let (load, output_reserve, no_state) = (
         shared.load_options(),
@@ -72,6 +85,7 @@ pub(super) fn parse(words: &mut Words) -> anyhow::Result<Invocation> {
         screenshot,
         size,
         theme,
+        lanes,
         load,
         output_reserve,
         no_state,
@@ -82,8 +96,11 @@ fn check(path: &Path) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         bail!("standard input needs a verb: plimsoll inspect -");
     }
+    let shown = path.display().to_string();
+    if is_folder(path) {
+        bail!("{shown} is a folder; give a session file in it");
+    }
     if let Err(error) = must_exist(path) {
-        let shown = path.display().to_string();
         if shown.contains(['.', '/', '\\']) {
             return Err(error.into());
         }

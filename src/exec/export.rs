@@ -4,6 +4,8 @@
 //! ([`super::check`]). A run that changes nothing writes nothing.
 
 use super::check::{self, Check, Promise};
+use super::idle;
+use super::place::{cannot_create, refuse_nowhere, write_new};
 use crate::engine::{
     Answer, Budget, Case, Context, ExecutedContext, KnobValues, Outcome, Policy, Reply, Request,
     Schedule, digest, drive,
@@ -12,10 +14,8 @@ use crate::formats::{FORMATS, Format};
 use crate::session::Managed;
 use crate::units::Tokens;
 use std::fs;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tempfile::NamedTempFile;
 
 /// Who writes summaries.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +91,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     }
     let (before, after) = (before(job, &outcome), outcome.context.tokens());
     let mut notes = outcome.warnings.clone();
+    notes.extend(overflows(&outcome));
     notes.extend(still_too_large(job, after));
     let executed =
         ExecutedContext::new(outcome.context).map_err(|predicted| predicted.to_string())?;
@@ -107,79 +108,6 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         checks,
         notes,
     })
-}
-
-/// `<name>-managed-N.<ext>` beside the source, the first N that is free; in the current folder when the source lies in
-/// an agent's own session store, where a file of ours would be taken for a session of the agent's.
-pub fn default_export_path(source: &Path, format: &Format) -> PathBuf {
-    let folder = source.parent().unwrap_or(Path::new(""));
-    let folder = if is_in_store(folder, &agent_stores()) {
-        Path::new("")
-    } else {
-        folder
-    };
-    free_name(folder, source, format)
-}
-
-fn free_name(folder: &Path, source: &Path, format: &Format) -> PathBuf {
-    let extension = match format.name {
-        "claude_code" | "codex_rollout" => "jsonl",
-        _ => "json",
-    };
-    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
-    let stem = without_managed_suffix(&stem);
-    (1..=u32::MAX)
-        .map(|n| folder.join(format!("{stem}-managed-{n}.{extension}")))
-        .find(|path| path.symlink_metadata().is_err())
-        .unwrap_or_else(|| folder.join(format!("{stem}-managed.{extension}")))
-}
-
-/// An export of an export is numbered on, not named after its parent.
-fn without_managed_suffix(stem: &str) -> &str {
-    match stem.rsplit_once("-managed-") {
-        Some((name, n))
-            if !name.is_empty() && !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            name
-        }
-        _ => stem,
-    }
-}
-
-/// Folders in which agents keep and look for their own sessions.
-fn agent_stores() -> Vec<PathBuf> {
-    let of_env =
-        |name: &str, under: &str| std::env::var_os(name).map(|dir| PathBuf::from(dir).join(under));
-    let home = etcetera::home_dir().ok();
-    let of_home = |under: &str| home.as_ref().map(|home| home.join(under));
-    [
-        of_env("CLAUDE_CONFIG_DIR", "projects"),
-        of_env("CODEX_HOME", "sessions"),
-        of_env("CODEX_HOME", "archived_sessions"),
-        of_home(".claude/projects"),
-        of_home(".config/claude/projects"),
-        of_home(".codex/sessions"),
-        of_home(".codex/archived_sessions"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-/// Compared by their real places, so that links and other spellings do not matter.
-fn is_in_store(folder: &Path, stores: &[PathBuf]) -> bool {
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
-    let Ok(folder) = folder.canonicalize() else {
-        return false;
-    };
-    stores
-        .iter()
-        .filter_map(|store| store.canonicalize().ok())
-        .any(|store| folder.starts_with(store))
 }
 
 /// Meets a run's requests for summaries.
@@ -234,40 +162,7 @@ fn refuse_output(output: &Path) -> Result<(), String> {
             output.display()
         ));
     }
-    match folder_of(output).metadata() {
-        Ok(folder) if folder.is_dir() => Ok(()),
-        _ => Err(format!(
-            "{} is no folder; make it or write elsewhere",
-            folder_of(output).display()
-        )),
-    }
-}
-
-fn cannot_create(output: &Path, error: &io::Error) -> String {
-    format!(
-        "{} cannot be written ({error}); write elsewhere",
-        output.display()
-    )
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
-}
-
-/// Writes a new file so that it is there whole or not at all, also after a power cut.
-fn write_new(output: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = folder_of(output);
-    let mut file = NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(output)?;
-    // The name is durable once its folder is; not every platform can open a folder.
-    if let Ok(folder) = fs::File::open(folder) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
+    refuse_nowhere(output)
 }
 
 /// What the file says once it is read from the disk again.
@@ -285,24 +180,13 @@ fn reread(job: &ExportJob, managed: &Managed, promised: &Context) -> Vec<Check> 
     }
 }
 
+/// Nothing was written: why, and whether the context fits all the same.
 fn unchanged(job: &ExportJob, outcome: &Outcome) -> Exported {
     let tokens = outcome.context.tokens();
     let mut notes = outcome.warnings.clone();
-    let forced = job.schedule == Schedule::Now { force: true };
-    notes.push(match job.schedule {
-        _ if forced => format!(
-            "{} found nothing to remove: nothing was written",
-            job.policy.label
-        ),
-        Schedule::Now { .. } => format!(
-            "the trigger of {} is not met: nothing was written",
-            job.policy.label
-        ),
-        Schedule::Replay => format!(
-            "{} never acted up to here: nothing was written",
-            job.policy.label
-        ),
-    });
+    notes.push(format!("{}: nothing was written", idle::why(job, outcome)));
+    notes.extend(overflows(outcome));
+    notes.extend(still_too_large(job, tokens));
     Exported {
         output: None,
         before: tokens,
@@ -313,7 +197,16 @@ fn unchanged(job: &ExportJob, outcome: &Outcome) -> Exported {
     }
 }
 
-/// A policy may act and still not help.
+/// A replay may overflow on its way, whatever it ends with.
+fn overflows(outcome: &Outcome) -> Option<String> {
+    match outcome.overflows {
+        0 => None,
+        1 => Some("1 call of this replay did not fit at first".to_owned()),
+        n => Some(format!("{n} calls of this replay did not fit at first")),
+    }
+}
+
+/// A policy may act and still not help, or not act where it should.
 fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
     let window = job
         .case
@@ -355,40 +248,6 @@ fn before(job: &ExportJob, outcome: &Outcome) -> Tokens {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats;
-
-    fn format(name: &str) -> &'static Format {
-        formats::by_name(name).unwrap()
-    }
-
-    #[test]
-    fn exports_are_numbered_beside_the_source() {
-        let folder = tempfile::tempdir().unwrap();
-        let source = folder.path().join("a.b.json");
-        let first = default_export_path(&source, format("openai_chat"));
-        assert_eq!(first, folder.path().join("a.b-managed-1.json"));
-        fs::write(&first, "x").unwrap();
-        assert_eq!(
-            default_export_path(&first, format("claude_code")),
-            folder.path().join("a.b-managed-1.jsonl")
-        );
-        assert_eq!(
-            default_export_path(&first, format("openai_chat")),
-            folder.path().join("a.b-managed-2.json")
-        );
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn an_agents_own_store_is_recognized_through_a_link() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = folder.path().join("store");
-        fs::create_dir_all(store.join("project")).unwrap();
-        std::os::unix::fs::symlink(store.join("project"), folder.path().join("link")).unwrap();
-        let stores = [store];
-        assert!(is_in_store(&folder.path().join("link"), &stores));
-        assert!(!is_in_store(folder.path(), &stores));
-    }
 
     #[cfg(unix)]
     #[test]

@@ -31,6 +31,24 @@ impl State {
             .unwrap_or_default()
     }
 
+    /// What is kept, if anything is: a file that cannot be read counts as one that says nothing.
+    pub fn kept() -> Option<Self> {
+        let path = Self::path().filter(|path| path.symlink_metadata().is_ok())?;
+        Some(Self::load_from(&path))
+    }
+
+    /// Removes what is kept; false where nothing was.
+    ///
+    /// # Errors
+    /// When it is there and cannot be removed.
+    pub fn clear() -> io::Result<bool> {
+        match Self::path().map(fs::remove_file) {
+            Some(Ok(())) => Ok(true),
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(false),
+        }
+    }
+
     /// Writes it atomically; errors are returned for a notice.
     ///
     /// # Errors
@@ -47,10 +65,11 @@ impl State {
         Some(strategy.data_dir().join("plimsoll").join("state.json"))
     }
 
-    /// Puts a file first among the recent ones, once.
+    /// Puts a file first among the recent ones, once, by a path that means the same in every folder.
     pub fn remember(&mut self, path: &Path) {
-        self.recent.retain(|known| known != path);
-        self.recent.insert(0, path.to_owned());
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        self.recent.retain(|known| *known != path);
+        self.recent.insert(0, path);
         self.recent.truncate(RECENT);
     }
 
@@ -96,7 +115,8 @@ mod tests {
         for name in ["a", "b", "a"] {
             state.remember(Path::new(name));
         }
-        assert_eq!(state.recent, [PathBuf::from("a"), PathBuf::from("b")]);
+        let absolute = ["a", "b"].map(|name| std::path::absolute(name).unwrap());
+        assert_eq!(state.recent, absolute);
         state.save_to(&path).unwrap();
         assert_eq!(State::load_from(&path), state);
     }

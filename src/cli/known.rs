@@ -1,0 +1,39 @@
+//! How well the counts are known and where the window comes from, as the verbs say it.
+
+use super::output::percent;
+use crate::engine::{Case, WindowSource};
+use crate::tokens::Basis;
+
+/// How the counts are known, as a word.
+pub(super) fn basis(case: &Case) -> &'static str {
+    match case.ledger.basis {
+        Basis::Reported => "reported",
+        Basis::Exact => "exact",
+        Basis::Calibrated(_) => "calibrated",
+        Basis::Estimated => "estimated",
+    }
+}
+
+/// How the counts are known, for people.
+pub(super) fn basis_sentence(case: &Case) -> String {
+    let counter = case.ledger.counter.name;
+    match case.ledger.basis {
+        Basis::Reported => "reported by the provider".to_owned(),
+        Basis::Exact => format!("exact ({counter})"),
+        Basis::Calibrated(error) => format!(
+            "calibrated ±{} ({counter} fitted to recorded usage)",
+            percent(error)
+        ),
+        Basis::Estimated => format!("≈ estimated ({counter}, the file records no usage)"),
+    }
+}
+
+/// Where the window comes from.
+pub(super) fn window_source(case: &Case) -> &'static str {
+    match case.windows.source {
+        WindowSource::ByHand => "by hand",
+        WindowSource::Recorded => "recorded",
+        WindowSource::ModelTable => "of the model",
+        WindowSource::Assumed => "assumed",
+    }
+}

@@ -1,0 +1,118 @@
+//! Where an export goes unless told: beside its source, but never into a folder in which an agent keeps its own
+//! sessions, where a file of ours would be taken for one of them.
+
+use crate::formats::Format;
+use std::path::{Path, PathBuf};
+
+/// `<name>-managed-N.<ext>` beside the source, the first N that is free; in the current folder when the source lies in
+/// an agent's own session store; none when the current folder lies in one too.
+pub fn default_export_path(source: &Path, format: &Format) -> Option<PathBuf> {
+    let stores = agent_stores();
+    let beside = source.parent().unwrap_or(Path::new(""));
+    let folder = [beside, Path::new("")]
+        .into_iter()
+        .find(|folder| !is_in_store(folder, &stores))?;
+    Some(free_name(folder, source, format))
+}
+
+fn free_name(folder: &Path, source: &Path, format: &Format) -> PathBuf {
+    let extension = match format.name {
+        "claude_code" | "codex_rollout" => "jsonl",
+        _ => "json",
+    };
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = without_managed_suffix(&stem);
+    (1..=u32::MAX)
+        .map(|n| folder.join(format!("{stem}-managed-{n}.{extension}")))
+        .find(|path| path.symlink_metadata().is_err())
+        .unwrap_or_else(|| folder.join(format!("{stem}-managed.{extension}")))
+}
+
+/// An export of an export is numbered on, not named after its parent.
+fn without_managed_suffix(stem: &str) -> &str {
+    match stem.rsplit_once("-managed-") {
+        Some((name, n))
+            if !name.is_empty() && !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            name
+        }
+        _ => stem,
+    }
+}
+
+/// Folders in which agents keep and look for their own sessions.
+fn agent_stores() -> Vec<PathBuf> {
+    let of_env =
+        |name: &str, under: &str| std::env::var_os(name).map(|dir| PathBuf::from(dir).join(under));
+    let home = etcetera::home_dir().ok();
+    let of_home = |under: &str| home.as_ref().map(|home| home.join(under));
+    [
+        of_env("CLAUDE_CONFIG_DIR", "projects"),
+        of_env("CODEX_HOME", "sessions"),
+        of_env("CODEX_HOME", "archived_sessions"),
+        of_home(".claude/projects"),
+        of_home(".config/claude/projects"),
+        of_home(".codex/sessions"),
+        of_home(".codex/archived_sessions"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Compared by their real places, so that links and other spellings do not matter.
+fn is_in_store(folder: &Path, stores: &[PathBuf]) -> bool {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let Ok(folder) = folder.canonicalize() else {
+        return false;
+    };
+    stores
+        .iter()
+        .filter_map(|store| store.canonicalize().ok())
+        .any(|store| folder.starts_with(store))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats;
+    use std::fs;
+
+    fn format(name: &str) -> &'static Format {
+        formats::by_name(name).unwrap()
+    }
+
+    #[test]
+    fn exports_are_numbered_beside_the_source() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("a.b.json");
+        let path = |source: &Path, name| default_export_path(source, format(name)).unwrap();
+        let first = path(&source, "openai_chat");
+        assert_eq!(first, folder.path().join("a.b-managed-1.json"));
+        fs::write(&first, "x").unwrap();
+        assert_eq!(
+            path(&first, "claude_code"),
+            folder.path().join("a.b-managed-1.jsonl")
+        );
+        assert_eq!(
+            path(&first, "openai_chat"),
+            folder.path().join("a.b-managed-2.json")
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_agents_own_store_is_recognized_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store");
+        fs::create_dir_all(store.join("project")).unwrap();
+        std::os::unix::fs::symlink(store.join("project"), folder.path().join("link")).unwrap();
+        let stores = [store];
+        assert!(is_in_store(&folder.path().join("link"), &stores));
+        assert!(!is_in_store(folder.path(), &stores));
+    }
+}

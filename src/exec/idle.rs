@@ -1,0 +1,135 @@
+//! Why a policy changed nothing, in words.
+
+use super::export::ExportJob;
+use crate::engine::{Idle, Outcome, Schedule};
+use crate::units::Tokens;
+
+/// Half a sentence: what kept the policy from acting.
+pub(super) fn why(job: &ExportJob, outcome: &Outcome) -> String {
+    let label = &job.policy.label;
+    let reason = outcome.idle.unwrap_or(Idle::NotMet);
+    if job.schedule == Schedule::Replay {
+        return format!(
+            "{label} never acted up to here; when it was last asked, {}",
+            reason_when_last_asked(job, reason)
+        );
+    }
+    let is_forced = job.schedule == Schedule::Now { force: true };
+    match reason {
+        // A forced policy is not asked for its trigger: it had no stage to try.
+        Idle::NotMet if is_forced => format!("{label} found nothing to remove"),
+        Idle::NotMet => format!("the trigger of {label} is not met"),
+        _ if is_forced => format!("{label} was forced, but {}", obstacle(job, reason)),
+        _ => format!("{label}'s trigger is met, but {}", obstacle(job, reason)),
+    }
+}
+
+fn reason_when_last_asked(job: &ExportJob, reason: Idle) -> String {
+    match reason {
+        Idle::NotMet => "its trigger had not been met".to_owned(),
+        _ => format!("its trigger was met, but {}", obstacle(job, reason)),
+    }
+}
+
+fn obstacle(job: &ExportJob, reason: Idle) -> String {
+    match reason {
+        Idle::NotMet => "no stage was asked".to_owned(),
+        Idle::Resting => "it rests after its last try".to_owned(),
+        Idle::NothingToTake => "there is nothing that it may remove".to_owned(),
+        Idle::GuardHeld => guard(job),
+        Idle::Failed => "its summary failed".to_owned(),
+    }
+}
+
+/// Which guard, with what it stands at where that is a knob.
+fn guard(job: &ExportJob) -> String {
+    let mut least = job
+        .policy
+        .stages
+        .iter()
+        .filter_map(|stage| stage.guard.min_saved.as_ref());
+    match (least.next(), least.next()) {
+        (Some(least), None) => {
+            let value = job
+                .knobs
+                .get(&least.text)
+                .map(|value| format!(" ({})", Tokens(value.max(0.0) as u64).short()));
+            format!(
+                "it would save no more than {}{}",
+                least.text,
+                value.unwrap_or_default()
+            )
+        }
+        _ => "it would save too little".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Case, Policy};
+    use crate::exec::{LoadOptions, Summarizer, load_bytes};
+    use crate::tokens::{self, Progress};
+    use crate::{formats, presets};
+    use std::path::PathBuf;
+
+    fn case() -> Case {
+        let options = LoadOptions {
+            counter: tokens::default_counter(),
+            window: None,
+            conversation: 0,
+        };
+        let text = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"ho"}]"#;
+        load_bytes("c.json", text.into(), &options, &Progress::default())
+            .unwrap()
+            .case
+    }
+
+    fn said(policy: &Policy, schedule: Schedule, reason: Idle) -> String {
+        let job = ExportJob {
+            case: case(),
+            policy: policy.clone(),
+            knobs: policy.defaults(),
+            schedule,
+            until: None,
+            summarizer: Summarizer::Digest,
+            format: formats::by_name("openai_chat").unwrap(),
+            output: PathBuf::from("out.json"),
+        };
+        let outcome = Outcome {
+            idle: Some(reason),
+            ..Outcome::default()
+        };
+        why(&job, &outcome)
+    }
+
+    #[test]
+    fn a_trigger_is_called_not_met_only_where_it_is_not() {
+        let prune = presets::by_name("prune").unwrap();
+        let now = Schedule::Now { force: false };
+        assert_eq!(
+            said(&prune, now, Idle::NotMet),
+            "the trigger of Prune is not met"
+        );
+        assert_eq!(
+            said(&prune, now, Idle::GuardHeld),
+            "Prune's trigger is met, but it would save no more than prune_minimum (20k)"
+        );
+        let forced = Schedule::Now { force: true };
+        for reason in [
+            Idle::Resting,
+            Idle::NothingToTake,
+            Idle::GuardHeld,
+            Idle::Failed,
+        ] {
+            for schedule in [now, forced, Schedule::Replay] {
+                let said = said(&prune, schedule, reason);
+                assert!(
+                    !said.contains("not met") && !said.contains("not been met"),
+                    "{said}"
+                );
+            }
+        }
+        assert!(said(&prune, Schedule::Replay, Idle::NotMet).contains("never acted"));
+    }
+}

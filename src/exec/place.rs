@@ -1,0 +1,95 @@
+//! Puts files in place whole or not at all, and says in one line why one cannot be.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use tempfile::NamedTempFile;
+
+/// The folder that a file lies in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+/// The folder of a file to be written must be there, and the file have a name.
+pub(super) fn refuse_nowhere(output: &Path) -> Result<(), String> {
+    if output.as_os_str().is_empty() {
+        return Err("no file is named to write to; name one".to_owned());
+    }
+    match folder_of(output).metadata() {
+        Ok(folder) if folder.is_dir() => Ok(()),
+        _ => Err(format!(
+            "{} is no folder; make it or write elsewhere",
+            folder_of(output).display()
+        )),
+    }
+}
+
+/// Why a file could not be written. Only the kind of the error is told: its text names our temporary file.
+pub(super) fn cannot_create(output: &Path, error: &io::Error) -> String {
+    format!(
+        "{} cannot be written ({}); write elsewhere",
+        output.display(),
+        error.kind()
+    )
+}
+
+/// Writes a new file so that it is there whole or not at all, also after a power cut.
+pub(super) fn write_new(output: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = written(NamedTempFile::new_in(folder_of(output))?, bytes)?;
+    file.persist_noclobber(output)?;
+    settle(output);
+    Ok(())
+}
+
+/// Writes a file, in the place of the one that is there if there is one, readable by whom new files are readable by.
+pub(super) fn replace(output: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // Less what the system's mask takes away.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let file = written(builder.tempfile_in(folder_of(output))?, bytes)?;
+    file.persist(output)?;
+    settle(output);
+    Ok(())
+}
+
+fn written(mut file: NamedTempFile, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// The name is durable once its folder is; not every platform can open a folder.
+fn settle(output: &Path) {
+    if let Ok(folder) = fs::File::open(folder_of(output)) {
+        let _ = folder.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_reason_names_the_output_and_never_our_temporary_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let error = NamedTempFile::new_in(folder.path().join("gone")).unwrap_err();
+        assert!(error.to_string().contains(".tmp"), "the premise: {error}");
+        let said = cannot_create(Path::new("out.json"), &error);
+        assert!(
+            said.starts_with("out.json cannot be written (") && !said.contains(".tmp"),
+            "{said}"
+        );
+        let output = folder.path().join("picture.png");
+        replace(&output, b"x").unwrap();
+        let mode = output.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o600, 0o600);
+    }
+}
