@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 #[expect(clippy::float_cmp, reason = "the same setting gives the same bits")]
 pub(super) fn command(document: &Document, runs: &Runs, policies: &Policies) -> String {
     let mut line = format!("plimsoll replay {}", quoted(&path(document)));
+    if document.loaded.conversations.len() > 1 {
+        let _ = write!(line, " --conversation {}", document.conversation + 1);
+    }
     let mut set: BTreeSet<String> = BTreeSet::new();
     for (idx, lane) in runs.lanes.iter().enumerate() {
         // Lanes of one policy have the same values: one of them says it all.

@@ -1,0 +1,155 @@
+//! *Copy as command*: the copied line, run by a shell, gives the window's own numbers.
+
+#![cfg(unix)]
+
+use egui::accesskit::Role;
+use egui::{OutputCommand, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use plimsoll::app::latest::Where;
+use plimsoll::app::{App, Options};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Figures of a lane: policy, peak, compactions, overflows, tokens sent.
+type Figures = (String, Option<u64>, u64, u64, u64);
+
+fn window(path: PathBuf, conversation: usize) -> Harness<'static, App> {
+    let options = Options {
+        paths: vec![path],
+        conversation,
+        no_state: true,
+        work: Where::InFrame,
+        ..Options::default()
+    };
+    let harness = Harness::builder()
+        .with_size(Vec2::new(1440.0, 1200.0))
+        .allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(4);
+    window
+}
+
+fn set(window: &mut Harness<'_, App>, knob: &str, value: f64) {
+    window
+        .get_by_role_and_label(Role::Slider, knob)
+        .set_value_accesskit(value);
+    window.run_steps(4);
+}
+
+/// Presses the button and takes what came to the clipboard.
+fn copied(window: &mut Harness<'_, App>) -> String {
+    window.get_by_label("Copy as command").click();
+    for _ in 0..6 {
+        window.step();
+        let commands = &window.output().platform_output.commands;
+        if let Some(text) = commands.iter().find_map(|c| match c {
+            OutputCommand::CopyText(text) => Some(text.clone()),
+            _ => None,
+        }) {
+            return text;
+        }
+    }
+    panic!("nothing was copied");
+}
+
+fn shown(window: &Harness<'_, App>) -> Vec<Figures> {
+    let runs = window.state().runs().expect("something was replayed");
+    runs.lanes
+        .iter()
+        .map(|lane| {
+            let outcome = &lane.outcome;
+            (
+                lane.policy.name.clone(),
+                outcome.peak().map(|(_, tokens)| tokens.0),
+                outcome.compactions as u64,
+                outcome.overflows as u64,
+                outcome.tokens_sent().0,
+            )
+        })
+        .collect()
+}
+
+/// What the command line says, run by a shell as a person would.
+fn told(command: &str) -> Vec<Figures> {
+    let arguments = command
+        .strip_prefix("plimsoll ")
+        .expect("it is a command line of ours");
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg(format!("\"$PROGRAM\" {arguments} --json"))
+        .env("PROGRAM", env!("CARGO_BIN_EXE_plimsoll"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("there is a shell");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command}: {error}");
+    let replay: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let count = |lane: &Value, key: &str| lane[key].as_u64().expect("a count");
+    let lanes = replay["lanes"].as_array().expect("lanes").iter();
+    lanes
+        .filter(|lane| !["recorded", "none"].contains(&lane["lane"].as_str().expect("a name")))
+        .map(|lane| {
+            (
+                lane["policy"].as_str().expect("a name").to_owned(),
+                lane["peak"].as_u64(),
+                count(lane, "compactions"),
+                count(lane, "overflows"),
+                count(lane, "tokens_sent"),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn the_copied_command_gives_the_numbers_of_a_session_as_it_is_set() {
+    let sample =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl");
+    let mut window = window(sample, 0);
+    let untouched = shown(&window);
+    assert_eq!(told(&copied(&mut window)), untouched);
+    set(&mut window, "compression_trigger", 0.4);
+    set(&mut window, "prune_protect", 20_000.0);
+    set(&mut window, "context_window", 150_000.0);
+    let turned = shown(&window);
+    assert_ne!(untouched, turned, "the knobs move the lanes");
+    let command = copied(&mut window);
+    assert_eq!(told(&command), turned, "{command}");
+}
+
+#[test]
+fn the_copied_command_says_which_conversation_of_a_file_is_shown() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("two of them's.jsonl");
+    let line = |n: usize| {
+        let messages: Vec<Value> = (0..n)
+            .flat_map(|turn| {
+                let text = format!("Question {turn}: {}", "why is the sea salt ".repeat(200));
+                [
+                    serde_json::json!({"role": "user", "content": text}),
+                    serde_json::json!({"role": "assistant", "content": format!("Answer {turn}.")}),
+                ]
+            })
+            .collect();
+        serde_json::json!({ "messages": messages }).to_string()
+    };
+    std::fs::write(&path, format!("{}\n{}\n", line(4), line(30))).expect("it can be written");
+    let mut figures = Vec::new();
+    for conversation in [0, 1] {
+        let mut window = window(path.clone(), conversation);
+        set(&mut window, "context_window", 20_000.0);
+        set(&mut window, "output_reserve", 2_000.0);
+        set(&mut window, "keep_recent", 3.0);
+        let command = copied(&mut window);
+        assert!(
+            command.contains(&format!(" --conversation {}", conversation + 1)),
+            "{command}"
+        );
+        assert_eq!(told(&command), shown(&window), "{command}");
+        figures.push(shown(&window));
+    }
+    assert_ne!(figures[0], figures[1], "the conversations differ");
+    let acted = figures[1].iter().any(|lane| lane.2 > 0);
+    assert!(acted, "some lane had to act: {figures:?}");
+}
