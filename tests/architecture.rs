@@ -71,6 +71,23 @@ const WORLD: [&str; 17] = [
     "tempfile",
 ];
 
+/// What opens, writes or looks for files, by the start of its path; only `exec` does.
+const FILES: [&str; 4] = ["std::fs", "tempfile", "image::open", "image::save_buffer"];
+
+/// The same as methods, which no path leads to.
+const FILE_METHODS: [&str; 10] = [
+    "canonicalize",
+    "exists",
+    "is_dir",
+    "is_file",
+    "read_dir",
+    "read_link",
+    "save_with_format",
+    "symlink_metadata",
+    "tempfile_in",
+    "try_exists",
+];
+
 /// What only the window may name.
 const WINDOW: [&str; 8] = [
     "eframe",
@@ -146,6 +163,22 @@ fn forbidden_world(path: &str, text: &str) -> Vec<String> {
     });
     wrong
         .map(|p| format!("{path}: `{layer}` may not name `{p}`"))
+        .collect()
+}
+
+/// Files touched where only `exec` may. (Pure layers may not either: [`forbidden_world`].)
+fn files_touched(path: &str, text: &str) -> Vec<String> {
+    let layer = layer_of(path);
+    if !matches!(layer, "cli" | "app" | "main") {
+        return Vec::new();
+    }
+    let starts = |p: &str, with: &str| p == with || p.starts_with(&format!("{with}::"));
+    let wrong = paths_of(&code_of(text)).into_iter().filter(|p| {
+        let last = p.rsplit("::").next().unwrap_or(p);
+        FILES.iter().any(|w| starts(p, w)) || FILE_METHODS.contains(&last)
+    });
+    wrong
+        .map(|p| format!("{path}: `{p}`; only exec touches files"))
         .collect()
 }
 
@@ -280,6 +313,11 @@ fn pure_layers_do_not_touch_the_world_and_only_the_window_knows_the_window() {
 }
 
 #[test]
+fn only_exec_touches_files() {
+    check_all(files_touched);
+}
+
+#[test]
 fn only_the_output_of_the_command_line_prints() {
     check_all(printing);
 }
@@ -298,11 +336,8 @@ fn every_format_counter_and_verb_is_in_its_table() {
 
 #[test]
 fn every_panel_of_the_window_is_declared_and_shown() {
-    let panels = src().join("app/panels");
-    if !panels.exists() {
-        return;
-    }
-    let files = files_under(&panels);
+    let files = files_under(&src().join("app/panels"));
+    assert!(files.len() > 8, "found only {} panels", files.len());
     let app: String = files_under(&src().join("app"))
         .into_iter()
         .map(|(_, text)| code_of(&text))
@@ -448,6 +483,35 @@ fn a_pure_layer_that_touches_the_world_is_found() {
         wrong(
             "engine/mod.rs",
             "use std::time::Duration; use std::io::Read as _;"
+        ),
+        0
+    );
+}
+
+#[test]
+fn a_file_touched_outside_exec_is_found() {
+    let wrong = |path: &str, text: &str| files_touched(path, text).len();
+    assert_eq!(wrong("app/mod.rs", "use std::{fmt, fs};"), 1);
+    assert_eq!(
+        wrong("cli/mod.rs", "fn f() { std::fs::write(\"a\", \"b\"); }"),
+        1
+    );
+    assert_eq!(
+        wrong(
+            "app/picture.rs",
+            "fn f(i: RgbaImage) { i.save_with_format(p, f) }"
+        ),
+        1
+    );
+    assert_eq!(wrong("main.rs", "fn f(p: &Path) -> bool { p.exists() }"), 1);
+    assert_eq!(
+        wrong("exec/mod.rs", "use std::fs; use tempfile::NamedTempFile;"),
+        0
+    );
+    assert_eq!(
+        wrong(
+            "app/mod.rs",
+            "#[cfg(test)]\nmod tests { use std::fs; }\nconst A: &str = \"std::fs\"; fn f() { include_bytes!(\"a\"); }"
         ),
         0
     );
