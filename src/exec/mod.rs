@@ -11,17 +11,12 @@ mod policy_file;
 mod state;
 
 pub use check::Check;
-<<<<<<< HEAD
-pub use export::{ExportJob, Exported, Summarizer, default_export_path, export};
+pub use export::{ExportJob, Exported, Summarizer, export};
+pub use export_path::default_export_path;
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
 };
-=======
-pub use export::{ExportJob, Exported, Summarizer, export};
-pub use export_path::default_export_path;
-pub use load::{LoadError, LoadOptions, Loaded, load, load_bytes, must_exist};
 pub use picture::{picture_place, write_picture};
->>>>>>> Never replace a session with a picture; say why nothing was written
 pub use policy_file::load_policy;
 pub use state::State;
 
