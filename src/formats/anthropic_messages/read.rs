@@ -1,7 +1,7 @@
 //! What a message says.
 
 use crate::formats::json;
-use crate::formats::message_list::{Calls, of_block, time_of, tool_definitions};
+use crate::formats::message_list::{Calls, of_block, opaque, part, time_of, tool_definitions};
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
@@ -45,14 +45,6 @@ pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String>
     draft.id = json::str_at(value, &["id"]).map(Into::into);
     draft.time = time_of(value);
     Ok(draft)
-}
-
-fn part(block: usize, body: Body) -> Part {
-    Part {
-        body,
-        record: 0,
-        block: u32::try_from(block).unwrap_or(u32::MAX),
-    }
 }
 
 /// One part for each block of the system prompt.
@@ -135,14 +127,6 @@ fn result(idx: usize, block: &Value, calls: &mut Calls) -> Vec<Part> {
 
 fn media_or_opaque(block: &Value, within: Option<&str>) -> Body {
     of_block(block).map_or_else(|| opaque(block), |media| media.body(within))
-}
-
-fn opaque(block: &Value) -> Body {
-    let name = json::str_at(block, &["type"]).unwrap_or("unknown");
-    Body::Opaque {
-        name: name.into(),
-        json: block.to_string().into(),
-    }
 }
 
 fn len_of(block: &Value, key: &str) -> u32 {

@@ -205,7 +205,7 @@ fn result_value(call: &str, is_error: bool, text: &str, media: Vec<Block>) -> Va
     result.insert("type".to_owned(), "tool_result".into());
     result.insert("tool_use_id".to_owned(), call.into());
     if !media.is_empty() {
-        let text = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
+        let text = (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
         let content: Vec<Value> = text
             .into_iter()
             .chain(media.into_iter().map(block_value))

@@ -1,8 +1,10 @@
 //! A managed conversation in no format's words, for the formats to write a session that is another's.
 //!
-//! Results follow the message with their calls, ids of calls are unique, images have their payload again.
+//! Images have their payload again; texts of nothing but white space, which providers refuse, are left out. In which
+//! order it stands is [`order`].
 
 use super::media::{self, Media};
+use super::order;
 use crate::formats::json;
 use crate::session::{
     Body, Managed, ManagedEntry, ManagedPart, MediaKind, Message, Part, Role, Session,
@@ -22,7 +24,7 @@ pub(in crate::formats) struct Turn {
 /// A piece of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::formats) enum Block {
-    /// A text that is not empty.
+    /// A text that is more than white space.
     Text(String),
     /// A thought with its seal, as Anthropic writes it; thoughts of others cannot be sent again.
     Thinking(Value),
@@ -78,8 +80,7 @@ pub(in crate::formats) fn turns(session: &Session, managed: &Managed) -> Vec<Tur
             }
         }
     }
-    make_ids_unique(&mut turns);
-    gather_results(turns)
+    order::ordered(turns)
 }
 
 /// A request of either kind: its members in order, the messages one a line.
@@ -96,8 +97,9 @@ pub(in crate::formats) fn document(members: &[(&str, Value)], messages: &[Value]
     .into_bytes()
 }
 
-fn text_block(text: &str) -> Option<Block> {
-    (!text.is_empty()).then(|| Block::Text(text.to_owned()))
+/// A text, if it says anything.
+pub(super) fn text_block(text: &str) -> Option<Block> {
+    (!text.trim().is_empty()).then(|| Block::Text(text.to_owned()))
 }
 
 /// Adds a message; what a model cannot say in its own message (an image) follows as a user's.
@@ -287,90 +289,6 @@ impl Media {
     pub(in crate::formats) fn left_out(&self) -> String {
         format!("[{}: cannot be written in this format]", word(self.kind))
     }
-}
-
-/// Providers want every id once; a result answers the latest call of its id.
-fn make_ids_unique(turns: &mut [Turn]) {
-    let mut latest: HashMap<String, String> = HashMap::new();
-    let mut count: HashMap<String, usize> = HashMap::new();
-    for block in turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
-        match block {
-            Block::Call { call, .. } => {
-                let n = count.entry(call.clone()).or_default();
-                *n += 1;
-                let new = if *n > 1 {
-                    format!("{call}-{n}")
-                } else {
-                    call.clone()
-                };
-                latest.insert(std::mem::replace(call, new.clone()), new);
-            }
-            Block::Result { call, .. } => {
-                if let Some(new) = latest.get(call) {
-                    call.clone_from(new);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Puts results that come late right after the message with their call, and makes one message of what the model
-/// said while it waited for them: providers want results to follow calls directly.
-fn gather_results(turns: Vec<Turn>) -> Vec<Turn> {
-    let mut asked_in: HashMap<String, usize> = HashMap::new();
-    let mut late: HashMap<usize, Vec<Block>> = HashMap::new();
-    let mut kept: Vec<Turn> = Vec::with_capacity(turns.len());
-    let mut last_asked = None;
-    for mut turn in turns {
-        let asks =
-            |turn: &&mut Turn| turn.role == Role::Assistant && turn.blocks.iter().any(is_call);
-        if turn.role == Role::Assistant
-            && let Some(before) = kept.last_mut().filter(asks)
-        {
-            before.blocks.append(&mut turn.blocks);
-            let idx = kept.len() - 1;
-            asked_in.extend(calls_of(&kept[idx]).map(|call| (call, idx)));
-            continue;
-        }
-        let idx = kept.len();
-        asked_in.extend(calls_of(&turn).map(|call| (call, idx)));
-        if turn.role == Role::Assistant {
-            last_asked = Some(idx);
-        }
-        let place = |block: &Block| match block {
-            Block::Result { call, .. } => asked_in.get(call).copied(),
-            _ => None,
-        };
-        let is_late = |block: &mut Block| place(block).is_some_and(|at| Some(at) != last_asked);
-        for block in turn.blocks.extract_if(.., is_late) {
-            late.entry(place(&block).unwrap_or(idx))
-                .or_default()
-                .push(block);
-        }
-        kept.push(turn);
-    }
-    let mut out = Vec::with_capacity(kept.len() + late.len());
-    for (idx, turn) in kept.into_iter().enumerate() {
-        out.push(turn);
-        out.extend(late.remove(&idx).map(|blocks| Turn {
-            role: Role::Tool,
-            blocks,
-        }));
-    }
-    out.retain(|turn| !turn.blocks.is_empty());
-    out
-}
-
-fn is_call(block: &Block) -> bool {
-    matches!(block, Block::Call { .. })
-}
-
-fn calls_of(turn: &Turn) -> impl Iterator<Item = String> {
-    turn.blocks.iter().filter_map(|block| match block {
-        Block::Call { call, .. } => Some(call.clone()),
-        _ => None,
-    })
 }
 
 /// Name, description and schema of a tool, whoever defined it.

@@ -6,6 +6,7 @@ mod edit;
 mod layout;
 mod look;
 mod media;
+mod order;
 mod places;
 mod read;
 mod usage;
@@ -18,6 +19,6 @@ pub(super) use media::{Held, Media, of_block};
 pub(super) use places::{
     Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
 };
-pub(super) use read::{Calls, Dialect, read, tool_definitions};
+pub(super) use read::{Calls, Dialect, opaque, part, read, tool_definitions};
 pub(super) use usage::time_of;
 pub(super) use write::write_own;

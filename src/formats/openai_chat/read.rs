@@ -1,7 +1,7 @@
 //! What a message says.
 
 use crate::formats::json;
-use crate::formats::message_list::{Calls, of_block, time_of, tool_definitions};
+use crate::formats::message_list::{Calls, of_block, opaque, part, time_of, tool_definitions};
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
@@ -34,14 +34,6 @@ pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String>
     Ok(draft)
 }
 
-fn part(block: usize, body: Body) -> Part {
-    Part {
-        body,
-        record: 0,
-        block: u32::try_from(block).unwrap_or(u32::MAX),
-    }
-}
-
 /// Texts, images and the like. An empty text is no part.
 fn content(value: &Value) -> Vec<Part> {
     match value.get("content") {
@@ -68,14 +60,6 @@ fn block(block: &Value, within: Option<&str>) -> Body {
     text.map(|text| Body::Text(text.into()))
         .or_else(media)
         .unwrap_or_else(|| opaque(block))
-}
-
-fn opaque(block: &Value) -> Body {
-    let name = json::str_at(block, &["type"]).unwrap_or("unknown");
-    Body::Opaque {
-        name: name.into(),
-        json: block.to_string().into(),
-    }
 }
 
 /// What the model thought, said and asked for, in this order.

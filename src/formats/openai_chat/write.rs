@@ -222,16 +222,16 @@ fn messages(turns: Vec<Turn>) -> (Vec<Value>, Vec<Value>) {
     let mut shown: Vec<Value> = Vec::new();
     for turn in turns {
         let mut sorted = Sorted::of(turn.blocks, &mut tools);
-        let says = !(sorted.said.is_empty() && sorted.calls.is_empty());
-        if sorted.results.is_empty() && says {
-            flush(&mut shown, &mut out);
-        }
         out.append(&mut sorted.results);
         shown.append(&mut sorted.shown);
-        if matches!(turn.role, Role::User | Role::Tool) && !sorted.said.is_empty() {
+        if sorted.said.is_empty() && sorted.calls.is_empty() {
+            continue;
+        }
+        if matches!(turn.role, Role::User | Role::Tool) {
             shown.append(&mut sorted.said);
             flush(&mut shown, &mut out);
-        } else if says {
+        } else {
+            flush(&mut shown, &mut out);
             out.push(message(turn.role, sorted.said, sorted.calls));
         }
     }
