@@ -535,7 +535,7 @@ fn a_cleared_result_loses_its_text_its_pictures_and_their_copy_and_keeps_its_pai
     let (text, again) = export(&session, entries);
     assert_eq!(sketches(&again)[2], "user: Read=[cleared]");
     assert!(!text.contains("AAAA") && !text.contains("long"), "{text}");
-    assert_eq!(text.lines().count(), 5);
+    assert_eq!(text.lines().count(), 6, "the last line is our mark");
     assert_eq!(text.lines().nth(2), Some(file.lines[2].as_str()));
     let keys = |line: &str| {
         serde_json::from_str::<Value>(line)
@@ -606,7 +606,7 @@ fn a_notice_and_a_summary_stand_where_they_were_put() {
     assert!(has_whole_chain(&text), "{text}");
     assert_eq!(
         text.lines().count(),
-        4,
+        5,
         "the notice is the parent that the next record looks for"
     );
     let record: Value =
@@ -645,6 +645,46 @@ fn a_notice_and_a_summary_stand_where_they_were_put() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn calls_recorded_before_an_export_say_nothing_of_it_and_later_ones_do() {
+    let session = with_picture().parse().sessions.remove(0);
+    let is_reported = |session: &Session| {
+        let reported = session.steps.iter().map(|step| step.usage.is_some());
+        reported.collect::<Vec<_>>()
+    };
+    let (whole, again) = export(&session, whole_context(&session));
+    assert_eq!(
+        is_reported(&again),
+        [true, true],
+        "nothing changed: {whole}"
+    );
+
+    let mut entries = whole_context(&session);
+    entries.remove(0);
+    let (text, again) = export(&session, entries.clone());
+    assert_eq!(is_reported(&again), [false, false], "{text}");
+    assert_eq!(again.models, session.models);
+
+    let mut later = File {
+        last: Some("id-4".into()),
+        ..File::default()
+    };
+    later.user("and now");
+    later.assistant("m9", &self::text("later"), 7);
+    let later = later.lines.join("\n");
+    let later = later
+        .replace("\"id-0\"", "\"new-0\"")
+        .replace("\"id-1\"", "\"new-1\"");
+    let continued = parse(&format!("{text}{later}")).sessions.remove(0);
+    assert_eq!(
+        is_reported(&continued),
+        [false, false, true],
+        "{text}{later}"
+    );
+    let (_, again) = export(&continued, whole_context(&continued)[1..].to_vec());
+    assert_eq!(is_reported(&again), [false, false]);
 }
 
 #[test]

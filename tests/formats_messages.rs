@@ -1041,3 +1041,72 @@ fn results_stand_right_behind_their_calls_in_another_format_whatever_came_betwee
         [user, assistant, user, assistant, user, assistant, user]
     );
 }
+
+#[test]
+fn messages_of_unknown_roles_go_when_anything_changes() {
+    let list = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"exit\",\"content\":\"b\"},{\"role\":\"user\",\"content\":\"c\"}]}";
+    let source = session(list.as_bytes());
+    assert_eq!(export(&source, "openai_chat", &all_kept(&source)), list);
+    let without_last = Managed {
+        entries: vec![ManagedEntry::Kept { message: 0 }],
+    };
+    assert_eq!(
+        export(&source, "openai_chat", &without_last),
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}"
+    );
+}
+
+#[test]
+fn calls_recorded_before_a_document_changed_say_nothing_of_it() {
+    let answer = |n: u64| {
+        format!(
+            "{{\"role\":\"assistant\",\"content\":\"b\",\"reasoning\":\"t\",\"extra\":{{\"response\":{{\"model\":\"m\",\"usage\":{{\"prompt_tokens\":{n},\"completion_tokens_details\":{{\"reasoning_tokens\":4}}}}}}}}}}"
+        )
+    };
+    let user = "{\"role\":\"user\",\"content\":\"a\"}";
+    let list = format!("{user},{},{user},{}", answer(10), answer(20));
+    let source = session(format!("{{\"messages\":[{list}]}}").as_bytes());
+    let mut fewer = all_kept(&source);
+    fewer.entries.remove(1);
+    let out = export(&source, "openai_chat", &fewer);
+    let mark = "\"plimsoll\": {\"managed\":true,\"messages\":3}";
+    assert_eq!(
+        out,
+        format!("{{{mark}, \"messages\":[{user},{user},{}]}}", answer(20))
+    );
+    let again = session(out.as_bytes());
+    assert_eq!(
+        (again.peak_recorded(), &again.models),
+        (None, &source.models)
+    );
+    assert_eq!(
+        lines(&again)[2..],
+        lines(&source)[4..],
+        "thoughts weigh what they did"
+    );
+    assert_eq!(again.parts[2], source.parts[4]);
+
+    let longer = out.replace("]}", &format!(",{user},{}]}}", answer(30)));
+    let longer = longer.replace("]},", "],");
+    let continued = session(longer.as_bytes());
+    assert_eq!(continued.peak_recorded(), Some(Tokens(30)));
+    let mut fewer = all_kept(&continued);
+    fewer.entries.remove(0);
+    let out = export(&continued, "openai_chat", &fewer);
+    assert!(
+        out.starts_with("{\"plimsoll\": {\"managed\":true,\"messages\":4}, "),
+        "{out}"
+    );
+    assert_eq!(session(out.as_bytes()).peak_recorded(), None);
+
+    // A bare list has no place for the mark, and a request without reports needs none.
+    for text in [
+        format!("[{list}]"),
+        format!("{{\"messages\":[{user},{user}]}}"),
+    ] {
+        let source = session(text.as_bytes());
+        let mut fewer = all_kept(&source);
+        fewer.entries.remove(0);
+        assert!(!export(&source, "openai_chat", &fewer).contains("plimsoll"));
+    }
+}

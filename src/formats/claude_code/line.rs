@@ -76,6 +76,8 @@ struct Line<'a> {
     has_history: bool,
     first_prompt: Option<String>,
     warnings: Vec<Warning>,
+    /// Records before this one were managed by us.
+    managed_end: usize,
 }
 
 /// A compaction, and the messages it wrote.
@@ -119,6 +121,10 @@ impl<'a> Line<'a> {
             has_history: false,
             first_prompt: None,
             warnings: Vec::new(),
+            managed_end: entries
+                .iter()
+                .rposition(|entry| matches!(entry.what, What::Managed))
+                .unwrap_or(0),
         }
     }
 
@@ -148,7 +154,11 @@ impl<'a> Line<'a> {
                 }
                 false
             }
-            What::Leaf(_) | What::Title(..) | What::Microcompaction | What::Aside => false,
+            What::Leaf(_)
+            | What::Title(..)
+            | What::Microcompaction
+            | What::Managed
+            | What::Aside => false,
         }
     }
 
@@ -245,7 +255,7 @@ impl<'a> Line<'a> {
     fn usage(&mut self, lines: &[usize]) -> Option<Usage> {
         let entries = self.entries;
         let reported = lines.iter().filter_map(|at| match &entries[*at].what {
-            What::Answered(answer) => Some((&entries[*at], answer.usage?)),
+            What::Answered(answer) if *at >= self.managed_end => Some((&entries[*at], answer.usage?)),
             _ => None,
         });
         let (mut found, mut odd) = (Vec::new(), None);

@@ -23,6 +23,10 @@ pub(super) const FORMAT: Format = Format {
     export: Some(export::export),
 };
 
+/// Subtype of the record that ends what we wrote. Calls recorded before it report contexts that the file does not
+/// hold any more, so they are not believed; what the program adds later counts.
+const MARK: &str = "plimsoll_managed";
+
 /// Types of records, as far as they are known; one unknown among many does no harm.
 const TYPES: &[&str] = &[
     "user",

@@ -48,6 +48,8 @@ pub(super) enum What {
     Title(Box<str>, bool),
     /// The program cleared old tool results, without saying which.
     Microcompaction,
+    /// We wrote what stands before it.
+    Managed,
     /// Nothing that goes to the model.
     Aside,
 }
@@ -276,6 +278,7 @@ fn system(value: &Value) -> What {
     match json::str_at(value, &["subtype"]) {
         Some("compact_boundary") => What::Boundary(boundary(value)),
         Some("microcompact_boundary") => What::Microcompaction,
+        Some(super::MARK) => What::Managed,
         // What a command of the program printed is sent along with the next prompt.
         Some("local_command") => What::Said(Said {
             parts: value.get("content").map(blocks::parts).unwrap_or_default(),

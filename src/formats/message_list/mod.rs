@@ -1,5 +1,12 @@
 //! What the formats that list messages share: where the list stands in a file, and writing the file again with
 //! another list in it, every other byte kept. What a message says is each format's own.
+//!
+//! Calls that were recorded before a document was changed report contexts that it does not hold any more. So a
+//! document whose list was changed says so in a member of its outermost object, `"plimsoll": {"managed": true,
+//! "messages": N}`, and what its first N messages report is not believed when it is read again. It is written only
+//! where a message reports something: a document without reports may be a request, and providers refuse members that
+//! they do not know. A bare list, or lines of messages, have no place for it: open their exports knowing that the
+//! reported usage is the source's.
 
 mod convert;
 mod edit;

@@ -11,6 +11,9 @@ use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
+/// The member of a document that says that its messages were managed.
+pub(super) const MARK: &str = "plimsoll";
+
 /// What sets the formats apart.
 #[derive(Debug)]
 pub(in crate::formats) struct Dialect {
@@ -182,9 +185,10 @@ fn read_one(
     let is_recorded = steps
         .iter()
         .any(|s| s.as_ref().is_some_and(|s| s.usage.is_some()));
+    let n_managed = settings.n_managed();
     let mut builder = start(source, settings, dialect, report);
     let mut calls = Calls::default();
-    for (element, step) in elements.into_iter().zip(steps) {
+    for (idx, (element, step)) in elements.into_iter().zip(steps).enumerate() {
         progress.go_on()?;
         let value = element.value.as_ref();
         let kind = value
@@ -196,8 +200,10 @@ fn read_one(
                 report.note(kind, true);
                 draft.raw = vec![element.span];
                 if draft.role == Role::Assistant && is_recorded {
-                    let step = step.unwrap_or_default();
+                    let mut step = step.unwrap_or_default();
+                    // A thought weighs the same wherever it stands; the call's context is not there any more.
                     note_reasoning(&mut draft, &step);
+                    step.usage = step.usage.filter(|_| idx >= n_managed);
                     builder.step(step);
                 }
                 builder.message(draft);
@@ -312,6 +318,13 @@ impl Settings {
             .get(key)?
             .as_str()
             .filter(|text| !text.trim().is_empty())
+    }
+
+    /// How many messages were managed by us: what they report belongs to contexts that the file does not hold.
+    fn n_managed(&self) -> usize {
+        let mark = self.0.get(MARK).filter(|m| json::is_true(m, &["managed"]));
+        let n = mark.and_then(|mark| json::u64_at(mark, &["messages"]));
+        n.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX))
     }
 
     /// The call that made a message, with what the file says for all calls.

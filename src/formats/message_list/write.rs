@@ -3,11 +3,15 @@
 
 use super::edit::{Editing, Fate, text_block};
 use super::layout::{self, Layout};
-use super::places::{Patch, array_at, at_path, patched, quoted, without, without_members};
-use super::read::Dialect;
+use super::places::{
+    Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
+};
+use super::read::{Dialect, MARK};
+use super::usage;
 use crate::formats::{CannotExport, json, jsonl};
 use crate::progress::Progress;
 use crate::session::{Body, Managed, ManagedEntry, Message, Part, Session, Span};
+use serde_json::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -40,15 +44,15 @@ pub(in crate::formats) fn write_own(
     let writing = Writing::new(session, dialect).ok_or_else(|| CannotExport {
         reason: "the conversation is not to be found in its file".to_owned(),
     })?;
-    let pieces = writing.pieces(managed)?;
+    let mut pieces = writing.pieces(managed)?;
     let (mut patches, dropped) = writing.body(managed);
     let bytes: &[u8] = &session.source.bytes;
-    let n_places = writing.n_answers() + writing.layout.elements.len();
-    let is_as_it_was = pieces.len() == n_places
-        && pieces
-            .iter()
-            .enumerate()
-            .all(|(idx, piece)| piece.is_untouched && piece.place == Some(idx));
+    let mut is_as_it_was = writing.is_as_it_was(&pieces);
+    if !is_as_it_was || !patches.is_empty() || !dropped.is_empty() {
+        pieces.retain(|piece| !writing.is_foreign(piece));
+        is_as_it_was = writing.is_as_it_was(&pieces);
+        patches.extend(writing.mark(&pieces, is_as_it_was));
+    }
     let mut keys = dropped;
     if !is_as_it_was {
         patches.push((writing.layout.list.clone(), writing.list(&pieces)));
@@ -178,6 +182,43 @@ impl<'a> Writing<'a> {
                 text,
             });
         }
+    }
+
+    /// The list has the same elements in the same order.
+    fn is_as_it_was(&self, pieces: &[Piece<'_>]) -> bool {
+        let n_places = self.n_answers() + self.layout.elements.len();
+        let is_there =
+            |(idx, piece): (usize, &Piece<'_>)| piece.is_untouched && piece.place == Some(idx);
+        pieces.len() == n_places && pieces.iter().enumerate().all(is_there)
+    }
+
+    /// An element that no provider takes for a message: of a role that the format does not know, or in the list
+    /// without any. A line without a role says something about the file and stays.
+    fn is_foreign(&self, piece: &Piece<'_>) -> bool {
+        let is_message = |place: usize| self.is_message.get(place) == Some(&true);
+        if piece.place.is_none_or(is_message) {
+            return false;
+        }
+        let element = json::parse_lenient(&piece.text).ok();
+        element.is_some_and(|e| self.is_list() || json::str_at(&e, &["role"]).is_some())
+    }
+
+    /// A patch that says that the list was changed, where its messages report calls and there is a place for it.
+    fn mark(&self, pieces: &[Piece<'_>], is_as_it_was: bool) -> Option<Patch> {
+        let bytes: &[u8] = &self.session.source.bytes;
+        let root = self.layout.root.as_ref()?;
+        let text = json!({"managed": true, "messages": pieces.len()})
+            .to_string()
+            .into_bytes();
+        if let Some(old) = json::member(bytes, root, MARK) {
+            return Some((old, text));
+        }
+        let reports = |piece: &Piece<'_>| {
+            json::parse_lenient(&piece.text).is_ok_and(|m| usage::step_of(&m).is_some())
+        };
+        let is_needed = self.session.steps.iter().any(|step| step.usage.is_some())
+            && (is_as_it_was || pieces.iter().any(reports));
+        is_needed.then(|| with_member(bytes, root, MARK, &text))
     }
 
     /// How many answers stand beside the list.

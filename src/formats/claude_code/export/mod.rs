@@ -4,6 +4,10 @@
 //! A summary needs a `compact_boundary`; it stands at the top of the file, since only what follows the boundary
 //! is context, and that is all of the file. Whatever role it speaks as, what we write is a `user` record: so the
 //! program itself writes summaries and reminders.
+//!
+//! Where anything changed, the last record is a mark: an empty `system` record of a subtype of ours, as the ones that
+//! fill gaps in the chain. The program sends only the subtypes that it knows to the model and carries on behind any
+//! record of the chain, so its own records may follow.
 
 mod chain;
 mod edit;
@@ -43,7 +47,14 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
             }
         }
     }
-    Ok(write(&items))
+    Ok(write(&items, !is_whole(session, managed)))
+}
+
+/// Everything is there as it was said.
+fn is_whole(session: &Session, managed: &Managed) -> bool {
+    let is_kept = |(idx, entry): (usize, &ManagedEntry)| matches!(entry, ManagedEntry::Kept { message } if *message == idx);
+    managed.entries.len() == session.messages.len()
+        && managed.entries.iter().enumerate().all(is_kept)
 }
 
 /// What becomes one line of the file.
@@ -118,7 +129,7 @@ fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
     })
 }
 
-fn write(items: &[Item<'_>]) -> Vec<u8> {
+fn write(items: &[Item<'_>], is_changed: bool) -> Vec<u8> {
     let mut chain = Chain::default();
     if items.iter().any(|item| {
         matches!(
@@ -147,6 +158,10 @@ fn write(items: &[Item<'_>]) -> Vec<u8> {
                 chain.ours(next, copied(items, at), &written(text, *kind));
             }
         }
+    }
+    if is_changed && !items.is_empty() {
+        let mark = json!({"type": "system", "subtype": super::MARK, "content": "", "isMeta": true});
+        chain.boundary(copied(items, items.len() - 1), &mark);
     }
     chain.out
 }
