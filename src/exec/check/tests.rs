@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::engine::{WindowPlan, WindowSource};
-use crate::session::WrittenKind;
-use crate::tokens::Progress;
+use crate::session::{ManagedEntry, ManagedPart, Role, WrittenKind};
+use crate::tokens::{Progress, TokenLedger};
 
 const SOURCE: &str = r#"[
  {"role": "user", "content": "Read a and b."},
@@ -13,9 +13,13 @@ const SOURCE: &str = r#"[
 ]"#;
 
 fn case() -> Case {
+    case_of(SOURCE)
+}
+
+fn case_of(source: &str) -> Case {
     let input = Input {
         name: "c.json".to_owned(),
-        bytes: Arc::from(SOURCE.as_bytes()),
+        bytes: Arc::from(source.as_bytes()),
     };
     let session = formats::parse(&input)
         .expect("a conversation")
@@ -37,11 +41,11 @@ fn whole(case: &Case) -> Managed {
     }
 }
 
-/// What the checks say about these bytes, where the whole conversation was promised.
-fn said_of(written: &str) -> Vec<(&'static str, bool)> {
+/// What the checks say about these bytes, where the whole of a conversation was promised.
+fn checks_of(source: &str, format: &str, written: &str) -> Vec<Check> {
     let (case, format) = (
-        case(),
-        formats::by_name("openai_chat").expect("a format of ours"),
+        case_of(source),
+        formats::by_name(format).expect("a format of ours"),
     );
     let (managed, tokens) = (whole(&case), case.ledger.total());
     let promise = Promise {
@@ -52,6 +56,11 @@ fn said_of(written: &str) -> Vec<(&'static str, bool)> {
         format,
     };
     all(&promise, written.as_bytes().to_vec())
+}
+
+/// The same by name, where the source was to be written.
+fn said_of(written: &str) -> Vec<(&'static str, bool)> {
+    checks_of(SOURCE, "openai_chat", written)
         .into_iter()
         .map(|check| (check.name, check.ok))
         .collect()
@@ -131,18 +140,94 @@ fn an_id_that_stands_for_two_calls_fails() {
 }
 
 #[test]
-fn in_another_format_reasoning_and_pictures_may_be_left_out_and_little_else() {
-    let difference = |group, promised, measured| {
-        Difference {
-            group,
-            promised,
-            measured,
-        }
-        .is_explained(Tokens(10_000))
+fn untouched_messages_in_another_order_fail() {
+    let lines: Vec<&str> = SOURCE.lines().collect();
+    let [first, asked, answered, last] = [1, 2, 3, 4].map(|n| lines[n].trim_end_matches(','));
+    let shuffled = format!("[\n{last},\n{first},\n{asked},\n{answered}]");
+    assert!(failed(&shuffled).contains(&"kept bytes"));
+    let shuffled = format!("[\n{first},\n{last},\n{asked},\n{answered}]");
+    assert_eq!(failed(&shuffled), ["kept bytes"]);
+}
+
+#[test]
+fn a_result_that_does_not_stand_right_behind_its_call_fails() {
+    let lines: Vec<&str> = SOURCE.lines().collect();
+    let between = r#" {"role": "user", "content": "wait"},"#;
+    let apart = [&lines[..3], &[between], &lines[3..]].concat().join("\n");
+    assert!(failed(&apart).contains(&"pairs"), "{:?}", failed(&apart));
+}
+
+#[test]
+fn what_the_source_has_no_result_for_is_said_and_may_stay() {
+    let source = SOURCE.replace("\"tool\", \"tool_call_id\": \"c1\"", "\"user\"");
+    let checks = checks_of(&source, "openai_chat", &source);
+    let pairs = &checks[0];
+    assert!(
+        pairs.ok && checks.iter().all(|check| check.ok),
+        "{checks:?}"
+    );
+    assert_eq!(
+        pairs.detail,
+        "1 calls, 1 without a result as in the source: a provider will refuse this until it is repaired"
+    );
+}
+
+#[test]
+fn a_role_that_no_provider_takes_fails() {
+    let with_exit = SOURCE.replace("\n]", ",\n {\"role\": \"exit\", \"content\": \"done\"}\n]");
+    assert_eq!(failed(&with_exit), ["roles"]);
+}
+
+#[test]
+fn an_empty_text_beside_others_fails_unless_the_source_has_it() {
+    let blank = SOURCE.replace(
+        "\"Both are read.\"",
+        r#"[{"type": "text", "text": "\n"}, {"type": "text", "text": "Both are read."}]"#,
+    );
+    assert!(failed(&blank).contains(&"roles"));
+    let checks = checks_of(&blank, "openai_chat", &blank);
+    assert!(checks.iter().all(|check| check.ok), "{checks:?}");
+    assert!(
+        checks[1]
+            .detail
+            .ends_with("1 empty texts as in the source, which providers refuse")
+    );
+}
+
+/// The source as Anthropic's messages.
+const ELSEWHERE: &str = r#"{"model": "m", "messages": [
+ {"role": "user", "content": "Read a and b."},
+ {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "a"}}]},
+ {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "one two three four five six seven"}]},
+ {"role": "assistant", "content": "Both are read."}
+]}"#;
+
+#[test]
+fn in_another_format_the_framing_may_weigh_otherwise_and_the_contents_must_be_there() {
+    let failed = |written: &str| {
+        let checks = checks_of(SOURCE, "anthropic_messages", written);
+        let failed = checks.into_iter().filter(|check| !check.ok);
+        failed
+            .map(|check| (check.name, check.detail))
+            .collect::<Vec<_>>()
     };
-    assert!(difference(THINKING, 5_000, 0) && difference(MEDIA, 5_000, 0));
-    assert!(!difference(MEDIA, 0, 5_000) && !difference(0, 5_000, 0));
-    assert!(difference(0, 5_000, 4_800) && !difference(0, 5_000, 4_799));
+    assert_eq!(failed(ELSEWHERE), []);
+    let spaced = ELSEWHERE.replace("{\"path\": \"a\"}", "{ \"path\" : \"a\" }");
+    assert_eq!(failed(&spaced), []);
+    for (what, instead) in [
+        ("Both are read.", "Both are."),
+        ("\"a\"}", "\"b\"}"),
+        ("three four", "three"),
+        ("Read a and b.", "Read a and b. Now."),
+    ] {
+        let found = failed(&ELSEWHERE.replace(what, instead));
+        assert!(matches!(&found[..], [("tokens", _)]), "{what}: {found:?}");
+    }
+    let more = ELSEWHERE.replace(
+        "\"content\": \"Both are read.\"",
+        r#""content": [{"type": "text", "text": "Both are read."}, {"type": "text", "text": "Or so."}]"#,
+    );
+    assert!(matches!(&failed(&more)[..], [("tokens", _)]));
 }
 
 #[test]
@@ -177,7 +262,7 @@ fn the_promise_by_kind_adds_up_to_what_the_context_weighs() {
         .sum();
     let ours = case.ledger.weigh("gone").0 + case.ledger.weigh("a notice").0;
     assert_eq!(
-        promised_groups(&promise).iter().sum::<u64>(),
+        tokens::promised_groups(&promise).iter().sum::<u64>(),
         untouched + ours
     );
 }

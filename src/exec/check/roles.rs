@@ -1,0 +1,96 @@
+//! Who speaks, and that nobody says nothing.
+
+use super::{Check, Promise};
+use crate::formats::ImportReport;
+use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Part, Role, Session};
+use std::ops::Range;
+
+/// A person speaks first and nobody says nothing, except where the source has it so; and no message of the written
+/// file has a role that the format does not know.
+pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport) -> Check {
+    let source = &promise.case.session;
+    if let Some(role) = unknown_role(promise, report) {
+        return Check::failed(
+            "roles",
+            format!("a message has the role `{role}`, which no provider takes"),
+        );
+    }
+    let first = first_speaker(read);
+    if first != Some(Role::User) && first_speaker(source) == Some(Role::User) {
+        let who = first.map_or("nobody", Role::name);
+        return Check::failed(
+            "roles",
+            format!("the conversation begins with {who}, not with the user"),
+        );
+    }
+    let empty: Vec<usize> = (0..read.messages.len())
+        .filter(|idx| n_empty(read, read.messages[*idx].parts.clone()) > 0)
+        .collect();
+    let n: usize = read
+        .messages
+        .iter()
+        .map(|m| n_empty(read, m.parts.clone()))
+        .sum();
+    let allowed = if promise.is_same_format() {
+        n_empty_kept(source, promise.managed)
+    } else {
+        0
+    };
+    if n > allowed {
+        let message = empty.first().map_or(0, |idx| idx + 1);
+        return Check::failed("roles", format!("message {message} has an empty text"));
+    }
+    let begins = first.map_or("nobody", Role::name);
+    let empty = match n {
+        0 => String::new(),
+        n => format!("; {n} empty texts as in the source, which providers refuse"),
+    };
+    Check::passed(
+        "roles",
+        format!(
+            "{} messages, the first by {begins}{empty}",
+            read.messages.len()
+        ),
+    )
+}
+
+/// A role among the messages of a list that was not read as one. Records of a session file are no such list.
+fn unknown_role<'a>(promise: &Promise<'_>, report: &'a ImportReport) -> Option<&'a str> {
+    let is_list = matches!(promise.format.name, "openai_chat" | "anthropic_messages");
+    let records = report.records.iter().filter(|_| is_list);
+    records
+        .filter(|(role, count)| *role != "other" && count.in_context < count.count)
+        .map(|(role, _)| role.as_str())
+        .next()
+}
+
+fn first_speaker(session: &Session) -> Option<Role> {
+    session
+        .messages
+        .iter()
+        .map(|m| m.role)
+        .find(|role| *role != Role::System)
+}
+
+/// Texts of nothing but white space; a message without parts is one.
+fn n_empty(session: &Session, parts: Range<usize>) -> usize {
+    let blank = session.parts[parts.clone()].iter().filter(|p| is_blank(p));
+    blank.count() + usize::from(parts.is_empty())
+}
+
+fn is_blank(part: &Part) -> bool {
+    matches!(&part.body, Body::Text(text) if text.trim().is_empty())
+}
+
+/// The same among what was kept of the source.
+fn n_empty_kept(source: &Session, managed: &Managed) -> usize {
+    let of_entry = |entry: &ManagedEntry| match entry {
+        ManagedEntry::Kept { message } => n_empty(source, source.messages[*message].parts.clone()),
+        ManagedEntry::Edited { parts, .. } => {
+            let is_blank_kept = |part: &&ManagedPart| matches!(part, ManagedPart::Kept { part } if is_blank(&source.parts[*part]));
+            parts.iter().filter(is_blank_kept).count()
+        }
+        ManagedEntry::Written { .. } => 0,
+    };
+    managed.entries.iter().map(of_entry).sum()
+}

@@ -1,0 +1,143 @@
+//! The file weighs what was promised.
+
+use super::{Check, Promise, contents, context_messages};
+use crate::session::{Kind, ManagedEntry, ManagedPart, Session, kind_of};
+use crate::tokens::TokenLedger;
+use crate::units::Tokens;
+
+const NAME: &str = "tokens";
+
+/// The same format weighs the same to the token. Another one frames and carries things differently: then what is said
+/// must be the same, and the difference is named.
+pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
+    let ledger = promise.case.ledger.recount(read);
+    let measured: Tokens = context_messages(read)
+        .into_iter()
+        .map(|idx| ledger.message(idx))
+        .sum();
+    let measured = measured + promise.overhead;
+    let figures = format!("promised {}, measured {}", promise.tokens.0, measured.0);
+    if promise.is_same_format() {
+        return if measured == promise.tokens {
+            Check::passed(NAME, figures)
+        } else {
+            Check::failed(NAME, figures)
+        };
+    }
+    if let Some(difference) = contents::difference(promise, read) {
+        return Check::failed(NAME, format!("{figures}; {difference}"));
+    }
+    let differences = differences(&promised_groups(promise), &measured_groups(read, &ledger));
+    if differences.is_empty() {
+        return Check::passed(NAME, figures);
+    }
+    let named: Vec<String> = differences.iter().map(Difference::to_string).collect();
+    let label = promise.format.label;
+    Check::passed(
+        NAME,
+        format!(
+            "{figures}; all texts, calls and results are there, but {label} frames or leaves out: {}",
+            named.join(", ")
+        ),
+    )
+}
+
+/// What formats may carry differently, each summed by itself.
+const GROUPS: [&str; 6] = [
+    "text",
+    "tool definitions",
+    "thinking",
+    "tool calls",
+    "tool results",
+    "media",
+];
+
+fn group(kind: Kind) -> usize {
+    match kind {
+        Kind::System | Kind::User | Kind::Assistant | Kind::Summary | Kind::Notice => 0,
+        Kind::Tools => 1,
+        Kind::Thinking => 2,
+        Kind::ToolCall => 3,
+        Kind::ToolResult => 4,
+        Kind::Media => 5,
+    }
+}
+
+pub(super) fn promised_groups(promise: &Promise<'_>) -> [u64; GROUPS.len()] {
+    let (session, ledger) = (&promise.case.session, &promise.case.ledger);
+    let mut sums = [0; GROUPS.len()];
+    let mut add = |message: usize, part: usize, tokens: Tokens| {
+        sums[group(kind_of(&session.messages[message], &session.parts[part]))] += tokens.0;
+    };
+    for entry in &promise.managed.entries {
+        match entry {
+            ManagedEntry::Kept { message } => {
+                session.messages[*message]
+                    .parts
+                    .clone()
+                    .for_each(|part| add(*message, part, ledger.part(part)));
+            }
+            ManagedEntry::Edited { message, parts } => parts.iter().for_each(|fate| match fate {
+                ManagedPart::Kept { part } => add(*message, *part, ledger.part(*part)),
+                ManagedPart::Replaced { part, text } => add(*message, *part, ledger.weigh(text)),
+            }),
+            ManagedEntry::Written { .. } => {}
+        }
+    }
+    let written = promise
+        .managed
+        .entries
+        .iter()
+        .filter_map(|entry| match entry {
+            ManagedEntry::Written { text, .. } => Some(ledger.weigh(text).0),
+            _ => None,
+        });
+    sums[0] += written.sum::<u64>();
+    sums
+}
+
+fn measured_groups(read: &Session, ledger: &TokenLedger) -> [u64; GROUPS.len()] {
+    let mut sums = [0; GROUPS.len()];
+    for idx in context_messages(read) {
+        let message = &read.messages[idx];
+        for part in message.parts.clone() {
+            sums[group(kind_of(message, &read.parts[part]))] += ledger.part(part).0;
+        }
+    }
+    sums
+}
+
+/// What the export holds more or less of than the promise.
+struct Difference {
+    group: usize,
+    promised: u64,
+    measured: u64,
+}
+
+fn differences(promised: &[u64], measured: &[u64]) -> Vec<Difference> {
+    let pairs = promised.iter().zip(measured).enumerate();
+    pairs
+        .filter(|(_, (promised, measured))| promised != measured)
+        .map(|(group, (promised, measured))| Difference {
+            group,
+            promised: *promised,
+            measured: *measured,
+        })
+        .collect()
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let more = if self.measured > self.promised {
+            "more"
+        } else {
+            "less"
+        };
+        write!(
+            f,
+            "{} {more} of {}",
+            self.promised.abs_diff(self.measured),
+            GROUPS[self.group]
+        )
+    }
+}
