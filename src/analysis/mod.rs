@@ -4,4 +4,4 @@ mod breakdown;
 mod verdict;
 
 pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
-pub use verdict::{Clause, Link, Verdict, verdict};
+pub use verdict::{Clause, Link, Severity, Verdict, verdict};

@@ -3,7 +3,7 @@
 //! It speaks about what really happened, with the tokens that the provider reported where it did.
 
 use crate::engine::{Case, Outcome, Sample};
-use crate::session::{Body, Session};
+use crate::session::{Body, Kind, Role, Session};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 use serde_json::Value;
@@ -12,11 +12,25 @@ use std::ops::Range;
 /// One sentence about a session: where it peaked, where it crossed trigger and window, which message did it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
-    /// Its clauses, in order; shown joined by a space.
+    /// Its pieces, in order, spaces and full stops included.
     pub clauses: Vec<Clause>,
+    /// How bad it is.
+    pub severity: Severity,
 }
 
-/// A piece of the sentence.
+/// How bad it is what happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// It never reached the trigger.
+    #[default]
+    Ok,
+    /// It crossed the trigger.
+    Warning,
+    /// A call did not fit in usable or window, or the next one would not.
+    Bad,
+}
+
+/// A piece of the sentence: plain words, or the one noun that leads to where it happened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clause {
     /// Its text.
@@ -37,11 +51,7 @@ pub enum Link {
 impl Verdict {
     /// The whole sentence.
     pub fn text(&self) -> String {
-        self.clauses
-            .iter()
-            .map(|c| c.text.as_str())
-            .collect::<Vec<_>>()
-            .join(" ")
+        self.clauses.iter().map(|c| c.text.as_str()).collect()
     }
 }
 
@@ -50,6 +60,7 @@ pub fn verdict(case: &Case, recorded: &Outcome, output_reserve: Tokens, trigger:
     let mut said = Sentence {
         case,
         clauses: Vec::new(),
+        severity: Severity::Ok,
     };
     let limits = Limits {
         output_reserve,
@@ -62,13 +73,11 @@ pub fn verdict(case: &Case, recorded: &Outcome, output_reserve: Tokens, trigger:
         said.compactions();
     } else {
         let total = said.tokens(case.ledger.total(), false);
-        said.say(
-            format!("No model call in this file; it weighs {total}."),
-            None,
-        );
+        said.say(format!("No model call in this file; it weighs {total}."));
     }
     Verdict {
         clauses: said.clauses,
+        severity: said.severity,
     }
 }
 
@@ -96,28 +105,44 @@ fn highest(samples: &[Sample]) -> Option<&Sample> {
         .reduce(|a, b| if b.tokens > a.tokens { b } else { a })
 }
 
-/// The clauses so far.
+/// The pieces so far.
 struct Sentence<'a> {
     case: &'a Case,
     clauses: Vec<Clause>,
+    severity: Severity,
 }
 
 impl Sentence<'_> {
-    fn say(&mut self, text: String, link: Option<Link>) {
-        self.clauses.push(Clause { text, link });
+    /// Plain words; each sentence but the first begins with a space.
+    fn say(&mut self, text: impl Into<String>) {
+        self.clauses.push(Clause {
+            text: text.into(),
+            link: None,
+        });
+    }
+
+    fn link(&mut self, text: impl Into<String>, link: Link) {
+        self.clauses.push(Clause {
+            text: text.into(),
+            link: Some(link),
+        });
+    }
+
+    fn call(&mut self, step: usize) {
+        self.link(format!("call {}", step + 1), Link::Step(step));
+    }
+
+    fn is(&mut self, severity: Severity) {
+        self.severity = self.severity.max(severity);
     }
 
     fn peak(&mut self, sample: &Sample) {
-        let percent = sample.tokens.share_of(sample.window).0 * 100.0;
-        let (peak, window) = (
-            self.tokens(sample.tokens, self.is_reported(sample)),
-            sample.window.short(),
-        );
-        let call = sample.step + 1;
-        self.say(
-            format!("Peaked at {percent:.0} % of {window} ({peak}) at call {call}."),
-            Some(Link::Step(sample.step)),
-        );
+        let window = sample.window.short();
+        let share = percent(sample.tokens, sample.window);
+        let peak = self.tokens(sample.tokens, self.is_reported(sample));
+        self.say("Peaked at ");
+        self.link(format!("{share} of {window}"), Link::Step(sample.step));
+        self.say(format!(" ({peak}) at call {}.", sample.step + 1));
     }
 
     fn crossings(&mut self, samples: &[Sample], limits: Limits, peak: &Sample) {
@@ -126,54 +151,68 @@ impl Sentence<'_> {
         let over_window = samples.iter().find(|s| s.tokens > s.window);
         // One step may cross both; its message is named once.
         let is_both = over_trigger.is_some_and(|t| over_window.is_some_and(|w| w.step == t.step));
-        match over_trigger {
-            Some(sample) => {
-                let window = if is_both {
-                    format!(" and the window ({})", sample.window.short())
-                } else {
-                    String::new()
-                };
-                self.crossed(
-                    &format!("trigger ({}){window}", limits.trigger(sample).short()),
-                    sample,
-                );
-            }
-            None => self.say(
-                format!(
-                    "Never reached the trigger ({}).",
-                    limits.trigger(peak).short()
-                ),
-                None,
-            ),
+        if over_usable.or(over_window).is_some() {
+            self.is(Severity::Bad);
+        }
+        if let Some(sample) = over_trigger {
+            self.is(Severity::Warning);
+            let window = if is_both {
+                format!(" and the window ({})", sample.window.short())
+            } else {
+                String::new()
+            };
+            let trigger = limits.trigger(sample).short();
+            self.crossed(&format!("trigger ({trigger}){window}"), samples, sample);
+        } else {
+            let trigger = limits.trigger(peak).short();
+            self.say(format!(" Never reached the trigger ({trigger})."));
         }
         match (over_usable, over_window) {
             (_, Some(sample)) if !is_both => {
-                self.crossed(&format!("window ({})", sample.window.short()), sample);
+                let window = sample.window.short();
+                self.crossed(&format!("window ({window})"), samples, sample);
             }
-            (Some(sample), None) => self.cut_into_reserve(sample, limits.usable(sample)),
+            (Some(sample), None) => {
+                let usable = limits.usable(sample).short();
+                self.say(format!(
+                    " Cut into the output reserve (usable {usable}) at "
+                ));
+                self.call(sample.step);
+                self.say(".");
+            }
             _ => {}
         }
     }
 
-    fn cut_into_reserve(&mut self, sample: &Sample, usable: Tokens) {
-        let (usable, call) = (usable.short(), sample.step + 1);
-        let text = format!("Cut into the output reserve (usable {usable}) at call {call}.");
-        self.say(text, Some(Link::Step(sample.step)));
+    /// "Crossed the trigger (126k) at call 212: read main.ts (+12.8k)."
+    fn crossed(&mut self, what: &str, samples: &[Sample], sample: &Sample) {
+        self.say(format!(" Crossed the {what} at "));
+        self.call(sample.step);
+        match culprit(self.case, samples, sample) {
+            Some(Culprit::Message(message)) => {
+                self.say(": ");
+                self.heavy(message);
+            }
+            Some(Culprit::Base(base)) => {
+                let base = self.tokens(base, false);
+                self.say(format!(": system prompt and tools alone are {base}."));
+            }
+            Some(Culprit::Beginning(n)) => {
+                let plural = if n == 1 { "" } else { "s" };
+                self.say(format!(", which began with {n} message{plural}."));
+            }
+            None => self.say("."),
+        }
     }
 
-    /// "Crossed the trigger (126k) at call 212:" "read main.ts (+12.8k)."
-    fn crossed(&mut self, what: &str, sample: &Sample) {
-        let call = sample.step + 1;
-        let link = Some(Link::Step(sample.step));
-        match heaviest_new_part(self.case, sample.step) {
-            Some((message, part)) => {
-                let grown = self.tokens(self.case.ledger.part(part), false);
-                let name = name_of(&self.case.session, message, part);
-                self.say(format!("Crossed the {what} at call {call}:"), link);
-                self.say(format!("{name} (+{grown})."), Some(Link::Message(message)));
-            }
-            None => self.say(format!("Crossed the {what} at call {call}."), link),
-        }
+    /// `read main.ts (+12.8k).`, linked to the message, with all that the message weighs.
+    fn heavy(&mut self, message: usize) {
+        let is_estimate = self.case.ledger.basis == Basis::Estimated;
+        let about = if is_estimate { "≈" } else { "" };
+        let grown = self.case.ledger.message(message).short();
+        let name = name_of(self.case, message);
+        self.link(name, Link::Message(message));
+        self.say(format!(" ({about}+{grown})."));
     }
 
     /// A session often ends because the next call did not fit: then no call shows what sank it.
@@ -183,26 +222,22 @@ impl Sentence<'_> {
             return;
         };
         let (tokens, window) = (recorded.context.tokens(), sample.window);
-        let is_known = recorded.samples.iter().any(|s| s.tokens > limits.usable(s));
         let is_whole = recorded.samples.len() == session.steps.len();
-        if is_known || !is_whole || tokens <= limits.usable(sample) {
+        if self.severity == Severity::Bad || !is_whole || tokens <= limits.usable(sample) {
             return;
         }
-        let percent = tokens.share_of(window).0 * 100.0;
+        self.is(Severity::Bad);
+        let share = percent(tokens, window);
         let since = last.context_end..session.messages.len();
-        let culprit = heaviest_part(self.case, since);
         let (needed, window) = (self.tokens(tokens, false), window.short());
-        let text = format!(
-            "The file ends before the next call, which would need {needed}, {percent:.0} % of {window}"
-        );
-        match culprit {
-            Some((message, part)) => {
-                let grown = self.tokens(self.case.ledger.part(part), false);
-                let name = name_of(session, message, part);
-                self.say(format!("{text}:"), Some(Link::Message(message)));
-                self.say(format!("{name} (+{grown})."), Some(Link::Message(message)));
-            }
-            None => self.say(format!("{text}."), None),
+        self.say(format!(
+            " The file ends before the next call, which would need {needed}, {share} of {window}"
+        ));
+        if let Some(message) = heaviest_message(self.case, since) {
+            self.say(": ");
+            self.heavy(message);
+        } else {
+            self.say(".");
         }
     }
 
@@ -212,11 +247,13 @@ impl Sentence<'_> {
             return;
         };
         let last_step = self.case.session.steps.len().saturating_sub(1);
-        let text = match recorded.len() {
-            1 => "1 recorded compaction.".to_owned(),
-            n => format!("{n} recorded compactions."),
-        };
-        self.say(text, Some(Link::Step(first.step.min(last_step))));
+        let plural = if recorded.len() == 1 { "" } else { "s" };
+        self.say(" ");
+        self.link(
+            format!("{} compaction{plural}", recorded.len()),
+            Link::Step(first.step.min(last_step)),
+        );
+        self.say(" recorded.");
     }
 
     fn is_reported(&self, sample: &Sample) -> bool {
@@ -234,24 +271,58 @@ impl Sentence<'_> {
     }
 }
 
-/// The heaviest part that entered between the step before and this one; with its message.
-fn heaviest_new_part(case: &Case, step: usize) -> Option<(usize, usize)> {
-    (step < case.session.steps.len())
-        .then(|| case.session.new_messages(step))
-        .and_then(|new| heaviest_part(case, new))
+/// What made a step cross.
+enum Culprit {
+    /// The heaviest message that was new.
+    Message(usize),
+    /// What no message holds, which came with this step: system prompt and tools.
+    Base(Tokens),
+    /// So many messages at once, none of which stands out.
+    Beginning(usize),
 }
 
-fn heaviest_part(case: &Case, messages: Range<usize>) -> Option<(usize, usize)> {
-    let messages = messages.filter(|idx| case.session.messages[*idx].in_history);
-    let parts = messages.flat_map(|idx| {
-        case.session.messages[idx]
-            .parts
-            .clone()
-            .map(move |part| (idx, part))
-    });
-    // The first of equals.
-    parts.reduce(|a, b| {
-        if case.ledger.part(b.1) > case.ledger.part(a.1) {
+/// A first call may begin with a long history: a message is to blame only if it is so much of it.
+const STANDS_OUT: f64 = 0.25;
+
+fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> {
+    let step = sample.step;
+    if step >= case.session.steps.len() {
+        return None;
+    }
+    let before = step.checked_sub(1).and_then(|step| samples.get(step));
+    let base = base(sample);
+    let base_grown = base - before.map_or(Tokens::ZERO, self::base);
+    let new = case.session.new_messages(step);
+    let heaviest = heaviest_message(case, new.clone());
+    let weight = heaviest.map_or(Tokens::ZERO, |message| case.ledger.message(message));
+    if base_grown > weight {
+        return Some(Culprit::Base(base));
+    }
+    let message = heaviest?;
+    if step == 0 && weight.share_of(sample.tokens).0 < STANDS_OUT {
+        let spoken = new.filter(|m| is_spoken(case, *m)).count();
+        return Some(Culprit::Beginning(spoken));
+    }
+    Some(Culprit::Message(message))
+}
+
+/// System prompt, tools and what the file does not hold.
+fn base(sample: &Sample) -> Tokens {
+    [Kind::System, Kind::Tools]
+        .map(|kind| Tokens::from(sample.by_kind[kind.index()]))
+        .into_iter()
+        .sum()
+}
+
+fn is_spoken(case: &Case, message: usize) -> bool {
+    let message = &case.session.messages[message];
+    message.in_history && message.role != Role::System
+}
+
+/// The first of the heaviest messages that people, model or tools wrote.
+fn heaviest_message(case: &Case, messages: Range<usize>) -> Option<usize> {
+    messages.filter(|m| is_spoken(case, *m)).reduce(|a, b| {
+        if case.ledger.message(b) > case.ledger.message(a) {
             b
         } else {
             a
@@ -259,18 +330,21 @@ fn heaviest_part(case: &Case, messages: Range<usize>) -> Option<(usize, usize)> 
     })
 }
 
-/// How a person would call a part: `read main.ts`, `bash cargo test`, `the user's message`.
-fn name_of(session: &Session, message: usize, part: usize) -> String {
-    let body = &session.parts[part].body;
-    let Some((tool, arguments)) = call_of(session, part) else {
-        return match body {
-            Body::Media { .. } => format!("a picture or document in message {}", message + 1),
-            _ => format!(
-                "{} message {}",
-                session.messages[message].role.name(),
-                message + 1
-            ),
+/// How a person would call a message, by its heaviest part: `read main.ts`, `bash cargo test`, `user message 3`.
+fn name_of(case: &Case, message: usize) -> String {
+    let session = &case.session;
+    let weight = |part: usize| case.ledger.part(part);
+    let parts = session.messages[message].parts.clone();
+    let heaviest = parts.reduce(|a, b| if weight(b) > weight(a) { b } else { a });
+    let is_media = heaviest.is_some_and(|p| matches!(session.parts[p].body, Body::Media { .. }));
+    let Some((tool, arguments)) = heaviest.and_then(|part| call_of(session, part)) else {
+        let role = session.messages[message].role.name();
+        let what = if is_media {
+            "a picture or document in"
+        } else {
+            role
         };
+        return format!("{what} message {}", message + 1);
     };
     match subject(arguments) {
         Some(subject) => format!("{tool} {subject}"),
@@ -340,6 +414,25 @@ fn subject(arguments: &str) -> Option<String> {
         ""
     };
     (!short.is_empty()).then(|| format!("{short}{cut}"))
+}
+
+/// 92 %, <1 %: a little is not nothing.
+fn percent(tokens: Tokens, window: Tokens) -> String {
+    let value = tokens.share_of(window).0 * 100.0;
+    if tokens > Tokens::ZERO && value < 0.5 {
+        "<1 %".to_owned()
+    } else {
+        format!("{value:.0} %")
+    }
+}
+
+fn trim(number: &str, unit: char) -> String {
+    let trimmed = if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
+    };
+    format!("{trimmed}{unit}")
 }
 
 #[cfg(test)]

@@ -114,16 +114,12 @@ fn sentence(case: &Case) -> Verdict {
     verdict(case, &recorded(case), RESERVE, Share(0.75))
 }
 
-/// The text with the weight of the culprit left out, which the fit decides.
-fn without_weights(verdict: &Verdict) -> Vec<(String, Option<Link>)> {
-    let strip = |text: &str| match text.split_once(" (+") {
-        Some((name, _)) => name.to_owned(),
-        None => text.to_owned(),
-    };
-    verdict
-        .clauses
-        .iter()
-        .map(|c| (strip(&c.text), c.link))
+/// What the sentence leads to, in its order.
+fn links(verdict: &Verdict) -> Vec<(&str, Link)> {
+    let linked = |c: &'_ Clause| c.link.is_some();
+    let clauses = verdict.clauses.iter().filter(|c| linked(c));
+    clauses
+        .filter_map(|c| Some((c.text.as_str(), c.link?)))
         .collect()
 }
 
@@ -134,25 +130,71 @@ fn a_session_that_stays_low_says_that_it_never_reached_the_trigger() {
         verdict.text(),
         "Peaked at 42 % of 1k (420) at call 2. Never reached the trigger (600)."
     );
+    assert_eq!(verdict.severity, Severity::Ok);
 }
 
 #[test]
 fn the_message_that_crossed_the_trigger_is_named_and_linked() {
     let verdict = sentence(&reading_session(640));
     assert_eq!(
-        without_weights(&verdict),
+        links(&verdict),
         [
-            (
-                "Peaked at 64 % of 1k (640) at call 2.".to_owned(),
-                Some(Link::Step(1))
-            ),
-            (
-                "Crossed the trigger (600) at call 2:".to_owned(),
-                Some(Link::Step(1))
-            ),
-            ("read main.ts".to_owned(), Some(Link::Message(2))),
-        ]
+            ("64 % of 1k", Link::Step(1)),
+            ("call 2", Link::Step(1)),
+            ("read main.ts", Link::Message(2)),
+        ],
+        "only nouns are links"
     );
+    assert_eq!(verdict.severity, Severity::Warning);
+}
+
+#[test]
+fn the_culprit_weighs_what_its_whole_message_weighs() {
+    let mut builder = builder();
+    builder.message(Draft::new(Role::User, text("Go.")));
+    step(&mut builder, 100);
+    let mut parts = call("c1", "read", r#"{"path":"a.rs"}"#);
+    parts.extend(text(
+        "Let me see, and see again, what it is that a.rs does.",
+    ));
+    builder.message(Draft::new(Role::Assistant, parts));
+    step(&mut builder, 640);
+    builder.message(Draft::new(Role::Assistant, text("Done.")));
+    let case = case(builder);
+    let said = sentence(&case).text();
+    let weight = short(case.ledger.message(1));
+    assert!(said.contains(&format!("(+{weight}).")), "{said}: {weight}");
+}
+
+#[test]
+fn a_first_call_above_the_trigger_blames_what_it_began_with_and_no_small_message() {
+    let mut builder = builder();
+    builder.message(Draft::new(Role::User, text("Hello.")));
+    step(&mut builder, 700);
+    builder.message(Draft::new(Role::Assistant, text("Hello.")));
+    let case = case(builder);
+    let mut really = recorded(&case);
+    really.samples[0].by_kind[Kind::System.index()] = 690;
+    let said = verdict(&case, &really, RESERVE, Share(0.75)).text();
+    assert!(
+        said.ends_with("at call 1: system prompt and tools alone are 690."),
+        "{said}"
+    );
+    really.samples[0].by_kind[Kind::System.index()] = 0;
+    let said = verdict(&case, &really, RESERVE, Share(0.75)).text();
+    let is_blameless = case.ledger.message(0).share_of(Tokens(700)).0 < STANDS_OUT;
+    assert_eq!(
+        said.ends_with("at call 1, which began with 1 message."),
+        is_blameless,
+        "{said}"
+    );
+}
+
+#[test]
+fn a_tiny_session_has_less_than_a_percent_rather_than_none() {
+    assert_eq!(percent(Tokens(1_000), Tokens(1_050_000)), "<1 %");
+    assert_eq!(percent(Tokens(0), Tokens(1_050_000)), "0 %");
+    assert_eq!(percent(Tokens(7_000), Tokens(1_050_000)), "1 %");
 }
 
 #[test]
@@ -182,6 +224,13 @@ fn a_call_that_leaves_too_little_room_for_its_answer_is_told_from_one_above_the_
         "{over}"
     );
     assert!(!over.contains("output reserve"), "{over}");
+    for input in [900, 1_200] {
+        assert_eq!(
+            sentence(&reading_session(input)).severity,
+            Severity::Bad,
+            "{input}"
+        );
+    }
 }
 
 #[test]
@@ -195,8 +244,11 @@ fn recorded_compactions_are_counted() {
     step(&mut builder, 90);
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let verdict = sentence(&case(builder));
-    let last = verdict.clauses.last().map(|c| (c.text.as_str(), c.link));
-    assert_eq!(last, Some(("1 recorded compaction.", Some(Link::Step(1)))));
+    assert_eq!(
+        links(&verdict).last(),
+        Some(&("1 compaction", Link::Step(1)))
+    );
+    assert!(verdict.text().ends_with(" 1 compaction recorded."));
 }
 
 #[test]
@@ -209,19 +261,16 @@ fn what_no_call_has_seen_any_more_is_told_when_it_would_not_fit() {
     ));
     builder.message(Draft::new(Role::Tool, result("c1", &"ok\n".repeat(2_000))));
     let case = case(builder);
-    let text = verdict(
-        &case,
-        &crate::engine::recorded(&case, RESERVE, None),
-        RESERVE,
-        Share(0.75),
-    )
-    .text();
+    let really = crate::engine::recorded(&case, RESERVE, None);
+    let verdict = verdict(&case, &really, RESERVE, Share(0.75));
+    assert_eq!(verdict.severity, Severity::Bad);
+    let text = verdict.text();
     assert!(text.contains("Never reached the trigger"), "{text}");
     assert!(
         text.contains("The file ends before the next call, which would need ≈1.52k, 152"),
         "{text}"
     );
-    assert!(text.ends_with("bash make test (+≈1.5k)."), "{text}");
+    assert!(text.ends_with("bash make test (≈+1.5k)."), "{text}");
 }
 
 #[test]

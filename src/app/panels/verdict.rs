@@ -1,11 +1,19 @@
-//! One sentence above the plot: what happened. Its clauses lead to where it happened.
+//! One sentence above the plot: what happened. Its nouns lead to where it happened.
 
 use super::{Frame, PanelInput};
-use crate::analysis::{Clause, Link};
+use crate::analysis::{Clause, Link, Severity, Verdict};
 use crate::app::command::Command;
-use crate::app::theme::{palette, space};
-use egui::text::{LayoutJob, TextFormat};
-use egui::{Align, CursorIcon, Label, RichText, Sense, Stroke, TextStyle, Ui, vec2};
+use crate::app::theme::{self, palette, space};
+use egui::text::{CCursor, LayoutJob, TextFormat, TextWrapping};
+use egui::{
+    Align, Color32, CursorIcon, Galley, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
+    TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+
+/// Room for the dot before the sentence, which its second line keeps free too.
+const INDENT: f32 = 18.0;
+/// The sentence takes no more lines than this; the rest is in its tooltip.
+const LINES: usize = 2;
 
 /// Shows the verdict, or what went wrong with opening another file.
 pub(super) fn show(
@@ -14,75 +22,166 @@ pub(super) fn show(
     frame: &Frame<'_>,
     commands: &mut Vec<Command>,
 ) {
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(space::XS, 2.0);
-        ui.spacing_mut().interact_size.y = 20.0;
-        if let Some(problem) = frame.problem {
-            dot(ui, palette(ui).bad);
-            ui.label(RichText::new(problem).color(palette(ui).bad));
-            if ui.small_button("Dismiss").clicked() {
-                commands.push(Command::DismissProblem);
-            }
-            return;
-        }
-        let outcome = &input.runs.recorded.outcome;
-        let color = if outcome.overflows > 0 {
-            palette(ui).bad
-        } else if outcome.compactions > 0 {
-            palette(ui).warn
-        } else {
-            palette(ui).ok
-        };
-        dot(ui, color);
-        for clause in &input.runs.verdict.clauses {
-            show_clause(ui, clause, commands);
-        }
-    });
-    if let Some(loading) = frame.loading {
-        super::welcome::progress(ui, loading, commands);
-    }
-}
-
-fn show_clause(ui: &mut Ui, clause: &Clause, commands: &mut Vec<Command>) {
-    let Some(link) = clause.link else {
-        ui.label(&clause.text);
-        return;
-    };
-    let id = ui.next_auto_id();
-    let is_hot = ui
-        .ctx()
-        .read_response(id)
-        .is_some_and(|r| r.hovered() || r.has_focus());
-    let underline = Stroke::new(
-        1.0,
-        if is_hot {
-            palette(ui).accent
-        } else {
-            palette(ui).faint
-        },
-    );
-    let format = TextFormat {
-        font_id: TextStyle::Body.resolve(ui.style()),
-        color: palette(ui).text,
-        underline,
-        valign: Align::Center,
-        ..TextFormat::default()
-    };
-    let text = LayoutJob::single_section(clause.text.clone(), format);
-    let response = ui
-        .add(Label::new(text).sense(Sense::click()).selectable(false))
-        .on_hover_cursor(CursorIcon::PointingHand);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, &clause.text));
-    if response.clicked() {
+    if let Some(problem) = frame.problem {
+        show_problem(ui, problem, commands);
+    } else if let Some(link) = sentence(ui, &input.runs.verdict) {
         commands.push(match link {
             Link::Step(step) => Command::SelectStep(step),
             Link::Message(message) => Command::SelectMessage(message),
         });
     }
+    if let Some(loading) = frame.loading {
+        super::welcome::progress(ui, loading, commands);
+    }
 }
 
-fn dot(ui: &mut Ui, color: egui::Color32) {
-    let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(space::XS, 2.0);
+        ui.spacing_mut().interact_size.y = 20.0;
+        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+        dot(ui, rect.left_center(), palette(ui).bad);
+        ui.label(RichText::new(problem).color(palette(ui).bad));
+        if ui.small_button("Dismiss").clicked() {
+            commands.push(Command::DismissProblem);
+        }
+    });
+}
+
+/// The whole sentence as one text, so that it wraps as text does, with its links laid over it. Gives back the one
+/// that was clicked.
+fn sentence(ui: &mut Ui, verdict: &Verdict) -> Option<Link> {
+    let width = (ui.available_width() - INDENT).max(80.0);
+    let galley = layout(ui, verdict, width);
+    let size = vec2(ui.available_width(), galley.size().y.max(22.0));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, verdict.text()));
+    let origin = pos2(
+        rect.left() + INDENT,
+        (rect.center().y - galley.size().y / 2.0).round(),
+    );
+    let line = galley
+        .rows
+        .first()
+        .map_or(galley.size().y, |row| row.row.height());
+    dot(
+        ui,
+        pos2(rect.left(), origin.y + line / 2.0),
+        tone(ui, verdict.severity),
+    );
+    let mut clicked = None;
+    let mut at = 0;
+    for clause in &verdict.clauses {
+        let end = at + clause.text.chars().count();
+        if let Some(link) = clause.link {
+            let rects = rects(&galley, at..end);
+            let places: Vec<_> = rects
+                .into_iter()
+                .map(|r| r.translate(origin.to_vec2()))
+                .collect();
+            if show_link(ui, clause, &response, &places) {
+                clicked = Some(link);
+            }
+        }
+        at = end;
+    }
+    if galley.elided {
+        response.on_hover_text(verdict.text());
+    }
+    ui.painter().galley(origin, galley, palette(ui).text);
+    clicked
+}
+
+fn layout(ui: &Ui, verdict: &Verdict, width: f32) -> std::sync::Arc<Galley> {
+    let mut job = LayoutJob {
+        wrap: TextWrapping {
+            max_width: width,
+            max_rows: LINES,
+            ..TextWrapping::default()
+        },
+        ..LayoutJob::default()
+    };
+    for clause in &verdict.clauses {
+        let format = TextFormat {
+            font_id: TextStyle::Body.resolve(ui.style()),
+            color: palette(ui).text,
+            valign: Align::Center,
+            ..TextFormat::default()
+        };
+        job.append(&clause.text, 0.0, format);
+    }
+    ui.painter().layout_job(job)
+}
+
+/// Where characters stand, one rectangle for each line they are on.
+fn rects(galley: &Galley, chars: std::ops::Range<usize>) -> Vec<Rect> {
+    let mut rects: Vec<Rect> = Vec::new();
+    for at in chars {
+        let from = galley.pos_from_cursor(CCursor::new(at));
+        let to = galley.pos_from_cursor(CCursor::new(at + 1));
+        // The last of a line ends where the next one begins.
+        let right = if to.top() > from.top() {
+            from.right()
+        } else {
+            to.right()
+        };
+        let glyph = Rect::from_min_max(from.min, pos2(right, from.bottom()));
+        match rects.last_mut() {
+            Some(line) if line.top() == glyph.top() => *line = line.union(glyph),
+            _ => rects.push(glyph),
+        }
+    }
+    rects.retain(|r| r.width() > 0.5);
+    rects
+}
+
+fn show_link(ui: &Ui, clause: &Clause, sentence: &Response, places: &[Rect]) -> bool {
+    let id = sentence.id.with(&clause.text);
+    let parts: Vec<Response> = places
+        .iter()
+        .enumerate()
+        .map(|(i, place)| {
+            ui.interact(
+                place.expand2(Vec2::new(1.0, 2.0)),
+                id.with(i),
+                Sense::click(),
+            )
+        })
+        .collect();
+    let Some(first) = parts.first() else {
+        return false;
+    };
+    first.widget_info(|| WidgetInfo::labeled(Role::Link, true, &clause.text));
+    let is_hot = parts.iter().any(Response::hovered) || first.has_focus();
+    let color = if is_hot {
+        palette(ui).accent
+    } else {
+        palette(ui).weak
+    };
+    for place in places {
+        let y = ui.painter().round_to_pixel_center(place.bottom() - 0.5);
+        ui.painter()
+            .hline(place.x_range(), y, Stroke::new(1.0, color));
+        if first.has_focus() {
+            let frame = place.expand2(vec2(3.0, 2.0));
+            ui.painter()
+                .rect_stroke(frame, 4.0, theme::focus_ring(ui), StrokeKind::Outside);
+        }
+    }
+    parts
+        .into_iter()
+        .any(|part| part.on_hover_cursor(CursorIcon::PointingHand).clicked())
+}
+
+fn tone(ui: &Ui, severity: Severity) -> Color32 {
+    match severity {
+        Severity::Ok => palette(ui).ok,
+        Severity::Warning => palette(ui).warn,
+        Severity::Bad => palette(ui).bad,
+    }
+}
+
+fn dot(ui: &Ui, left: egui::Pos2, color: Color32) {
     ui.painter()
-        .circle_filled(rect.center() - vec2(3.0, 0.0), 4.0, color);
+        .circle_filled(left + vec2(4.0, 0.0), 4.0, color);
 }
