@@ -4,19 +4,23 @@ use super::knob_spec::{KnobResponse, KnobSpec, parse};
 use super::{Tone, slide};
 use crate::app::theme::{self, palette, space};
 use egui::{
-    Align, Color32, CursorIcon, DragValue, Layout, Pos2, Rect, Response, RichText, Role, Sense,
-    Shape, Stroke, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align, Color32, CursorIcon, DragValue, Event, Id, Key, Layout, Pos2, Rect, Response, RichText,
+    Role, Sense, Shape, Stroke, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
+use std::cell::Cell;
 
 const RAIL: f32 = 4.0;
 const KNOB_RADIUS: f32 = 6.0;
+/// How long it is said that a typed value was out of range.
+const HINT_SECONDS: f64 = 4.0;
 
 /// Shows a knob across the available width.
 pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
     let mut out = KnobResponse::default();
     ui.push_id(spec.label, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        head(ui, spec, &mut out);
+        let hint = ui.make_persistent_id("clamped");
+        head(ui, spec, hint, &mut out);
         rail(ui, spec, &mut out);
         let palette = palette(ui);
         let small = |text: &str, color| {
@@ -45,7 +49,7 @@ pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
     out
 }
 
-fn head(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
+fn head(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) {
     let palette = palette(ui);
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 20.0;
@@ -55,14 +59,16 @@ fn head(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
             reset(ui, spec, out);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if !spec.unit.is_empty() {
+            let clamped = clamped(ui, spec, hint);
+            let remark = clamped.as_deref().unwrap_or(spec.unit);
+            if !remark.is_empty() {
                 ui.label(
-                    RichText::new(spec.unit)
+                    RichText::new(remark)
                         .text_style(TextStyle::Small)
                         .color(palette.weak),
                 );
             }
-            value_field(ui, spec, out);
+            value_field(ui, spec, hint, out);
         });
     });
 }
@@ -104,8 +110,9 @@ fn turn_back(ui: &Ui, center: Pos2, color: Color32) {
         .add(Shape::convex_polygon(head, color, Stroke::NONE));
 }
 
-fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
+fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) {
     let mut value = spec.value;
+    let typed = Cell::new(None);
     let response = ui
         .scope(|ui| {
             ui.style_mut().drag_value_text_style = theme::strong();
@@ -116,21 +123,95 @@ fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
                 state.bg_stroke = Stroke::NONE;
             }
             widgets.inactive.weak_bg_fill = Color32::TRANSPARENT;
+            let id = ui.next_auto_id();
+            let is_edited = ui.memory(|memory| memory.has_focus(id));
             let field = DragValue::new(&mut value)
                 .range(spec.range.clone())
                 .clamp_existing_to_range(false)
                 .speed((spec.step * 0.25).max((spec.range.end() - spec.range.start()) / 1000.0))
                 .update_while_editing(false)
+                .clip_text(true)
+                .min_size(vec2(if is_edited { width(ui, spec) } else { 0.0 }, 20.0))
                 .custom_formatter(|value, _| spec.text(value))
-                .custom_parser(parse);
+                .custom_parser(|text| {
+                    typed.set(parse(text));
+                    typed.get()
+                });
             ui.add(field)
         })
         .inner;
-    note(&response, out);
     let response = response.accessible_name(format!("{} value", spec.label));
+    keep_keys(ui, &response);
+    if is_cancelled(ui, &response) {
+        return;
+    }
+    if let Some(typed) = typed.get().filter(|typed| !spec.range.contains(typed)) {
+        let until = ui.input(|input| input.time) + HINT_SECONDS;
+        ui.data_mut(|data| data.insert_temp(hint, (until, typed)));
+    }
     if response.changed() {
         out.changed = Some(value);
     }
+}
+
+/// As wide as the longest value of the range, while it is edited, so that typing moves nothing.
+fn width(ui: &Ui, spec: &KnobSpec<'_>) -> f32 {
+    let font = theme::strong().resolve(ui.style());
+    let wide = |value: f64| {
+        ui.painter()
+            .layout_no_wrap(spec.text(value), font.clone(), Color32::PLACEHOLDER)
+            .size()
+            .x
+    };
+    let widest = [*spec.range.end(), *spec.range.start(), spec.value].map(wide);
+    widest.into_iter().fold(28.0, f32::max) + 8.0
+}
+
+/// What is typed in a field is meant for it alone, also in the frame in which it loses the focus.
+fn keep_keys(ui: &Ui, field: &Response) {
+    if !field.has_focus() && !field.lost_focus() {
+        return;
+    }
+    let is_typing = |event: &Event| match event {
+        Event::Key { modifiers, key, .. } => !modifiers.command && *key != Key::Tab,
+        _ => false,
+    };
+    ui.input_mut(|input| {
+        // Needed below, and by the field itself in the next frame.
+        let is_escape = input.key_pressed(Key::Escape);
+        if !is_escape {
+            input.events.retain(|event| !is_typing(event));
+        }
+    });
+}
+
+/// Escape leaves the field as it was. The field itself would take over what was typed a frame later.
+fn is_cancelled(ui: &Ui, field: &Response) -> bool {
+    let id = field.id.with("cancelled");
+    let now = ui.ctx().cumulative_frame_nr();
+    let is_left = field.has_focus() || field.lost_focus();
+    if is_left && ui.input(|input| input.key_pressed(Key::Escape)) {
+        ui.data_mut(|data| data.insert_temp(id, now));
+        return true;
+    }
+    let at: Option<u64> = ui.data(|data| data.get_temp(id));
+    at.is_some_and(|at| now <= at + 1)
+}
+
+/// For a moment: that what was typed lies outside of what the knob may be.
+fn clamped(ui: &Ui, spec: &KnobSpec<'_>, hint: Id) -> Option<String> {
+    let (until, typed): (f64, f64) = ui.data(|data| data.get_temp(hint))?;
+    let left = until - ui.input(|input| input.time);
+    if left <= 0.0 {
+        return None;
+    }
+    ui.ctx().request_repaint_after_secs(left as f32);
+    let (low, high) = (*spec.range.start(), *spec.range.end());
+    Some(if typed > high {
+        format!("at most {}", spec.text(high))
+    } else {
+        format!("at least {}", spec.text(low))
+    })
 }
 
 fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
@@ -141,7 +222,10 @@ fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
     if let Some(pointer) = response.interact_pointer_pos() {
         out.changed = Some(spec.at((pointer.x - travel.min) / travel.span().max(1.0)));
     }
-    note(&response, out);
+    if response.clicked() || response.drag_started() {
+        // Arrows then move what was clicked.
+        response.request_focus();
+    }
     if let Some(asked) = slide::asked_value(
         ui,
         &response,
@@ -176,9 +260,4 @@ fn paint_rail(ui: &Ui, track: Rect, x: f32, response: &Response) {
     if response.has_focus() {
         painter.circle_stroke(center, radius + 2.5, theme::focus_ring(ui));
     }
-}
-
-fn note(response: &Response, out: &mut KnobResponse) {
-    out.drag_started |= response.drag_started();
-    out.drag_stopped |= response.drag_stopped();
 }

@@ -33,10 +33,6 @@ pub struct KnobSpec<'a> {
 pub struct KnobResponse {
     /// The value it was set to.
     pub changed: Option<f64>,
-    /// A drag began: what changes until it ends is one change.
-    pub drag_started: bool,
-    /// The drag ended.
-    pub drag_stopped: bool,
     /// `changed` is the default, asked for by the reset button.
     pub reset: bool,
 }
