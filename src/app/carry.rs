@@ -187,7 +187,7 @@ impl App {
 
     fn copy(&mut self, ctx: &egui::Context, what: &str, text: String) {
         ctx.copy_text(text);
-        self.toasts.success(format!("Copied {what}"));
+        super::panels::toasts::done(ctx, &mut self.toasts, format!("Copied {what}"));
     }
 
     fn copy_as_command(&mut self, ctx: &egui::Context) {

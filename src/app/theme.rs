@@ -181,7 +181,7 @@ static DARK: Palette = Palette {
         hex(0xc7_9bff),
         hex(0x6f_e3c4),
         hex(0xff_9fd0),
-        hex(0xdb_e36a),
+        hex(0xa3_e635),
     ],
 };
 
@@ -221,7 +221,7 @@ static LIGHT: Palette = Palette {
         hex(0x7c_4fd0),
         hex(0x0b_7a6c),
         hex(0xb3_337f),
-        hex(0x6a_6f00),
+        hex(0x44_7000),
     ],
 };
 

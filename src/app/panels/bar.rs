@@ -11,7 +11,8 @@ use crate::app::wording;
 use crate::engine::WindowSource;
 use crate::tokens::{Basis, COUNTERS};
 use egui::{
-    Align, Frame as UiFrame, Layout, Margin, Panel, Popup, RichText, TextStyle, ThemePreference, Ui,
+    Frame as UiFrame, Margin, Panel, Popup, RichText, TextStyle, ThemePreference, Ui, UiBuilder,
+    vec2,
 };
 
 /// Shows the bar.
@@ -27,28 +28,51 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
                     .text_style(theme::strong())
                     .size(14.0),
             );
-            // What acts stays whole at the right edge; the chips give way.
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                actions(ui, frame, runs.is_some(), commands);
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    if let (Some(document), Some(runs)) = (frame.document, runs) {
-                        ui.add_space(space::XS);
-                        chips(ui, document, runs, commands);
-                    }
+            // What acts stays whole at the right edge; the chips give way. The keyboard goes from left to right, so
+            // that the chips come first and have to know how much the buttons took before.
+            let id = ui.make_persistent_id("actions");
+            let before: Option<f32> = ui.data(|data| data.get_temp(id));
+            let row = ui.available_rect_before_wrap();
+            let split = row.right() - before.unwrap_or(row.width() / 2.0);
+            if let (Some(document), Some(runs)) = (frame.document, runs) {
+                let left = row
+                    .with_max_x(split - space::M)
+                    .translate(vec2(space::XS, 0.0));
+                ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
+                    chips(ui, document, runs, commands);
                 });
+            }
+            let right = UiBuilder::new().max_rect(row.with_min_x(split));
+            let taken = ui.scope_builder(right, |ui| {
+                actions(ui, frame, runs.is_some(), commands);
+                ui.min_rect().width()
             });
+            if before.is_none_or(|before| (before - taken.inner).abs() > 0.5) {
+                ui.data_mut(|data| data.insert_temp(id, taken.inner));
+                ui.ctx()
+                    .request_discard("the width of the buttons is known only now");
+            }
         });
     });
 }
 
 fn actions(ui: &mut Ui, frame: &Frame<'_>, is_ready: bool, commands: &mut Vec<Command>) {
-    if is_ready
-        && widgets::primary_button(ui, "Export…")
-            .on_hover_text("Write the focused lane's conversation to a new file (Ctrl+E)")
-            .clicked()
-    {
-        commands.push(Command::StartExport(None));
+    if is_ready {
+        let mut arrow = |is_enabled: bool, name: &str, sign: &str, keys: &str, does: Command| {
+            let button = egui::Button::new(sign).min_size(vec2(28.0, space::CONTROL));
+            let button = ui.add_enabled(is_enabled, button);
+            if button
+                .on_hover_text(format!("{name} ({keys})"))
+                .accessible_name(name)
+                .clicked()
+            {
+                commands.push(does);
+            }
+        };
+        arrow(frame.can_undo, "Undo", "⟲", "Ctrl+Z", Command::Undo);
+        arrow(frame.can_redo, "Redo", "⟳", "Ctrl+Shift+Z", Command::Redo);
     }
+    menu(ui, frame, commands);
     let open = widgets::secondary_button(ui, "Open…", "Ctrl O");
     if open
         .on_hover_text("Open a session file. You can also drop one on the window.")
@@ -56,35 +80,12 @@ fn actions(ui: &mut Ui, frame: &Frame<'_>, is_ready: bool, commands: &mut Vec<Co
     {
         commands.push(Command::OpenDialog);
     }
-    menu(ui, frame, commands);
-    if is_ready {
-        let mut arrow = |ui: &mut Ui,
-                         is_enabled: bool,
-                         name: &str,
-                         sign: &str,
-                         keys: &str,
-                         command: Command| {
-            let button = ui.add_enabled(
-                is_enabled,
-                egui::Button::new(sign).min_size(egui::vec2(28.0, space::CONTROL)),
-            );
-            if button
-                .on_hover_text(format!("{name} ({keys})"))
-                .accessible_name(name)
-                .clicked()
-            {
-                commands.push(command);
-            }
-        };
-        arrow(
-            ui,
-            frame.can_redo,
-            "Redo",
-            "⟳",
-            "Ctrl+Shift+Z",
-            Command::Redo,
-        );
-        arrow(ui, frame.can_undo, "Undo", "⟲", "Ctrl+Z", Command::Undo);
+    if is_ready
+        && widgets::primary_button(ui, "Export…")
+            .on_hover_text("Write the focused lane's conversation to a new file (Ctrl+E)")
+            .clicked()
+    {
+        commands.push(Command::StartExport(None));
     }
 }
 

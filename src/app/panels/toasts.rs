@@ -1,12 +1,20 @@
-//! Passing notices at the lower right.
+//! Passing notices at the lower left, over what can be spared for a moment.
 
-use egui_notify::{Anchor, Toasts};
+use crate::app::theme;
+use egui_notify::{Anchor, Toast, ToastLevel, Toasts};
 
 /// No notices yet.
 pub fn new() -> Toasts {
     Toasts::default()
-        .with_anchor(Anchor::BottomRight)
+        .with_anchor(Anchor::BottomLeft)
         .with_margin(egui::vec2(16.0, 16.0))
+}
+
+/// Tells that something was done.
+pub fn done(ctx: &egui::Context, toasts: &mut Toasts, text: String) {
+    let is_dark = ctx.global_style().visuals.dark_mode;
+    let level = ToastLevel::Custom("✔".to_owned(), theme::of(is_dark).ok);
+    toasts.add(Toast::custom(text, level));
 }
 
 /// Shows those that are there.
