@@ -140,31 +140,42 @@ pub fn show_all(
         .show(ui, |ui| {
             knobs::show(ui, input, commands);
         });
-    // Shares of the height, so that a small window keeps the picture's proportions; the timeline keeps the rest.
-    let drawer = Panel::bottom("drawer")
-        .resizable(true)
-        .default_size((height * 0.26).round())
-        .size_range(96.0..=height * 0.6);
-    drawer
-        .frame(plain)
-        .show(ui, |ui| show_drawer(ui, input, commands));
-    let lanes = Panel::bottom("lanes")
-        .resizable(true)
-        .default_size((height * 0.30).round())
-        .size_range(120.0..=height * 0.6);
-    lanes
-        .frame(dark)
-        .show(ui, |ui| lanes::show(ui, input, commands));
+    show_lower(ui, input, height, commands);
     CentralPanel::no_frame()
         .frame(dark.inner_margin(Margin {
             left: 12,
             right: 4,
-            top: 8,
-            bottom: 4,
+            top: 6,
+            bottom: 2,
         }))
         .show(ui, |ui| {
             timeline::show(ui, input, commands);
         });
+}
+
+/// Least height of the timeline with legend, axis and overview: what is below it gives way.
+const TIMELINE: f32 = 244.0;
+/// Least heights of lanes and drawer.
+const LANES: f32 = 120.0;
+const DRAWER: f32 = 96.0;
+
+/// Lanes and drawer. By default they have shares of the height, so that a small window keeps the picture's
+/// proportions; however high they were dragged, in a larger window maybe, the timeline keeps its least height.
+fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut Vec<Command>) {
+    let palette = palette(ui);
+    let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
+    Panel::bottom("drawer")
+        .resizable(true)
+        .default_size((height * 0.26).round())
+        .size_range(DRAWER..=room(ui, TIMELINE + LANES, DRAWER))
+        .frame(UiFrame::new().fill(palette.panel))
+        .show(ui, |ui| show_drawer(ui, input, commands));
+    Panel::bottom("lanes")
+        .resizable(true)
+        .default_size((height * 0.30).round())
+        .size_range(LANES..=room(ui, TIMELINE, LANES))
+        .frame(UiFrame::new().fill(palette.background))
+        .show(ui, |ui| lanes::show(ui, input, commands));
 }
 
 fn show_drawer(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {

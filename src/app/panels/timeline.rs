@@ -8,12 +8,12 @@ use crate::app::runs::LaneRun;
 use crate::app::state::Area;
 use crate::app::theme::{palette, space};
 use crate::app::wording;
-use crate::engine::{KnobRole, Sample};
+use crate::engine::{Event, KnobRole};
 use crate::units::Tokens;
 use egui::{Align, Layout, Rect, Ui, UiBuilder, vec2};
 
-/// Below this width the switches stand above the legend rather than beside it.
-const ROOM_BESIDE_LEGEND: f32 = 880.0;
+/// Room for the switches at the end of the legend's row.
+const SWITCHES: f32 = 200.0;
 
 /// Shows the timeline.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
@@ -33,11 +33,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .enumerate()
         .map(|(idx, lane)| line(ui, input, idx, lane))
         .collect();
-    let hover = |step: usize| hover_text(input, &area.outcome.samples, step);
-    if ui.available_width() < ROOM_BESIDE_LEGEND {
-        ui.add_space(16.0);
-    }
-    let rect = ui.max_rect();
+    let hover = |step: usize| hover_text(input, focused, step);
     let response = timeline(
         ui,
         &TimelineInput {
@@ -52,15 +48,31 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             trigger: trigger.map(|tokens| budget.pressure(tokens)),
             axis: input.view.axis,
             turn_starts: &document.marks.turn_starts,
-            recorded_compactions: &document.marks.compactions,
+            recorded_compactions: &flags(&runs.recorded.outcome.events),
             selected: Some(selection.step),
-            note: "",
+            corner: SWITCHES,
             hover_text: &hover,
             takes_keys: !input.is_covered && ui.memory(|m| m.focused().is_none()),
         },
     );
-    switches(ui, input, rect, commands);
+    if let Some(corner) = response.corner {
+        switches(ui, input, corner, commands);
+    }
     ask(&response, input, ruler, commands);
+}
+
+/// The recorded compactions: step and `recorded compaction 183k → 37k`.
+fn flags(events: &[Event]) -> Vec<(usize, String)> {
+    let flag = |event: &Event| {
+        let (before, after) = (wording::short(event.before), wording::short(event.after));
+        let fell = if event.after > Tokens::ZERO && event.after < event.before {
+            format!("{before} → {after}")
+        } else {
+            format!("from {before}")
+        };
+        (event.step, format!("recorded compaction {fell}"))
+    };
+    events.iter().map(flag).collect()
 }
 
 fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> LaneLine<'a> {
@@ -70,7 +82,6 @@ fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> L
         samples: &lane.outcome.samples,
         dim: input.is_stale,
         focused: input.selection.lane == Some(idx),
-        horizon: None,
         events: &lane.marks,
     }
 }
@@ -105,12 +116,8 @@ fn ask(
     }
 }
 
-/// What the axis counts and what the area shows, in the plot's upper right corner.
-fn switches(ui: &mut Ui, input: &PanelInput<'_>, rect: Rect, commands: &mut Vec<Command>) {
-    let corner = Rect::from_min_max(
-        rect.right_top() + vec2(-340.0, -4.0),
-        rect.right_top() + vec2(-space::S, 16.0),
-    );
+/// What the axis counts and what the area shows, at the end of the legend's row.
+fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Vec<Command>) {
     let mut ui = ui.new_child(
         UiBuilder::new()
             .max_rect(corner)
@@ -156,40 +163,22 @@ fn switches(ui: &mut Ui, input: &PanelInput<'_>, rect: Rect, commands: &mut Vec<
     }
 }
 
-/// What a call's hover card says below its tokens: what made it grow, and what each policy made of it.
-fn hover_text(input: &PanelInput<'_>, area: &[Sample], step: usize) -> Vec<String> {
+/// What a call's hover card says below its title: what made it grow, and what the focused policy takes it for where
+/// its own meter says otherwise.
+fn hover_text(input: &PanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(sample) = area.get(step) {
-        lines.push(wording::of_usable(sample.pressure));
-    }
     if let Some((message, tokens)) = input.document.biggest_growth(&input.runs.case.ledger, step) {
         let facts = &input.document.facts[message];
-        let tool = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
-        let preview: String = facts.preview.chars().take(40).collect();
-        lines.push(format!("+{} {tool}: {preview}", wording::tokens(tokens)));
+        let what = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
+        let tokens = wording::tokens(tokens);
+        lines.push(format!("+{tokens} {what}  {}", facts.preview));
     }
-    for lane in &input.runs.lanes {
-        if let Some(sample) = lane.outcome.samples.get(step) {
-            lines.push(believed(lane, sample));
-        }
+    if let Some(sample) = focused.outcome.samples.get(step)
+        && wording::short(sample.metered) != wording::short(sample.tokens)
+        && input.selection.lane.is_some()
+    {
+        let metered = wording::short(sample.metered);
+        lines.push(format!("believed by policy: {metered}"));
     }
     lines
-}
-
-/// `Prune 107k`, and what the policy believes where its meter says otherwise.
-fn believed(lane: &LaneRun, sample: &Sample) -> String {
-    let overflows = if sample.overflows {
-        ", did not fit at first"
-    } else {
-        ""
-    };
-    let name = &lane.policy.label;
-    let tokens = wording::short(sample.tokens);
-    if sample.metered == sample.tokens {
-        return format!("{name} {tokens}{overflows}");
-    }
-    format!(
-        "{name} {tokens}{overflows}; it believes {}",
-        wording::short(sample.metered)
-    )
 }

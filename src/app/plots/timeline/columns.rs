@@ -11,16 +11,23 @@ use crate::units::Tokens;
 /// A curve thinned to what its pixels can show: where, and how many tokens.
 pub(super) type Curve = Vec<[f64; 2]>;
 
-/// Thins a lane: of each column the least and the greatest sample remain, in their order.
+/// Thins a lane: of each column the least and the greatest sample remain, in their order. A context only falls
+/// because something was removed before a call, so a fall is upright at that call.
 pub(super) fn curve(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Curve {
     let mut out = Curve::new();
     let mut column = Column {
         tolerance: grid.tolerance,
         ..Column::default()
     };
+    let mut before = 0.0;
     for (step, sample) in in_view(samples, steps, grid) {
         let point = [steps.x(step), sample.tokens.as_f64()];
-        column.put(grid.column(point[0]), point, &mut out);
+        let at = grid.column(point[0]);
+        if point[1] + grid.tolerance < before {
+            column.put(at, [point[0], before], &mut out);
+        }
+        column.put(at, point, &mut out);
+        before = point[1];
     }
     column.end(&mut out);
     // A single call is a level, not a dot.
@@ -62,12 +69,13 @@ fn in_view<'s>(
         .map(move |(i, sample)| (first + i, sample))
 }
 
-/// What one column has seen so far: the least and the greatest.
+/// What one column has seen so far: the least and the greatest, and which of them came first.
 #[derive(Default)]
 struct Column {
     at: i64,
     tolerance: f64,
     seen: Option<[[f64; 2]; 2]>,
+    is_falling: bool,
 }
 
 impl Column {
@@ -78,8 +86,12 @@ impl Column {
         }
         match &mut self.seen {
             None => self.seen = Some([point; 2]),
-            Some([least, _]) if point[1] < least[1] => *least = point,
-            Some([_, greatest]) if point[1] > greatest[1] => *greatest = point,
+            Some([least, _]) if point[1] < least[1] => {
+                (*least, self.is_falling) = (point, true);
+            }
+            Some([_, greatest]) if point[1] > greatest[1] => {
+                (*greatest, self.is_falling) = (point, false);
+            }
             Some(_) => {}
         }
     }
@@ -90,8 +102,8 @@ impl Column {
             Some([least, greatest]) if greatest[1] - least[1] <= self.tolerance => {
                 out.push(greatest);
             }
-            Some([least, greatest]) if least[0] <= greatest[0] => out.extend([least, greatest]),
-            Some([least, greatest]) => out.extend([greatest, least]),
+            Some([least, greatest]) if self.is_falling => out.extend([greatest, least]),
+            Some([least, greatest]) => out.extend([least, greatest]),
         }
     }
 }
@@ -105,6 +117,13 @@ pub(super) struct Bar {
     pub(super) to: f64,
     /// Tokens up to and including each kind.
     pub(super) tops: [f32; Kind::ALL.len()],
+}
+
+impl Bar {
+    /// All kinds together.
+    pub(super) fn total(&self) -> f32 {
+        self.tops.last().copied().unwrap_or_default()
+    }
 }
 
 /// Thins the stacked area: a column that holds several samples becomes a bar of the heaviest of them, any other
@@ -138,6 +157,23 @@ pub(super) fn bars(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Vec<Bar
     out.extend(column.map(|done| done.bar(grid)));
     if let (1, [only]) = (samples.len(), out.as_mut_slice()) {
         only.to = steps.end();
+    }
+    upright(out)
+}
+
+/// Lets each fall happen at the place where the lower bar begins.
+fn upright(bars: Vec<Bar>) -> Vec<Bar> {
+    let mut out: Vec<Bar> = Vec::with_capacity(bars.len());
+    for bar in bars {
+        let before = out.last().copied();
+        if let Some(before) = before.filter(|b| b.total() > bar.total() && b.to < bar.from) {
+            out.push(Bar {
+                from: bar.from,
+                to: bar.from,
+                ..before
+            });
+        }
+        out.push(bar);
     }
     out
 }

@@ -14,8 +14,10 @@ use std::ops::RangeInclusive;
 
 /// Height of a handle.
 const PILL: f32 = 18.0;
-/// How far from its line a pointer still grabs it.
+/// How far from its line a pointer still grabs it, near the pill.
 const REACH: f32 = 5.0;
+/// How much of the line is a grip; the rest is the plot's, to be zoomed and moved.
+const GRIP: f32 = 24.0;
 /// Windows are set in thousands.
 const GRAIN: f64 = 1000.0;
 
@@ -57,7 +59,10 @@ pub(super) fn show(
     );
     let mut is_dragging = false;
     for ((threshold, height), center) in thresholds.iter().zip(&heights).zip(&centers) {
-        let line = Rect::from_x_y_ranges(plot.x_range(), height - REACH..=height + REACH);
+        let line = Rect::from_x_y_ranges(
+            plot.right() - GRIP..=plot.right() + 4.0,
+            height - REACH..=height + REACH,
+        );
         let line = ui.interact(line, id.with((threshold.name, "line")), Sense::DRAG);
         let left = plot.right() + 4.0;
         let pill = Rect::from_x_y_ranges(
@@ -123,11 +128,9 @@ fn drag(
     out: &mut TimelineResponse,
 ) {
     let Some(pointer) = response.interact_pointer_pos() else {
-        out.drag_stopped |= response.drag_stopped();
         return;
     };
     if response.drag_started() {
-        out.drag_started = true;
         memory.grab = pointer.y - height;
         let top = scene.transform.bounds().max()[1];
         // What lies above the plot is brought into it, so that it can be seen where it goes.
@@ -145,7 +148,6 @@ fn drag(
         };
         put(threshold.role, value, scene, out);
     }
-    out.drag_stopped |= response.drag_stopped();
 }
 
 /// The value an assistive tool or the keyboard asks for: tokens, or a share for the trigger.

@@ -2,6 +2,8 @@
 
 use super::model::{Axis, TimelineInput};
 use crate::units::Tokens;
+use egui::Pos2;
+use std::ops::Range;
 
 /// Where steps lie on the horizontal axis, which counts calls or turns from 0.
 #[derive(Clone, Copy)]
@@ -119,7 +121,7 @@ impl Grid {
     }
 
     /// The samples in view and one beyond either end.
-    pub(super) fn range(&self, steps: Steps<'_>, len: usize) -> std::ops::Range<usize> {
+    pub(super) fn range(&self, steps: Steps<'_>, len: usize) -> Range<usize> {
         let first = steps.nearest(self.from).saturating_sub(2).min(len);
         let last = (steps.nearest(self.to) + 3).min(len);
         first..last.max(first)
@@ -216,4 +218,25 @@ pub(super) fn ceiling(heaviest: Tokens, window: Tokens) -> f64 {
     } else {
         heaviest * 1.6
     }
+}
+
+/// The stretches of a line that lie upon any of some others, as ranges of its points.
+pub(super) fn shared_runs(line: &[Pos2], others: &[Vec<Pos2>]) -> Vec<Range<usize>> {
+    let is_on = |at: &Pos2, other: &[Pos2]| {
+        let first = other.partition_point(|p| p.x < at.x - 0.01);
+        let same = other[first..].iter().take_while(|p| p.x <= at.x + 0.01);
+        same.into_iter().any(|p| (p.y - at.y).abs() < 1.0)
+    };
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (i, at) in line.iter().enumerate() {
+        if !others.iter().any(|other| is_on(at, other)) {
+            continue;
+        }
+        match runs.last_mut() {
+            Some(run) if run.end == i => run.end = i + 1,
+            _ => runs.push(i..i + 1),
+        }
+    }
+    runs.retain(|run| run.len() > 1);
+    runs
 }

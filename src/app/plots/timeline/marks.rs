@@ -1,11 +1,11 @@
 //! What stands on the ground: lanes, reported usage, compactions, overflows, cursors and the hover card.
 
-use super::columns::Curve;
-use super::layout::place_labels;
+use super::layout::{self, place_labels};
 use super::model::LaneLine;
 use super::scene::{Curves, MARK, Scene};
 use crate::app::theme::{self, Palette};
 use crate::units::Tokens;
+use egui::text::{LayoutJob, TextWrapping};
 use egui::{
     Color32, FontId, Id, LayerId, Order, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextStyle,
     Ui, Vec2, pos2, vec2,
@@ -13,8 +13,13 @@ use egui::{
 
 /// Marks nearer than this to the one before are left out.
 const MARK_GAP: f32 = 12.0;
+/// Length of a dash where lanes coincide.
+const DASH: f32 = 6.0;
+/// Widest hover card.
+const CARD: f32 = 260.0;
 
-/// Lanes as lines, the focused one last and strongest, then what the provider reported.
+/// Lanes as lines, the focused one last and strongest, then what the provider reported. Where lanes coincide, those
+/// below show as dashes upon the one on top.
 pub(super) fn lanes(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
     let painter = ui
         .painter()
@@ -22,53 +27,50 @@ pub(super) fn lanes(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
     let curves_and_overflows = curves.lanes.iter().zip(&scene.whole.overflows);
     let mut order: Vec<_> = scene.input.lanes.iter().zip(curves_and_overflows).collect();
     order.sort_by_key(|(lane, _)| lane.focused);
-    for (lane, (curve, _)) in &order {
-        line(&painter, scene, lane, curve);
+    let lines: Vec<Vec<Pos2>> = order
+        .iter()
+        .map(|(_, (curve, _))| curve.iter().map(|point| scene.point(*point)).collect())
+        .collect();
+    for ((lane, _), points) in order.iter().zip(&lines) {
+        let width = if lane.focused { 2.5 } else { 1.5 };
+        painter.line(points.clone(), Stroke::new(width, ink(lane)));
     }
-    let ink = scene.palette.recorded.gamma_multiply(0.8);
+    for (below, points) in lines.iter().enumerate() {
+        let upper = &lines[below + 1..];
+        let stroke = Stroke::new(1.5, ink(order[below].0));
+        let gap = DASH * upper.len() as f32;
+        for shared in layout::shared_runs(points, upper) {
+            let offset = DASH * below as f32;
+            painter.extend(Shape::dashed_line_with_offset(
+                &points[shared],
+                stroke,
+                &[DASH],
+                &[gap],
+                offset,
+            ));
+        }
+    }
+    let reported = scene.palette.recorded.gamma_multiply(0.8);
     for at in &curves.dots {
-        painter.circle_filled(scene.point(*at), 1.25, ink);
+        painter.circle_filled(scene.point(*at), 1.25, reported);
     }
     for (lane, (_, overflows)) in order {
         events(&painter, scene, lane, overflows);
     }
 }
 
-fn line(painter: &Painter, scene: &Scene<'_>, lane: &LaneLine<'_>, curve: &Curve) {
-    let color = if lane.dim {
+/// A lane's color, dimmed while it is stale.
+fn ink(lane: &LaneLine<'_>) -> Color32 {
+    if lane.dim {
         lane.color.gamma_multiply(0.35)
     } else {
         lane.color
-    };
-    let stroke = Stroke::new(if lane.focused { 2.0 } else { 1.5 }, color);
-    let horizon = lane
-        .horizon
-        .map_or(f64::INFINITY, |step| scene.steps.x(step));
-    let split = curve.partition_point(|[x, _]| *x <= horizon);
-    let points = |curve: &[[f64; 2]]| {
-        curve
-            .iter()
-            .map(|point| scene.point(*point))
-            .collect::<Vec<Pos2>>()
-    };
-    painter.line(points(&curve[..split]), stroke);
-    if split < curve.len() {
-        painter.extend(Shape::dashed_line(
-            &points(&curve[split.saturating_sub(1)..]),
-            stroke,
-            5.0,
-            4.0,
-        ));
     }
 }
 
 /// A lane's own compactions as beads on its line, and the first of each run of overflows as a cross.
 fn events(painter: &Painter, scene: &Scene<'_>, lane: &LaneLine<'_>, overflows: &[usize]) {
-    let color = if lane.dim {
-        lane.color.gamma_multiply(0.35)
-    } else {
-        lane.color
-    };
+    let color = ink(lane);
     let at = |step: usize| {
         lane.samples
             .get(step)
@@ -204,16 +206,19 @@ pub(super) fn cursors(ui: &Ui, scene: &Scene<'_>, hovered: Option<usize>) {
 
 /// What there is to know about the step under the pointer, beside it: its title, the caller's words, and the lanes.
 pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
-    const PADDING: Vec2 = vec2(10.0, 8.0);
-    const INDENT: f32 = 14.0;
+    const PADDING: Vec2 = vec2(10.0, 7.0);
+    const INDENT: f32 = 13.0;
     let painter = ui
         .ctx()
         .layer_painter(LayerId::new(Order::Tooltip, id.with("card")));
     let palette = scene.palette;
     let strong = theme::small_strong().resolve(ui.style());
     let small = TextStyle::Small.resolve(ui.style());
-    let text =
-        |text: String, font: &FontId, color| painter.layout_no_wrap(text, font.clone(), color);
+    let text = |text: String, font: &FontId, color| {
+        let mut job = LayoutJob::simple_singleline(text, font.clone(), color);
+        job.wrap = TextWrapping::truncate_at_width(CARD - 2.0 * PADDING.x);
+        painter.layout_job(job)
+    };
     let mut words = vec![text(title(scene, step), &strong, palette.text)];
     words.extend(
         (scene.input.hover_text)(step)
@@ -224,31 +229,29 @@ pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
         .input
         .lanes
         .iter()
-        .filter_map(|lane| Some((lane, lane.samples.get(step)?.tokens)))
-        .map(|(lane, tokens)| {
+        .filter_map(|lane| Some((lane, lane.samples.get(step)?)))
+        .map(|(lane, sample)| {
+            // What did not fit at first is told by its color, and by the cross on the line.
+            let ink = if sample.overflows {
+                palette.bad
+            } else {
+                palette.text
+            };
             (
                 lane.color,
                 text(lane.name.to_owned(), &small, palette.weak),
-                text(precise(tokens), &small, palette.text),
+                text(short(sample.tokens), &small, ink),
             )
         })
         .collect();
-    let line = words[0].size().y + 3.0;
-    let name_width = lanes
-        .iter()
-        .map(|(_, name, _)| name.size().x)
-        .fold(0.0, f32::max);
-    let value_width = lanes
-        .iter()
-        .map(|(_, _, value)| value.size().x)
-        .fold(0.0, f32::max);
-    let lanes_width = INDENT + name_width + 16.0 + value_width;
-    let width = words
-        .iter()
-        .map(|line| line.size().x)
-        .fold(lanes_width, f32::max);
-    let gap = if lanes.is_empty() { 0.0 } else { 5.0 };
-    let size = vec2(width, line * (words.len() + lanes.len()) as f32 - 3.0 + gap) + 2.0 * PADDING;
+    let line = words[0].size().y + 2.0;
+    let widest = |widths: &mut dyn Iterator<Item = f32>| widths.fold(0.0, f32::max);
+    let names = widest(&mut lanes.iter().map(|(_, name, _)| name.size().x));
+    let values = widest(&mut lanes.iter().map(|(_, _, value)| value.size().x));
+    let table = (INDENT + names + 14.0 + values).min(CARD - 2.0 * PADDING.x);
+    let width = widest(&mut words.iter().map(|line| line.size().x)).max(table);
+    let gap = if lanes.is_empty() { 0.0 } else { 4.0 };
+    let size = vec2(width, line * (words.len() + lanes.len()) as f32 - 2.0 + gap) + 2.0 * PADDING;
     let rect = card_rect(scene, step, size);
     painter.add(ui.visuals().popup_shadow.as_shape(rect, 6));
     let outline = Stroke::new(1.0, palette.outline.gamma_multiply(0.6));
@@ -260,26 +263,21 @@ pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
     }
     at.y += gap;
     for (color, name, value) in lanes {
-        painter.circle_filled(at + vec2(4.0, (line - 3.0) / 2.0), 3.5, color);
+        painter.circle_filled(at + vec2(4.0, (line - 2.0) / 2.0), 3.5, color);
         painter.galley(at + vec2(INDENT, 0.0), name, palette.weak);
-        let right = at.x + lanes_width - value.size().x;
+        let right = at.x + table - value.size().x;
         painter.galley(pos2(right, at.y), value, palette.text);
         at.y += line;
     }
 }
 
-/// To the right of the step, or to its left where the right has no room.
+/// To the right of the step, or to its left where the right has no room; never beyond the plot.
 fn card_rect(scene: &Scene<'_>, step: usize, size: Vec2) -> Rect {
-    let x = scene.x(step);
-    let fits = x + 10.0 + size.x <= scene.areas.handles.right();
+    let (x, plot) = (scene.x(step), scene.areas.plot);
+    let fits = x + 10.0 + size.x <= plot.right() - 4.0;
     let left = if fits { x + 10.0 } else { x - 10.0 - size.x };
-    Rect::from_min_size(
-        pos2(
-            left.max(4.0).round(),
-            (scene.areas.plot.top() + 12.0).round(),
-        ),
-        size,
-    )
+    let left = left.max(plot.left() + 4.0).round();
+    Rect::from_min_size(pos2(left, (plot.top() + 8.0).round()), size)
 }
 
 /// `Call 212 · 143.1k · 85 % of usable`

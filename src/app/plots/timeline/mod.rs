@@ -15,7 +15,7 @@ mod scene;
 mod tests;
 mod view;
 
-pub use model::{Axis, LaneLine, TimelineInput, TimelineResponse, kind_label};
+pub use model::{Axis, LaneLine, TimelineInput, TimelineResponse};
 
 use crate::app::theme::palette;
 use egui::{Align2, Id, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
@@ -41,7 +41,8 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
         return TimelineResponse::default();
     }
     let mut memory: Memory = ui.data_mut(|data| data.get_temp(id)).unwrap_or_default();
-    let out = show(ui, id, input, Areas::of(outer), &mut memory);
+    let areas = Areas::of(outer, input);
+    let out = show(ui, id, input, areas, &mut memory);
     ui.data_mut(|data| data.insert_temp(id, memory));
     out
 }
@@ -55,7 +56,10 @@ fn show(
 ) -> TimelineResponse {
     let steps = Steps::new(input);
     let end = steps.end();
-    let mut out = TimelineResponse::default();
+    let mut out = TimelineResponse {
+        corner: Some(areas.corner),
+        ..TimelineResponse::default()
+    };
     let plot = ui.interact(areas.plot, id.with("plot"), Sense::click_and_drag());
     let data = scene::fingerprint(input);
     let columns = (areas.plot.width() * ui.ctx().pixels_per_point())
@@ -103,13 +107,14 @@ fn show(
         transform,
         last,
     };
-    out.visible = (steps.nearest(view.from), last);
     let pointer = plot
         .hover_pos()
         .filter(|at| areas.plot.contains(*at) && ui.rect_contains_pointer(areas.plot));
     out.hovered = pointer.map(|at| scene.step_at(at));
+    memory.is_pointed &= plot.has_focus();
     if plot.clicked() {
         plot.request_focus();
+        memory.is_pointed = true;
         out.clicked_step = plot
             .interact_pointer_pos()
             .map(|at| scene.step_at(at))
@@ -124,7 +129,7 @@ fn show(
     };
     let curves = memory.curves(input, data, grid);
     paint(ui, id, &scene, &curves, memory, &mut out);
-    name(ui, &plot, &scene, &out);
+    name(ui, &plot, &scene, &out, memory.is_pointed);
     out
 }
 
@@ -145,22 +150,26 @@ fn paint(
     marks::cursors(ui, scene, out.hovered);
     overview::paint(ui, scene);
     handles::show(ui, id, scene, memory, out);
-    if let Some(step) = out
-        .hovered
-        .filter(|_| !out.drag_started && memory.top.is_none())
-    {
+    if let Some(step) = out.hovered.filter(|_| memory.top.is_none()) {
         marks::card(ui, id, scene, step);
     }
 }
 
 /// Tells assistive tools what this is and where it stands.
-fn name(ui: &Ui, plot: &egui::Response, scene: &Scene<'_>, out: &TimelineResponse) {
+fn name(
+    ui: &Ui,
+    plot: &egui::Response,
+    scene: &Scene<'_>,
+    out: &TimelineResponse,
+    is_pointed: bool,
+) {
     plot.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), "timeline"));
     let step = out.clicked_step.or(scene.input.selected);
     let value = step.map_or_else(String::new, |step| marks::title(scene, step));
     ui.ctx()
         .accesskit_node_builder(plot.id, |node| node.set_value(value));
-    if plot.has_focus() {
+    // Who clicked knows where the focus is.
+    if plot.has_focus() && !is_pointed {
         let ring = egui::Stroke::new(1.0, scene.palette.accent.gamma_multiply(0.5));
         ui.painter().rect_stroke(
             scene.areas.plot.expand(2.0),

@@ -1,9 +1,8 @@
 //! What the timeline shows and what it tells back, as plain values.
 
 use crate::engine::{Budget, Sample};
-use crate::session::Kind;
 use crate::units::{Share, Tokens};
-use egui::Color32;
+use egui::{Color32, Rect};
 
 /// Everything the timeline draws. Steps are indices from 0; people read numbers from 1.
 #[derive(Clone, Copy)]
@@ -30,9 +29,9 @@ pub struct TimelineInput<'a> {
     pub recorded_compactions: &'a [(usize, String)],
     /// The step all panels look at.
     pub selected: Option<usize>,
-    /// A few weak words at the end of the legend, such as how well the counts are known; may be empty.
-    pub note: &'a str,
-    /// What the hover card says below its first line.
+    /// How much of the legend's row, from its right end, the caller needs for controls of its own.
+    pub corner: f32,
+    /// What the hover card says below its first line; a line too long for it is cut off with an ellipsis.
     pub hover_text: &'a dyn Fn(usize) -> Vec<String>,
     /// Whether keys work although the timeline has no focus (nothing else wants them).
     pub takes_keys: bool,
@@ -51,8 +50,6 @@ pub struct LaneLine<'a> {
     pub dim: bool,
     /// It is the one that is looked at.
     pub focused: bool,
-    /// From this step on the recorded agent may have acted otherwise: dashed.
-    pub horizon: Option<usize>,
     /// Its compactions: step and a few words.
     pub events: &'a [(usize, String)],
 }
@@ -80,12 +77,8 @@ pub struct TimelineResponse {
     pub output_reserve: Option<Tokens>,
     /// Where the window line was put.
     pub window: Option<Tokens>,
-    /// A threshold's drag began: what changes until it ends is one change.
-    pub drag_started: bool,
-    /// The drag ended.
-    pub drag_stopped: bool,
-    /// The first and the last step in view.
-    pub visible: (usize, usize),
+    /// The end of the legend's row that was kept free for the caller.
+    pub corner: Option<Rect>,
 }
 
 impl TimelineInput<'_> {
@@ -159,20 +152,4 @@ fn stacked(sample: &Sample) -> Tokens {
         .iter()
         .map(|tokens| Tokens::from(*tokens))
         .sum()
-}
-
-/// What people call a kind, in a legend or a filter.
-pub fn kind_label(kind: Kind) -> &'static str {
-    match kind {
-        Kind::System => "system",
-        Kind::Tools => "tools",
-        Kind::User => "user",
-        Kind::Assistant => "assistant",
-        Kind::Thinking => "thinking",
-        Kind::ToolCall => "calls",
-        Kind::ToolResult => "results",
-        Kind::Media => "media",
-        Kind::Summary => "summary",
-        Kind::Notice => "notices",
-    }
 }

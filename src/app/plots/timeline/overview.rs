@@ -3,7 +3,10 @@
 use super::layout::Steps;
 use super::scene::{Memory, Scene};
 use super::view::View;
-use egui::{CursorIcon, Id, Mesh, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2};
+use egui::{
+    Color32, CursorIcon, Id, Mesh, Painter, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, pos2,
+};
 
 /// What of the brush is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +32,10 @@ pub(super) fn interact(
 ) -> Option<View> {
     let response = ui.interact(strip, id.with("overview"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::ScrollBar, ui.is_enabled(), "overview"));
+    let (begin, finish) = (steps.nearest(view.from) + 1, steps.nearest(view.to) + 1);
+    ui.ctx().accesskit_node_builder(response.id, |node| {
+        node.set_value(format!("calls {begin} to {finish}"));
+    });
     let end = steps.end();
     let per_point = end / f64::from(strip.width().max(1.0));
     let value = |x: f32| (f64::from(x - strip.left()) * per_point).clamp(0.0, end);
@@ -98,20 +105,29 @@ pub(super) fn paint(ui: &Ui, scene: &Scene<'_>) {
     let top = scene.whole.heaviest.as_f64().max(1.0);
     let height =
         |tokens: f32| strip.bottom() - (f64::from(tokens) / top) as f32 * (strip.height() - 3.0);
-    let mut mesh = Mesh::default();
-    let color = palette.raised.lerp_to_gamma(palette.weak, 0.35);
-    for bar in &scene.whole.bars {
-        let y = height(bar.tops.last().copied().unwrap_or_default());
-        for x in [bar.from, bar.to] {
-            mesh.colored_vertex(pos2(place(x), y), color);
-            mesh.colored_vertex(pos2(place(x), strip.bottom()), color);
-        }
+    let outline: Vec<[Pos2; 2]> = scene
+        .whole
+        .bars
+        .iter()
+        .map(|bar| [bar.from, bar.to].map(|x| pos2(place(x), height(bar.total()))))
+        .collect();
+    let budget = scene.input.budget(scene.last);
+    let usable = budget.usable().as_f64();
+    let trigger = scene.input.trigger_tokens(scene.last).unwrap_or(usable);
+    let base = palette.raised.lerp_to_gamma(palette.weak, 0.35);
+    // What lies beyond the trigger, and beyond usable, in the colors of their lines.
+    let layers = [
+        (strip.bottom(), base),
+        (
+            height(trigger as f32),
+            base.lerp_to_gamma(palette.warn, 0.5),
+        ),
+        (height(usable as f32), base.lerp_to_gamma(palette.bad, 0.6)),
+    ];
+    for (floor, color) in layers.into_iter().filter(|(floor, _)| *floor > strip.top()) {
+        painter.add(above(&outline, floor, color));
     }
-    for i in (0..mesh.vertices.len().saturating_sub(2) as u32).step_by(2) {
-        mesh.add_triangle(i, i + 1, i + 2);
-        mesh.add_triangle(i + 1, i + 2, i + 3);
-    }
-    painter.add(mesh);
+    marks(&painter, scene, strip, &place);
     let brush = Rect::from_x_y_ranges(
         place(scene.view.from)..=place(scene.view.to),
         strip.y_range(),
@@ -141,5 +157,42 @@ pub(super) fn paint(ui: &Ui, scene: &Scene<'_>) {
             egui::vec2(3.0, 10.0),
         );
         painter.rect_filled(grip, 1.5, palette.accent);
+    }
+}
+
+/// The part of an outline above a floor.
+fn above(outline: &[[Pos2; 2]], floor: f32, color: Color32) -> Mesh {
+    let mut mesh = Mesh::default();
+    for at in outline.iter().flatten() {
+        mesh.colored_vertex(pos2(at.x, at.y.min(floor)), color);
+        mesh.colored_vertex(pos2(at.x, floor), color);
+    }
+    for i in (0..mesh.vertices.len().saturating_sub(2) as u32).step_by(2) {
+        mesh.add_triangle(i, i + 1, i + 2);
+        mesh.add_triangle(i + 1, i + 2, i + 3);
+    }
+    mesh
+}
+
+/// Recorded compactions and overflows from above, the focused lane's compactions from below.
+fn marks(painter: &Painter, scene: &Scene<'_>, strip: Rect, place: &dyn Fn(f64) -> f32) {
+    const LENGTH: f32 = 5.0;
+    let tick = |step: usize, from: f32, to: f32, color: Color32| {
+        let x = painter.round_to_pixel_center(place(scene.steps.x(step)));
+        painter.vline(x, from..=to, Stroke::new(1.5, color));
+    };
+    let (top, bottom) = (strip.top(), strip.bottom());
+    for (lane, overflows) in scene.input.lanes.iter().zip(&scene.whole.overflows) {
+        if lane.focused {
+            for (step, _) in lane.events {
+                tick(*step, bottom - LENGTH, bottom, lane.color);
+            }
+        }
+        for step in overflows {
+            tick(*step, top, top + LENGTH, scene.palette.bad);
+        }
+    }
+    for (step, _) in scene.input.recorded_compactions {
+        tick(*step, top, top + LENGTH, scene.palette.text);
     }
 }

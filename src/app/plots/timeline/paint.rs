@@ -2,9 +2,9 @@
 
 use super::columns::Bar;
 use super::layout::ticks;
-use super::model::kind_label;
 use super::scene::{Curves, Scene};
 use crate::app::widgets::grouped;
+use crate::app::wording;
 use crate::session::Kind;
 use crate::units::Tokens;
 use egui::{
@@ -15,6 +15,8 @@ use egui::{
 const FEW_TURNS: f32 = 72.0;
 /// Turns nearer than this are not marked.
 const MANY_TURNS: f32 = 3.0;
+/// How far the legend may reach to the left of the plot.
+const LEGEND_ASIDE: f32 = 48.0;
 
 /// Zones, grid, area.
 pub(super) fn ground(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
@@ -152,7 +154,9 @@ pub(super) fn axes(ui: &Ui, scene: &Scene<'_>) {
         } else {
             grouped(tokens)
         };
-        let at = pos2(plot.left() - 8.0, scene.y(tokens));
+        // The lowest keeps off the numbers below.
+        let y = scene.y(tokens).min(plot.bottom() - 4.0);
+        let at = pos2(plot.left() - 8.0, y);
         painter.text(at, Align2::RIGHT_CENTER, text, font.clone(), palette.weak);
     }
     painter.hline(
@@ -161,7 +165,7 @@ pub(super) fn axes(ui: &Ui, scene: &Scene<'_>) {
         palette.line(),
     );
     let middle = scene.areas.axis.center().y;
-    let unit = pos2(plot.left() - 8.0, middle);
+    let unit = pos2(scene.areas.handles.right() - 8.0, middle);
     painter.text(
         unit,
         Align2::RIGHT_CENTER,
@@ -183,7 +187,7 @@ pub(super) fn axes(ui: &Ui, scene: &Scene<'_>) {
         let galley = painter.layout_no_wrap(grouped(number), font.clone(), palette.weak);
         let half = galley.size().x / 2.0;
         let x = scene.at(number - 1.0);
-        if x - half < free || x + half > scene.areas.handles.right() {
+        if x - half < free || x + half > scene.areas.handles.right() - 40.0 {
             continue;
         }
         free = x + half + 12.0;
@@ -206,61 +210,41 @@ fn thousands(tokens: f64) -> String {
 /// The kinds that occur, and what the dots are.
 pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
     let font = TextStyle::Small.resolve(ui.style());
-    let legend = scene.areas.legend;
-    let limit = scene.areas.handles.right() - 8.0;
-    let note = ui.painter().layout_no_wrap(
-        scene.input.note.to_owned(),
-        font.clone(),
-        scene.palette.weak,
-    );
-    let note_width = note.size().x;
+    let (legend, weak) = (scene.areas.legend, scene.palette.weak);
     let kinds = &scene.whole.kinds;
-    let widths: f32 = kinds
-        .iter()
-        .map(|kind| width(ui, kind_label(*kind), &font) + 15.0)
-        .sum();
-    let room = limit
-        - legend.left()
-        - if note_width > 0.0 {
-            note_width + 24.0
-        } else {
-            0.0
-        };
-    let gap = ((room - widths) / kinds.len().max(1) as f32).clamp(8.0, 20.0);
+    let names = kinds.iter().map(|kind| wording::kind(*kind));
+    let widths: f32 = names.map(|name| width(ui, name, &font) + 15.0).sum();
+    let reported = if scene.input.recorded_usage.is_empty() {
+        0.0
+    } else {
+        width(ui, "reported", &font) + 12.0
+    };
+    let count = kinds.len() + usize::from(reported > 0.0);
+    let needed = widths + reported + 8.0 * count as f32;
+    // Where it is narrow, it begins left of the plot.
+    let left = (legend.right() - needed).clamp(legend.left() - LEGEND_ASIDE, legend.left());
+    let gap = (legend.right() - left - widths - reported) / count.max(1) as f32;
+    let gap = gap.clamp(8.0, 20.0);
     let middle = legend.center().y;
-    let mut x = legend.left();
+    let mut x = left;
     for kind in kinds.iter().copied() {
-        let label = ui.painter().layout_no_wrap(
-            kind_label(kind).to_owned(),
-            font.clone(),
-            scene.palette.weak,
-        );
+        let name = wording::kind(kind).to_owned();
+        let label = ui.painter().layout_no_wrap(name, font.clone(), weak);
         let swatch = Rect::from_center_size(pos2(x + 4.5, middle), vec2(9.0, 9.0));
+        if x + 15.0 + label.size().x > legend.right() {
+            return;
+        }
         ui.painter()
             .rect_filled(swatch, 2.0, scene.palette.kind(kind));
         let at = pos2(x + 15.0, middle - label.size().y / 2.0);
         x += 15.0 + label.size().x + gap;
-        ui.painter().galley(at, label, scene.palette.weak);
+        ui.painter().galley(at, label, weak);
     }
-    if !scene.input.recorded_usage.is_empty()
-        && x + width(ui, "reported", &font) + 12.0 < limit - note_width
-    {
-        ui.painter()
-            .circle_filled(pos2(x + 4.5, middle), 2.0, scene.palette.recorded);
-        ui.painter().text(
-            pos2(x + 12.0, middle),
-            Align2::LEFT_CENTER,
-            "reported",
-            font,
-            scene.palette.weak,
-        );
-    }
-    if note_width > 0.0 {
-        ui.painter().galley(
-            pos2(limit - note_width, middle - note.size().y / 2.0),
-            note,
-            scene.palette.weak,
-        );
+    if reported > 0.0 && x + reported <= legend.right() {
+        let painter = ui.painter();
+        painter.circle_filled(pos2(x + 4.5, middle), 2.0, scene.palette.recorded);
+        let at = pos2(x + 12.0, middle);
+        painter.text(at, Align2::LEFT_CENTER, "reported", font, weak);
     }
 }
 

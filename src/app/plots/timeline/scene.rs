@@ -15,11 +15,13 @@ use std::sync::Arc;
 
 const LEFT: f32 = 56.0;
 const RIGHT: f32 = 80.0;
-const LEGEND: f32 = 24.0;
+const LEGEND: f32 = 20.0;
 const FLAGS: f32 = 20.0;
+/// Where there are no flags: only room for the topmost handle.
+const NO_FLAGS: f32 = 10.0;
 const AXIS: f32 = 20.0;
-const OVERVIEW: f32 = 20.0;
-const BOTTOM: f32 = 8.0;
+const OVERVIEW: f32 = 18.0;
+const BOTTOM: f32 = 6.0;
 
 /// At most so many dots of reported usage across the plot.
 const DOTS: usize = 100;
@@ -28,6 +30,8 @@ const DOTS: usize = 100;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Areas {
     pub(super) legend: Rect,
+    /// The end of the legend's row that is the caller's.
+    pub(super) corner: Rect,
     pub(super) flags: Rect,
     pub(super) plot: Rect,
     pub(super) axis: Rect,
@@ -38,7 +42,7 @@ pub(super) struct Areas {
 
 impl Areas {
     /// Divides a rectangle, on whole points, so that hairlines are sharp.
-    pub(super) fn of(outer: Rect) -> Self {
+    pub(super) fn of(outer: Rect, input: &TimelineInput<'_>) -> Self {
         let (left, right) = (
             (outer.left() + LEFT).round(),
             (outer.right() - RIGHT).round(),
@@ -46,14 +50,25 @@ impl Areas {
         let right = right.max(left + 40.0);
         let row =
             |top: f32, height: f32| Rect::from_min_max(pos2(left, top), pos2(right, top + height));
-        let top = outer.top().round() + 4.0;
+        let flags = if input.recorded_compactions.is_empty() {
+            NO_FLAGS
+        } else {
+            FLAGS
+        };
+        let top = outer.top().round();
         let bottom = outer.bottom().round() - BOTTOM;
-        let plot_top = top + LEGEND + FLAGS;
+        let plot_top = top + LEGEND + flags;
         let plot_bottom = (bottom - OVERVIEW - 4.0 - AXIS).max(plot_top + 40.0);
         let plot = row(plot_top, plot_bottom - plot_top);
+        let end = outer.right() - 8.0;
+        let begin = end - input.corner;
+        let across = |from: f32, to: f32| {
+            Rect::from_min_max(pos2(from, top), pos2(to.max(from), top + LEGEND))
+        };
         Self {
-            legend: row(top, LEGEND),
-            flags: row(top + LEGEND, FLAGS),
+            legend: across(left, begin),
+            corner: across(begin, end),
+            flags: row(top + LEGEND, flags),
             plot,
             axis: row(plot_bottom, AXIS),
             overview: row(plot_bottom + AXIS + 4.0, OVERVIEW),
@@ -121,6 +136,8 @@ pub(super) struct Memory {
     pub(super) selected: Option<usize>,
     /// The height of the plot while a threshold is dragged, which must not move what it is dragged along.
     pub(super) top: Option<f64>,
+    /// The plot has its focus from a click.
+    pub(super) is_pointed: bool,
     /// How far from the line it was grabbed.
     pub(super) grab: f32,
     /// What is dragged of the overview.

@@ -41,7 +41,7 @@ fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> Timeli
         turn_starts,
         recorded_compactions: &[],
         selected: None,
-        note: "",
+        corner: 0.0,
         hover_text: &|_| Vec::new(),
         takes_keys: false,
     }
@@ -113,6 +113,22 @@ fn few_samples_are_drawn_as_they_are() {
             .iter()
             .all(|bar| bar.from == bar.to)
     );
+}
+
+#[test]
+fn a_compaction_is_an_upright_fall_at_its_call() {
+    let area = samples(40, |step| {
+        1000 + step as u32 - if step < 20 { 0 } else { 800 }
+    });
+    let input = input(&area, &[], Axis::Calls);
+    let (steps, grid) = (Steps::new(&input), whole(&input, 1000));
+    let curve = columns::curve(&area, steps, &grid);
+    let at: Vec<_> = curve.iter().filter(|[x, _]| *x == 20.0).collect();
+    assert_eq!(at, [&[20.0, 1019.0], &[20.0, 220.0]]);
+    let bars = columns::bars(&area, steps, &grid);
+    let at: Vec<_> = bars.iter().filter(|bar| bar.from == 20.0).collect();
+    assert_eq!([at[0].total(), at[1].total()], [1019.0, 220.0]);
+    assert_eq!(bars.len(), 41);
 }
 
 #[test]

@@ -82,8 +82,9 @@ pub(super) fn gestures(
     if plot.double_clicked() {
         view = View::whole(end);
     }
-    let Some(pointer) = plot
-        .hover_pos()
+    // Also over a threshold's grip, which takes presses but no wheel.
+    let Some(pointer) = ui
+        .input(|input| input.pointer.hover_pos())
         .filter(|_| ui.rect_contains_pointer(plot.rect))
     else {
         return view;
