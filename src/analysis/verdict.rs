@@ -426,14 +426,5 @@ fn percent(tokens: Tokens, window: Tokens) -> String {
     }
 }
 
-fn trim(number: &str, unit: char) -> String {
-    let trimmed = if number.contains('.') {
-        number.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        number
-    };
-    format!("{trimmed}{unit}")
-}
-
 #[cfg(test)]
 mod tests;

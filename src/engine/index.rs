@@ -16,6 +16,8 @@ pub struct SessionIndex {
     pub opens_turn: Vec<bool>,
     /// The first message that is not instructions or tools: what stands before it is the system prompt.
     pub preamble_end: u32,
+    /// The first message of a person.
+    pub first_user: Option<u32>,
     /// The first message of each turn, by turn (0: what stands before the first).
     pub turn_start: Vec<u32>,
 }
@@ -43,6 +45,9 @@ impl SessionIndex {
                 index.turn_start.resize(turn as usize + 1, at);
             }
             index.opens_turn.push(opens);
+            if opens && message.role == Role::User && index.first_user.is_none() {
+                index.first_user = Some(at);
+            }
             let mut first_call = at;
             let mut results: Vec<(&str, u32)> = Vec::new();
             for (part_idx, part) in message.parts.clone().zip(session.parts_of(message)) {

@@ -168,10 +168,7 @@ fn safe(case: &Case, entries: &[Entry], cut: usize, boundary: Boundary) -> usize
 fn spares(case: &Case, entry: &Entry, keep: &Keep) -> bool {
     match keep {
         Keep::System => is_system(case, entry),
-        Keep::FirstUser => entry.message().is_some_and(|m| {
-            let turn = case.session.messages[m as usize].turn;
-            turn == 1 && case.index.opens_turn[m as usize]
-        }),
+        Keep::FirstUser => entry.message().is_some() && entry.message() == case.index.first_user,
         _ => false,
     }
 }

@@ -162,7 +162,7 @@ fn the_culprit_weighs_what_its_whole_message_weighs() {
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let case = case(builder);
     let said = sentence(&case).text();
-    let weight = short(case.ledger.message(1));
+    let weight = case.ledger.message(1).short();
     assert!(said.contains(&format!("(+{weight}).")), "{said}: {weight}");
 }
 

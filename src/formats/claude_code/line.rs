@@ -255,7 +255,9 @@ impl<'a> Line<'a> {
     fn usage(&mut self, lines: &[usize]) -> Option<Usage> {
         let entries = self.entries;
         let reported = lines.iter().filter_map(|at| match &entries[*at].what {
-            What::Answered(answer) if *at >= self.managed_end => Some((&entries[*at], answer.usage?)),
+            What::Answered(answer) if *at >= self.managed_end => {
+                Some((&entries[*at], answer.usage?))
+            }
             _ => None,
         });
         let (mut found, mut odd) = (Vec::new(), None);

@@ -322,7 +322,10 @@ impl Settings {
 
     /// How many messages were managed by us: what they report belongs to contexts that the file does not hold.
     fn n_managed(&self) -> usize {
-        let mark = self.0.get(MARK).filter(|m| json::is_true(m, &["managed"]));
+        let mark = self
+            .members
+            .get(MARK)
+            .filter(|m| json::is_true(m, &["managed"]));
         let n = mark.and_then(|mark| json::u64_at(mark, &["messages"]));
         n.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX))
     }

@@ -240,7 +240,7 @@ pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
             (
                 lane.color,
                 text(lane.name.to_owned(), &small, palette.weak),
-                text(short(sample.tokens), &small, ink),
+                text(sample.tokens.short(), &small, ink),
             )
         })
         .collect();
