@@ -44,8 +44,10 @@ pub fn values(policy: &Policy, settings: &KnobSettings) -> KnobValues {
     let mut values = policy.defaults();
     for knob in &policy.knobs {
         if let Some(set) = settings.get(&KnobKey::of(policy, knob)) {
-            // Cannot fail: the knob is the policy's own and the value is within its range.
-            let _ = policy.set(&mut values, &knob.name, snapped(knob, *set));
+            // Cannot fail: the knob is the policy's own and the value is within its range. Not put on the knob's own
+            // grid: what was typed on the command line is what the window shows.
+            let [low, high] = knob.range;
+            let _ = policy.set(&mut values, &knob.name, set.clamp(low, high));
         }
     }
     values

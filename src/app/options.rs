@@ -132,3 +132,65 @@ impl Default for Options {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presets;
+
+    fn lane(name: &str, set: &[(&str, f64)]) -> (LaneOption, KnobValues) {
+        let policy = presets::by_name(name).unwrap();
+        let mut values = policy.defaults();
+        for (knob, value) in set {
+            policy.set(&mut values, knob, *value).unwrap();
+        }
+        let word = name.to_owned();
+        (LaneOption { word, policy }, values)
+    }
+
+    #[test]
+    fn every_lane_gets_the_values_that_were_typed_whatever_the_steps_of_its_slider() {
+        let set = [("compression_trigger", 0.333), ("output_reserve", 8_192.0)];
+        let lanes = vec![
+            lane("truncate", &set),
+            lane(
+                "prune",
+                &[&set[..], &[("prune_protect", 12_345.0)]].concat(),
+            ),
+        ];
+        let options = Options::default().compare(lanes.clone()).unwrap();
+        for (lane, wanted) in &lanes {
+            assert_eq!(knobs::values(&lane.policy, &options.knobs), *wanted);
+        }
+        assert_eq!(options.lanes.len(), 2);
+    }
+
+    #[test]
+    fn a_common_knob_with_two_values_is_refused() {
+        let two = |a, b| {
+            let lanes = vec![
+                lane("truncate", &[("compression_trigger", a)]),
+                lane("prune", &[("compression_trigger", b)]),
+            ];
+            Options::default()
+                .compare(lanes)
+                .map(|options| options.knobs)
+        };
+        assert!(two(0.5, 0.6).unwrap_err().contains("compression_trigger"));
+        // One of them at its default is no less a difference.
+        assert!(two(0.5, 0.75).is_err());
+        assert!(two(0.5, 0.5).is_ok());
+    }
+
+    #[test]
+    fn two_policies_of_one_name_are_refused() {
+        let (mut own, values) = lane("truncate", &[]);
+        own.word = "own.toml".to_owned();
+        let refused = Options::default().compare(vec![lane("truncate", &[]), (own, values)]);
+        assert!(
+            refused
+                .unwrap_err()
+                .contains("two policies are named truncate")
+        );
+    }
+}
