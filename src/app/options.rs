@@ -29,7 +29,7 @@ pub struct Options {
     pub output_reserve: Option<Tokens>,
     /// The lanes to compare; the generic strategies if empty.
     pub lanes: Vec<LaneOption>,
-    /// Knobs that do not stand at their defaults ([`Options::compare`] sets them).
+    /// Knobs that do not stand at their defaults (set by [`Self::compare`]).
     pub knobs: KnobSettings,
     /// Name of the counter, if not the default.
     pub counter: Option<&'static str>,
