@@ -1,4 +1,4 @@
-//! Everything that can be asked of the window. Panels read and ask; [`super::carry`] does it, after the frame.
+//! Everything that can be asked of the window. Panels read and ask; `app::carry` does it, after the frame.
 
 use crate::app::knobs::KnobKey;
 use crate::app::managed_export::Draft;
