@@ -155,12 +155,113 @@ fn lanes_are_switched_added_and_removed() {
     window.run_steps(3);
     window.get_by_label("Add a lane").click();
     window.run_steps(4);
-    window.get_by_label_contains("Focus lane 4: Truncate");
+    window.get_by_label_contains("Focus lane 4: No management");
     window.get_by_label("Policy of lane 4").click();
     window.run_steps(3);
     window.get_by_label("Remove this lane").click();
     window.run_steps(4);
     assert!(window.query_by_label_contains("Focus lane 4").is_none());
+}
+
+#[test]
+fn a_trigger_that_is_set_on_the_timeline_moves_the_lanes() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let before = lanes(&window);
+    let handle = window.get_by_role_and_label(Role::Slider, "trigger");
+    handle.set_value_accesskit(45_000.0);
+    window.run_steps(4);
+    assert_ne!(lanes(&window), before, "the lanes follow the handle");
+}
+
+#[test]
+fn a_lane_with_knobs_of_its_own_moves_alone() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let before = lanes(&window);
+    window.get_by_label("own knobs").click();
+    window.run_steps(3);
+    window
+        .get_by_role_and_label(Role::Slider, "compression_trigger")
+        .set_value_accesskit(0.30);
+    window.run_steps(4);
+    let after = lanes(&window);
+    assert_ne!(before[0], after[0], "the lane itself moves");
+    assert_eq!(before[1..], after[1..], "the others stay");
+    window.get_by_label("shared knobs").click();
+    window.run_steps(4);
+    assert_eq!(lanes(&window), before, "sharing again takes it back");
+}
+
+#[test]
+fn a_call_that_is_selected_shows_what_entered_there_and_a_message_shows_its_call() {
+    use egui_kittest::kittest::NodeT as _;
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    window.key_press(egui::Key::Home);
+    window.run_steps(3);
+    assert!(
+        window.query_all_by_label("call 1").next().is_some(),
+        "the lanes are at call 1"
+    );
+    let selected = window.query_all_by_label_contains("Message ");
+    let is_title = |text: String| {
+        text.strip_prefix("Message ")
+            .is_some_and(|n| n.parse::<usize>().is_ok())
+    };
+    assert!(
+        selected
+            .filter_map(|node| node.accesskit_node().value())
+            .any(is_title),
+        "the detail shows a message"
+    );
+    let jump = window.get_by_role_and_label(Role::TextInput, "Go to message");
+    jump.focus();
+    jump.type_text("40");
+    window.run_steps(2);
+    window.key_press(egui::Key::Enter);
+    window.run_steps(4);
+    window.get_by_label("Message 40");
+    assert!(
+        window.query_all_by_label("call 1").next().is_none(),
+        "message 40 was not there at call 1: the lanes went on"
+    );
+}
+
+#[test]
+fn six_lanes_in_a_small_window_keep_their_figures() {
+    let size = Vec2::new(1100.0, 700.0);
+    let mut window = sized(vec![sample(MANY_RESULTS)], size);
+    for _ in 0..3 {
+        window.get_by_label("Policy of lane 1").click();
+        window.run_steps(3);
+        window.get_by_label("Add a lane").click();
+        window.run_steps(4);
+    }
+    assert_eq!(lanes(&window).len(), 6);
+    // Labels and values stand on one line each, in every lane the same.
+    for label in ["peak", "comp.", "over."] {
+        let rects: Vec<_> = window.get_all_by_label(label).map(|n| n.rect()).collect();
+        assert_eq!(rects.len(), 6, "{label}");
+        assert!(
+            rects.iter().all(|r| r.height() < 20.0),
+            "{label}: {rects:?}"
+        );
+    }
+}
+
+#[test]
+fn a_second_export_takes_the_next_free_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join(MANY_RESULTS);
+    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let mut window = window(vec![source]);
+    window.get_by_label("Export…").click();
+    window.run_steps(3);
+    for _ in 0..2 {
+        window.get_by_label("Export").click();
+        window.run_steps(20);
+        window.get_by_label("Written to");
+    }
+    let files = std::fs::read_dir(folder.path()).expect("the folder is there");
+    assert_eq!(files.count(), 3, "the source and two exports");
 }
 
 #[test]

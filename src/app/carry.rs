@@ -3,10 +3,12 @@
 use super::background::{self, Background};
 use super::command::Command;
 use super::document::{Document, Origin};
+use super::knobs::KnobKey;
 use super::load::Loading;
 use super::managed_export::Export;
-use super::state::{Config, MAX_LANES, Selection, lane};
-use super::{App, dropped, twin};
+use super::policies::NONE;
+use super::state::{Config, LaneConfig, MAX_LANES, Selection, View, lane};
+use super::{App, dropped, twin, wording};
 use crate::exec::{self, LoadOptions};
 use crate::tokens;
 use std::path::PathBuf;
@@ -32,6 +34,7 @@ impl App {
             Command::EditPath(path) => self.view.path = path,
             Command::SelectStep(step) => self.select_step(step),
             Command::SelectMessage(message) => self.select_message(message),
+            Command::GoToMessage(number) => self.go_to_message(number),
             Command::FocusLane(lane) => {
                 self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
             }
@@ -45,6 +48,12 @@ impl App {
             Command::FocusFilter => self.once.focuses_filter = true,
             Command::EditJump(text) => self.view.jump = text,
             Command::SetDetail(detail) => self.view.detail = detail,
+            Command::Unfold(first, last) => self.unfold(first, last),
+            Command::SetKnob(key, value) => {
+                let lane = self.lane_of(&key);
+                set_knob(&mut self.config, lane, key, Some(value));
+            }
+            Command::AddLane => self.add_lane(),
             Command::ShowKeys(is_shown) => self.view.shows_keys = is_shown,
             Command::SetTheme(theme) => self.set_theme(ctx, theme),
             Command::CopyText(what, text) => self.copy(ctx, what, text),
@@ -52,6 +61,7 @@ impl App {
             command => {
                 edit_config(&mut self.config, command.clone());
                 self.export_command(ctx, command);
+                // A lane may be gone.
                 self.selection.lane = self
                     .selection
                     .lane
@@ -119,8 +129,15 @@ impl App {
             self.config.window = None;
         }
         self.history = super::History::new(self.config.clone());
-        self.view.jump.clear();
-        self.view.filter = super::message_table::Filter::default();
+        let View {
+            axis, area, tab, ..
+        } = self.view;
+        self.view = View {
+            axis,
+            area,
+            tab,
+            ..View::default()
+        };
         self.export = None;
         self.once.reveals_frontier = true;
         self.document = Some(Arc::new(document));
@@ -132,29 +149,110 @@ impl App {
         self.problem = None;
     }
 
+    /// The lane whose knob is meant: the one that is looked at if it has that knob, else the first that does.
+    fn lane_of(&self, key: &KnobKey) -> usize {
+        let has_it = |lane: &usize| {
+            let policy = self.policies.get(&self.config.lanes[*lane].policy);
+            policy
+                .knobs
+                .iter()
+                .any(|knob| KnobKey::of(&policy, knob) == *key)
+        };
+        let n = self.config.lanes.len();
+        let focused = self.selection.lane.filter(|lane| *lane < n).filter(has_it);
+        focused.or_else(|| (0..n).find(has_it)).unwrap_or(0)
+    }
+
+    /// Adds what is not compared yet, `none` first; where all are, the least used that acts, with knobs of its own.
+    fn add_lane(&mut self) {
+        let lanes = &self.config.lanes;
+        if lanes.len() >= MAX_LANES {
+            return;
+        }
+        let is_new = |name: &str| lanes.iter().all(|l| l.policy != name);
+        let none = [NONE].into_iter();
+        let names = none.chain(self.policies.iter().map(|p| p.name.as_str()));
+        let new = names.into_iter().find(|name| is_new(name)).map(lane);
+        let again = || {
+            let n_lanes = |name: &str| lanes.iter().filter(|l| l.policy == name).count();
+            let acting = self.policies.iter().filter(|p| !p.stages.is_empty());
+            let least = acting.min_by_key(|p| n_lanes(&p.name));
+            LaneConfig {
+                policy: least.map_or_else(|| NONE.to_owned(), |p| p.name.clone()),
+                own: Some(self.config.knobs.clone()),
+            }
+        };
+        let added = new.unwrap_or_else(again);
+        self.config.lanes.push(added);
+    }
+
     fn cancel_load(&mut self) {
         if let Some(loading) = self.loading.take() {
             loading.cancel();
         }
     }
 
+    /// Looks at a call: with it at the heaviest message that entered there.
     fn select_step(&mut self, step: usize) {
         let Some(document) = &self.document else {
             return;
         };
-        self.selection.step = step.min(document.last_step());
+        let step = step.min(document.last_step());
+        self.selection.step = step;
+        self.view.unfolded.clear();
+        let ledger = match self.derived.runs() {
+            Some(runs) if runs.document == document.id => &runs.case.ledger,
+            _ => &document.loaded.case.ledger,
+        };
+        if let Some((message, _)) = document.biggest_growth(ledger, step) {
+            self.selection.message = Some(message);
+            self.view.detail.page = 0;
+        }
+        // The lanes show where they differ, the table the message.
         self.once.reveals_frontier = true;
+        self.once.reveals_message = true;
     }
 
+    /// Looks at a message: at the first call that saw it, where the one that is looked at came before.
     fn select_message(&mut self, message: usize) {
         let Some(document) = &self.document else {
             return;
         };
         if message < document.facts.len() {
+            self.selection.step = document.step_that_shows(message, self.selection.step);
             self.selection.message = Some(message);
             self.view.detail.page = 0;
             self.view.tab = super::state::Tab::Messages;
+            self.view.unfolded.insert(message as u32);
             self.once.reveals_message = true;
+        }
+    }
+
+    fn go_to_message(&mut self, number: usize) {
+        let Some(n) = self.document.as_ref().map(|d| d.facts.len()) else {
+            return;
+        };
+        self.view.jump.clear();
+        if n == 0 {
+            return;
+        }
+        let message = number.clamp(1, n) - 1;
+        if message + 1 != number {
+            let shown = wording::number(message);
+            let said = format!("There are {n} messages: showing message {shown}.");
+            self.toasts.info(said);
+        } else if !self.derived.order().contains(&(message as u32)) {
+            self.toasts
+                .info("The filter hides this message from the table.");
+        }
+        self.select_message(message);
+    }
+
+    fn unfold(&mut self, first: u32, last: u32) {
+        let before = self.view.unfolded.len();
+        self.view.unfolded.retain(|m| !(first..=last).contains(m));
+        if self.view.unfolded.len() == before {
+            self.view.unfolded.insert(first);
         }
     }
 
@@ -202,12 +300,15 @@ impl App {
             return;
         };
         match (command, &mut self.export) {
-            (Command::StartExport(lane), export) => {
-                let lane = lane
+            (Command::StartExport(asked), export) => {
+                let lane = asked
                     .or(self.selection.lane)
                     .unwrap_or(0)
                     .min(runs.lanes.len().saturating_sub(1));
-                *export = Some(Export::new(document, lane, self.selection.step));
+                *export = Some(match self.view.export.take() {
+                    Some(draft) => Export::again(draft, asked, runs.lanes.len(), &self.selection),
+                    None => Export::new(document, lane, self.selection.step),
+                });
             }
             (Command::EditExport(draft), Some(export)) => export.edit(document, *draft),
             (Command::RunExport, Some(export)) => export.run(ctx, self.work, runs),
@@ -215,7 +316,9 @@ impl App {
                 let suggested = PathBuf::from(export.draft.output.trim());
                 self.ask_for_file(ctx, Some(suggested));
             }
-            (Command::CloseExport, export) => *export = None,
+            (Command::CloseExport, export) => {
+                self.view.export = export.take().map(|export| export.draft);
+            }
             _ => {}
         }
     }
@@ -273,23 +376,24 @@ impl App {
 /// What changes the config, and so can be undone.
 fn edit_config(config: &mut Config, command: Command) {
     match command {
-        Command::SetKnob(key, value) => {
-            config.knobs.insert(key, value);
-        }
-        Command::ResetKnob(key) => {
-            config.knobs.remove(&key);
+        Command::SetLaneKnob(at, key, value) => set_knob(config, at, key, value),
+        Command::SetOwnKnobs(at, is_own) => {
+            let own = is_own.then(|| config.lane_settings(at).clone());
+            if let Some(slot) = config.lanes.get_mut(at) {
+                slot.own = own;
+            }
         }
         Command::ResetKnobs => {
             config.knobs.clear();
             config.window = None;
+            for lane in &mut config.lanes {
+                lane.own = None;
+            }
         }
         Command::SetLanePolicy(at, policy) => {
             if let Some(slot) = config.lanes.get_mut(at) {
-                *slot = lane(&policy);
+                slot.policy = policy;
             }
-        }
-        Command::AddLane(policy) if config.lanes.len() < MAX_LANES => {
-            config.lanes.push(lane(&policy));
         }
         Command::RemoveLane(at) if at < config.lanes.len() && config.lanes.len() > 1 => {
             config.lanes.remove(at);
@@ -298,6 +402,16 @@ fn edit_config(config: &mut Config, command: Command) {
         Command::SetCounter(counter) => config.counter = counter,
         _ => {}
     }
+}
+
+/// Sets a knob where this lane gets it from; none puts it back to the default.
+fn set_knob(config: &mut Config, lane: usize, key: KnobKey, value: Option<f64>) {
+    let own = config.lanes.get_mut(lane).and_then(|l| l.own.as_mut());
+    let settings = own.unwrap_or(&mut config.knobs);
+    match value {
+        Some(value) => settings.insert(key, value),
+        None => settings.remove(&key),
+    };
 }
 
 fn save_dialog(suggested: &std::path::Path) -> Option<PathBuf> {

@@ -32,19 +32,23 @@ pub enum Command {
     SelectStep(usize),
     /// Look at this message, everywhere.
     SelectMessage(usize),
+    /// Look at the message of this number (from 1), or the nearest there is.
+    GoToMessage(usize),
     /// Show the knobs of this lane; none for what was recorded.
     FocusLane(Option<usize>),
 
-    /// Set a knob in every lane that has it.
+    /// Set a knob where the lane that is looked at gets it from: in every lane that shares it, or in that lane only.
     SetKnob(KnobKey, f64),
-    /// Put a knob back to each preset's default.
-    ResetKnob(KnobKey),
+    /// Set a knob where this lane gets it from; none puts it back to the preset's default.
+    SetLaneKnob(usize, KnobKey, Option<f64>),
+    /// Give a lane knobs of its own, or let it share the others' again.
+    SetOwnKnobs(usize, bool),
     /// Put every knob back.
     ResetKnobs,
     /// Switch a lane to another policy, by name.
     SetLanePolicy(usize, String),
-    /// Add a lane of this policy.
-    AddLane(String),
+    /// Add a lane of the first policy that no lane has.
+    AddLane,
     /// Take a lane away.
     RemoveLane(usize),
     /// Set the context window by hand; none for what is known of it.
@@ -70,6 +74,8 @@ pub enum Command {
     FocusFilter,
     /// Change what stands in the field that jumps to a message.
     EditJump(String),
+    /// Open or fold the rows of the lanes from this message to that one, both included.
+    Unfold(u32, u32),
     /// Show the selected message in another way.
     SetDetail(Detail),
     /// Show or hide the sheet of shortcuts.

@@ -110,19 +110,20 @@ impl Derived {
         self.order.clear();
         self.ledgers.clear();
         self.text.clear();
-        // Until the first run is measured: a large session is expected to be slow.
-        let is_large = document.facts.len() > 20_000;
-        self.runs.expect(if is_large {
-            Duration::from_millis(50)
-        } else {
-            Duration::ZERO
-        });
+        // Until the first of each is measured: what the document before cost says nothing about this one.
+        let slow_if = |is_large: bool| {
+            if is_large {
+                Duration::from_millis(50)
+            } else {
+                Duration::ZERO
+            }
+        };
+        let n_messages = document.facts.len();
         let bytes = document.session().source.bytes.len();
-        self.order.expect(if bytes > 4_000_000 {
-            Duration::from_millis(50)
-        } else {
-            Duration::ZERO
-        });
+        self.runs.expect(slow_if(n_messages > 20_000));
+        self.rows.expect(slow_if(n_messages > 20_000));
+        self.order.expect(slow_if(bytes > 4_000_000));
+        self.text.expect(slow_if(bytes > 1_000_000));
         self.ledgers.expect(Duration::from_secs(1));
     }
 

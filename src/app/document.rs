@@ -1,9 +1,10 @@
 //! An opened session with what every panel asks about its messages, worked out once when it is loaded.
 
+use crate::app::message_text::subject;
 use crate::app::safe_text;
 use crate::app::wording;
 use crate::exec::Loaded;
-use crate::session::{Body, Kind, Message, Part, Session, kind_of};
+use crate::session::{Body, Issue, Kind, Message, Part, Session, issues, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use std::collections::HashMap;
@@ -37,6 +38,8 @@ pub struct Document {
     pub facts: Vec<Facts>,
     /// What the timeline marks.
     pub marks: Marks,
+    /// Calls and results that do not match.
+    pub issues: Vec<Issue>,
 }
 
 /// What the timeline marks, whatever the config.
@@ -82,12 +85,13 @@ impl Document {
                     .iter()
                     .find_map(|p| p.body.tool())
                     .map(Into::into),
-                preview: preview(session, message).into(),
+                preview: preview(&loaded, message).into(),
                 step: message.step.or_else(|| first_step_with(session, idx)),
                 partners: std::mem::take(&mut partners[idx]),
             })
             .collect();
         let (id, marks) = (NEXT.fetch_add(1, Ordering::Relaxed), Marks::new(session));
+        let issues = issues(session);
         Self {
             id,
             origin,
@@ -95,6 +99,7 @@ impl Document {
             conversation,
             facts,
             marks,
+            issues,
         }
     }
 
@@ -114,6 +119,24 @@ impl Document {
             Origin::Path(path) => path.display().to_string(),
             Origin::Example(_) => "a bundled example".to_owned(),
         }
+    }
+
+    /// The step to look at a message: `step` if its context goes that far, else the first whose does. The last one
+    /// shows everything.
+    pub fn step_that_shows(&self, message: usize, step: usize) -> usize {
+        let last = self.last_step();
+        let steps = &self.session().steps;
+        if step >= last || steps[step].context_end > message {
+            return step.min(last);
+        }
+        first_step_with(self.session(), message).unwrap_or(last)
+    }
+
+    /// The line of the file that a byte stands in, from 1.
+    pub fn line_of(&self, byte: usize) -> usize {
+        let bytes = &self.session().source.bytes;
+        let before = &bytes[..byte.min(bytes.len())];
+        before.split(|b| *b == b'\n').count()
     }
 
     /// The heaviest of the messages that are new at a step, with its weight.
@@ -160,16 +183,8 @@ impl Marks {
 }
 
 fn heaviest_kind(loaded: &Loaded, message: &Message) -> Kind {
-    let (session, ledger) = (&loaded.case.session, &loaded.case.ledger);
-    let parts = message.parts.clone();
-    // The first of equals: what it opens with.
-    let heaviest = parts.reduce(|a, b| {
-        if ledger.part(b) > ledger.part(a) {
-            b
-        } else {
-            a
-        }
-    });
+    let session = &loaded.case.session;
+    let heaviest = heaviest(&loaded.case.ledger, message);
     let empty = Part {
         body: Body::Text("".into()),
         record: 0,
@@ -181,14 +196,30 @@ fn heaviest_kind(loaded: &Loaded, message: &Message) -> Kind {
     )
 }
 
-fn preview(session: &Session, message: &Message) -> String {
+/// The heaviest part; of equals the first, which is what it opens with.
+fn heaviest(ledger: &TokenLedger, message: &Message) -> Option<usize> {
+    let parts = message.parts.clone();
+    parts.reduce(|a, b| {
+        if ledger.part(b) > ledger.part(a) {
+            b
+        } else {
+            a
+        }
+    })
+}
+
+fn preview(loaded: &Loaded, message: &Message) -> String {
+    let session = &loaded.case.session;
     let parts = session.parts_of(message);
-    let shown = parts
-        .iter()
-        .find(|p| !p.body.text().trim().is_empty())
+    let heaviest = heaviest(&loaded.case.ledger, message).map(|part| &session.parts[part]);
+    let is_call = |p: &&Part| matches!(p.body, Body::ToolCall { .. });
+    let shown = heaviest
+        .filter(is_call)
+        .or_else(|| parts.iter().find(|p| !p.body.text().trim().is_empty()))
         .or(parts.first());
     match shown.map(|p| &p.body) {
         None => "(empty)".to_owned(),
+        Some(Body::ToolCall { arguments, .. }) => subject(arguments, PREVIEW),
         Some(Body::Media { mime, pixels, .. }) => media(mime, *pixels),
         Some(body) if body.text().trim().is_empty() => "(no text)".to_owned(),
         // A preview needs no more than a few times its length, however long the text is.

@@ -38,6 +38,11 @@ pub static EXAMPLES: &[Example] = &[
         story: "Images and Chinese, Japanese and Korean text",
         bytes: include_bytes!("../../sample_sessions/images-and-cjk.json"),
     },
+    Example {
+        name: "handoff.json",
+        story: "A quick tour: parallel calls, an error, a call that was stopped",
+        bytes: include_bytes!("../../sample_sessions/handoff.json"),
+    },
 ];
 
 /// The example of this name.

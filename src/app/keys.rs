@@ -1,7 +1,7 @@
 //! Keyboard shortcuts, and the table from which the sheet of shortcuts is shown.
 
 use super::command::Command;
-use super::state::{MAX_LANES, Selection};
+use super::state::Selection;
 use egui::{Context, Key, Modifiers};
 
 /// What keys act upon.
@@ -14,21 +14,167 @@ pub(super) struct Place<'a> {
     pub(super) lanes: usize,
 }
 
-/// Every shortcut and what it does, as the sheet shows them.
-pub(super) static SHEET: &[(&str, &str)] = &[
-    ("Ctrl+O", "Open a session"),
-    ("Ctrl+E", "Export the focused lane"),
-    ("Ctrl+Z  ·  Ctrl+Shift+Z", "Undo  ·  redo"),
-    ("←  →", "Previous, next call (Shift: ten)"),
-    ("Home  End", "First, last call"),
-    ("↑  ↓   or   k  j", "Previous, next message of the table"),
-    ("1 … 6", "Focus a lane"),
-    ("0", "Focus what was recorded"),
-    ("/", "Filter messages"),
-    ("F", "Show the whole timeline"),
-    ("Esc", "Close a dialog, leave a field"),
-    ("?", "This sheet"),
+/// Where a shortcut works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// Everywhere, also while a text is typed.
+    Always,
+    /// While no text is typed.
+    NotTyping,
+    /// And no dialog is open.
+    NoDialog,
+    /// And a session is.
+    InDocument,
+    /// And no control has the focus, which may understand the key itself.
+    Free,
+    /// Another part of the window listens: the plot, or whatever has the focus.
+    Elsewhere,
+}
+
+/// One line of the sheet, with the keys that do it.
+struct Shortcut {
+    keys: &'static str,
+    what: &'static str,
+    when: When,
+    bindings: &'static [Binding],
+}
+
+/// A key with its modifiers and what it asks for.
+type Binding = (Modifiers, Key, fn(&Place<'_>) -> Option<Command>);
+
+const NONE: Modifiers = Modifiers::NONE;
+const COMMAND: Modifiers = Modifiers::COMMAND;
+
+/// Every shortcut: the sheet shows this table and [`commands`] obeys it.
+static SHORTCUTS: &[Shortcut] = &[
+    Shortcut {
+        keys: "Ctrl+O",
+        what: "Open a session",
+        when: When::Always,
+        bindings: &[(COMMAND, Key::O, |_| Some(Command::OpenDialog))],
+    },
+    Shortcut {
+        keys: "Ctrl+E",
+        what: "Export the focused lane",
+        when: When::InDocument,
+        bindings: &[(COMMAND, Key::E, |_| Some(Command::StartExport(None)))],
+    },
+    Shortcut {
+        keys: "Ctrl+Shift+Z   Ctrl+Y",
+        what: "Redo",
+        when: When::NotTyping,
+        bindings: &[
+            (COMMAND.plus(Modifiers::SHIFT), Key::Z, |_| {
+                Some(Command::Redo)
+            }),
+            (COMMAND, Key::Y, |_| Some(Command::Redo)),
+        ],
+    },
+    // Behind redo: a shortcut without Shift also answers to the one with it.
+    Shortcut {
+        keys: "Ctrl+Z",
+        what: "Undo",
+        when: When::NotTyping,
+        bindings: &[(COMMAND, Key::Z, |_| Some(Command::Undo))],
+    },
+    Shortcut {
+        keys: "←   →",
+        what: "Previous, next call (Shift: ten)",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "Home   End",
+        what: "First, last call",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "W   S",
+        what: "Zoom the timeline in, out",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "A   D",
+        what: "Move the timeline left, right",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "F",
+        what: "Show the whole timeline",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "k   j",
+        what: "Previous, next message of the table",
+        when: When::InDocument,
+        bindings: &[
+            (NONE, Key::K, |place| neighbor(place, -1)),
+            (NONE, Key::J, |place| neighbor(place, 1)),
+        ],
+    },
+    Shortcut {
+        keys: "↑   ↓",
+        what: "The same, while no control has the focus",
+        when: When::Free,
+        bindings: &[
+            (NONE, Key::ArrowUp, |place| neighbor(place, -1)),
+            (NONE, Key::ArrowDown, |place| neighbor(place, 1)),
+        ],
+    },
+    Shortcut {
+        keys: "1 … 6",
+        what: "Focus a lane",
+        when: When::InDocument,
+        bindings: &[
+            (NONE, Key::Num1, |place| focus(place, 0)),
+            (NONE, Key::Num2, |place| focus(place, 1)),
+            (NONE, Key::Num3, |place| focus(place, 2)),
+            (NONE, Key::Num4, |place| focus(place, 3)),
+            (NONE, Key::Num5, |place| focus(place, 4)),
+            (NONE, Key::Num6, |place| focus(place, 5)),
+        ],
+    },
+    Shortcut {
+        keys: "0",
+        what: "Focus what was recorded",
+        when: When::InDocument,
+        bindings: &[(NONE, Key::Num0, |_| Some(Command::FocusLane(None)))],
+    },
+    Shortcut {
+        keys: "/",
+        what: "Filter messages",
+        when: When::InDocument,
+        bindings: &[(NONE, Key::Slash, |_| Some(Command::FocusFilter))],
+    },
+    Shortcut {
+        keys: "Esc",
+        what: "Close a dialog, clear the filter, stop loading",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "?",
+        what: "This sheet",
+        when: When::NoDialog,
+        bindings: &[
+            (NONE, Key::Questionmark, |_| Some(Command::ShowKeys(true))),
+            (Modifiers::SHIFT, Key::Questionmark, |_| {
+                Some(Command::ShowKeys(true))
+            }),
+        ],
+    },
 ];
+
+/// Keys and what they do, for the sheet.
+pub(super) fn sheet() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SHORTCUTS
+        .iter()
+        .map(|shortcut| (shortcut.keys, shortcut.what))
+}
 
 /// What the keys pressed in this frame ask for. Nothing while a text is being typed; what a focused control
 /// understands itself (arrows) stays its own.
@@ -37,73 +183,37 @@ pub(super) fn commands(
     place: Option<Place<'_>>,
     is_dialog_open: bool,
 ) -> Vec<Command> {
-    let mut asked = Vec::new();
-    let mut on = |modifiers: Modifiers, key: Key, command: Command| {
-        if ctx.input_mut(|i| i.consume_key(modifiers, key)) {
-            asked.push(command);
-        }
+    let is_typing = ctx.text_edit_focused();
+    let is_free = ctx.memory(|m| m.focused().is_none());
+    let has_document = place.is_some();
+    let nowhere = Selection::default();
+    let place = place.unwrap_or(Place {
+        selection: &nowhere,
+        order: &[],
+        lanes: 0,
+    });
+    let applies = |when: When| match when {
+        When::Always => true,
+        When::NotTyping => !is_typing,
+        When::NoDialog => !is_typing && !is_dialog_open,
+        When::InDocument => !is_typing && !is_dialog_open && has_document,
+        When::Free => !is_typing && !is_dialog_open && has_document && is_free,
+        When::Elsewhere => false,
     };
-    on(Modifiers::COMMAND, Key::O, Command::OpenDialog);
-    if ctx.text_edit_focused() {
-        return asked;
-    }
-    on(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z, Command::Redo);
-    on(Modifiers::COMMAND, Key::Y, Command::Redo);
-    on(Modifiers::COMMAND, Key::Z, Command::Undo);
-    if is_dialog_open {
-        return asked;
-    }
-    if ctx.input_mut(|i| {
-        i.consume_key(Modifiers::NONE, Key::Questionmark)
-            || i.consume_key(Modifiers::SHIFT, Key::Questionmark)
-    }) {
-        asked.push(Command::ShowKeys(true));
-    }
-    if let Some(place) = place {
-        let is_free = ctx.memory(|m| m.focused().is_none());
-        asked.extend(in_document(ctx, &place, is_free));
-    }
-    asked
+    let active = SHORTCUTS.iter().filter(|shortcut| applies(shortcut.when));
+    active
+        .flat_map(|shortcut| shortcut.bindings)
+        .filter(|(modifiers, key, _)| ctx.input_mut(|i| i.consume_key(*modifiers, *key)))
+        .filter_map(|(_, _, command)| command(&place))
+        .collect()
 }
 
-fn in_document(ctx: &Context, place: &Place<'_>, is_free: bool) -> Vec<Command> {
-    let mut asked = Vec::new();
-    let mut on = |modifiers: Modifiers, key: Key, command: Command| {
-        if ctx.input_mut(|i| i.consume_key(modifiers, key)) {
-            asked.push(command);
-        }
-    };
-    on(Modifiers::COMMAND, Key::E, Command::StartExport(None));
-    on(Modifiers::NONE, Key::Slash, Command::FocusFilter);
-    on(Modifiers::NONE, Key::Num0, Command::FocusLane(None));
-    let digits = [
-        Key::Num1,
-        Key::Num2,
-        Key::Num3,
-        Key::Num4,
-        Key::Num5,
-        Key::Num6,
-    ];
-    for (lane, key) in digits
-        .into_iter()
-        .enumerate()
-        .take(place.lanes.min(MAX_LANES))
-    {
-        on(Modifiers::NONE, key, Command::FocusLane(Some(lane)));
-    }
-    for (key, by) in [(Key::K, -1), (Key::J, 1)] {
-        on(Modifiers::NONE, key, neighbor(place, by));
-    }
-    if !is_free {
-        return asked;
-    }
-    on(Modifiers::NONE, Key::ArrowUp, neighbor(place, -1));
-    on(Modifiers::NONE, Key::ArrowDown, neighbor(place, 1));
-    asked
+fn focus(place: &Place<'_>, lane: usize) -> Option<Command> {
+    (lane < place.lanes).then_some(Command::FocusLane(Some(lane)))
 }
 
 /// The message above or below the selected one in the table.
-fn neighbor(place: &Place<'_>, by: isize) -> Command {
+fn neighbor(place: &Place<'_>, by: isize) -> Option<Command> {
     let at = place
         .selection
         .message
@@ -112,5 +222,6 @@ fn neighbor(place: &Place<'_>, by: isize) -> Command {
         at.saturating_add_signed(by)
             .min(place.order.len().saturating_sub(1))
     });
-    Command::SelectMessage(place.order.get(next).map_or(0, |m| *m as usize))
+    let message = place.order.get(next)?;
+    Some(Command::SelectMessage(*message as usize))
 }

@@ -1,4 +1,4 @@
-//! Knob values shared by all lanes: one slider drives every policy that has a knob of the same role and unit.
+//! Knob values, shared by lanes or one lane's own: one slider drives every policy that has a knob of the same role and unit.
 
 use crate::engine::{Budget, Knob, KnobRole, KnobValues, Policy};
 use crate::units::Tokens;
@@ -73,26 +73,44 @@ pub fn snapped(knob: &Knob, value: f64) -> f64 {
 pub fn trigger_tokens(policy: &Policy, values: &KnobValues, budget: Budget) -> Option<Tokens> {
     let knob = policy.knob_for(KnobRole::CompressionTrigger)?;
     let value = values.get(&knob.name)?;
-    let tokens = if knob.unit.contains("window") {
-        value * budget.window.as_f64()
-    } else if knob.unit.starts_with("share") {
-        value * budget.usable().as_f64()
-    } else {
-        value
-    };
+    let tokens = value * Basis::of(knob).one(budget);
     Some(Tokens(tokens.round() as u64))
+}
+
+/// What a trigger's value is a share of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Basis {
+    /// The whole window.
+    Window,
+    /// The window without the room for the answer.
+    Usable,
+    /// Nothing: it is a number of tokens.
+    Tokens,
+}
+
+impl Basis {
+    /// The one place where a unit, which is for people, decides anything.
+    fn of(knob: &Knob) -> Self {
+        match knob.unit.as_str() {
+            "share of window" => Self::Window,
+            unit if unit.starts_with("share") => Self::Usable,
+            _ => Self::Tokens,
+        }
+    }
+
+    /// Tokens that a value of 1 stands for.
+    fn one(self, budget: Budget) -> f64 {
+        match self {
+            Self::Window => budget.window.as_f64(),
+            Self::Usable => budget.usable().as_f64(),
+            Self::Tokens => 1.0,
+        }
+    }
 }
 
 /// The knob's value that makes its policy act at `tokens`: the way back of [`trigger_tokens`].
 pub fn trigger_value(knob: &Knob, tokens: Tokens, budget: Budget) -> f64 {
-    let whole = if knob.unit.contains("window") {
-        budget.window
-    } else if knob.unit.starts_with("share") {
-        budget.usable()
-    } else {
-        Tokens(1)
-    };
-    snapped(knob, tokens.as_f64() / whole.as_f64().max(1.0))
+    snapped(knob, tokens.as_f64() / Basis::of(knob).one(budget).max(1.0))
 }
 
 /// Window and reserve of a policy at a window.

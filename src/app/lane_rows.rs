@@ -3,7 +3,8 @@
 use crate::engine::{Case, Context, Fate, Written};
 use crate::session::{Session, WrittenKind};
 use crate::units::Tokens;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// All rows at one step.
@@ -19,7 +20,40 @@ pub struct LaneRows {
     pub frontier: usize,
     /// Index of the step.
     pub step: usize,
+    /// Runs of rows that say the same in every lane, which are shown as one.
+    pub folds: Vec<Fold>,
 }
+
+/// Rows that say the same: small messages with the same fate in each lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// Indices of the rows.
+    pub rows: Range<usize>,
+    /// First and last message.
+    pub messages: (u32, u32),
+    /// What the messages weigh together, in each lane.
+    pub tokens: Vec<Tokens>,
+}
+
+/// A line of the lanes as it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A row, by index.
+    Row(usize),
+    /// A fold, by index; whether its rows follow.
+    Fold(usize, bool),
+}
+
+/// The lines of the lanes: every row, but those of closed folds.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    stretches: Vec<Stretch>,
+    /// Number of lines.
+    pub len: usize,
+}
+
+/// Lines that follow each other: first line, first row, and the fold that opens it with whether its rows follow.
+type Stretch = (usize, usize, Option<(usize, bool)>);
 
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,14 +124,35 @@ impl LaneRows {
             .filter(|m| session.messages[*m].in_history)
             .map(|m| case.ledger.message(m))
             .max();
-        let frontier = frontier(&rows, &lanes);
+        let heaviest = heaviest.unwrap_or_default();
         Self {
+            frontier: frontier(&rows, &lanes),
+            folds: folds(&rows, &lanes, Tokens(heaviest.0 / SMALL)),
             rows,
             lanes,
-            heaviest: heaviest.unwrap_or_default(),
-            frontier,
+            heaviest,
             step,
         }
+    }
+
+    /// The lines to show while the folds that hold one of `unfolded` are open.
+    pub fn lines(&self, unfolded: &BTreeSet<u32>) -> Lines {
+        let mut lines = Lines::default();
+        let mut row = 0;
+        for (idx, fold) in self.folds.iter().enumerate() {
+            lines.stretches.push((lines.len, row, None));
+            lines.len += fold.rows.start - row;
+            let (first, last) = fold.messages;
+            let is_open = unfolded.range(first..=last).next().is_some();
+            lines
+                .stretches
+                .push((lines.len, fold.rows.start, Some((idx, is_open))));
+            lines.len += 1 + if is_open { fold.rows.len() } else { 0 };
+            row = fold.rows.end;
+        }
+        lines.stretches.push((lines.len, row, None));
+        lines.len += self.rows.len() - row;
+        lines
     }
 
     /// The row of a message, if it is shown at this step.
@@ -105,6 +160,31 @@ impl LaneRows {
         self.rows
             .iter()
             .position(|row| *row == Row::Message(message as u32))
+    }
+}
+
+impl Lines {
+    /// The line at an index.
+    pub fn at(&self, line: usize) -> Line {
+        let at = self.stretches.partition_point(|(first, ..)| *first <= line);
+        let (first, row, fold) = self.stretches[at.saturating_sub(1)];
+        match fold {
+            Some((fold, is_open)) if line == first => Line::Fold(fold, is_open),
+            Some(_) => Line::Row(row + line - first - 1),
+            None => Line::Row(row + line - first),
+        }
+    }
+
+    /// The line that shows a row, which is its fold's while that is closed.
+    pub fn of_row(&self, row: usize) -> usize {
+        let at = self
+            .stretches
+            .partition_point(|(_, first, _)| *first <= row);
+        match self.stretches[at.saturating_sub(1)] {
+            (line, _, Some((_, false))) => line,
+            (line, first, Some((_, true))) => line + 1 + row - first,
+            (line, first, None) => line + row - first,
+        }
     }
 }
 
@@ -177,6 +257,55 @@ fn rows(session: &Session, end: usize, lanes: &[LaneContext]) -> Vec<Row> {
     rows
 }
 
+/// Rows of a fold, at least.
+const MIN_FOLD: usize = 4;
+/// What weighs less than this part of the heaviest message is small.
+const SMALL: u64 = 8;
+
+fn folds(rows: &[Row], lanes: &[LaneContext], small: Tokens) -> Vec<Fold> {
+    let message = |row: &Row| match row {
+        Row::Message(m) => Some(*m as usize),
+        Row::Written(_) => None,
+    };
+    let is_small = |m: usize| {
+        lanes
+            .iter()
+            .filter_map(|lane| lane.messages.get(m))
+            .all(|s| s.tokens < small)
+    };
+    let fate = |lane: &LaneContext, m: usize| lane.messages.get(m).map(|s| s.fate);
+    let is_alike = |a: &Row, b: &Row| match (message(a), message(b)) {
+        (Some(a), Some(b)) => {
+            is_small(a) && is_small(b) && lanes.iter().all(|lane| fate(lane, a) == fate(lane, b))
+        }
+        _ => false,
+    };
+    let mut folds = Vec::new();
+    let mut start = 0;
+    for run in rows.chunk_by(is_alike) {
+        let range = start..start + run.len();
+        start = range.end;
+        let (Some(Row::Message(first)), Some(Row::Message(last))) = (run.first(), run.last())
+        else {
+            continue;
+        };
+        if run.len() >= MIN_FOLD {
+            let sum = |lane: &LaneContext| {
+                let seen = run
+                    .iter()
+                    .filter_map(|row| lane.messages.get(message(row)?));
+                seen.map(|s| s.tokens).sum()
+            };
+            folds.push(Fold {
+                rows: range,
+                messages: (*first, *last),
+                tokens: lanes.iter().map(sum).collect(),
+            });
+        }
+    }
+    folds
+}
+
 fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
     let is_touched = |row: &Row| match row {
         Row::Written(_) => true,
@@ -188,4 +317,51 @@ fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
     rows.iter()
         .rposition(is_touched)
         .unwrap_or(rows.len().saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten messages of one lane, of which the fifth is heavy.
+    fn ten() -> LaneRows {
+        let seen = |m: u32| Seen {
+            fate: if m < 8 { Fate::Kept } else { Fate::Dropped },
+            tokens: Tokens(if m == 4 { 800 } else { 1 }),
+        };
+        let lane = LaneContext {
+            messages: (0..10).map(seen).collect(),
+            ..LaneContext::default()
+        };
+        let rows: Vec<Row> = (0..10).map(Row::Message).collect();
+        let lanes = vec![lane];
+        LaneRows {
+            folds: folds(&rows, &lanes, Tokens(100)),
+            rows,
+            lanes,
+            ..LaneRows::default()
+        }
+    }
+
+    #[test]
+    fn small_messages_of_one_fate_are_folded_and_the_others_are_not() {
+        let rows = ten();
+        let lines = rows.lines(&BTreeSet::new());
+        let all: Vec<_> = (0..lines.len).map(|line| lines.at(line)).collect();
+        let mut expected = vec![Line::Fold(0, false)];
+        expected.extend((4..10).map(Line::Row));
+        assert_eq!(all, expected);
+        assert_eq!(rows.folds[0].tokens, [Tokens(4)]);
+        assert_eq!((lines.of_row(2), lines.of_row(4)), (0, 1));
+    }
+
+    #[test]
+    fn an_open_fold_shows_its_rows_below_its_line() {
+        let lines = ten().lines(&BTreeSet::from([2]));
+        let all: Vec<_> = (0..lines.len).map(|line| lines.at(line)).collect();
+        let mut expected = vec![Line::Fold(0, true)];
+        expected.extend((0..10).map(Line::Row));
+        assert_eq!(all, expected);
+        assert_eq!((lines.of_row(0), lines.of_row(9)), (1, 10));
+    }
 }

@@ -4,6 +4,7 @@ use crate::app::background::{self, Background};
 use crate::app::document::{Document, Origin};
 use crate::app::latest::Where;
 use crate::app::runs::{LaneRun, Runs};
+use crate::app::state::Selection;
 use crate::engine::Schedule;
 use crate::exec::{self, ExportJob, Exported, Summarizer};
 use crate::formats::{self, FORMATS, Format};
@@ -28,6 +29,8 @@ pub struct Draft {
     pub output: String,
     /// The person chose the place: it no longer follows the format.
     pub is_output_chosen: bool,
+    /// The lane that was looked at when the lane was chosen.
+    pub focused: Option<usize>,
 }
 
 /// What of a lane is exported.
@@ -53,6 +56,29 @@ pub struct Export {
 }
 
 impl Export {
+    /// Goes on with what was asked for the last time; only the step follows what is looked at, and the lane where
+    /// another one is.
+    pub fn again(
+        mut draft: Draft,
+        lane: Option<usize>,
+        n_lanes: usize,
+        selection: &Selection,
+    ) -> Self {
+        draft.step = selection.step;
+        let focused = selection.lane.filter(|_| selection.lane != draft.focused);
+        draft.lane = lane
+            .or(focused)
+            .unwrap_or(draft.lane)
+            .min(n_lanes.saturating_sub(1));
+        draft.focused = selection.lane;
+        draft.take_free_name();
+        Self {
+            draft,
+            work: None,
+            outcome: None,
+        }
+    }
+
     /// Starts with what is most often wanted: the lane as it is shown, in the file's own format, beside the file.
     pub fn new(document: &Document, lane: usize, step: usize) -> Self {
         let format = writable(document).next();
@@ -68,6 +94,7 @@ impl Export {
             text: String::new(),
             output,
             is_output_chosen: false,
+            focused: Some(lane),
         };
         Self {
             draft,
@@ -121,6 +148,8 @@ impl Export {
                 self.outcome = Some(done.unwrap_or_else(|| {
                     Err("Writing stopped unexpectedly; nothing was exported.".to_owned())
                 }));
+                // Ready for another one.
+                self.draft.take_free_name();
             }
             Err(work) => self.work = Some(work),
         }
@@ -153,6 +182,17 @@ impl Export {
     }
 }
 
+impl Draft {
+    /// Moves on to the next free name where the place is taken, as it is after an export.
+    fn take_free_name(&mut self) {
+        let path = PathBuf::from(self.output.trim());
+        let is_taken = path.file_name().is_some() && exec::is_taken(&path);
+        if let (true, Some(format)) = (is_taken, formats::by_name(self.format)) {
+            self.output = free_output(&path, format);
+        }
+    }
+}
+
 /// Formats that any session can be written in; the others only hold their own.
 const OPEN_FORMATS: [&str; 2] = ["openai_chat", "anthropic_messages"];
 
@@ -175,7 +215,11 @@ fn default_output(document: &Document, format: &Format) -> String {
         Origin::Path(path) => path.as_path(),
         Origin::Example(name) => Path::new(name),
     };
-    // Where no place suits, the person names one.
-    exec::default_export_path(source, format)
-        .map_or_else(String::new, |path| path.display().to_string())
+    free_output(source, format)
+}
+
+/// A free name for an export of `source`; nothing where its folder is no place for one.
+fn free_output(source: &Path, format: &Format) -> String {
+    let path = exec::default_export_path(source, format);
+    path.map_or_else(String::new, |path| path.display().to_string())
 }

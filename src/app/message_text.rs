@@ -60,8 +60,9 @@ impl MessageText {
                 crate::app::wording::grouped(span.start as u64),
                 crate::app::wording::bytes(Bytes(span.len() as u64)),
             );
+            let line = crate::app::wording::grouped(document.line_of(span.start) as u64);
             Section {
-                title: format!("record {} · {size} at byte {at}", idx + 1),
+                title: format!("record {} · line {line} · {size} at byte {at}", idx + 1),
                 kind: None,
                 tokens: None,
                 text: safe_text::visible(&pretty.unwrap_or_else(|| raw.into_owned())).into_owned(),
@@ -158,9 +159,79 @@ fn pretty(json: &str) -> String {
         .unwrap_or_else(|| json.to_owned())
 }
 
+/// Arguments that name what a call is about, the most telling first.
+const SUBJECTS: [&str; 16] = [
+    "command",
+    "cmd",
+    "file_path",
+    "filePath",
+    "path",
+    "pattern",
+    "query",
+    "url",
+    "description",
+    "prompt",
+    "input",
+    "text",
+    "name",
+    "code",
+    "subject",
+    "content",
+];
+
+/// What a call is about, on one line: its command, path or query; else its first text; else its arguments as they are.
+pub(super) fn subject(arguments: &str, max_chars: usize) -> String {
+    let said = serde_json::from_str::<serde_json::Value>(arguments).ok();
+    let object = said.as_ref().and_then(serde_json::Value::as_object);
+    let named = object.and_then(|o| SUBJECTS.iter().find_map(|key| words(o.get(*key)?)));
+    let first = || object.and_then(|o| o.values().find_map(words));
+    // No more than a few times the length that is shown, however long a text is.
+    let line = |text: &str| safe_text::one_line(safe_text::head(text, 8 * max_chars), max_chars);
+    named
+        .or_else(first)
+        .map_or_else(|| line(arguments), |text| line(&text))
+}
+
+/// A text, or a command given word by word.
+fn words(value: &serde_json::Value) -> Option<std::borrow::Cow<'_, str>> {
+    if let Some(text) = value.as_str() {
+        return (!text.trim().is_empty()).then_some(text.into());
+    }
+    let words: Option<Vec<&str>> = value
+        .as_array()?
+        .iter()
+        .map(serde_json::Value::as_str)
+        .collect();
+    words.filter(|w| !w.is_empty()).map(|w| w.join(" ").into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_is_named_by_what_it_is_about() {
+        let said = [
+            r#"{"timeout": 5, "command": "cargo test"}"#,
+            r#"{"command": ["bash", "-lc", "ls"]}"#,
+            r#"{"limit": 3, "path": "src/main.rs"}"#,
+            r#"{"other": "words", "n": 1}"#,
+            r#"{"n": 1}"#,
+            "*** Begin Patch",
+        ]
+        .map(|arguments| subject(arguments, 40));
+        assert_eq!(
+            said,
+            [
+                "cargo test",
+                "bash -lc ls",
+                "src/main.rs",
+                "words",
+                r#"{"n": 1}"#,
+                "*** Begin Patch"
+            ]
+        );
+    }
 
     #[test]
     fn the_pages_of_a_long_text_are_the_text() {

@@ -4,7 +4,7 @@ use crate::analysis::{Verdict, verdict};
 use crate::app::document::Document;
 use crate::app::knobs::{self, KnobSettings};
 use crate::app::policies;
-use crate::app::state::{Config, Selection};
+use crate::app::state::{Config, Selection, numbered};
 use crate::app::wording;
 use crate::engine::{
     Budget, Case, Event, Knob, KnobRole, KnobValues, Outcome, Policy, recorded, simulate,
@@ -26,6 +26,29 @@ pub struct LaneRun {
     pub outcome: Outcome,
     /// Its compactions for the timeline: step and a few words.
     pub marks: Vec<(usize, String)>,
+    /// The largest context and its step's index.
+    pub peak: Option<(usize, Tokens)>,
+    /// What all calls sent.
+    pub sent: Tokens,
+}
+
+impl LaneRun {
+    fn new(policy: Arc<Policy>, knobs: KnobValues, outcome: Outcome) -> Self {
+        let removed = outcome.events.iter().filter(|e| e.after < e.before);
+        Self {
+            policy,
+            knobs,
+            marks: removed.map(mark).collect(),
+            peak: outcome.peak(),
+            sent: outcome.tokens_sent(),
+            outcome,
+        }
+    }
+}
+
+fn mark(event: &Event) -> (usize, String) {
+    let (before, after) = (wording::short(event.before), wording::short(event.after));
+    (event.step, format!("{} {before} → {after}", event.action))
 }
 
 /// Everything that was run for one config.
@@ -39,6 +62,10 @@ pub struct Runs {
     pub case: Case,
     /// One a lane.
     pub lanes: Vec<Arc<LaneRun>>,
+    /// Names of the lanes for people, each once: `Truncate`, `Truncate 2`.
+    pub labels: Vec<String>,
+    /// All lanes' events in the order of their calls: indices of the lane and of its event.
+    pub events: Vec<(usize, usize)>,
     /// What really happened.
     pub recorded: Arc<LaneRun>,
     /// What happened, in one sentence.
@@ -98,21 +125,25 @@ pub(super) fn run_all(
     let before = before.filter(|_| is_same_case);
     let lanes: Vec<_> = policies
         .into_par_iter()
-        .map(|policy| run(&case, policy, &config.knobs, before))
+        .enumerate()
+        .map(|(lane, policy)| run(&case, policy, config.lane_settings(lane), before))
         .collect();
     let (reserve, trigger) = yardstick(&lanes, &case);
     let policy = as_recorded(reserve);
-    let recorded = LaneRun {
-        knobs: policy.defaults(),
-        policy: Arc::new(policy),
-        outcome: recorded(&case, reserve, None),
-        marks: Vec::new(),
-    };
+    let mut recorded = LaneRun::new(
+        Arc::new(policy.clone()),
+        policy.defaults(),
+        recorded(&case, reserve, None),
+    );
+    // The document marks what was recorded.
+    recorded.marks.clear();
     let verdict = verdict(&case, &recorded.outcome, reserve, trigger);
     Runs {
         document: document.id,
         config,
         case,
+        labels: numbered(lanes.iter().map(|lane| lane.policy.label.as_str())),
+        events: events(&lanes),
         lanes,
         recorded: Arc::new(recorded),
         verdict,
@@ -135,29 +166,17 @@ fn run(
         return Arc::clone(lane);
     }
     let outcome = simulate(case, &policy, &knobs, None);
-    let mark = |event: &Event| {
-        (
-            event.step,
-            format!(
-                "{} {} → {}",
-                event.action,
-                wording::short(event.before),
-                wording::short(event.after)
-            ),
-        )
-    };
-    let marks = outcome
-        .events
+    Arc::new(LaneRun::new(policy, knobs, outcome))
+}
+
+fn events(lanes: &[Arc<LaneRun>]) -> Vec<(usize, usize)> {
+    let mut all: Vec<(usize, usize)> = lanes
         .iter()
-        .filter(|e| e.after < e.before)
-        .map(mark)
+        .enumerate()
+        .flat_map(|(lane, run)| (0..run.outcome.events.len()).map(move |event| (lane, event)))
         .collect();
-    Arc::new(LaneRun {
-        policy,
-        knobs,
-        outcome,
-        marks,
-    })
+    all.sort_by_key(|(lane, event)| (lanes[*lane].outcome.events[*event].step, *lane));
+    all
 }
 
 /// Output reserve and trigger that what really happened is held against: those of the first lane that has them.

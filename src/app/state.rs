@@ -1,10 +1,12 @@
 //! What the window is a function of, beside the document: Config (can be undone), View and Selection.
 
 use crate::app::knobs::KnobSettings;
+use crate::app::managed_export::Draft;
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
 use crate::tokens;
 use crate::units::Tokens;
+use std::collections::BTreeSet;
 
 /// Lanes that fit beside each other.
 pub const MAX_LANES: usize = 6;
@@ -14,7 +16,7 @@ pub const MAX_LANES: usize = 6;
 pub struct Config {
     /// Up to [`MAX_LANES`] lanes, from left to right.
     pub lanes: Vec<LaneConfig>,
-    /// Knobs that do not stand at their defaults.
+    /// Knobs that do not stand at their defaults, in all lanes that have none of their own.
     pub knobs: KnobSettings,
     /// A context window set by hand.
     pub window: Option<Tokens>,
@@ -23,10 +25,12 @@ pub struct Config {
 }
 
 /// One lane.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LaneConfig {
     /// Name of its policy.
     pub policy: String,
+    /// Knobs that only this lane has; none where it follows those that all lanes share.
+    pub own: Option<KnobSettings>,
 }
 
 /// The generic strategies that a new window compares.
@@ -48,13 +52,46 @@ impl Config {
             counter: tokens::default_counter().name,
         }
     }
+
+    /// The settings that a lane runs with: its own, else the shared ones.
+    pub fn lane_settings(&self, lane: usize) -> &KnobSettings {
+        let own = self.lanes.get(lane).and_then(|l| l.own.as_ref());
+        own.unwrap_or(&self.knobs)
+    }
+
+    /// Names of the lanes, each once: `truncate`, `truncate 2`.
+    pub fn lane_names(&self) -> Vec<String> {
+        numbered(self.lanes.iter().map(|lane| lane.policy.as_str()))
+    }
+
+    /// Anything stands elsewhere than it began.
+    pub fn is_changed(&self) -> bool {
+        !self.knobs.is_empty()
+            || self.window.is_some()
+            || self.lanes.iter().any(|l| l.own.is_some())
+    }
 }
 
-/// A lane of this policy.
+/// A lane of this policy that shares its knobs.
 pub fn lane(policy: &str) -> LaneConfig {
     LaneConfig {
         policy: policy.to_owned(),
+        own: None,
     }
+}
+
+/// Names with a number behind those that stood before.
+pub fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut all = Vec::new();
+    for name in names {
+        seen.push(name);
+        all.push(match seen.iter().filter(|s| **s == name).count() {
+            1 => name.to_owned(),
+            nth => format!("{name} {nth}"),
+        });
+    }
+    all
 }
 
 /// What is looked at.
@@ -89,6 +126,10 @@ pub struct View {
     pub shows_keys: bool,
     /// How the detail shows the selected message.
     pub detail: Detail,
+    /// What was asked for in the last export of this session.
+    pub export: Option<Draft>,
+    /// Messages whose folded rows stand open in the lanes.
+    pub unfolded: BTreeSet<u32>,
 }
 
 /// How the detail shows a message.
@@ -132,6 +173,33 @@ impl Default for View {
             path: String::new(),
             shows_keys: false,
             detail: Detail::default(),
+            export: None,
+            unfolded: BTreeSet::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_of_one_policy_are_told_apart_by_number() {
+        let names = ["truncate", "prune", "truncate", "truncate"];
+        assert_eq!(
+            numbered(names.into_iter()),
+            ["truncate", "prune", "truncate 2", "truncate 3"]
+        );
+    }
+
+    #[test]
+    fn a_lane_with_knobs_of_its_own_does_not_follow_the_shared_ones() {
+        let mut config = Config::new(&[]);
+        config
+            .knobs
+            .insert(crate::app::knobs::output_reserve(), 1.0);
+        config.lanes[1].own = Some(KnobSettings::new());
+        assert_eq!(config.lane_settings(0).len(), 1);
+        assert!(config.lane_settings(1).is_empty());
     }
 }

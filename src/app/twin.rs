@@ -8,33 +8,31 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The command.
-#[expect(clippy::float_cmp, reason = "the same setting gives the same bits")]
 pub(super) fn command(document: &Document, runs: &Runs, policies: &Policies) -> String {
     let mut line = format!("plimsoll replay {}", quoted(&path(document)));
     if document.loaded.conversations.len() > 1 {
         let _ = write!(line, " --conversation {}", document.conversation + 1);
     }
     let mut set: BTreeSet<String> = BTreeSet::new();
-    for (idx, lane) in runs.lanes.iter().enumerate() {
-        // Lanes of one policy have the same values: one of them says it all.
-        if runs.lanes[..idx]
-            .iter()
-            .all(|l| l.policy.name != lane.policy.name)
-        {
-            let _ = write!(
-                line,
-                " --policy {}",
-                quoted(policies.word(&lane.policy.name))
-            );
-        }
-        for (name, value) in changed(lane) {
-            let mut all = runs.lanes.iter().filter_map(|l| l.knobs.get(name));
-            let scope = if all.all(|other| other == value) {
+    // Lanes of one policy have names of their own, for their settings may differ.
+    for (lane, name) in runs.lanes.iter().zip(runs.config.lane_names()) {
+        let name = name.replace(' ', "-");
+        let word = policies.word(&lane.policy.name);
+        let at = if name == lane.policy.name {
+            String::new()
+        } else {
+            format!("@{name}")
+        };
+        let _ = write!(line, " --policy {}", quoted(&format!("{word}{at}")));
+        for (knob, value) in changed(lane) {
+            let mut all = runs.lanes.iter().filter_map(|l| l.knobs.get(knob));
+            let is_shared = all.all(|other| other == value);
+            let scope = if is_shared {
                 String::new()
             } else {
-                format!("{}.", lane.policy.name)
+                format!("{name}.")
             };
-            set.insert(format!("{scope}{name}={value}"));
+            set.insert(format!("{scope}{knob}={value}"));
         }
     }
     for setting in set {

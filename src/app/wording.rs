@@ -145,6 +145,14 @@ pub fn fate(fate: Fate) -> &'static str {
     }
 }
 
+/// The same of many, as the end of a phrase: `24 messages summarized`.
+pub fn fate_of_many(of: Fate) -> &'static str {
+    match of {
+        Fate::Summarized => "summarized",
+        other => fate(other),
+    }
+}
+
 /// What a policy wrote, in a word.
 pub fn written(kind: WrittenKind) -> &'static str {
     match kind {
@@ -176,6 +184,22 @@ pub fn count(n: usize, one: &str) -> String {
     format!("{} {one}{plural}", grouped(n as u64))
 }
 
+/// A sentence with its longer numbers grouped; what is part of a word stays.
+pub fn with_grouped(text: &str) -> String {
+    let word = |word: &str| match word.parse::<u64>() {
+        Ok(n) if word.len() > 3 && !word.starts_with('0') => grouped(n),
+        _ => word.to_owned(),
+    };
+    let is_inner = |c: char| c.is_alphanumeric() || "_-./".contains(c);
+    let mut out = String::new();
+    for piece in text.split_inclusive(|c| !is_inner(c)) {
+        let end = piece.trim_end_matches(|c| !is_inner(c));
+        out.push_str(&word(end));
+        out.push_str(&piece[end.len()..]);
+    }
+    out
+}
+
 /// Bytes, roughly: `812 B`, `45.2 MB`.
 pub fn bytes(n: Bytes) -> String {
     let n = n.0;
@@ -199,13 +223,19 @@ pub fn quantity(value: f64) -> String {
     }
 }
 
-/// Where in a session the lanes are looked at: `at call 212`, `at the end`.
+/// Where in a session the lanes are looked at: `at call 212`, `at the end (call 225)`.
 pub fn place(step: usize, n_steps: usize) -> String {
     if step + 1 < n_steps {
         format!("at call {}", number(step))
     } else {
-        "at the end".to_owned()
+        format!("at the end (call {})", grouped(n_steps as u64))
     }
+}
+
+/// The same as a label: `call 212`, `call 225, end`.
+pub fn place_label(step: usize, n_steps: usize) -> String {
+    let end = if step + 1 < n_steps { "" } else { ", end" };
+    format!("call {}{end}", number(step.min(n_steps.saturating_sub(1))))
 }
 
 /// The number of an index, as people count: from 1.
@@ -258,6 +288,14 @@ mod tests {
         assert_eq!(
             ["tokens", "share of usable", "messages"].map(knob_unit),
             ["tok", "of usable", "messages"]
+        );
+    }
+
+    #[test]
+    fn numbers_in_a_sentence_are_grouped_and_names_are_not() {
+        assert_eq!(
+            with_grouped("promised 44979, not 999 of call-44979.json"),
+            "promised 44\u{2009}979, not 999 of call-44979.json"
         );
     }
 

@@ -45,6 +45,11 @@ impl WindowPlan {
             .unwrap_or_default()
     }
 
+    /// The window is not the same at every step.
+    pub fn varies(&self) -> bool {
+        self.per_step.windows(2).any(|pair| pair[0] != pair[1])
+    }
+
     /// The largest window of the session.
     pub fn largest(&self) -> Tokens {
         self.per_step.iter().copied().max().unwrap_or_default()

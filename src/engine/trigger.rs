@@ -148,11 +148,9 @@ impl<'a> Triggers<'a> {
 
 /// The least that must be used for a trigger to hold, as far as that can be known before the run.
 fn floor(case: &Case, when: &Expr) -> f64 {
-    let windows = &case.windows.per_step;
-    let window = windows.first().copied().unwrap_or_default();
-    if windows.iter().any(|w| *w != window) {
+    if case.windows.varies() {
         return f64::NEG_INFINITY;
     }
-    let when = when.fix(Quantity::Window, window.as_f64());
+    let when = when.fix(Quantity::Window, case.windows.at(0).as_f64());
     when.floor_of(Quantity::Used).unwrap_or(f64::NEG_INFINITY)
 }

@@ -156,7 +156,7 @@ fn cannot_write(format: &Format) -> String {
 
 /// Nothing that exists is overwritten: the source by another spelling or through a link least of all.
 fn refuse_output(output: &Path) -> Result<(), String> {
-    if output.symlink_metadata().is_ok() {
+    if super::is_taken(output) {
         return Err(format!(
             "{} already exists and is never overwritten; choose another name",
             output.display()

@@ -26,3 +26,8 @@ use std::path::Path;
 pub fn is_folder(path: &Path) -> bool {
     path.is_dir()
 }
+
+/// Something of this name is there, whatever it is.
+pub fn is_taken(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}

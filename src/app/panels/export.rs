@@ -7,33 +7,54 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
 use crate::exec::Exported;
-use egui::{ComboBox, Grid, Id, Margin, RichText, ScrollArea, TextEdit, Ui};
+use egui::{
+    Align, Align2, Color32, ComboBox, Id, Label, Layout, Margin, Rect, RichText, ScrollArea,
+    TextEdit, TextStyle, Ui, vec2,
+};
 use std::path::Path;
+
+/// Width of what the dialog shows.
+const WIDTH: f32 = 560.0;
+/// Width of the labels.
+const LABEL: f32 = 84.0;
+/// Room that is kept for what came of it, so that the dialog does not jump.
+const RESULT: f32 = 168.0;
+/// What the dialog holds beside its scrolling middle: title, buttons, margins.
+const FRAME: f32 = 170.0;
 
 /// Shows the dialog.
 pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut Vec<Command>) {
+    let is_new = is_new(ui);
     let modal = super::dialog(ui, "export").show(ui.ctx(), |ui| {
-        ui.set_width(520.0);
+        ui.set_width(WIDTH);
         ui.label(
             RichText::new("Export managed conversation")
                 .text_style(theme::strong())
                 .size(15.0),
         );
         ui.add_space(space::S);
-        let mut draft = export.draft.clone();
-        ui.add_enabled_ui(!export.is_running(), |ui| form(ui, input, &mut draft));
-        if draft != export.draft {
-            commands.push(Command::EditExport(Box::new(draft)));
-        }
-        match &export.outcome {
-            Some(Ok(exported)) => show_exported(ui, exported, commands),
-            Some(Err(error)) => {
-                ui.add_space(space::S);
-                ui.label(RichText::new(error).color(palette(ui).bad));
+        let height = (ui.ctx().content_rect().height() - FRAME).max(120.0);
+        let middle = ScrollArea::vertical()
+            .max_height(height)
+            // In its final size from the first frame on.
+            .min_scrolled_height(height);
+        middle.show(ui, |ui| {
+            let mut draft = export.draft.clone();
+            ui.add_enabled_ui(!export.is_running(), |ui| {
+                form(ui, input, &mut draft, is_new, commands);
+            });
+            if draft != export.draft {
+                commands.push(Command::EditExport(Box::new(draft)));
             }
-            None => {}
-        }
-        ui.add_space(space::M);
+            ui.add_space(space::S);
+            widgets::hairline(ui);
+            ui.add_space(space::S);
+            ui.allocate_ui(vec2(WIDTH, RESULT), |ui| {
+                ui.set_min_size(vec2(WIDTH, RESULT));
+                result(ui, input, export, commands);
+            });
+        });
+        ui.add_space(space::S);
         buttons(ui, export, commands);
     });
     if modal.should_close() && !export.is_running() {
@@ -41,67 +62,151 @@ pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut
     }
 }
 
-fn form(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
-    Grid::new("export form")
-        .num_columns(2)
-        .spacing([16.0, 8.0])
-        .show(ui, |ui| {
-            ui.label(weak(ui, "lane"));
-            ui.horizontal(|ui| {
-                for (lane, run) in input.runs.lanes.iter().enumerate() {
-                    if widgets::toggle(
-                        ui,
-                        &run.policy.label,
-                        draft.lane == lane,
-                        palette(ui).lane(lane),
-                    )
-                    .clicked()
-                    {
-                        draft.lane = lane;
-                    }
+/// The dialog was not there in the frame before.
+fn is_new(ui: &Ui) -> bool {
+    let id = Id::unique("export seen");
+    let now = ui.ctx().cumulative_pass_nr();
+    let seen = ui.data_mut(|d| std::mem::replace(d.get_temp_mut_or(id, 0), now));
+    seen + 1 < now || seen == 0
+}
+
+/// A labelled line of the form; the label stands at the first line of what it names.
+fn line<R>(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id) -> R) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::M;
+        let size = vec2(LABEL, space::CONTROL);
+        let layout = Layout::left_to_right(Align::Center);
+        let label = ui.allocate_ui_with_layout(size, layout, |ui| {
+            ui.set_min_size(size);
+            ui.label(weak(ui, label)).id
+        });
+        content(ui, label.inner);
+    });
+    ui.add_space(space::XS);
+}
+
+fn form(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    draft: &mut Draft,
+    is_new: bool,
+    commands: &mut Vec<Command>,
+) {
+    line(ui, "lane", |ui, _| {
+        ui.horizontal_wrapped(|ui| {
+            for (lane, label) in input.runs.labels.iter().enumerate() {
+                let is_chosen = draft.lane == lane;
+                let toggle = widgets::toggle(ui, label, is_chosen, palette(ui).lane(lane));
+                if is_new && is_chosen {
+                    toggle.request_focus();
+                }
+                if toggle.clicked() {
+                    draft.lane = lane;
+                }
+            }
+        });
+    });
+    line(ui, "what", |ui, _| ui.vertical(|ui| what(ui, input, draft)));
+    line(ui, "summaries", |ui, _| {
+        ui.vertical(|ui| summaries(ui, draft))
+    });
+    line(ui, "format", |ui, label| {
+        let chosen = crate::formats::by_name(draft.format).map_or("none", |f| f.label);
+        let combo = ComboBox::from_id_salt("export format")
+            .selected_text(chosen)
+            .show_ui(ui, |ui| {
+                for format in writable(input.document) {
+                    ui.selectable_value(&mut draft.format, format.name, format.label);
                 }
             });
-            ui.end_row();
-            ui.label(weak(ui, "what"));
-            ui.vertical(|ui| what(ui, input, draft));
-            ui.end_row();
-            ui.label(weak(ui, "summaries"));
-            ui.vertical(|ui| summaries(ui, draft));
-            ui.end_row();
-            let label = ui.label(weak(ui, "format"));
-            let chosen = crate::formats::by_name(draft.format).map_or("none", |f| f.label);
-            let combo = ComboBox::from_id_salt("export format")
-                .selected_text(chosen)
-                .show_ui(ui, |ui| {
-                    for format in writable(input.document) {
-                        ui.selectable_value(&mut draft.format, format.name, format.label);
-                    }
-                });
-            combo.response.labelled_by(label.id);
-            ui.end_row();
-            let label = ui.label(weak(ui, "write to"));
-            let edit = TextEdit::singleline(&mut draft.output)
-                .desired_width(400.0)
-                .margin(Margin::symmetric(8, 5));
-            ui.add(edit).labelled_by(label.id);
-            ui.end_row();
+        combo.response.labelled_by(label);
+    });
+    line(ui, "write to", |ui, label| {
+        place(ui, draft, label, commands);
+    });
+}
+
+/// The field for the place, and the system's dialog for it.
+fn place(ui: &mut Ui, draft: &mut Draft, label: Id, commands: &mut Vec<Command>) {
+    let size = vec2(ui.available_width(), space::CONTROL);
+    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        if widgets::secondary_button(ui, "Browse…", "").clicked() {
+            commands.push(Command::BrowseExport);
+        }
+        let id = Id::unique("export path");
+        let is_edited = ui.memory(|m| m.has_focus(id));
+        let mut edit = TextEdit::singleline(&mut draft.output)
+            .id(id)
+            .hint_text("/home/me/session-managed-1.jsonl")
+            .desired_width(f32::INFINITY)
+            .margin(Margin::symmetric(8, 5));
+        if !is_edited {
+            edit = edit.text_color(Color32::TRANSPARENT);
+        }
+        let response = ui.add(edit).labelled_by(label);
+        if !is_edited {
+            paint_tail(ui, &draft.output, response.rect.shrink2(vec2(8.0, 0.0)));
+        }
+        response.on_hover_ui(|ui| {
+            ui.label(&draft.output);
         });
+    });
+}
+
+/// A path that is not being edited: its end tells more than its beginning.
+fn paint_tail(ui: &Ui, path: &str, rect: Rect) {
+    let font = TextStyle::Body.resolve(ui.style());
+    let width = |text: String| {
+        let galley = ui
+            .painter()
+            .layout_no_wrap(text, font.clone(), palette(ui).text);
+        galley.size().x
+    };
+    let n = path.chars().count();
+    let from = |start: usize| {
+        let dots = if start > 0 { "…" } else { "" };
+        format!("{dots}{}", path.chars().skip(start).collect::<String>())
+    };
+    // The shortest beginning to leave out, by halving.
+    let (mut fits, mut too_long) = (n, None);
+    while fits > too_long.map_or(0, |t: usize| t + 1) {
+        let middle = usize::midpoint(too_long.map_or(0, |t| t + 1), fits);
+        if width(from(middle)) <= rect.width() {
+            fits = middle;
+        } else {
+            too_long = Some(middle);
+        }
+    }
+    ui.painter().text(
+        rect.left_center(),
+        Align2::LEFT_CENTER,
+        from(fits),
+        font,
+        palette(ui).text,
+    );
 }
 
 fn what(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
-    let place = wording::place(draft.step, input.document.session().steps.len());
-    let as_shown = format!("As this lane shows it {place}");
+    let n_steps = input.document.session().steps.len();
+    let as_shown = format!(
+        "As this lane shows it {}",
+        wording::place(draft.step, n_steps)
+    );
     ui.radio_value(&mut draft.what, What::AsShown, as_shown)
         .on_hover_text("The policy on from the first call; its summaries are written for real");
-    ui.radio_value(&mut draft.what, What::CompactNow, "Compact now")
-        .on_hover_text(
-            "The policy applied once to the last recorded context, if its trigger is met",
-        );
+    let last = input.runs.recorded.outcome.context.tokens();
+    let now = format!(
+        "Compact now: the last recorded context, {} tokens",
+        wording::tokens(last)
+    );
+    ui.radio_value(&mut draft.what, What::CompactNow, now)
+        .on_hover_text("At the end of the session; the policy applied once, if its trigger is met");
     ui.radio_value(
         &mut draft.what,
         What::CompactNowForced,
         "Compact now, trigger met or not",
-    );
+    )
+    .on_hover_text("At the end of the session; the policy applied once");
 }
 
 fn summaries(ui: &mut Ui, draft: &mut Draft) {
@@ -112,31 +217,68 @@ fn summaries(ui: &mut Ui, draft: &mut Draft) {
             .on_hover_text("Paste a summary that you have");
     });
     if draft.is_pasted {
-        ScrollArea::vertical().max_height(110.0).show(ui, |ui| {
-            let edit = TextEdit::multiline(&mut draft.text)
-                .desired_width(400.0)
-                .desired_rows(5)
-                .hint_text("Paste the summary here");
-            ui.add(edit).accessible_name("Summary text");
-        });
+        ScrollArea::vertical()
+            .id_salt("summary")
+            .max_height(80.0)
+            .show(ui, |ui| {
+                let edit = TextEdit::multiline(&mut draft.text)
+                    .desired_width(ui.available_width() - 16.0)
+                    .desired_rows(4)
+                    .hint_text("Paste the summary here");
+                ui.add(edit).accessible_name("Summary text");
+            });
     }
 }
 
-fn show_exported(ui: &mut Ui, exported: &Exported, commands: &mut Vec<Command>) {
-    ui.add_space(space::S);
-    widgets::hairline(ui);
-    ui.add_space(space::S);
-    for note in &exported.notes {
-        ui.label(RichText::new(note).color(palette(ui).warn));
+/// What will be written, what goes wrong, or what was written.
+fn result(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut Vec<Command>) {
+    ui.spacing_mut().interact_size.y = 18.0;
+    ui.spacing_mut().item_spacing.y = 2.0;
+    match &export.outcome {
+        _ if export.is_running() => {
+            ui.horizontal(|ui| {
+                ui.spinner();
+                ui.label(weak(ui, "Writing and checking…"));
+            });
+        }
+        Some(Ok(exported)) => show_exported(ui, input, export, exported, commands),
+        Some(Err(error)) => {
+            ui.label(RichText::new("Nothing was written").text_style(theme::strong()));
+            ui.label(RichText::new(error).color(palette(ui).bad));
+        }
+        None => {
+            let text = "Writes a new file; the source stays as it is. What was written is read again and checked.";
+            ui.label(weak(ui, text));
+            if export.draft.output.trim().is_empty() {
+                let text = "Choose where to: the source's own folder belongs to the agent, which would take the export for a session of its own.";
+                ui.label(RichText::new(text).color(palette(ui).warn));
+            }
+        }
     }
-    let (before, after) = (
-        wording::tokens(exported.before),
-        wording::tokens(exported.after),
-    );
+}
+
+fn show_exported(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    exported: &Exported,
+    commands: &mut Vec<Command>,
+) {
+    for note in &exported.notes {
+        let note = RichText::new(wording::with_grouped(note));
+        ui.label(note.color(palette(ui).warn));
+    }
+    let n_steps = input.document.session().steps.len();
+    let whose = match export.draft.what {
+        What::AsShown => format!("History {}", wording::place(export.draft.step, n_steps)),
+        What::CompactNow | What::CompactNowForced => "Last recorded context".to_owned(),
+    };
+    let before = wording::tokens(exported.before);
+    let after = wording::tokens(exported.after);
     let said = if exported.changed {
-        format!("{before} → {after} tokens")
+        format!("{whose}: {before} → {after} tokens")
     } else {
-        format!("Nothing changed: {before} tokens")
+        format!("{whose}: {before} tokens, unchanged")
     };
     ui.label(RichText::new(said).text_style(theme::strong()));
     // One after another, so that the eye can follow what was checked.
@@ -154,7 +296,7 @@ fn show_exported(ui: &mut Ui, exported: &Exported, commands: &mut Vec<Command>) 
             };
             ui.label(RichText::new(sign).color(color));
             ui.label(check.name);
-            ui.label(small(ui, &check.detail));
+            ui.label(small(ui, wording::with_grouped(&check.detail)));
         });
     }
     if let Some(path) = &exported.output {
@@ -163,43 +305,38 @@ fn show_exported(ui: &mut Ui, exported: &Exported, commands: &mut Vec<Command>) 
 }
 
 fn written(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
-    ui.horizontal_wrapped(|ui| {
-        ui.label(weak(ui, "Written to"));
-        ui.label(path.display().to_string());
-    });
+    ui.add_space(space::XS);
     ui.horizontal(|ui| {
-        if widgets::secondary_button(ui, "Copy path", "").clicked() {
-            commands.push(Command::CopyText("the path", path.display().to_string()));
-        }
-        if widgets::secondary_button(ui, "Open it here", "")
-            .on_hover_text("Replaces the session in this window")
-            .clicked()
-        {
-            commands.push(Command::OpenPath(path.to_owned()));
-        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::secondary_button(ui, "Open it here", "")
+                .on_hover_text("Replaces the session in this window")
+                .clicked()
+            {
+                commands.push(Command::OpenPath(path.to_owned()));
+            }
+            if widgets::secondary_button(ui, "Copy path", "").clicked() {
+                commands.push(Command::CopyText("the path", path.display().to_string()));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.label(weak(ui, "Written to"));
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                ui.add(Label::new(name.to_string_lossy()).truncate())
+                    .on_hover_text(path.display().to_string());
+            });
+        });
     });
 }
 
 fn buttons(ui: &mut Ui, export: &Export, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let is_ready = !export.is_running() && !export.draft.output.trim().is_empty();
-        let is_done = matches!(&export.outcome, Some(Ok(exported)) if exported.output.is_some());
-        if !is_done {
-            ui.add_enabled_ui(is_ready, |ui| {
-                if widgets::primary_button(ui, "Export").clicked() {
-                    commands.push(Command::RunExport);
-                }
-            });
-            if widgets::secondary_button(ui, "Browse…", "").clicked() {
-                commands.push(Command::BrowseExport);
+        ui.add_enabled_ui(is_ready, |ui| {
+            if widgets::primary_button(ui, "Export").clicked() {
+                commands.push(Command::RunExport);
             }
-        }
+        });
         if widgets::secondary_button(ui, "Close", "Esc").clicked() {
             commands.push(Command::CloseExport);
-        }
-        if export.is_running() {
-            ui.spinner();
-            ui.label(weak(ui, "Writing and checking…"));
         }
     });
 }

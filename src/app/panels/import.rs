@@ -5,9 +5,15 @@ use crate::app::command::Command;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::wording;
-use crate::session::{StepsFrom, issues};
+use crate::session::StepsFrom;
 use crate::units::Bytes;
-use egui::{Grid, RichText, ScrollArea, Ui};
+use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
+
+/// A heading with room below it.
+fn section(ui: &mut Ui, title: &str) {
+    widgets::section(ui, title);
+    ui.add_space(space::XS);
+}
 
 /// A column of the tab.
 type Section = fn(&mut Ui, &PanelInput<'_>);
@@ -50,19 +56,22 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
         StepsFrom::Recorded => "recorded in the file",
         StepsFrom::AssistantMessages => "one for each assistant message",
     };
-    widgets::section(ui, "How it was read");
+    section(ui, "How it was read");
     Grid::new("understood")
         .num_columns(2)
         .spacing([16.0, 4.0])
         .max_col_width(190.0)
         .show(ui, |ui| {
             let mut row = |name: &str, value: String| {
-                ui.label(weak(ui, name));
-                ui.add(egui::Label::new(value).wrap());
+                // At the first line of a value of several.
+                ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                    ui.label(weak(ui, name));
+                });
+                ui.vertical(|ui| ui.add(egui::Label::new(value).wrap()));
                 ui.end_row();
             };
             row("format", input.document.format_label().to_owned());
-            row("told by", report.recognized_by.clone());
+            row("told by", report.recognized_by.replace('`', ""));
             row(
                 "size",
                 wording::bytes(Bytes(session.source.bytes.len() as u64)),
@@ -86,7 +95,7 @@ fn records(ui: &mut Ui, input: &PanelInput<'_>) {
     if records.is_empty() {
         return;
     }
-    widgets::section(ui, "Records");
+    section(ui, "Records");
     Grid::new("records")
         .num_columns(3)
         .spacing([16.0, 4.0])
@@ -109,16 +118,13 @@ fn records(ui: &mut Ui, input: &PanelInput<'_>) {
 }
 
 fn warnings(ui: &mut Ui, input: &PanelInput<'_>) {
-    let (warnings, issues) = (
-        &input.document.loaded.warnings,
-        issues(input.document.session()),
-    );
-    widgets::section(ui, "Warnings");
+    let (warnings, issues) = (&input.document.loaded.warnings, &input.document.issues);
+    section(ui, "Warnings");
     if warnings.is_empty() && issues.is_empty() {
         ui.label(RichText::new("None: every record was read.").color(palette(ui).ok));
     }
     for warning in warnings.iter().take(MOST) {
-        ui.label(RichText::new(warning.to_string()).color(palette(ui).warn));
+        ui.label(RichText::new(warning.to_string().replace('`', "")).color(palette(ui).warn));
     }
     for issue in issues.iter().take(MOST) {
         ui.label(format!(
@@ -134,7 +140,7 @@ fn warnings(ui: &mut Ui, input: &PanelInput<'_>) {
         ui.label(weak(
             ui,
             format!(
-                "and {} more; `plimsoll inspect` lists them all",
+                "and {} more, which the command plimsoll inspect lists",
                 wording::grouped(more as u64)
             ),
         ));

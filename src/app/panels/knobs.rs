@@ -3,7 +3,7 @@
 use super::{PanelInput, small, weak};
 use crate::app::command::Command;
 use crate::app::knobs::{self, KnobKey};
-use crate::app::state::STRATEGIES;
+use crate::app::state::{LaneConfig, STRATEGIES};
 use crate::app::theme::{palette, space};
 use crate::app::widgets::{self, KnobSpec, Tone, knob_slider};
 use crate::app::wording;
@@ -34,6 +34,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .and_then(|lane| input.config.lanes.get(lane).map(|config| (lane, config)));
     if let Some((lane, config)) = focused {
         choice(ui, input, lane, &config.policy, commands);
+        ownership(ui, lane, config, commands);
     } else {
         ui.label(weak(
             ui,
@@ -45,36 +46,66 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         // Keeps the scroll bar off the values.
         ui.set_max_width(ui.available_width() - 6.0);
         ui.spacing_mut().item_spacing.y = space::M;
-        if let Some((_, config)) = focused {
+        if let Some((lane, config)) = focused {
             let policy = input.policies.get(&config.policy);
-            let values = knobs::values(&policy, &input.config.knobs);
+            let values = knobs::values(&policy, input.config.lane_settings(lane));
             for knob in &policy.knobs {
-                show_knob(ui, input, (&policy, &values), knob, commands);
+                show_knob(ui, input, (lane, &policy, &values), knob, commands);
             }
             if policy.knobs.is_empty() {
                 ui.label(weak(ui, &policy.help));
             }
         }
         window(ui, input, commands);
-        others(
-            ui,
-            input,
-            focused.map(|(_, config)| config.policy.as_str()),
-            commands,
-        );
+        others(ui, input, focused, commands);
     });
 }
 
-/// Knobs that only other lanes have, so that every threshold is at hand whichever lane is looked at.
-fn others(ui: &mut Ui, input: &PanelInput<'_>, focused: Option<&str>, commands: &mut Vec<Command>) {
+/// Whether a lane follows the knobs of the others, and the way to the other.
+fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Vec<Command>) {
+    ui.add_space(space::XS);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for (is_own, name, help) in [
+            (
+                false,
+                "shared knobs",
+                "Every lane without knobs of its own moves with these",
+            ),
+            (
+                true,
+                "own knobs",
+                "Only this lane moves; begins where the shared knobs stand",
+            ),
+        ] {
+            let is_chosen = config.own.is_some() == is_own;
+            let label = ui.selectable_label(is_chosen, small(ui, name));
+            if label.on_hover_text(help).clicked() && !is_chosen {
+                commands.push(Command::SetOwnKnobs(lane, is_own));
+            }
+        }
+    });
+}
+
+/// Shared knobs that only other lanes have, so that every threshold is at hand whichever lane is looked at.
+fn others(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    focused: Option<(usize, &LaneConfig)>,
+    commands: &mut Vec<Command>,
+) {
     let mut shown: Vec<KnobKey> = Vec::new();
-    if let Some(name) = focused {
-        let policy = input.policies.get(name);
+    if let Some((_, config)) = focused {
+        let policy = input.policies.get(&config.policy);
         shown.extend(policy.knobs.iter().map(|knob| KnobKey::of(&policy, knob)));
     }
-    for (idx, lane) in input.config.lanes.iter().enumerate() {
+    let focused = focused.map(|(lane, _)| lane);
+    let lanes = input.config.lanes.iter().enumerate();
+    for (idx, lane) in lanes.filter(|(idx, lane)| lane.own.is_none() && Some(*idx) != focused) {
         let policy = input.policies.get(&lane.policy);
-        let values = knobs::values(&policy, &input.config.knobs);
+        let values = knobs::values(&policy, input.config.lane_settings(idx));
         let new = |knob: &&Knob| !shown.contains(&KnobKey::of(&policy, knob));
         let mine: Vec<&Knob> = policy.knobs.iter().filter(new).collect();
         if mine.is_empty() {
@@ -84,10 +115,13 @@ fn others(ui: &mut Ui, input: &PanelInput<'_>, focused: Option<&str>, commands: 
             widgets::swatch(ui, palette(ui).lane(idx));
             widgets::section(ui, &policy.label);
         });
-        for knob in mine {
-            show_knob(ui, input, (&policy, &values), knob, commands);
-            shown.push(KnobKey::of(&policy, knob));
-        }
+        // A knob of the same name may stand above.
+        ui.push_id(("others", idx), |ui| {
+            for knob in mine {
+                show_knob(ui, input, (idx, &policy, &values), knob, commands);
+                shown.push(KnobKey::of(&policy, knob));
+            }
+        });
     }
 }
 
@@ -136,7 +170,7 @@ fn choice(
 fn show_knob(
     ui: &mut Ui,
     input: &PanelInput<'_>,
-    (policy, values): (&Policy, &KnobValues),
+    (lane, policy, values): (usize, &Policy, &KnobValues),
     knob: &Knob,
     commands: &mut Vec<Command>,
 ) {
@@ -157,9 +191,10 @@ fn show_knob(
     let response = knob_slider(ui, &spec);
     let key = KnobKey::of(policy, knob);
     if response.reset {
-        commands.push(Command::ResetKnob(key));
+        commands.push(Command::SetLaneKnob(lane, key, None));
     } else if let Some(value) = response.changed {
-        commands.push(Command::SetKnob(key, knobs::snapped(knob, value)));
+        let value = Some(knobs::snapped(knob, value));
+        commands.push(Command::SetLaneKnob(lane, key, value));
     }
 }
 
@@ -213,7 +248,7 @@ fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         }
         source => wording::window_source(source).to_owned(),
     };
-    if windows.per_step.iter().any(|w| *w != windows.largest()) {
+    if windows.varies() {
         said.push_str("; it changes within the session, this is the largest");
     }
     let tone = if windows.source == WindowSource::Assumed {
@@ -249,8 +284,7 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         {
             commands.push(Command::CopyAsCommand);
         }
-        let is_changed = !input.config.knobs.is_empty() || input.config.window.is_some();
-        ui.add_enabled_ui(is_changed, |ui| {
+        ui.add_enabled_ui(input.config.is_changed(), |ui| {
             if widgets::secondary_button(ui, "Reset all", "")
                 .on_hover_text(
                     "Every knob back to its preset's default, the window back to what is known",
@@ -262,5 +296,5 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         });
     });
     ui.add_space(space::XS);
-    ui.label(small(ui, "A knob moves every lane that has it. Everything stays on this machine. Files are never changed."));
+    ui.label(small(ui, "A shared knob moves every lane that has it. Everything stays on this machine. Files are never changed."));
 }

@@ -2,14 +2,15 @@
 
 use super::{PanelInput, small};
 use crate::app::command::Command;
+use crate::app::runs::LaneRun;
 use crate::app::state::MAX_LANES;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
-use crate::engine::Outcome;
 use crate::units::Tokens;
 use egui::{
-    Align, Button, Layout, Popup, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, vec2,
+    Align, Button, FontId, Layout, Popup, Rect, RichText, Role, Sense, TextStyle, TextWrapMode, Ui,
+    UiBuilder, WidgetInfo, vec2,
 };
 
 /// Shows the head of a lane in `rect`.
@@ -26,7 +27,7 @@ pub(super) fn show(
     if head.clicked() {
         commands.push(Command::FocusLane(Some(lane)));
     }
-    let inner = rect.shrink2(vec2(12.0, 6.0));
+    let inner = rect.shrink2(vec2(if rect.width() < 200.0 { 8.0 } else { 12.0 }, 6.0));
     let mut ui = ui.new_child(
         UiBuilder::new()
             .id_salt(("head", lane))
@@ -50,14 +51,30 @@ fn title(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Co
         let (dot, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
         ui.painter()
             .circle_filled(dot.center(), 4.0, palette(ui).lane(lane));
-        let text = RichText::new(format!("{} ⏷", policy.label)).text_style(theme::strong());
-        let button = ui.add(Button::new(text).frame_when_inactive(false).truncate());
-        let button = button
-            .on_hover_text(&policy.help)
-            .accessible_name(format!("Policy of lane {}", lane + 1));
-        menu(&button, input, lane, commands);
+        // The call gives way to the name where both do not fit.
+        let has_place = ui.available_width() > 190.0;
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.label(small(ui, place(input)));
+            if has_place {
+                ui.label(small(ui, place(input)));
+            }
+            if input
+                .config
+                .lanes
+                .get(lane)
+                .is_some_and(|l| l.own.is_some())
+                && has_place
+            {
+                ui.label(small(ui, "own knobs"));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let label = &input.runs.labels[lane];
+                let text = RichText::new(format!("{label} ⏷")).text_style(theme::strong());
+                let button = ui.add(Button::new(text).frame_when_inactive(false).truncate());
+                let button = button
+                    .on_hover_text(&policy.help)
+                    .accessible_name(format!("Policy of lane {}", lane + 1));
+                menu(&button, input, lane, commands);
+            });
         });
     });
 }
@@ -83,8 +100,22 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
             .add_enabled(n < MAX_LANES, Button::new("Add a lane"))
             .clicked()
         {
-            commands.push(Command::AddLane(input.runs.lanes[lane].policy.name.clone()));
+            commands.push(Command::AddLane);
             commands.push(Command::FocusLane(Some(n)));
+        }
+        let is_own = input
+            .config
+            .lanes
+            .get(lane)
+            .is_some_and(|l| l.own.is_some());
+        let own = if is_own {
+            "Share the other lanes' knobs"
+        } else {
+            "Give it knobs of its own"
+        };
+        if ui.button(own).clicked() {
+            commands.push(Command::SetOwnKnobs(lane, !is_own));
+            commands.push(Command::FocusLane(Some(lane)));
         }
         if ui
             .add_enabled(n > 1, Button::new("Remove this lane"))
@@ -98,85 +129,155 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
     });
 }
 
-fn figures(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
-    let outcome = &input.runs.lanes[lane].outcome;
+/// One figure of a head.
+struct Figure {
+    label: &'static str,
+    short: &'static str,
+    value: String,
+    tone: Tone,
+    hint: fn(&PanelInput<'_>, usize) -> String,
+}
+
+/// The figures of a lane, the most telling first.
+fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 5] {
+    let run = &input.runs.lanes[lane];
     let about = wording::about(input.runs.case.ledger.basis);
-    let peak = outcome.peak().map_or(Tokens::ZERO, |(_, tokens)| tokens);
+    let peak = run.peak.map_or(Tokens::ZERO, |(_, tokens)| tokens);
     let now = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
-    let is_narrow = ui.available_width() < 290.0;
+    let tokens = |n: Tokens| format!("{about}{}", wording::short(n));
+    let (label, short, tone) = ("", "", Tone::Plain);
+    let figure = Figure {
+        label,
+        short,
+        value: String::new(),
+        tone,
+        hint: |_, _| String::new(),
+    };
+    [
+        Figure {
+            label: "peak",
+            short: "peak",
+            value: tokens(peak),
+            hint: |input, lane| peak_hint(&input.runs.lanes[lane]),
+            ..figure
+        },
+        Figure {
+            label: "compactions",
+            short: "comp.",
+            value: wording::grouped(run.outcome.compactions as u64),
+            hint: |_, _| "Firings that removed something".to_owned(),
+            ..figure
+        },
+        Figure {
+            label: "overflows",
+            short: "over.",
+            value: wording::grouped(run.outcome.overflows as u64),
+            tone: if run.outcome.overflows > 0 {
+                Tone::Bad
+            } else {
+                Tone::Plain
+            },
+            hint: |input, lane| overflow_hint(&input.runs.lanes[lane]),
+        },
+        Figure {
+            label: "now",
+            short: "now",
+            value: tokens(now),
+            hint: |input, _| {
+                let n = input.document.session().steps.len();
+                format!("The context {}", wording::place(input.rows.step, n))
+            },
+            ..figure
+        },
+        Figure {
+            label: "sent",
+            short: "sent",
+            value: tokens(run.sent),
+            hint: |input, lane| sent_hint(&input.runs.lanes[lane]),
+            ..figure
+        },
+    ]
+}
+
+/// As many figures as fit: with short labels before one is left out, `sent` and then `now`; the tooltips say all.
+fn figures(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
+    const ROOMS: [(usize, bool, f32); 7] = [
+        (5, false, 20.0),
+        (5, false, 12.0),
+        (5, true, 12.0),
+        (4, true, 12.0),
+        (3, true, 12.0),
+        (3, true, 8.0),
+        (3, true, 4.0),
+    ];
+    let all = all_figures(input, lane);
+    let label = |figure: &Figure, is_short: bool| {
+        if is_short { figure.short } else { figure.label }
+    };
+    let (small, strong) = (
+        TextStyle::Small.resolve(ui.style()),
+        theme::strong().resolve(ui.style()),
+    );
+    let color = palette(ui).text;
+    let width = |(n, is_short, space): (usize, bool, f32)| {
+        let width = |text: &str, font: &FontId| {
+            let galley = ui
+                .painter()
+                .layout_no_wrap(text.to_owned(), font.clone(), color);
+            galley.size().x
+        };
+        let one = |f: &Figure| width(label(f, is_short), &small).max(width(&f.value, &strong));
+        all[..n].iter().map(one).sum::<f32>() + space * (n - 1) as f32
+    };
+    let room = ROOMS
+        .into_iter()
+        .find(|room| width(*room) <= ui.available_width())
+        .unwrap_or(ROOMS[ROOMS.len() - 1]);
+    let (n, is_short, space) = room;
+    ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
     ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = if is_narrow { 12.0 } else { 20.0 };
-        let mut figure = |label: &str, value: String, tone: Tone, hint: String| {
-            widgets::figure(ui, label, &value, tone).on_hover_text(hint);
-        };
-        figure(
-            "peak",
-            format!("{about}{}", wording::short(peak)),
-            Tone::Plain,
-            peak_hint(outcome),
-        );
-        let hint = "Firings that removed something".to_owned();
-        figure(
-            if is_narrow { "compact." } else { "compactions" },
-            wording::grouped(outcome.compactions as u64),
-            Tone::Plain,
-            hint,
-        );
-        let tone = if outcome.overflows > 0 {
-            Tone::Bad
-        } else {
-            Tone::Plain
-        };
-        figure(
-            if is_narrow { "overfl." } else { "overflows" },
-            wording::grouped(outcome.overflows as u64),
-            tone,
-            overflow_hint(outcome),
-        );
-        figure(
-            "sent",
-            format!("{about}{}", wording::short(outcome.tokens_sent())),
-            Tone::Plain,
-            sent_hint(outcome),
-        );
-        figure(
-            "now",
-            format!("{about}{}", wording::short(now)),
-            Tone::Plain,
-            format!("The context {}", place(input)),
-        );
+        ui.spacing_mut().item_spacing.x = space;
+        for figure in &all[..n] {
+            widgets::figure(ui, label(figure, is_short), &figure.value, figure.tone).on_hover_ui(
+                |ui| {
+                    ui.label(format!("{}: {}", figure.label, (figure.hint)(input, lane)));
+                    for left_out in &all[n..] {
+                        let said = (left_out.hint)(input, lane);
+                        ui.label(format!("{} {}: {said}", left_out.label, left_out.value));
+                    }
+                },
+            );
+        }
     });
 }
 
 fn place(input: &PanelInput<'_>) -> String {
-    wording::place(input.rows.step, input.document.session().steps.len())
+    wording::place_label(input.rows.step, input.document.session().steps.len())
 }
 
-fn peak_hint(outcome: &Outcome) -> String {
-    let Some((step, tokens)) = outcome.peak() else {
+fn peak_hint(run: &LaneRun) -> String {
+    let Some((step, tokens)) = run.peak else {
         return "No calls".to_owned();
     };
-    let pressure = outcome
-        .samples
-        .get(step)
-        .map(|s| wording::of_usable(s.pressure))
-        .unwrap_or_default();
+    let sample = run.outcome.samples.get(step);
+    let pressure = sample.map(|s| wording::of_usable(s.pressure));
     format!(
-        "{} tokens at call {}: {pressure}",
+        "{} tokens at call {}: {}",
         wording::tokens(tokens),
-        wording::number(step)
+        wording::number(step),
+        pressure.unwrap_or_default()
     )
 }
 
-fn overflow_hint(outcome: &Outcome) -> String {
+fn overflow_hint(run: &LaneRun) -> String {
     format!(
         "Calls whose first try did not fit. They carried {} tokens.",
-        wording::tokens(outcome.tokens_rejected)
+        wording::tokens(run.outcome.tokens_rejected)
     )
 }
 
-fn sent_hint(outcome: &Outcome) -> String {
-    let summaries = outcome.summaries;
+fn sent_hint(run: &LaneRun) -> String {
+    let summaries = run.outcome.summaries;
     let apart = if summaries.requests == 0 {
         String::new()
     } else {
@@ -189,15 +290,15 @@ fn sent_hint(outcome: &Outcome) -> String {
     };
     format!(
         "{} tokens sent by all calls{apart}",
-        wording::tokens(outcome.tokens_sent())
+        wording::tokens(run.sent)
     )
 }
 
 /// What a lane's head says to those who cannot see it.
 fn spoken_head(input: &PanelInput<'_>, lane: usize) -> String {
     let run = &input.runs.lanes[lane];
-    let (label, outcome) = (&run.policy.label, &run.outcome);
-    let peak = outcome.peak().map_or(Tokens::ZERO, |(_, tokens)| tokens);
+    let (label, outcome) = (&input.runs.labels[lane], &run.outcome);
+    let peak = run.peak.map_or(Tokens::ZERO, |(_, tokens)| tokens);
     let (compactions, overflows) = (
         wording::count(outcome.compactions, "compaction"),
         wording::count(outcome.overflows, "overflow"),

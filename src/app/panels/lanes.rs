@@ -4,7 +4,7 @@
 
 use super::{PanelInput, lane_head, weak};
 use crate::app::command::Command;
-use crate::app::lane_rows::{Row, Seen};
+use crate::app::lane_rows::{Fold, Line, Row, Seen};
 use crate::app::theme::{self, palette};
 use crate::app::widgets;
 use crate::app::wording;
@@ -12,22 +12,38 @@ use crate::engine::Fate;
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use egui::{
-    Align2, Color32, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui, UiBuilder, WidgetInfo,
-    pos2, vec2,
+    Align2, Color32, Id, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui, UiBuilder,
+    WidgetInfo, pos2, vec2,
 };
 
 /// Height of a row: dense, since there are many and each says little.
 const ROW: f32 = 17.0;
-/// Height of a lane's head.
-const HEAD: f32 = 68.0;
+/// Height of a lane's head, with room below its figures.
+const HEAD: f32 = 74.0;
 /// Narrowest lane; more lanes than fit scroll sideways.
-const MIN_LANE: f32 = 200.0;
+const MIN_LANE: f32 = 150.0;
+/// Narrower lanes leave out the words for the fates, which the bars show by their fill.
+const ROOM_FOR_WORDS: f32 = 200.0;
+
+/// What the lanes are scrolled to once the step's rows are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aim {
+    /// Where messages were removed last.
+    Frontier,
+    /// The selected message.
+    Message,
+}
+
+/// A document's id and what its lanes are still to be scrolled to.
+type Kept = (u64, Option<Aim>);
 
 /// Shows the lanes.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let n = input.runs.lanes.len().max(1);
     let width = (ui.available_width() / n as f32).max(MIN_LANE);
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
+    // Rows are whole or not there: nothing fades.
+    ui.spacing_mut().scroll.fade.strength = 0.0;
     ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
         let full = vec2(width * n as f32, HEAD);
         let (head, _) = ui.allocate_exact_size(full, Sense::hover());
@@ -45,72 +61,88 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             }
             lane_head::show(ui, input, lane, column.with_max_y(head.bottom()), commands);
         }
-        rows(ui, input, width, commands);
+        let whole_rows = ((ui.available_height() / ROW).floor() * ROW).max(ROW);
+        let size = vec2(width * n as f32, whole_rows);
+        ui.allocate_ui(size, |ui| rows(ui, input, width, commands));
     });
 }
 
+/// What to scroll to in this frame. A wish is kept until the rows of the selected step have been worked out.
+fn aim(ui: &Ui, input: &PanelInput<'_>) -> Option<Aim> {
+    let id = Id::unique("lanes aim");
+    let kept: Kept = ui.data(|d| d.get_temp(id)).unwrap_or((0, None));
+    let is_new = kept.0 != input.document.id;
+    let wish = if input.once.reveals_frontier || is_new {
+        Some(Aim::Frontier)
+    } else if input.once.reveals_message {
+        Some(Aim::Message)
+    } else {
+        kept.1
+    };
+    let is_there = input.rows.step == input.selection.step;
+    let left: Kept = (input.document.id, wish.filter(|_| !is_there));
+    if left != kept {
+        ui.data_mut(|d| d.insert_temp(id, left));
+    }
+    wish.filter(|_| is_there)
+}
+
 fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Command>) {
+    let lines = input.rows.lines(&input.view.unfolded);
+    let aim = aim(ui, input);
     let mut area = ScrollArea::vertical()
         .id_salt("lane rows")
         .auto_shrink(false)
         .animated(false);
-    if input.once.reveals_frontier {
-        let row = input.rows.frontier;
-        let middle = ui.available_height() / 2.0;
-        // On a whole row, so that none is cut in half below the head.
-        area = area.vertical_scroll_offset((row as f32 - (middle / ROW).floor()).max(0.0) * ROW);
+    let snap = Id::unique("lanes snap");
+    if let Some(offset) = ui.data_mut(|d| d.remove_temp::<f32>(snap)) {
+        area = area.vertical_scroll_offset(offset);
     }
-    area.show_rows(ui, ROW, input.rows.rows.len(), |ui, shown| {
+    if aim == Some(Aim::Frontier) {
+        let line = lines.of_row(input.rows.frontier);
+        let middle = (ui.available_height() / 2.0 / ROW).floor();
+        area = area.vertical_scroll_offset((line as f32 - middle).max(0.0) * ROW);
+    }
+    let shown = area.show_rows(ui, ROW, lines.len, |ui, shown| {
         if input.is_stale {
             ui.multiply_opacity(0.5);
         }
-        if let Some(row) = input
-            .selection
-            .message
-            .filter(|_| input.once.reveals_message)
-            .and_then(|m| input.rows.row_of(m))
+        if aim == Some(Aim::Message)
+            && let Some(row) = input.selection.message.and_then(|m| input.rows.row_of(m))
         {
             // Only as far as needed: a row that was clicked stays under the pointer.
-            let top = ui.cursor().top() + (row as f32 - shown.start as f32) * ROW;
+            let line = lines.of_row(row);
+            let top = ui.cursor().top() + (line as f32 - shown.start as f32) * ROW;
             ui.scroll_to_rect(
                 Rect::from_x_y_ranges(ui.max_rect().x_range(), top..=top + ROW),
                 None,
             );
         }
-        for index in shown {
-            let size = vec2(width * input.runs.lanes.len() as f32, ROW);
-            let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
-            let row = input.rows.rows[index];
-            paint_row(ui, input, row, rect, width, response.hovered());
-            response
-                .widget_info(|| WidgetInfo::labeled(Role::ListBoxOption, true, spoken(input, row)));
-            if response.clicked() {
-                if let Row::Message(message) = row {
-                    commands.push(Command::SelectMessage(message as usize));
-                }
-                if let Some(pointer) = response.interact_pointer_pos() {
-                    commands.push(Command::FocusLane(Some(
-                        ((pointer.x - rect.left()) / width) as usize,
-                    )));
-                }
-            }
-            if let Row::Written(place) = row {
-                response.on_hover_ui(|ui| written_hint(ui, input, place));
-            }
+        for line in shown {
+            show_line(ui, input, lines.at(line), width, commands);
         }
     });
+    // Comes to rest on a whole row, in the next frame.
+    let is_moving = ui.input(|i| i.pointer.any_down() || i.is_scrolling());
+    let offset = shown.state.unclamped_offset().y;
+    let whole = (offset / ROW).round() * ROW;
+    if !is_moving && (whole - offset).abs() > 0.1 {
+        ui.data_mut(|d| d.insert_temp(snap, whole));
+        ui.ctx().request_repaint();
+    }
 }
 
-fn paint_row(
+fn show_line(
     ui: &mut Ui,
     input: &PanelInput<'_>,
-    row: Row,
-    rect: Rect,
+    line: Line,
     width: f32,
-    is_hovered: bool,
+    commands: &mut Vec<Command>,
 ) {
-    let is_selected = matches!(row, Row::Message(m) if input.selection.message == Some(m as usize));
-    if is_selected || is_hovered {
+    let size = vec2(width * input.runs.lanes.len() as f32, ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
+    let is_selected = is_selected(input, line);
+    if is_selected || response.hovered() {
         let fill = if is_selected {
             palette(ui).selection
         } else {
@@ -118,6 +150,134 @@ fn paint_row(
         };
         ui.painter().rect_filled(rect, 0.0, fill);
     }
+    match line {
+        Line::Row(row) => paint_row(ui, input, input.rows.rows[row], rect, width),
+        Line::Fold(fold, is_open) => {
+            paint_fold(ui, input, &input.rows.folds[fold], is_open, rect, width);
+        }
+    }
+    response
+        .widget_info(|| WidgetInfo::labeled(Role::ListBoxOption, true, spoken_line(input, line)));
+    if response.clicked() {
+        match line {
+            Line::Fold(fold, _) => {
+                let (first, last) = input.rows.folds[fold].messages;
+                commands.push(Command::Unfold(first, last));
+            }
+            Line::Row(row) => {
+                if let Row::Message(message) = input.rows.rows[row] {
+                    commands.push(Command::SelectMessage(message as usize));
+                }
+            }
+        }
+        if let Some(pointer) = response.interact_pointer_pos() {
+            let clicked = ((pointer.x - rect.left()) / width) as usize;
+            commands.push(Command::FocusLane(Some(clicked)));
+        }
+    }
+    if let Line::Row(row) = line {
+        match input.rows.rows[row] {
+            Row::Written(place) => {
+                response.on_hover_ui(|ui| written_hint(ui, input, place));
+            }
+            row if width < ROOM_FOR_WORDS => {
+                response.on_hover_ui(|ui| {
+                    ui.label(spoken(input, row));
+                });
+            }
+            Row::Message(_) => {}
+        }
+    }
+}
+
+fn is_selected(input: &PanelInput<'_>, line: Line) -> bool {
+    let Some(message) = input.selection.message.map(|m| m as u32) else {
+        return false;
+    };
+    match line {
+        Line::Row(row) => input.rows.rows[row] == Row::Message(message),
+        Line::Fold(_, true) => false,
+        Line::Fold(fold, false) => {
+            let (first, last) = input.rows.folds[fold].messages;
+            (first..=last).contains(&message)
+        }
+    }
+}
+
+/// A fold in every lane: which messages, how many and what became of them, what they weigh together.
+fn paint_fold(ui: &Ui, input: &PanelInput<'_>, fold: &Fold, is_open: bool, rect: Rect, width: f32) {
+    let font = TextStyle::Small.resolve(ui.style());
+    let (weak, text) = (palette(ui).weak, palette(ui).text);
+    let (first, last) = fold.messages;
+    let range = format!(
+        "{}–{}",
+        wording::number(first as usize),
+        wording::number(last as usize)
+    );
+    for (lane, context) in input.rows.lanes.iter().enumerate() {
+        let left = rect.left() + lane as f32 * width;
+        let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
+        let Some(seen) = context.messages.get(first as usize) else {
+            continue;
+        };
+        let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
+        let y = cell.center().y;
+        triangle(&painter, pos2(left + 10.0, y), is_open, weak);
+        let mut at = painter.text(
+            pos2(left + 18.0, y),
+            Align2::LEFT_CENTER,
+            &range,
+            font.clone(),
+            weak,
+        );
+        if width >= ROOM_FOR_WORDS {
+            let said = format!(
+                "{} {}",
+                wording::count(fold.rows.len(), "message"),
+                wording::fate_of_many(seen.fate)
+            );
+            at = painter.text(
+                at.right_center() + vec2(8.0, 0.0),
+                Align2::LEFT_CENTER,
+                said,
+                font.clone(),
+                weak,
+            );
+        }
+        let is_there = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut);
+        let tokens = fold.tokens.get(lane).filter(|_| is_there);
+        let said = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
+        let ink = if is_there { text } else { weak };
+        let end = painter.text(
+            pos2(cell.right() - 12.0, y),
+            Align2::RIGHT_CENTER,
+            said,
+            font.clone(),
+            ink,
+        );
+        let between = at.right() + 10.0..=end.left() - 10.0;
+        if between.end() - between.start() > 12.0 {
+            painter.hline(between, y, palette(ui).line());
+        }
+    }
+}
+
+/// Points right while closed, down while open.
+fn triangle(painter: &egui::Painter, center: egui::Pos2, is_open: bool, color: Color32) {
+    let corners = if is_open {
+        [vec2(-4.0, -2.0), vec2(4.0, -2.0), vec2(0.0, 3.0)]
+    } else {
+        [vec2(-2.0, -4.0), vec2(3.0, 0.0), vec2(-2.0, 4.0)]
+    };
+    let corners = corners.map(|by| center + by).to_vec();
+    painter.add(egui::Shape::convex_polygon(
+        corners,
+        color,
+        egui::Stroke::NONE,
+    ));
+}
+
+fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rect, width: f32) {
     for (lane, context) in input.rows.lanes.iter().enumerate() {
         let left = rect.left() + lane as f32 * width;
         let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
@@ -130,22 +290,19 @@ fn paint_row(
             }
             Row::Written(place) => {
                 if let Some(written) = context.written.get(&place) {
-                    let (color, word) = match written.kind {
-                        WrittenKind::Summary => (palette(ui).kind(Kind::Summary), "summary"),
-                        WrittenKind::Notice => (palette(ui).kind(Kind::Notice), "notice"),
+                    let kind = match written.kind {
+                        WrittenKind::Summary => Kind::Summary,
+                        WrittenKind::Notice => Kind::Notice,
                     };
-                    let share = bar_share(written.tokens, input.rows.heaviest);
-                    let name = format!("{word} of {}", wording::grouped(written.n_covered as u64));
-                    cell_content(
-                        ui,
-                        cell,
-                        "+",
-                        &name,
-                        share,
-                        color,
-                        Fate::Kept,
-                        Some(written.tokens),
-                    );
+                    let content = Cell {
+                        number: "+".to_owned(),
+                        word: wording::written(written.kind),
+                        share: bar_share(written.tokens, input.rows.heaviest),
+                        color: palette(ui).kind(kind),
+                        fate: Fate::Kept,
+                        tokens: Some(written.tokens),
+                    };
+                    content.show(ui, cell);
                 }
             }
         }
@@ -153,76 +310,59 @@ fn paint_row(
 }
 
 fn message_cell(ui: &mut Ui, input: &PanelInput<'_>, message: usize, seen: Seen, cell: Rect) {
-    let color = palette(ui).kind(input.document.facts[message].kind);
-    let share = bar_share(input.runs.case.ledger.message(message), input.rows.heaviest);
-    let tokens = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut).then_some(seen.tokens);
-    cell_content(
-        ui,
-        cell,
-        &wording::number(message),
-        wording::fate(seen.fate),
-        share,
-        color,
-        seen.fate,
-        tokens,
-    );
+    let is_there = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut);
+    let content = Cell {
+        number: wording::number(message),
+        word: wording::fate(seen.fate),
+        share: bar_share(input.runs.case.ledger.message(message), input.rows.heaviest),
+        color: palette(ui).kind(input.document.facts[message].kind),
+        fate: seen.fate,
+        tokens: is_there.then_some(seen.tokens),
+    };
+    content.show(ui, cell);
 }
 
-#[expect(clippy::too_many_arguments, reason = "one cell is these eight things")]
-fn cell_content(
-    ui: &mut Ui,
-    cell: Rect,
-    number: &str,
-    word: &str,
+/// One row of one lane.
+struct Cell {
+    number: String,
+    word: &'static str,
     share: f32,
     color: Color32,
     fate: Fate,
     tokens: Option<Tokens>,
-) {
-    let (y, font) = (cell.center().y, TextStyle::Small.resolve(ui.style()));
-    let (weak, text) = (palette(ui).weak, palette(ui).text);
-    let ink = if matches!(fate, Fate::Kept) {
-        text
-    } else {
-        weak
-    };
-    let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
-    painter.text(
-        pos2(cell.left() + 44.0, y),
-        Align2::RIGHT_CENTER,
-        number,
-        font.clone(),
-        weak,
-    );
-    painter.text(
-        pos2(cell.left() + 52.0, y),
-        Align2::LEFT_CENTER,
-        word,
-        font.clone(),
-        ink,
-    );
-    let said = tokens.map_or_else(|| "–".to_owned(), wording::tokens);
-    painter.text(
-        pos2(cell.right() - 12.0, y),
-        Align2::RIGHT_CENTER,
-        said,
-        font,
-        ink,
-    );
-    let word_end = if number == "+" { 152.0 } else { 106.0 };
-    let bar = Rect::from_min_max(
-        pos2(cell.left() + word_end, y - 4.0),
-        pos2(cell.right() - 62.0, y + 4.0),
-    );
-    if bar.width() > 8.0 {
-        // A child of its own: the bar must not move the row below.
-        widgets::fate_bar(
-            &mut ui.new_child(UiBuilder::new().max_rect(bar)),
-            share,
-            color,
-            fate,
-            bar.size(),
+}
+
+impl Cell {
+    fn show(&self, ui: &mut Ui, cell: Rect) {
+        let (y, font) = (cell.center().y, TextStyle::Small.resolve(ui.style()));
+        let (weak, text) = (palette(ui).weak, palette(ui).text);
+        let ink = if matches!(self.fate, Fate::Kept) {
+            text
+        } else {
+            weak
+        };
+        let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
+        let has_word = cell.width() >= ROOM_FOR_WORDS;
+        let write = |x: f32, align: Align2, text: &str, ink: Color32| {
+            painter.text(pos2(x, y), align, text, font.clone(), ink);
+        };
+        let number_end = cell.left() + if has_word { 44.0 } else { 36.0 };
+        write(number_end, Align2::RIGHT_CENTER, &self.number, weak);
+        if has_word {
+            write(cell.left() + 52.0, Align2::LEFT_CENTER, self.word, ink);
+        }
+        let said = self.tokens.map_or_else(|| "–".to_owned(), wording::tokens);
+        write(cell.right() - 12.0, Align2::RIGHT_CENTER, &said, ink);
+        let start = if has_word { 110.0 } else { 44.0 };
+        let bar = Rect::from_min_max(
+            pos2(cell.left() + start, y - 4.0),
+            pos2(cell.right() - 60.0, y + 4.0),
         );
+        if bar.width() > 8.0 {
+            // A child of its own: the bar must not move the row below.
+            let mut place = ui.new_child(UiBuilder::new().max_rect(bar));
+            widgets::fate_bar(&mut place, self.share, self.color, self.fate, bar.size());
+        }
     }
 }
 
@@ -231,16 +371,36 @@ fn bar_share(tokens: Tokens, heaviest: Tokens) -> f32 {
     tokens.share_of(heaviest).0.sqrt() as f32
 }
 
-/// What a row says to those who cannot see it.
+/// What a line says to those who cannot see it.
+fn spoken_line(input: &PanelInput<'_>, line: Line) -> String {
+    match line {
+        Line::Row(row) => spoken(input, input.rows.rows[row]),
+        Line::Fold(fold, is_open) => {
+            let fold = &input.rows.folds[fold];
+            let fates = input.runs.labels.iter().zip(&input.rows.lanes);
+            let fates = fates.filter_map(|(label, lane)| {
+                let seen = lane.messages.get(fold.messages.0 as usize)?;
+                Some(format!("{label} {}", wording::fate_of_many(seen.fate)))
+            });
+            format!(
+                "{} messages {} to {}: {}",
+                if is_open { "Fold" } else { "Unfold" },
+                fold.messages.0 + 1,
+                fold.messages.1 + 1,
+                fates.collect::<Vec<_>>().join(", ")
+            )
+        }
+    }
+}
+
 fn spoken(input: &PanelInput<'_>, row: Row) -> String {
-    let lanes = input.runs.lanes.iter().zip(&input.rows.lanes);
+    let lanes = input.runs.labels.iter().zip(&input.rows.lanes);
     match row {
         Row::Message(message) => {
-            let fates = lanes.map(|(run, lane)| {
+            let fates = lanes.map(|(label, lane)| {
                 let seen = lane.messages.get(message as usize);
                 format!(
-                    "{} {}",
-                    run.policy.label,
+                    "{label} {}",
                     seen.map_or("absent", |s| wording::fate(s.fate))
                 )
             });
@@ -251,11 +411,10 @@ fn spoken(input: &PanelInput<'_>, row: Row) -> String {
             )
         }
         Row::Written(place) => {
-            let written = lanes.filter_map(|(run, lane)| {
+            let written = lanes.filter_map(|(label, lane)| {
                 let written = lane.written.get(&place)?;
                 Some(format!(
-                    "{} wrote a {} of {} messages",
-                    run.policy.label,
+                    "{label} wrote a {} of {} messages",
                     wording::written(written.kind),
                     written.n_covered
                 ))
@@ -266,15 +425,14 @@ fn spoken(input: &PanelInput<'_>, row: Row) -> String {
 }
 
 fn written_hint(ui: &mut Ui, input: &PanelInput<'_>, place: crate::app::lane_rows::Place) {
-    for (run, lane) in input.runs.lanes.iter().zip(&input.rows.lanes) {
+    for (label, lane) in input.runs.labels.iter().zip(&input.rows.lanes) {
         let Some(written) = lane.written.get(&place) else {
             continue;
         };
         let covered = wording::count(written.n_covered, "message");
         ui.label(
             RichText::new(format!(
-                "{}: {} for {covered}, {} tok",
-                run.policy.label,
+                "{label}: {} for {covered}, {} tok",
                 wording::written(written.kind),
                 wording::tokens(written.tokens)
             ))

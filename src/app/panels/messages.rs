@@ -8,22 +8,29 @@ use crate::app::widgets;
 use crate::app::wording;
 use crate::session::Kind;
 use egui::{
-    Align, Button, Id, Label, Layout, Margin, Popup, PopupCloseBehavior, RichText, Sense, TextEdit,
-    TextStyle, Ui, vec2,
+    Align, Button, Id, Label, Layout, Margin, Popup, PopupCloseBehavior, RichText, Sense,
+    StrokeKind, TextEdit, TextStyle, Ui, vec2,
 };
-use egui_extras::{Column, TableBuilder, TableRow};
+use egui_extras::{Column, TableBuilder};
+use std::ops::Range;
 
 /// Height of a row.
 const ROW: f32 = 22.0;
 
+/// Narrowest detail.
+const MIN_DETAIL: f32 = 220.0;
+/// What the detail leaves of the width to the table.
+const MIN_TABLE: f32 = 400.0;
+
 /// Shows the table and the detail.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     if input.selection.message.is_some() {
-        let width = (ui.available_width() * 0.36).round();
+        let available = ui.available_width();
+        let most = (available - MIN_TABLE).max(MIN_DETAIL);
         let panel = egui::Panel::right("detail")
             .resizable(true)
-            .default_size(width)
-            .size_range(220.0..=ui.available_width() * 0.6);
+            .default_size((available * 0.36).round().min(most))
+            .size_range(MIN_DETAIL..=most);
         panel
             .frame(egui::Frame::new().fill(palette(ui).panel))
             .show(ui, |ui| detail::show(ui, input, commands));
@@ -57,6 +64,9 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     if input.once.focuses_filter {
         response.request_focus();
     }
+    if response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Escape)) {
+        filter.text.clear();
+    }
     if filter != input.view.filter {
         commands.push(Command::SetFilter(filter));
     }
@@ -78,9 +88,7 @@ fn jump(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     }
     let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
     if let (true, Ok(number)) = (is_entered, text.parse::<usize>()) {
-        commands.push(Command::SelectMessage(
-            number.clamp(1, input.document.facts.len().max(1)) - 1,
-        ));
+        commands.push(Command::GoToMessage(number));
     }
 }
 
@@ -129,93 +137,187 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;
-    let is_wide = ui.available_width() > 780.0;
+    let columns = columns(ui.available_width());
+    let id = Id::unique(("message rows seen", input.document.id));
+    let seen: Range<usize> = ui.data(|d| d.get_temp(id)).unwrap_or(0..0);
+    let mut now: Option<Range<usize>> = None;
+    let ctx = ui.ctx().clone();
     let mut table = TableBuilder::new(ui)
-        .id_salt("messages")
+        .id_salt(("messages", input.document.id, columns.len()))
         .striped(true)
         .sense(Sense::CLICK)
         .auto_shrink(false)
         .cell_layout(Layout::left_to_right(Align::Center))
-        .min_scrolled_height(0.0)
-        .column(Column::exact(48.0))
-        .column(Column::exact(44.0))
-        .column(Column::initial(68.0).at_least(40.0).clip(true))
-        .column(Column::initial(84.0).at_least(40.0).clip(true))
-        .column(Column::initial(96.0).at_least(40.0).clip(true))
-        .column(Column::remainder().clip(true))
-        .column(Column::exact(64.0));
-    if is_wide {
-        table = table
-            .column(Column::exact(56.0))
-            .column(Column::exact(84.0));
+        .min_scrolled_height(0.0);
+    for column in &columns {
+        table = table.column(column.width());
     }
-    table = table.column(Column::exact(space::S));
+    table = table.column(Column::exact(space::XS));
     if input.once.reveals_message
         && let Some(row) = input
             .selection
             .message
             .and_then(|m| input.order.iter().position(|o| *o as usize == m))
     {
-        table = table.scroll_to_row(row, None).animate_scrolling(false);
+        // What is seen whole stays where it is; the rows at the edges may not be.
+        let inner = seen.start + 1..seen.end.saturating_sub(2);
+        if !inner.contains(&row) {
+            table = table
+                .scroll_to_row(row, Some(Align::Center))
+                .animate_scrolling(false);
+        }
     }
     let table = table.header(space::ROW, |mut row| {
-        header(&mut row, input, is_wide, commands);
+        for column in &columns {
+            row.col(|ui| header(ui, input, *column, commands));
+        }
+        row.col(|_| {});
     });
+    let new = new_at_step(input);
     table.body(|body| {
         body.rows(ROW, input.order.len(), |mut row| {
+            let at = row.index();
+            now = Some(now.as_ref().map_or(at, |r| r.start)..at + 1);
             let message = input.order[row.index()] as usize;
             row.set_selected(input.selection.message == Some(message));
-            cells(&mut row, input, message, is_wide);
+            for column in &columns {
+                row.col(|ui| cell(ui, input, message, *column, new.contains(&message)));
+            }
+            row.col(|_| {});
             if row.response().clicked() {
                 commands.push(Command::SelectMessage(message));
             }
         });
     });
+    let now = now.unwrap_or(0..0);
+    if now != seen {
+        ctx.data_mut(|d| d.insert_temp(id, now));
+    }
 }
 
-fn header(
-    row: &mut TableRow<'_, '_>,
-    input: &PanelInput<'_>,
-    is_wide: bool,
-    commands: &mut Vec<Command>,
-) {
-    let sort = input.view.sort;
-    let mut sorted = |row: &mut TableRow<'_, '_>, title: &str, key: Key, layout: Layout| {
-        row.col(|ui| {
-            ui.with_layout(layout, |ui| {
-                if head(ui, title, sort, key) {
-                    commands.push(Command::SetSort(sort.clicked(key)));
-                }
-            });
-        });
-    };
-    let (left, right) = (
-        Layout::left_to_right(Align::Center),
-        Layout::right_to_left(Align::Center),
-    );
-    sorted(row, "#", Key::Number, right);
-    sorted(row, "call", Key::Call, right);
-    sorted(row, "role", Key::Role, left);
-    sorted(row, "kind", Key::Kind, left);
-    sorted(row, "tool", Key::Tool, left);
-    row.col(|ui| {
-        plain_head(ui, "content");
-    });
-    sorted(row, "tokens", Key::Tokens, right);
-    if is_wide {
-        for (title, hint) in [
-            ("share", "Of the full history, each message once"),
-            (
-                "cumulative",
-                "Tokens of the history up to and including this message",
-            ),
-        ] {
-            row.col(|ui| {
-                ui.with_layout(right, |ui| plain_head(ui, title).on_hover_text(hint));
-            });
+/// The messages that entered at the selected call.
+fn new_at_step(input: &PanelInput<'_>) -> Range<usize> {
+    let session = input.document.session();
+    let step = input.selection.step;
+    if step < session.steps.len() {
+        session.new_messages(step)
+    } else {
+        0..0
+    }
+}
+
+/// A column of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Col {
+    Number,
+    Call,
+    Role,
+    Kind,
+    Tool,
+    Content,
+    Tokens,
+    Bar,
+    Share,
+    Cumulative,
+}
+
+/// The columns that fit: the less telling ones are left out first.
+fn columns(width: f32) -> Vec<Col> {
+    use Col::{Bar, Call, Content, Cumulative, Kind, Number, Role, Share, Tokens, Tool};
+    let all: [(Col, f32); 10] = [
+        (Number, 0.0),
+        (Call, 0.0),
+        (Role, 620.0),
+        (Kind, 0.0),
+        (Tool, 520.0),
+        (Content, 0.0),
+        (Tokens, 0.0),
+        (Bar, 700.0),
+        (Share, 940.0),
+        (Cumulative, 1000.0),
+    ];
+    let fits = all.into_iter().filter(|(_, from)| width >= *from);
+    fits.map(|(column, _)| column).collect()
+}
+
+impl Col {
+    fn width(self) -> Column {
+        match self {
+            Self::Number | Self::Call => Column::exact(48.0),
+            Self::Role => Column::initial(80.0).at_least(40.0).clip(true),
+            Self::Kind => Column::initial(92.0).at_least(40.0).clip(true),
+            Self::Tool => Column::initial(96.0).at_least(40.0).clip(true),
+            Self::Content => Column::remainder().clip(true),
+            Self::Tokens => Column::exact(64.0),
+            Self::Bar => Column::exact(88.0),
+            Self::Share => Column::exact(56.0),
+            Self::Cumulative => Column::exact(84.0),
         }
     }
-    row.col(|_| {});
+
+    /// Its title, what it sorts by if anything, and what it means where that needs saying.
+    fn head(self) -> (&'static str, Option<Key>, &'static str) {
+        match self {
+            Self::Number => ("#", Some(Key::Number), ""),
+            Self::Call => ("call", Some(Key::Call), ""),
+            Self::Role => ("role", Some(Key::Role), ""),
+            Self::Kind => ("kind", Some(Key::Kind), ""),
+            Self::Tool => ("tool", Some(Key::Tool), ""),
+            Self::Content => (
+                "content",
+                None,
+                "What a call is about, or how the message begins",
+            ),
+            Self::Tokens => ("tokens", Some(Key::Tokens), ""),
+            Self::Bar => ("", None, ""),
+            Self::Share => ("share", None, "Of the full history, each message once"),
+            Self::Cumulative => (
+                "cumulative",
+                None,
+                "Tokens of the history up to and including this message",
+            ),
+        }
+    }
+
+    fn is_right(self) -> bool {
+        matches!(
+            self,
+            Self::Number | Self::Call | Self::Tokens | Self::Share | Self::Cumulative
+        )
+    }
+
+    fn layout(self) -> Layout {
+        if self.is_right() {
+            Layout::right_to_left(Align::Center)
+        } else {
+            Layout::left_to_right(Align::Center)
+        }
+    }
+}
+
+fn header(ui: &mut Ui, input: &PanelInput<'_>, column: Col, commands: &mut Vec<Command>) {
+    let sort = input.view.sort;
+    let (title, key, help) = column.head();
+    ui.with_layout(column.layout(), |ui| {
+        indent(ui, column);
+        match key {
+            Some(key) if head(ui, title, sort, key) => {
+                commands.push(Command::SetSort(sort.clicked(key)));
+            }
+            Some(_) => {}
+            None if help.is_empty() => {}
+            None => {
+                plain_head(ui, title).on_hover_text(help);
+            }
+        }
+    });
+}
+
+/// Sets what begins at the left apart from figures that end there.
+fn indent(ui: &mut Ui, column: Col) {
+    if matches!(column, Col::Role | Col::Kind | Col::Bar) {
+        ui.add_space(space::S);
+    }
 }
 
 /// The head of a column that cannot be sorted by.
@@ -248,69 +350,109 @@ fn head(ui: &mut Ui, title: &str, sort: Sort, key: Key) -> bool {
         .color(color);
     ui.spacing_mut().button_padding = vec2(0.0, 0.0);
     let name = format!("Sort by {}", if title == "#" { "number" } else { title });
-    ui.add(Button::new(text).frame(false))
+    let response = ui
+        .add(Button::new(text).frame(false))
         .on_hover_text(&name)
-        .accessible_name(name)
-        .clicked()
+        .accessible_name(name);
+    if response.has_focus() {
+        let ring = response.rect.expand2(vec2(3.0, 2.0));
+        ui.painter()
+            .with_clip_rect(ui.clip_rect().expand(4.0))
+            .rect_stroke(ring, 3.0, theme::focus_ring(ui), StrokeKind::Inside);
+    }
+    response.clicked()
 }
 
-fn cells(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, message: usize, is_wide: bool) {
+fn cell(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_new: bool) {
+    ui.with_layout(column.layout(), |ui| {
+        indent(ui, column);
+        content(ui, input, message, column, is_new);
+    });
+}
+
+fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_new: bool) {
     let (facts, ledger) = (&input.document.facts[message], &input.runs.case.ledger);
     let m = &input.document.session().messages[message];
     let tokens = ledger.message(message);
-    let is_heavy = tokens.share_of(ledger.total()).0 >= 0.03;
-    right(row, |ui| ui.label(weak(ui, wording::number(message))));
-    right(row, |ui| {
-        ui.label(weak(
+    let share = tokens.share_of(ledger.total());
+    match column {
+        Col::Number => {
+            ui.label(weak(ui, wording::number(message)));
+            if is_new {
+                mark_new(ui);
+            }
+        }
+        Col::Call => {
+            let call = facts.step.map_or_else(|| "–".to_owned(), wording::number);
+            ui.label(if is_new {
+                RichText::new(call).color(palette(ui).accent)
+            } else {
+                weak(ui, call)
+            });
+        }
+        Col::Role if m.is_injected => {
+            ui.label(weak(ui, "injected")).on_hover_ui(|ui| {
+                let role = m.role.name();
+                ui.label(format!("Stands as {role}, but the program put it there"));
+            });
+        }
+        Col::Role => {
+            ui.label(weak(ui, m.role.name()));
+        }
+        Col::Kind => {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            widgets::swatch(ui, palette(ui).kind(facts.kind));
+            ui.label(wording::kind(facts.kind));
+        }
+        Col::Tool => {
+            ui.add(Label::new(facts.tool.as_deref().unwrap_or_default()).truncate());
+        }
+        Col::Content => {
+            let color = if m.in_history {
+                palette(ui).text
+            } else {
+                palette(ui).weak
+            };
+            ui.add(Label::new(RichText::new(&*facts.preview).color(color)).truncate());
+        }
+        Col::Tokens => {
+            let text = RichText::new(wording::tokens(tokens));
+            ui.label(if share.0 >= 0.03 {
+                text.text_style(theme::strong())
+            } else {
+                text
+            });
+        }
+        Col::Bar => bar(
             ui,
-            facts.step.map_or_else(|| "–".to_owned(), wording::number),
-        ))
-    });
-    row.col(|ui| {
-        let injected = if m.is_injected { " *" } else { "" };
-        ui.label(weak(ui, format!("{}{injected}", m.role.name())));
-    });
-    row.col(|ui| {
-        ui.spacing_mut().item_spacing.x = 6.0;
-        widgets::swatch(ui, palette(ui).kind(facts.kind));
-        ui.label(wording::kind(facts.kind));
-    });
-    row.col(|ui| {
-        ui.add(Label::new(facts.tool.as_deref().unwrap_or_default()).truncate());
-    });
-    row.col(|ui| {
-        let color = if m.in_history {
-            palette(ui).text
-        } else {
-            palette(ui).weak
-        };
-        ui.add(Label::new(RichText::new(&*facts.preview).color(color)).truncate());
-    });
-    right(row, |ui| {
-        let text = RichText::new(wording::tokens(tokens));
-        ui.label(if is_heavy {
-            text.text_style(theme::strong())
-        } else {
-            text
-        })
-    });
-    if is_wide {
-        right(row, |ui| {
-            ui.label(weak(ui, wording::percent(tokens.share_of(ledger.total()))))
-        });
-        let cumulative = ledger
-            .truth
-            .history_prefix
-            .get(message + 1)
-            .copied()
-            .unwrap_or_default();
-        right(row, |ui| ui.label(weak(ui, wording::grouped(cumulative))));
+            tokens.share_of(input.rows.heaviest).0 as f32,
+            facts.kind,
+        ),
+        Col::Share => {
+            // A column full of nearly nothing says nothing.
+            if share.0 >= 0.001 {
+                ui.label(weak(ui, wording::percent(share)));
+            }
+        }
+        Col::Cumulative => {
+            let history = &ledger.truth.history_prefix;
+            let cumulative = history.get(message + 1).copied().unwrap_or_default();
+            ui.label(weak(ui, wording::grouped(cumulative)));
+        }
     }
-    row.col(|_| {});
 }
 
-fn right(row: &mut TableRow<'_, '_>, content: impl FnOnce(&mut Ui) -> egui::Response) {
-    row.col(|ui| {
-        ui.with_layout(Layout::right_to_left(Align::Center), content);
-    });
+/// How heavy a message is beside the heaviest.
+fn bar(ui: &mut Ui, share: f32, kind: Kind) {
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 6.0), Sense::hover());
+    let width = (share.clamp(0.0, 1.0) * rect.width()).max(1.5);
+    let bar = rect.with_max_x(rect.left() + width);
+    ui.painter().rect_filled(bar, 1.0, palette(ui).kind(kind));
+}
+
+/// A stroke at the left edge of a message that is new at the selected call.
+fn mark_new(ui: &Ui) {
+    let cell = ui.max_rect();
+    let mark = cell.with_max_x(cell.left() + 2.0).shrink2(vec2(0.0, 3.0));
+    ui.painter().rect_filled(mark, 1.0, palette(ui).accent);
 }

@@ -1,7 +1,7 @@
 //! The sheet of shortcuts.
 
 use crate::app::command::Command;
-use crate::app::keys::SHEET;
+use crate::app::keys::sheet;
 use crate::app::theme;
 use crate::app::widgets;
 use egui::{Grid, RichText, Ui};
@@ -16,9 +16,9 @@ pub fn show(ui: &mut Ui, commands: &mut Vec<Command>) {
             .num_columns(2)
             .spacing([24.0, 6.0])
             .show(ui, |ui| {
-                for (keys, what) in SHEET {
-                    ui.label(RichText::new(*keys).text_style(theme::strong()));
-                    ui.label(*what);
+                for (keys, what) in sheet() {
+                    ui.label(RichText::new(keys).text_style(theme::strong()));
+                    ui.label(what);
                     ui.end_row();
                 }
             });

@@ -31,7 +31,7 @@ pub(super) fn show(
         });
     }
     if let Some(loading) = frame.loading {
-        super::welcome::progress(ui, loading, commands);
+        super::welcome::progress_over(ui, loading, commands);
     }
 }
 

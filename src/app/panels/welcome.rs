@@ -10,8 +10,8 @@ use crate::app::wording;
 use crate::formats;
 use crate::progress::Phase;
 use egui::{
-    Align, CentralPanel, Frame as UiFrame, Key, Layout, Margin, ProgressBar, RichText, ScrollArea,
-    Stroke, TextEdit, Ui, UiBuilder,
+    Align, Align2, Area, CentralPanel, Frame as UiFrame, Id, Key, Label, Layout, Margin, Modifiers,
+    Order, ProgressBar, RichText, ScrollArea, Stroke, TextEdit, TextStyle, Ui, UiBuilder,
 };
 use std::path::PathBuf;
 
@@ -110,13 +110,32 @@ pub fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Command>) {
         .map_or_else(String::new, |s| format!(" {}", wording::percent(s)));
     ui.label(format!("{doing} {}…{share}", loading.name));
     ui.horizontal(|ui| {
-        let bar = ProgressBar::new(stage.share.unwrap_or_default().0 as f32)
-            .desired_width((ui.available_width() - 90.0).max(80.0))
-            .desired_height(8.0);
-        ui.add(bar);
-        if widgets::secondary_button(ui, "Cancel", "").clicked() {
-            commands.push(Command::CancelLoad);
-        }
+        let is_pressed = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::secondary_button(ui, "Cancel", "Esc").clicked() || is_pressed {
+                commands.push(Command::CancelLoad);
+            }
+            let bar = ProgressBar::new(stage.share.unwrap_or_default().0 as f32)
+                .desired_width(ui.available_width())
+                .desired_height(8.0);
+            ui.add(bar);
+        });
+    });
+}
+
+/// The same over an open session, which keeps its place below.
+pub(super) fn progress_over(ui: &Ui, loading: &Loading, commands: &mut Vec<Command>) {
+    let top = ui.max_rect().center_top();
+    let area = Area::new(Id::unique("loading"))
+        .order(Order::Foreground)
+        .pivot(Align2::CENTER_TOP)
+        .fixed_pos(top);
+    area.show(ui.ctx(), |ui| {
+        let frame = UiFrame::popup(ui.style()).inner_margin(Margin::same(12));
+        frame.show(ui, |ui| {
+            ui.set_width(420.0);
+            progress(ui, loading, commands);
+        });
     });
 }
 
@@ -129,7 +148,8 @@ fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {
     frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.label(RichText::new(problem).color(bad));
-        if ui.small_button("Dismiss").clicked() {
+        ui.add_space(space::XS);
+        if widgets::secondary_button(ui, "Dismiss", "").clicked() {
             commands.push(Command::DismissProblem);
         }
     });
@@ -140,20 +160,23 @@ fn path_field(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let label = ui.label("Path");
         let mut path = frame.view.path.clone();
-        let edit = TextEdit::singleline(&mut path)
-            .hint_text("/home/me/session.jsonl")
-            .desired_width(ui.available_width() - 80.0);
-        let response = ui
-            .add(edit.margin(Margin::symmetric(8, 6)))
-            .labelled_by(label.id);
-        let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-        if response.changed() {
-            commands.push(Command::EditPath(path.clone()));
-        }
-        let is_clicked = widgets::secondary_button(ui, "Load", "").clicked();
-        if (is_entered || is_clicked) && !path.trim().is_empty() {
-            commands.push(Command::OpenPath(PathBuf::from(path.trim())));
-        }
+        // The button ends where everything ends; the field takes the rest.
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let is_clicked = widgets::secondary_button(ui, "Load", "").clicked();
+            let edit = TextEdit::singleline(&mut path)
+                .hint_text("/home/me/session.jsonl")
+                .desired_width(ui.available_width() - 16.0);
+            let response = ui
+                .add(edit.margin(Margin::symmetric(8, 6)))
+                .labelled_by(label.id);
+            let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+            if response.changed() {
+                commands.push(Command::EditPath(path.clone()));
+            }
+            if (is_entered || is_clicked) && !path.trim().is_empty() {
+                commands.push(Command::OpenPath(PathBuf::from(path.trim())));
+            }
+        });
     });
 }
 
@@ -180,12 +203,14 @@ fn recent(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
             .file_name()
             .unwrap_or(path.as_os_str())
             .to_string_lossy();
-        if ui
-            .link(name)
-            .on_hover_text(path.display().to_string())
-            .clicked()
-        {
-            commands.push(Command::OpenPath(path.clone()));
-        }
+        ui.horizontal(|ui| {
+            let link = ui.link(name).on_hover_text(path.display().to_string());
+            if link.clicked() {
+                commands.push(Command::OpenPath(path.clone()));
+            }
+            let folder = path.parent().map(|f| f.display().to_string());
+            let folder = RichText::new(folder.unwrap_or_default()).text_style(TextStyle::Small);
+            ui.add(Label::new(folder.color(palette(ui).weak)).truncate());
+        });
     }
 }
