@@ -62,12 +62,14 @@ pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut
     }
 }
 
-/// The dialog was not there in the frame before.
+/// The dialog has just been opened. True for a few frames: in the first one it is laid out but cannot take the focus.
 fn is_new(ui: &Ui) -> bool {
     let id = Id::unique("export seen");
     let now = ui.ctx().cumulative_pass_nr();
-    let seen = ui.data_mut(|d| std::mem::replace(d.get_temp_mut_or(id, 0), now));
-    seen + 1 < now || seen == 0
+    let (first, last): (u64, u64) = ui.data(|d| d.get_temp(id)).unwrap_or((now, now));
+    let first = if last + 1 < now { now } else { first };
+    ui.data_mut(|d| d.insert_temp(id, (first, now)));
+    now < first + 3
 }
 
 /// A labelled line of the form; the label stands at the first line of what it names.

@@ -148,7 +148,8 @@ fn choice(
     });
     ui.add_space(space::XS);
     let combo = ComboBox::from_id_salt("preset")
-        .width(ui.available_width())
+        // As wide as the sliders below, which leave room for the scroll bar.
+        .width(ui.available_width() - 6.0)
         .selected_text(format!("Preset  {}", policy.label));
     let response = combo.show_ui(ui, |ui| {
         for other in input.policies.iter() {

@@ -35,6 +35,8 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             .frame(egui::Frame::new().fill(palette(ui).panel))
             .show(ui, |ui| detail::show(ui, input, commands));
     }
+    // Never over the detail, however narrow.
+    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
     table(ui, input, commands);
 }
 
