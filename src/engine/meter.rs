@@ -54,8 +54,17 @@ impl Meter {
 
     /// What a message of ours weighs.
     pub(super) fn weigh(&self, case: &Case, text: &str) -> u32 {
-        match self.count {
+        let truth = match self.count {
             Count::True => case.ledger.weigh(text).0 as u32,
+            Count::Counter(_) => 0,
+        };
+        self.weigh_known(text, truth)
+    }
+
+    /// The same for a text whose true weight is known.
+    pub(super) fn weigh_known(&self, text: &str, truth: u32) -> u32 {
+        match self.count {
+            Count::True => truth,
             Count::Counter(counter) => (counter.count)(text).saturating_add(self.per_message),
         }
     }

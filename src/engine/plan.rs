@@ -173,7 +173,9 @@ pub(super) fn fulfil(
             weight.0, request.max_tokens.0
         ));
     }
-    if asked.must_shrink && Tokens::from(meter.weigh(case, &message)) >= asked.weight {
+    if asked.must_shrink
+        && Tokens::from(meter.weigh_known(&message, weight.0 as u32)) >= asked.weight
+    {
         return Err(format!(
             "a summary of {} tokens would not be smaller than what it replaces",
             weight.0

@@ -262,7 +262,7 @@ impl<'a> Working<'a> {
 
     fn write(&mut self, place: usize, written: Written) {
         let tokens = self.case.ledger.weigh(&written.text).0 as u32;
-        let metered = self.meter.weigh(self.case, &written.text);
+        let metered = self.meter.weigh_known(&written.text, tokens);
         self.by_kind[written.kind.kind().index()] += u64::from(tokens);
         self.tokens += u64::from(tokens);
         self.metered += u64::from(metered);
@@ -305,15 +305,17 @@ fn holds(ranges: &[Range<u32>], message: u32) -> bool {
     ranges.get(at).is_some_and(|range| range.contains(&message))
 }
 
-/// Sorts ranges and joins those that touch or overlap.
+/// Sorts ranges and joins those that touch or overlap. They mostly come sorted already.
 pub(super) fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
-    ranges.sort_unstable_by_key(|r| r.start);
-    let mut joined: Vec<Range<u32>> = Vec::new();
-    for range in ranges {
-        match joined.last_mut() {
-            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
-            _ => joined.push(range),
-        }
+    if !ranges.is_sorted_by_key(|r| r.start) {
+        ranges.sort_unstable_by_key(|r| r.start);
     }
-    joined
+    ranges.dedup_by(|next, last| {
+        let touches = next.start <= last.end;
+        if touches {
+            last.end = last.end.max(next.end);
+        }
+        touches
+    });
+    ranges
 }
