@@ -436,6 +436,37 @@ fn a_compacted_session_weighs_what_was_promised_and_leaves_the_source_alone() {
 }
 
 #[test]
+fn a_managed_copy_of_a_calibrated_session_weighs_the_same_when_it_is_opened_again() {
+    let folder = folder();
+    for (sample, policy) in [
+        ("slow-growth.jsonl", "truncate"),
+        ("compacted.jsonl", "prune"),
+    ] {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("sample_sessions")
+            .join(sample);
+        let source = source.to_str().expect("UTF-8");
+        let out = format!("{policy}.jsonl");
+        let args = [
+            "compact",
+            source,
+            "--policy",
+            policy,
+            "--schedule",
+            "replay",
+            "-o",
+            &out,
+            "--json",
+        ];
+        let compacted = json(&plimsoll(folder.path(), &args));
+        let opened = json(&plimsoll(folder.path(), &["inspect", &out, "--json"]));
+        assert_eq!(opened["tokens"]["total"], compacted["after"], "{sample}");
+        assert_eq!(opened["tokens"]["basis"], "calibrated");
+        assert_eq!(opened["recorded"]["peak_input_tokens"], Value::Null);
+    }
+}
+
+#[test]
 fn a_conversation_can_be_written_in_the_other_message_format() {
     let here = folder();
     write_conversation(here.path(), "c.json");

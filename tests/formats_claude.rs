@@ -426,7 +426,14 @@ fn whole_context(session: &Session) -> Vec<ManagedEntry> {
 fn export(session: &Session, entries: Vec<ManagedEntry>) -> (String, Session) {
     let format = formats::by_name(session.source.format).expect("it was read by it");
     let write = format.export.expect("it can be written");
-    let bytes = write(session, &Managed { entries }).expect("it is a session of this format");
+    let bytes = write(
+        session,
+        &Managed {
+            entries,
+            calibration: None,
+        },
+    )
+    .expect("it is a session of this format");
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let input = Input {
         name: "export.jsonl".into(),

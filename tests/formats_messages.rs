@@ -25,6 +25,7 @@ fn session(text: &[u8]) -> Session {
 
 fn all_kept(session: &Session) -> Managed {
     Managed {
+        calibration: None,
         entries: (0..session.messages.len())
             .map(|message| ManagedEntry::Kept { message })
             .collect(),
@@ -615,6 +616,7 @@ fn a_logged_answer_is_the_last_message_once() {
     assert_eq!(session.peak_recorded(), Some(Tokens(7)));
     // Anything changed: the answer moves into the list.
     let managed = Managed {
+        calibration: None,
         entries: vec![ManagedEntry::Kept { message: 1 }],
     };
     assert_eq!(
@@ -636,6 +638,7 @@ fn json_lines_hold_a_conversation_or_a_message_each() {
     let line = "{\"messages\":[{\"role\":\"user\",\"content\":\"b\"},{\"role\":\"assistant\",\"content\":\"c\"}]}\n";
     assert_eq!(export(second, "openai_chat", &all_kept(second)), line);
     let kept_last = Managed {
+        calibration: None,
         entries: vec![ManagedEntry::Kept { message: 1 }],
     };
     assert_eq!(
@@ -1048,6 +1051,7 @@ fn messages_of_unknown_roles_go_when_anything_changes() {
     let source = session(list.as_bytes());
     assert_eq!(export(&source, "openai_chat", &all_kept(&source)), list);
     let without_last = Managed {
+        calibration: None,
         entries: vec![ManagedEntry::Kept { message: 0 }],
     };
     assert_eq!(

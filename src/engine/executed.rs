@@ -49,6 +49,7 @@ impl ExecutedContext {
         });
         Managed {
             entries: entries.collect(),
+            calibration: None,
         }
     }
 }

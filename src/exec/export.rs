@@ -95,7 +95,9 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     notes.extend(still_too_large(job, after));
     let executed =
         ExecutedContext::new(outcome.context).map_err(|predicted| predicted.to_string())?;
-    let managed = executed.managed(&job.case.session);
+    let mut managed = executed.managed(&job.case.session);
+    let overhead = executed.context().overhead;
+    managed.calibration = job.case.ledger.calibration(overhead);
     let bytes = write(&job.case.session, &managed)
         .map_err(|error| format!("{error}; choose another format"))?;
     write_new(&job.output, &bytes).map_err(|error| cannot_create(&job.output, &error))?;

@@ -2,7 +2,8 @@
 //! part ranges are contiguous, every step has a turn from 1 on, steps point at existing messages.
 
 use super::{
-    Message, Part, RecordedCompaction, Role, Session, Source, Span, Step, StepsFrom, Usage,
+    Calibration, Message, Part, RecordedCompaction, Role, Session, Source, Span, Step, StepsFrom,
+    Usage,
 };
 use crate::units::{Millis, Tokens};
 
@@ -79,6 +80,7 @@ impl SessionBuilder {
             steps: Vec::new(),
             steps_from: StepsFrom::AssistantMessages,
             compactions: Vec::new(),
+            calibration: None,
             turns: 0,
         };
         Self {
@@ -96,6 +98,11 @@ impl SessionBuilder {
     /// Names the model of all calls that name none themselves.
     pub fn usual_model(&mut self, name: impl Into<String>) {
         self.usual_model = Some(name.into());
+    }
+
+    /// Notes how the session was weighed that this is a managed copy of.
+    pub fn calibration(&mut self, calibration: Calibration) {
+        self.session.calibration = Some(calibration);
     }
 
     /// Adds a message and returns its index. A message of a person opens a turn; an assistant's message

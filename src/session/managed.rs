@@ -4,9 +4,25 @@
 
 use super::Role;
 
+/// How the true tokens of a session were told from counted ones. A managed copy carries it where its format can, for
+/// the usage that it was fitted to belongs to contexts that the copy no longer holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// Name of the counter it was fitted for.
+    pub counter: String,
+    /// Tokens of what the file does not hold.
+    pub overhead: f64,
+    /// True tokens per counted token.
+    pub factor: f64,
+    /// Mean absolute error of the fit, as a share.
+    pub error: f64,
+}
+
 /// The managed conversation, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Managed {
+    /// How its weight was told, where usage was reported.
+    pub calibration: Option<Calibration>,
     /// One entry a message as the model would see it.
     pub entries: Vec<ManagedEntry>,
 }

@@ -14,7 +14,7 @@ mod part;
 pub use build::{Draft, SessionBuilder, StepDraft};
 pub use check::{Issue, IssueKind, issues};
 pub use identifier::identifiers;
-pub use managed::{Managed, ManagedEntry, ManagedPart, WrittenKind};
+pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
 pub use message::{Message, Role, Span, kind_of};
 pub use part::{Body, Kind, MediaKind, Part};
 
@@ -42,6 +42,8 @@ pub struct Session {
     pub steps_from: StepsFrom,
     /// What the source's own context management did, in order.
     pub compactions: Vec<RecordedCompaction>,
+    /// How the session was weighed that this is a managed copy of.
+    pub calibration: Option<Calibration>,
     /// Turns in the session; they are numbered from 1, 0 is what stands before the first (see [`Message::turn`]).
     pub turns: u32,
 }

@@ -10,6 +10,7 @@
 //! hold (files read again, reminders). Calls are therefore compared within a *stretch* between such events, and each
 //! stretch has an overhead of its own; that of the first is the one every replay starts with.
 
+use crate::session::Calibration;
 use crate::units::Share;
 
 /// A fit of reported tokens U over our estimate E of the same contexts: U = overhead + factor x E.
@@ -36,6 +37,20 @@ pub struct Fit {
 const TRUSTED: f64 = 0.25;
 
 impl Fit {
+    /// The fit that a managed copy carries; absurd figures are brought back into what a fit can give.
+    pub(super) fn carried(calibration: &Calibration) -> Self {
+        let error = Share(calibration.error.clamp(0.0, 1.0));
+        Self {
+            overhead: calibration.overhead.clamp(0.0, 1e8),
+            factor: clamp_factor(calibration.factor),
+            error,
+            prequential_error: error,
+            unfitted_error: error,
+            calls: 0,
+            stretches: 0,
+        }
+    }
+
     /// Whether the reported usage can be explained by what the file holds.
     pub fn is_trusted(&self) -> bool {
         self.calls < MIN_CALLS || self.error.0 <= TRUSTED

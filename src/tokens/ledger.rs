@@ -5,7 +5,7 @@ use super::media::Provider;
 use super::weight::{Scale, Weight};
 use super::{Counter, Fit, bpe};
 use crate::progress::{Cancelled, Phase, Progress};
-use crate::session::{Kind, Session, kind_of};
+use crate::session::{Calibration, Kind, Session, kind_of};
 use crate::units::{Bytes, Share, Tokens};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -117,10 +117,16 @@ impl TokenLedger {
             provider: Provider::of(session),
         };
         let weights = weigh_parts(session, scale, progress)?;
+        let carried = session
+            .calibration
+            .as_ref()
+            .filter(|c| c.counter == counter.name);
         let (fit, stretches, distrusted) = match calibrate::fit(&calls(session, &weights)) {
             Some((fit, stretches)) if fit.is_trusted() => (Some(fit), stretches, None),
             other => (None, Vec::new(), other.map(|(fit, _)| fit)),
         };
+        // A managed copy has no usage of its own yet, but says how its source was weighed.
+        let fit = fit.or_else(|| carried.map(Fit::carried));
         let basis = match &fit {
             Some(fit) => Basis::Calibrated(fit.error),
             None if is_exact(session, counter) => Basis::Exact,
@@ -169,6 +175,17 @@ impl TokenLedger {
             provider: scale.provider,
             remembered: RwLock::default(),
         }
+    }
+
+    /// How weights were told, for a managed copy to carry; none where nothing was fitted.
+    pub fn calibration(&self, overhead: Tokens) -> Option<Calibration> {
+        let fit = self.fit?;
+        Some(Calibration {
+            counter: self.counter.name.to_owned(),
+            overhead: overhead.as_f64(),
+            factor: fit.factor,
+            error: fit.error.0,
+        })
     }
 
     fn scale(&self) -> Scale {

@@ -123,7 +123,7 @@ impl<'a> Line<'a> {
             warnings: Vec::new(),
             managed_end: entries
                 .iter()
-                .rposition(|entry| matches!(entry.what, What::Managed))
+                .rposition(|entry| matches!(entry.what, What::Managed(_)))
                 .unwrap_or(0),
         }
     }
@@ -154,11 +154,13 @@ impl<'a> Line<'a> {
                 }
                 false
             }
-            What::Leaf(_)
-            | What::Title(..)
-            | What::Microcompaction
-            | What::Managed
-            | What::Aside => false,
+            What::Managed(calibration) => {
+                if let Some(calibration) = calibration {
+                    self.builder.calibration(calibration.clone());
+                }
+                false
+            }
+            What::Leaf(_) | What::Title(..) | What::Microcompaction | What::Aside => false,
         }
     }
 

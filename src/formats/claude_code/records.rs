@@ -3,7 +3,7 @@
 use super::{attachment, blocks};
 use crate::formats::jsonl::Record;
 use crate::formats::{counts, json};
-use crate::session::{Body, Part, Span, Usage};
+use crate::session::{Body, Calibration, Part, Span, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
@@ -48,8 +48,8 @@ pub(super) enum What {
     Title(Box<str>, bool),
     /// The program cleared old tool results, without saying which.
     Microcompaction,
-    /// We wrote what stands before it.
-    Managed,
+    /// We wrote what stands before it, and how that was weighed.
+    Managed(Option<Calibration>),
     /// Nothing that goes to the model.
     Aside,
 }
@@ -274,11 +274,23 @@ fn version(text: &str) -> [u64; 3] {
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
+/// How a managed copy was weighed; none if the mark does not say it whole.
+fn calibration(value: &Value) -> Option<Calibration> {
+    let mark = value.get("calibration")?;
+    let number = |key: &str| mark.get(key)?.as_f64().filter(|n| n.is_finite());
+    Some(Calibration {
+        counter: json::str_at(mark, &["counter"])?.to_owned(),
+        overhead: number("overhead")?,
+        factor: number("factor")?,
+        error: number("error")?,
+    })
+}
+
 fn system(value: &Value) -> What {
     match json::str_at(value, &["subtype"]) {
         Some("compact_boundary") => What::Boundary(boundary(value)),
         Some("microcompact_boundary") => What::Microcompaction,
-        Some(super::MARK) => What::Managed,
+        Some(super::MARK) => What::Managed(calibration(value)),
         // What a command of the program printed is sent along with the next prompt.
         Some("local_command") => What::Said(Said {
             parts: value.get("content").map(blocks::parts).unwrap_or_default(),

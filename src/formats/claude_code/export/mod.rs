@@ -13,7 +13,7 @@ mod chain;
 mod edit;
 
 use crate::formats::{CannotExport, json};
-use crate::session::{Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
+use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 use chain::Chain;
 use edit::Fate;
 use serde_json::{Map, Value, json};
@@ -47,7 +47,11 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
             }
         }
     }
-    Ok(write(&items, !is_whole(session, managed)))
+    Ok(write(
+        &items,
+        !is_whole(session, managed),
+        managed.calibration.as_ref(),
+    ))
 }
 
 /// Everything is there as it was said.
@@ -129,7 +133,7 @@ fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
     })
 }
 
-fn write(items: &[Item<'_>], is_changed: bool) -> Vec<u8> {
+fn write(items: &[Item<'_>], is_changed: bool, calibration: Option<&Calibration>) -> Vec<u8> {
     let mut chain = Chain::default();
     if items.iter().any(|item| {
         matches!(
@@ -160,7 +164,13 @@ fn write(items: &[Item<'_>], is_changed: bool) -> Vec<u8> {
         }
     }
     if is_changed && !items.is_empty() {
-        let mark = json!({"type": "system", "subtype": super::MARK, "content": "", "isMeta": true});
+        let mut mark =
+            json!({"type": "system", "subtype": super::MARK, "content": "", "isMeta": true});
+        if let Some(c) = calibration {
+            mark["calibration"] = json!({
+                "counter": c.counter, "overhead": c.overhead, "factor": c.factor, "error": c.error,
+            });
+        }
         chain.boundary(copied(items, items.len() - 1), &mark);
     }
     chain.out
