@@ -61,8 +61,10 @@ pub(super) fn plan(
                 .iter()
                 .map(|r| Tokens::from(r.metered))
                 .sum();
-            let left =
-                Tokens(u64::from(working.meter.weigh_part(case, &clear.marker)) * oldest as u64);
+            let left = || {
+                let marker = working.meter.weigh_part(case, &clear.marker);
+                Tokens(u64::from(marker) * oldest as u64)
+            };
             judged(&stage.guard, gone, left, moment, || {
                 Plan::Ready(Edit::Clear {
                     oldest,
@@ -84,7 +86,7 @@ pub(super) fn plan(
             judged(
                 &stage.guard,
                 metered(working, &taken),
-                Tokens::from(left),
+                || Tokens::from(left),
                 moment,
                 || {
                     let written = notice.map(|n| written(n, WrittenKind::Notice, false));
@@ -95,25 +97,31 @@ pub(super) fn plan(
         Action::Summarize(summarize) => {
             let taken = select::messages(case, working, &stage.take, moment);
             let weight = metered(working, &taken);
-            judged(&stage.guard, weight, Tokens::ZERO, moment, || {
-                let max_tokens = Tokens(summarize.max_tokens.value(moment).max(0.0) as u64);
-                let request = request(
-                    working,
-                    stage,
-                    step,
-                    &taken,
-                    summarize.prefix.clone(),
-                    max_tokens,
-                );
-                Plan::Asks(
-                    request,
-                    Asked {
-                        taken,
-                        weight,
-                        must_shrink: stage.guard.must_shrink,
-                    },
-                )
-            })
+            judged(
+                &stage.guard,
+                weight,
+                || Tokens::ZERO,
+                moment,
+                || {
+                    let max_tokens = Tokens(summarize.max_tokens.value(moment).max(0.0) as u64);
+                    let request = request(
+                        working,
+                        stage,
+                        step,
+                        &taken,
+                        summarize.prefix.clone(),
+                        max_tokens,
+                    );
+                    Plan::Asks(
+                        request,
+                        Asked {
+                            taken,
+                            weight,
+                            must_shrink: stage.guard.must_shrink,
+                        },
+                    )
+                },
+            )
         }
     }
 }
@@ -207,23 +215,25 @@ fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> W
     }
 }
 
-/// What is planned, if a guard lets something of weight `gone` be replaced by something of weight `left`.
+/// What is planned, if a guard lets something of weight `gone` be replaced by what `left` weighs. What is too little
+/// even with nothing left is told before anything is weighed: a policy may ask in vain before every call.
 fn judged(
     guard: &Guard,
     gone: Tokens,
-    left: Tokens,
+    left: impl FnOnce() -> Tokens,
     moment: &Moment,
     plan: impl FnOnce() -> Plan,
 ) -> Plan {
     if gone == Tokens::ZERO {
         return Plan::Nothing(Idle::NothingToTake);
     }
-    let saved = gone.as_f64() - left.as_f64();
-    let enough = guard
-        .min_saved
-        .as_ref()
-        .is_none_or(|min| saved > min.value(moment));
-    if enough && (!guard.must_shrink || saved > 0.0) {
+    let least = guard.min_saved.as_ref().map(|min| min.value(moment));
+    let is_enough = |saved: f64| least.is_none_or(|least| saved > least);
+    if !is_enough(gone.as_f64()) {
+        return Plan::Nothing(Idle::GuardHeld);
+    }
+    let saved = gone.as_f64() - left().as_f64();
+    if is_enough(saved) && (!guard.must_shrink || saved > 0.0) {
         plan()
     } else {
         Plan::Nothing(Idle::GuardHeld)
