@@ -16,6 +16,8 @@ pub struct Context {
     pub entries: Vec<Entry>,
     /// What is gone without an entry standing for it, and since when.
     pub dropped: Vec<Dropped>,
+    /// What stands in the place of cleared parts: one a clearing, since most of them share it.
+    pub markers: Vec<Marker>,
     /// Tokens of what no entry holds but every call sends: system prompt and tools that the file lacks.
     pub overhead: Tokens,
     /// The context accounts for the session's messages before this index.
@@ -51,8 +53,17 @@ pub enum EntryBody {
 pub struct Edited {
     /// Index of the message.
     pub message: u32,
-    /// Its parts in order, each with what became of it.
-    pub parts: Box<[PartFate]>,
+    /// What became of its parts, in order.
+    pub parts: PartFates,
+}
+
+/// What became of the parts of a message. Most messages that change have but one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PartFates {
+    /// Of its only part.
+    One(PartFate),
+    /// Of each of its parts.
+    Many(Box<[PartFate]>),
 }
 
 /// What became of one part.
@@ -62,20 +73,27 @@ pub enum PartFate {
     Kept,
     /// Its content is gone, a marker stands there; the pair of call and result is intact.
     Cleared {
-        /// What stands there now.
-        marker: Arc<str>,
-        /// What the marker weighs (true tokens).
-        tokens: u32,
-        /// What it weighs on the policy's own meter.
-        metered: u32,
-        /// Index of the event that did it.
-        event: u32,
+        /// Index of what stands there now in [`Context::markers`].
+        marker: u32,
     },
     /// It went with another part (an image inside a cleared tool result).
     Removed {
         /// Index of the event that did it.
         event: u32,
     },
+}
+
+/// What one clearing puts in the place of every content it takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marker {
+    /// Its text.
+    pub text: Arc<str>,
+    /// What it weighs (true tokens).
+    pub tokens: u32,
+    /// What it weighs on the policy's own meter.
+    pub metered: u32,
+    /// Index of the event that cleared.
+    pub event: u32,
 }
 
 /// A message that a policy wrote.
@@ -200,7 +218,7 @@ impl Context {
         }
         for entry in &self.entries {
             let mut weight = 0;
-            entry.each_weight(case, |_, tokens| weight += tokens);
+            entry.each_weight(case, &self.markers, |_, tokens| weight += tokens);
             if let Some(text) = entry.text() {
                 weight = case.ledger.weigh(&text).0 as u32;
             }
@@ -241,8 +259,13 @@ impl Entry {
         }
     }
 
-    /// Gives kind and true tokens of each of its pieces.
-    pub(super) fn each_weight(&self, case: &Case, mut give: impl FnMut(Kind, u32)) {
+    /// Gives kind and true tokens of each of its pieces; the markers are those of its context.
+    pub(super) fn each_weight(
+        &self,
+        case: &Case,
+        markers: &[Marker],
+        mut give: impl FnMut(Kind, u32),
+    ) {
         let parts = |message: u32| case.session.messages[message as usize].parts.clone();
         let weight = |part: usize| (case.index.kinds[part], case.ledger.truth.per_part[part]);
         match &self.body {
@@ -250,15 +273,14 @@ impl Entry {
                 .map(weight)
                 .for_each(|(kind, tokens)| give(kind, tokens)),
             EntryBody::Edited(edited) => {
-                for ((kind, tokens), fate) in
-                    parts(edited.message).map(weight).zip(edited.parts.iter())
-                {
+                let weights = parts(edited.message).map(weight);
+                for ((kind, tokens), fate) in weights.zip(edited.parts.as_slice()) {
                     let kind = if *fate == PartFate::Kept {
                         kind
                     } else {
                         Kind::Notice
                     };
-                    give(kind, fate.tokens(tokens));
+                    give(kind, fate.tokens(tokens, markers));
                 }
             }
             EntryBody::Written(written) => give(written.kind.kind(), self.tokens),
@@ -266,21 +288,48 @@ impl Entry {
     }
 }
 
+impl PartFates {
+    /// All of so many parts stay. Made where it is to stand: a clearing asks for hundreds.
+    #[inline]
+    pub(super) fn kept(n_parts: usize) -> Self {
+        match n_parts {
+            1 => Self::One(PartFate::Kept),
+            n => Self::Many(vec![PartFate::Kept; n].into_boxed_slice()),
+        }
+    }
+
+    /// One a part, in order.
+    pub fn as_slice(&self) -> &[PartFate] {
+        match self {
+            Self::One(fate) => std::slice::from_ref(fate),
+            Self::Many(fates) => fates,
+        }
+    }
+
+    /// The same to be changed.
+    pub(super) fn as_mut_slice(&mut self) -> &mut [PartFate] {
+        match self {
+            Self::One(fate) => std::slice::from_mut(fate),
+            Self::Many(fates) => fates,
+        }
+    }
+}
+
 impl PartFate {
-    /// What the part weighs now, if it weighed this much untouched.
-    pub(super) fn tokens(&self, untouched: u32) -> u32 {
+    /// What the part weighs now, if it weighed this much untouched; the markers are those of its context.
+    pub(super) fn tokens(&self, untouched: u32, markers: &[Marker]) -> u32 {
         match self {
             Self::Kept => untouched,
-            Self::Cleared { tokens, .. } => *tokens,
+            Self::Cleared { marker } => markers[*marker as usize].tokens,
             Self::Removed { .. } => 0,
         }
     }
 
     /// The same on the policy's own meter.
-    pub(super) fn metered(&self, untouched: u32) -> u32 {
+    pub(super) fn metered(&self, untouched: u32, markers: &[Marker]) -> u32 {
         match self {
-            Self::Cleared { metered, .. } => *metered,
-            other => other.tokens(untouched),
+            Self::Cleared { marker } => markers[*marker as usize].metered,
+            other => other.tokens(untouched, markers),
         }
     }
 }

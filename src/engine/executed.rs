@@ -1,6 +1,6 @@
 //! A context in which nothing is predicted: the only thing that can be exported.
 
-use super::context::{Context, Edited, EntryBody, PartFate};
+use super::context::{Context, Edited, EntryBody, Marker, PartFate};
 use crate::session::{Managed, ManagedEntry, ManagedPart, Session};
 
 /// A context without predicted text.
@@ -39,7 +39,7 @@ impl ExecutedContext {
             EntryBody::Original(message) => ManagedEntry::Kept {
                 message: *message as usize,
             },
-            EntryBody::Edited(edited) => edited_entry(session, edited),
+            EntryBody::Edited(edited) => edited_entry(session, edited, &self.0.markers),
             EntryBody::Written(written) => ManagedEntry::Written {
                 role: written.role,
                 text: written.text.to_string(),
@@ -54,17 +54,17 @@ impl ExecutedContext {
     }
 }
 
-fn edited_entry(session: &Session, edited: &Edited) -> ManagedEntry {
+fn edited_entry(session: &Session, edited: &Edited, markers: &[Marker]) -> ManagedEntry {
     let message = edited.message as usize;
     let parts = session.messages[message]
         .parts
         .clone()
-        .zip(edited.parts.iter());
+        .zip(edited.parts.as_slice());
     let parts = parts.filter_map(|(part, fate)| match fate {
         PartFate::Kept => Some(ManagedPart::Kept { part }),
-        PartFate::Cleared { marker, .. } => Some(ManagedPart::Replaced {
+        PartFate::Cleared { marker } => Some(ManagedPart::Replaced {
             part,
-            text: marker.to_string(),
+            text: markers[*marker as usize].text.to_string(),
         }),
         PartFate::Removed { .. } => None,
     });

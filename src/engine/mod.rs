@@ -25,7 +25,8 @@ mod trigger;
 mod working;
 
 pub use budget::{Budget, WindowPlan, WindowSource};
-pub use context::{Context, Dropped, Edited, Entry, EntryBody, Fate, PartFate, Written};
+pub use context::{Context, Dropped, Edited, Entry, EntryBody, Fate, Written};
+pub use context::{Marker, PartFate, PartFates};
 pub use digest::digest;
 pub use event::{Cause, Event};
 pub use executed::{ExecutedContext, PredictedText};

@@ -1,7 +1,8 @@
 //! The context while a run changes it, with running sums, so that a step costs what is new and not what is there.
 
 use super::Case;
-use super::context::{Context, Dropped, Edited, Entry, EntryBody, PartFate, Written};
+use super::context::{Context, Dropped, Edited, Entry, EntryBody, Written};
+use super::context::{Marker, PartFate, PartFates};
 use super::meter::{Meter, MeterColumn};
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -153,21 +154,19 @@ impl<'a> Working<'a> {
 
     /// Empties so many of the oldest live tool results.
     pub(super) fn clear_oldest(&mut self, oldest: usize, marker: &Arc<str>, event: u32) {
-        let fate = PartFate::Cleared {
-            marker: Arc::clone(marker),
+        self.context.markers.push(Marker {
+            text: Arc::clone(marker),
             tokens: self.case.ledger.weigh(marker).0 as u32,
             metered: self.meter.weigh_part(self.case, marker),
             event,
-        };
+        });
         let results: Vec<LiveResult> = self.live.drain(..oldest).collect();
         self.live_metered -= results.iter().map(|r| u64::from(r.metered)).sum::<u64>();
         let mut idx = 0;
         for of_message in results.chunk_by(|a, b| a.message == b.message) {
             if let Some(found) = self.find(of_message[0].message, idx) {
                 idx = found;
-                let mut entry = self.context.entries[idx].clone();
-                self.clear_in(&mut entry, of_message, &fate, event);
-                self.context.entries[idx] = entry;
+                self.clear_in(idx, of_message);
             }
         }
     }
@@ -188,50 +187,48 @@ impl<'a> Working<'a> {
             .or_else(|| entries.iter().position(is_it))
     }
 
-    fn clear_in(
-        &mut self,
-        entry: &mut Entry,
-        cleared: &[LiveResult],
-        cleared_fate: &PartFate,
-        event: u32,
-    ) {
+    /// Puts the newest marker in the place of these results, all of the message that this entry is.
+    fn clear_in(&mut self, entry: usize, cleared: &[LiveResult]) {
+        let (case, context) = (self.case, &mut self.context);
+        let Some(marker) = context.markers.last() else {
+            return;
+        };
+        let event = marker.event;
+        let newest = context.markers.len() as u32 - 1;
+        let entry = &mut context.entries[entry];
         let Some(message) = entry.message() else {
             return;
         };
-        let parts = self.case.session.messages[message as usize].parts.clone();
-        let mut fates = match std::mem::replace(&mut entry.body, EntryBody::Original(message)) {
-            EntryBody::Edited(edited) => edited.parts,
-            _ => vec![PartFate::Kept; parts.len()].into_boxed_slice(),
+        let parts = case.session.messages[message as usize].parts.clone();
+        if let EntryBody::Original(_) = entry.body {
+            let parts = PartFates::kept(parts.len());
+            entry.body = EntryBody::Edited(Edited { message, parts });
+        }
+        let EntryBody::Edited(edited) = &mut entry.body else {
+            return;
         };
         let is_cleared = |part: u32| cleared.iter().any(|r| r.part == part);
-        for (part, fate) in parts
-            .zip(fates.iter_mut())
-            .filter(|(_, fate)| **fate == PartFate::Kept)
-        {
-            let new = if is_cleared(part as u32) {
-                cleared_fate.clone()
-            } else if self.case.index.owner[part].is_some_and(is_cleared) {
-                PartFate::Removed { event }
+        for (part, fate) in parts.zip(edited.parts.as_mut_slice()) {
+            if *fate != PartFate::Kept {
+                continue;
+            }
+            if is_cleared(part as u32) {
+                *fate = PartFate::Cleared { marker: newest };
+            } else if case.index.owner[part].is_some_and(is_cleared) {
+                *fate = PartFate::Removed { event };
             } else {
                 continue;
-            };
-            let (truth, metered) = (
-                self.case.ledger.truth.per_part[part],
-                self.column.per_part[part],
-            );
-            let (truth_now, metered_now) = (new.tokens(truth), new.metered(metered));
-            self.by_kind[self.case.index.kinds[part].index()] -= u64::from(truth);
+            }
+            let (truth, metered) = (case.ledger.truth.per_part[part], self.column.per_part[part]);
+            let truth_now = fate.tokens(truth, &context.markers);
+            let metered_now = fate.metered(metered, &context.markers);
+            self.by_kind[case.index.kinds[part].index()] -= u64::from(truth);
             self.by_kind[Kind::Notice.index()] += u64::from(truth_now);
             self.tokens = self.tokens + u64::from(truth_now) - u64::from(truth);
             self.metered = self.metered + u64::from(metered_now) - u64::from(metered);
             entry.tokens = entry.tokens + truth_now - truth;
             entry.metered = entry.metered + metered_now - metered;
-            *fate = new;
         }
-        entry.body = EntryBody::Edited(Edited {
-            message,
-            parts: fates,
-        });
     }
 
     /// Takes entries (ascending indices) out; `written` stands in the place of the first of them and covers
@@ -280,7 +277,7 @@ impl<'a> Working<'a> {
     fn forget(&mut self, entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
         self.metered -= u64::from(entry.metered);
-        entry.each_weight(self.case, |kind, tokens| {
+        entry.each_weight(self.case, &self.context.markers, |kind, tokens| {
             self.by_kind[kind.index()] -= u64::from(tokens);
         });
     }
