@@ -21,6 +21,7 @@ mod request;
 mod run;
 mod select;
 mod stages;
+mod taken;
 mod trigger;
 mod working;
 

@@ -5,7 +5,8 @@ use super::expr::Moment;
 use super::meter::Meter;
 use super::outcome::Idle;
 use super::stages::{Action, Guard, Replacement, Stage};
-use super::working::{Working, join};
+use super::taken::{Taken, ranges, widen};
+use super::working::Working;
 use super::{Case, Reply, Request, select};
 use crate::session::{Role, WrittenKind};
 use crate::units::Tokens;
@@ -26,8 +27,7 @@ pub(super) enum Plan {
 /// What waits for a summary.
 #[derive(Debug)]
 pub(super) struct Asked {
-    taken: Vec<usize>,
-    weight: Tokens,
+    taken: Taken,
     must_shrink: bool,
 }
 
@@ -36,10 +36,10 @@ pub(super) struct Asked {
 pub(super) enum Edit {
     /// So many of the oldest tool results are emptied.
     Clear { oldest: usize, marker: Arc<str> },
-    /// Entries are taken out; a message of ours may stand in their place.
+    /// Entries are taken out; a message of ours, with its true tokens, may stand in their place.
     Replace {
-        taken: Vec<usize>,
-        written: Option<Written>,
+        taken: Taken,
+        written: Option<(Written, u32)>,
     },
 }
 
@@ -53,14 +53,10 @@ pub(super) fn plan(
 ) -> Plan {
     match &stage.action {
         Action::Clear(clear) => {
-            let oldest = select::tool_results(case, working, &stage.take, moment);
+            let (oldest, gone) = select::tool_results(case, working, &stage.take, moment);
             if oldest == 0 {
                 return Plan::Nothing(Idle::NothingToTake);
             }
-            let gone = working.live[..oldest]
-                .iter()
-                .map(|r| Tokens::from(r.metered))
-                .sum();
             let left = || {
                 let marker = working.meter.weigh_part(case, &clear.marker);
                 Tokens(u64::from(marker) * oldest as u64)
@@ -74,32 +70,30 @@ pub(super) fn plan(
         }
         Action::Drop(drop) => {
             let taken = select::messages(case, working, &stage.take, moment);
-            let n_messages = working
-                .covers(&taken)
-                .iter()
-                .map(ExactSizeIterator::len)
-                .sum();
-            let notice = drop.notice(n_messages, truly(working, &taken).0);
+            let n_messages = taken.covers.iter().map(ExactSizeIterator::len).sum();
+            let notice = drop.notice(n_messages, taken.tokens.0);
             let left = notice
                 .as_ref()
                 .map_or(0, |n| working.meter.weigh(case, &n.text));
             judged(
                 &stage.guard,
-                metered(working, &taken),
+                taken.metered,
                 || Tokens::from(left),
                 moment,
                 || {
-                    let written = notice.map(|n| written(n, WrittenKind::Notice, false));
+                    let written = notice.map(|notice| {
+                        let tokens = case.ledger.weigh(&notice.text).0 as u32;
+                        (written(notice, WrittenKind::Notice, false), tokens)
+                    });
                     Plan::Ready(Edit::Replace { taken, written })
                 },
             )
         }
         Action::Summarize(summarize) => {
             let taken = select::messages(case, working, &stage.take, moment);
-            let weight = metered(working, &taken);
             judged(
                 &stage.guard,
-                weight,
+                taken.metered,
                 || Tokens::ZERO,
                 moment,
                 || {
@@ -116,7 +110,6 @@ pub(super) fn plan(
                         request,
                         Asked {
                             taken,
-                            weight,
                             must_shrink: stage.guard.must_shrink,
                         },
                     )
@@ -130,20 +123,21 @@ fn request(
     working: &Working<'_>,
     stage: &Stage,
     step: usize,
-    taken: &[usize],
+    taken: &Taken,
     prefix: String,
     max_tokens: Tokens,
 ) -> Request {
     Request {
         step,
         stage: stage.id.clone(),
-        messages: session_messages(working, taken),
-        covers: widen(working.covers(taken)),
+        messages: widen(&taken.messages),
+        covers: widen(&taken.covers),
         written: taken
+            .entries
             .iter()
             .filter_map(|idx| working.context.entries[*idx].text())
             .collect(),
-        input: truly(working, taken),
+        input: taken.tokens,
         prefix,
         max_tokens,
     }
@@ -156,7 +150,7 @@ fn request(
 pub(super) fn fulfil(
     case: &Case,
     meter: &Meter,
-    plan: Plan,
+    asked: Asked,
     request: &Request,
     reply: Reply,
 ) -> Result<(Edit, Tokens), String> {
@@ -164,11 +158,6 @@ pub(super) fn fulfil(
         Reply::Predicted(text) => (text, true),
         Reply::Summary(text) => (text, false),
         Reply::Failed(why) => return Err(why),
-    };
-    let asked = match plan {
-        Plan::Asks(_, asked) => asked,
-        Plan::Ready(edit) => return Ok((edit, Tokens::ZERO)),
-        Plan::Nothing(_) => return Err("nothing was asked for".to_owned()),
     };
     if text.trim().is_empty() {
         return Err("the summary is empty".to_owned());
@@ -182,7 +171,7 @@ pub(super) fn fulfil(
         ));
     }
     if asked.must_shrink
-        && Tokens::from(meter.weigh_known(&message, weight.0 as u32)) >= asked.weight
+        && Tokens::from(meter.weigh_known(&message, weight.0 as u32)) >= asked.taken.metered
     {
         return Err(format!(
             "a summary of {} tokens would not be smaller than what it replaces",
@@ -197,7 +186,7 @@ pub(super) fn fulfil(
     Ok((
         Edit::Replace {
             taken: asked.taken,
-            written: Some(written),
+            written: Some((written, weight.0 as u32)),
         },
         weight,
     ))
@@ -240,48 +229,14 @@ fn judged(
     }
 }
 
-/// True tokens of these entries.
-fn truly(working: &Working<'_>, taken: &[usize]) -> Tokens {
-    taken
-        .iter()
-        .map(|idx| Tokens::from(working.context.entries[*idx].tokens))
-        .sum()
-}
-
-/// Tokens of these entries on the policy's own meter.
-fn metered(working: &Working<'_>, taken: &[usize]) -> Tokens {
-    taken
-        .iter()
-        .map(|idx| Tokens::from(working.context.entries[*idx].metered))
-        .sum()
-}
-
-/// The messages of the session among these entries, as ascending ranges.
-fn session_messages(working: &Working<'_>, taken: &[usize]) -> Vec<Range<usize>> {
-    let messages = taken
-        .iter()
-        .filter_map(|idx| working.context.entries[*idx].message());
-    widen(join(messages.map(|m| m..m + 1).collect()))
-}
-
-fn widen(ranges: Vec<Range<u32>>) -> Vec<Range<usize>> {
-    ranges
-        .into_iter()
-        .map(|r| r.start as usize..r.end as usize)
-        .collect()
-}
-
 impl Edit {
     /// The messages it touches, as ascending ranges; what an earlier event took already is not among them.
     pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
         match self {
             Self::Clear { oldest, .. } => {
-                let mut messages: Vec<u32> =
-                    working.live[..*oldest].iter().map(|r| r.message).collect();
-                messages.dedup();
-                widen(join(messages.into_iter().map(|m| m..m + 1).collect()))
+                widen(&ranges(working.live[..*oldest].iter().map(|r| r.message)))
             }
-            Self::Replace { taken, .. } => session_messages(working, taken),
+            Self::Replace { taken, .. } => widen(&taken.messages),
         }
     }
 
@@ -290,7 +245,8 @@ impl Edit {
         match self {
             Self::Clear { oldest, marker } => working.clear_oldest(oldest, &marker, event),
             Self::Replace { taken, written } => {
-                working.replace(&taken, written.map(|w| Written { event, ..w }), event);
+                let written = written.map(|(text, tokens)| (Written { event, ..text }, tokens));
+                working.replace(taken, written, event);
             }
         }
     }

@@ -6,7 +6,8 @@ use super::context::Dropped;
 use super::event::{Cause, Event};
 use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
-use super::working::{Working, join};
+use super::taken::{ranges, widen};
+use super::working::Working;
 use crate::session::{RecordedCompaction, Step};
 use crate::units::Tokens;
 use std::collections::HashSet;
@@ -33,7 +34,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
             let gone = gone_in(case, compaction, begun);
             outcome
                 .events
-                .push(event(step_idx, compaction, before, working.tokens(), gone));
+                .push(event(step_idx, compaction, before, working.tokens(), &gone));
             begun = compaction.before_message;
         }
         working.append_history(step.context_end);
@@ -57,7 +58,7 @@ fn event(
     compaction: &RecordedCompaction,
     before: Tokens,
     after: Tokens,
-    gone: Vec<Range<u32>>,
+    gone: &[Range<u32>],
 ) -> Event {
     Event {
         step,
@@ -69,10 +70,7 @@ fn event(
         },
         before: compaction.tokens_before.unwrap_or(before),
         after: compaction.tokens_after.unwrap_or(after),
-        messages: gone
-            .into_iter()
-            .map(|r| r.start as usize..r.end as usize)
-            .collect(),
+        messages: widen(gone),
         request: None,
     }
 }
@@ -138,6 +136,6 @@ fn gone_in(case: &Case, compaction: &RecordedCompaction, from: usize) -> Vec<Ran
     let kept: HashSet<usize> = compaction.kept.iter().copied().collect();
     let gone = (from..compaction.before_message)
         .filter(|m| case.session.messages[*m].in_history && !kept.contains(m))
-        .map(|m| m as u32..m as u32 + 1);
-    join(gone.collect())
+        .map(|m| m as u32);
+    ranges(gone)
 }

@@ -7,7 +7,7 @@ use super::budget::Budget;
 use super::estimator::Estimator;
 use super::event::Event;
 use super::outcome::{Idle, Outcome, Sample};
-use super::plan::{self, Edit, Plan};
+use super::plan::{self, Asked, Edit, Plan};
 use super::stages::Hook;
 use super::trigger::Triggers;
 use super::working::Working;
@@ -52,8 +52,8 @@ pub struct Run<'a> {
     working: Working<'a>,
     step: usize,
     phase: Phase,
-    /// The plan that waits for an answer, with the index of its stage.
-    waiting: Option<(usize, Plan, Request)>,
+    /// What waits for an answer, with the index of its stage.
+    waiting: Option<(usize, Asked, Request)>,
     /// Attempts that failed, each with its first step and how often.
     failures: Vec<Failure>,
     outcome: Outcome,
@@ -169,13 +169,13 @@ impl<'a> Run<'a> {
 
     /// Answers the request that [`Self::poll`] gave. Without one nothing happens.
     pub fn provide(&mut self, reply: Reply) {
-        let Some((stage, plan, request)) = self.waiting.take() else {
+        let Some((stage, asked, request)) = self.waiting.take() else {
             return;
         };
         let traffic = &mut self.outcome.summaries;
         traffic.requests += 1;
         traffic.sent += request.input;
-        match plan::fulfil(self.case, &self.working.meter, plan, &request, reply) {
+        match plan::fulfil(self.case, &self.working.meter, asked, &request, reply) {
             Ok((edit, received)) => {
                 traffic.received += received;
                 self.apply(stage, edit, Some((request.input, received)));
@@ -232,17 +232,15 @@ impl<'a> Run<'a> {
             }
             let (stage, moment) = (self.triggers.bound(idx), &self.triggers.moment);
             let plan = plan::plan(self.case, &self.working, stage, self.step, moment);
-            if let Plan::Nothing(why) = plan {
-                self.idle(why);
-                continue;
-            }
-            self.triggers.tried(idx, self.step);
             match plan {
-                Plan::Ready(edit) => self.apply(idx, edit, None),
-                Plan::Nothing(_) => {}
-                Plan::Asks(ref request, _) => {
-                    let request = request.clone();
-                    self.waiting = Some((idx, plan, request.clone()));
+                Plan::Nothing(why) => self.idle(why),
+                Plan::Ready(edit) => {
+                    self.triggers.tried(idx, self.step);
+                    self.apply(idx, edit, None);
+                }
+                Plan::Asks(request, asked) => {
+                    self.triggers.tried(idx, self.step);
+                    self.waiting = Some((idx, asked, request.clone()));
                     self.phase = Phase::Stages(hook, idx + 1);
                     return Some(request);
                 }

@@ -7,16 +7,13 @@ use super::Case;
 use super::context::{Entry, EntryBody};
 use super::expr::{Expr, Moment};
 use super::stages::{Boundary, Keep, Take};
+use super::taken::Taken;
 use super::working::Working;
 use crate::session::Role;
+use crate::units::Tokens;
 
-/// Indices of the entries that are taken, ascending.
-pub(super) fn messages(
-    case: &Case,
-    working: &Working<'_>,
-    take: &Take,
-    moment: &Moment,
-) -> Vec<usize> {
+/// The entries that are taken.
+pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: &Moment) -> Taken {
     let entries = &working.context.entries;
     let cuts = take
         .keep
@@ -28,23 +25,20 @@ pub(super) fn messages(
         cuts.min().unwrap_or(entries.len()),
         take.boundary,
     );
-    (0..cut)
-        .filter(|idx| {
-            !take
-                .keep
-                .iter()
-                .any(|keep| spares(case, &entries[*idx], keep))
-        })
-        .collect()
+    let is_taken = |entry: &Entry| !take.keep.iter().any(|keep| spares(case, entry, keep));
+    let mut taken = Vec::with_capacity(cut);
+    taken.extend((0..cut).filter(|idx| is_taken(&entries[*idx])));
+    Taken::new(&working.context, taken)
 }
 
-/// How many of the live tool results are taken: always the oldest, since every rule spares the newest.
+/// How many of the live tool results are taken, with what they weigh on the policy's own meter: always the oldest,
+/// since every rule spares the newest.
 pub(super) fn tool_results(
     case: &Case,
     working: &Working<'_>,
     take: &Take,
     moment: &Moment,
-) -> usize {
+) -> (usize, Tokens) {
     let entries = &working.context.entries;
     let mut until_message = u32::MAX;
     let mut protect = 0.0;
@@ -65,16 +59,17 @@ pub(super) fn tool_results(
         }
     }
     // From the oldest: a result is spared as soon as it and all newer ones fit under the protection.
+    let protect = protect as u64;
     let mut newer = working.live_metered;
     let mut taken = 0;
     for result in &working.live {
-        if newer as f64 <= protect || result.message >= until_message {
+        if newer <= protect || result.message >= until_message {
             break;
         }
         newer -= u64::from(result.metered);
         taken += 1;
     }
-    taken
+    (taken, Tokens(working.live_metered - newer))
 }
 
 /// The first entry that a rule about the newest keeps.

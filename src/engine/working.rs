@@ -4,6 +4,7 @@ use super::Case;
 use super::context::{Context, Dropped, Edited, Entry, EntryBody, Written};
 use super::context::{Marker, PartFate, PartFates};
 use super::meter::{Meter, MeterColumn};
+use super::taken::Taken;
 use crate::session::Kind;
 use crate::units::Tokens;
 use std::ops::Range;
@@ -106,7 +107,11 @@ impl<'a> Working<'a> {
 
     /// True tokens by kind, in the order of [`Kind::ALL`].
     pub(super) fn by_kind(&self) -> [u32; Kind::ALL.len()] {
-        self.by_kind.map(|n| u32::try_from(n).unwrap_or(u32::MAX))
+        let mut by_kind = [0; Kind::ALL.len()];
+        for (narrow, wide) in by_kind.iter_mut().zip(self.by_kind) {
+            *narrow = u32::try_from(wide).unwrap_or(u32::MAX);
+        }
+        by_kind
     }
 
     /// Messages of the full history up to (not including) this index join the context.
@@ -143,12 +148,11 @@ impl<'a> Working<'a> {
         let metered = self.column.per_message[message_idx];
         self.tokens += u64::from(tokens);
         self.metered += u64::from(metered);
-        let body = EntryBody::Original(message_idx as u32);
         self.context.entries.push(Entry {
             id: message_idx as u32,
             tokens,
             metered,
-            body,
+            body: EntryBody::Original(message_idx as u32),
         });
     }
 
@@ -231,22 +235,26 @@ impl<'a> Working<'a> {
         }
     }
 
-    /// Takes entries (ascending indices) out; `written` stands in the place of the first of them and covers
-    /// them all, or nothing does.
-    pub(super) fn replace(&mut self, taken: &[usize], written: Option<Written>, event: u32) {
-        let covers = self.covers(taken);
+    /// Takes entries out; `written`, with its true tokens, stands in the place of the first of them and covers them
+    /// all, or nothing does.
+    pub(super) fn replace(&mut self, taken: Taken, written: Option<(Written, u32)>, event: u32) {
+        let Taken {
+            entries: taken,
+            covers,
+            ..
+        } = taken;
         self.live.retain(|r| !holds(&covers, r.message));
         self.live_metered = self.live.iter().map(|r| u64::from(r.metered)).sum();
         let mut entries = std::mem::take(&mut self.context.entries);
-        for idx in taken {
+        for idx in &taken {
             self.forget(&entries[*idx]);
         }
         let mut next = taken.iter().copied().peekable();
         let mut idx = 0..;
         entries.retain(|_| next.next_if_eq(&idx.next().unwrap_or(0)).is_none());
         self.context.entries = entries;
-        if let (Some(written), Some(place)) = (written, taken.first()) {
-            self.write(*place, Written { covers, ..written });
+        if let (Some((written, tokens)), Some(place)) = (written, taken.first()) {
+            self.write(*place, Written { covers, ..written }, tokens);
         } else {
             let gone = |messages| Dropped {
                 messages,
@@ -257,8 +265,7 @@ impl<'a> Working<'a> {
         }
     }
 
-    fn write(&mut self, place: usize, written: Written) {
-        let tokens = self.case.ledger.weigh(&written.text).0 as u32;
+    fn write(&mut self, place: usize, written: Written, tokens: u32) {
         let metered = self.meter.weigh_known(&written.text, tokens);
         self.by_kind[written.kind.kind().index()] += u64::from(tokens);
         self.tokens += u64::from(tokens);
@@ -281,38 +288,10 @@ impl<'a> Working<'a> {
             self.by_kind[kind.index()] -= u64::from(tokens);
         });
     }
-
-    /// The messages that these entries are or stand for, as ascending ranges.
-    pub(super) fn covers(&self, taken: &[usize]) -> Vec<Range<u32>> {
-        let mut ranges: Vec<Range<u32>> = Vec::new();
-        for entry in taken.iter().map(|idx| &self.context.entries[*idx]) {
-            match (&entry.body, entry.message()) {
-                (EntryBody::Written(written), _) => ranges.extend(written.covers.iter().cloned()),
-                (_, Some(message)) => ranges.push(message..message + 1),
-                _ => {}
-            }
-        }
-        join(ranges)
-    }
 }
 
 /// Whether sorted ranges hold a message.
 fn holds(ranges: &[Range<u32>], message: u32) -> bool {
     let at = ranges.partition_point(|range| range.end <= message);
     ranges.get(at).is_some_and(|range| range.contains(&message))
-}
-
-/// Sorts ranges and joins those that touch or overlap. They mostly come sorted already.
-pub(super) fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
-    if !ranges.is_sorted_by_key(|r| r.start) {
-        ranges.sort_unstable_by_key(|r| r.start);
-    }
-    ranges.dedup_by(|next, last| {
-        let touches = next.start <= last.end;
-        if touches {
-            last.end = last.end.max(next.end);
-        }
-        touches
-    });
-    ranges
 }

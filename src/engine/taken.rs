@@ -1,0 +1,79 @@
+//! Entries that a stage takes, with all that is asked about them, gathered in one pass.
+
+use super::context::{Context, EntryBody};
+use crate::units::Tokens;
+use std::ops::Range;
+
+/// Entries of a context that are to be replaced.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// Their indices, ascending.
+    pub(super) entries: Vec<usize>,
+    /// Messages of the session that they are or stand for, as ascending ranges.
+    pub(super) covers: Vec<Range<u32>>,
+    /// Messages of the session that they are, as ascending ranges.
+    pub(super) messages: Vec<Range<u32>>,
+    /// True tokens.
+    pub(super) tokens: Tokens,
+    /// Tokens on the policy's own meter.
+    pub(super) metered: Tokens,
+}
+
+impl Taken {
+    /// These entries (ascending indices).
+    pub(super) fn new(context: &Context, entries: Vec<usize>) -> Self {
+        let mut taken = Self::default();
+        for entry in entries.iter().map(|idx| &context.entries[*idx]) {
+            taken.tokens += Tokens::from(entry.tokens);
+            taken.metered += Tokens::from(entry.metered);
+            if let EntryBody::Written(written) = &entry.body {
+                taken.covers.extend(written.covers.iter().cloned());
+            } else if let Some(message) = entry.message() {
+                lengthen(&mut taken.covers, message);
+                lengthen(&mut taken.messages, message);
+            }
+        }
+        Self {
+            entries,
+            covers: join(taken.covers),
+            messages: join(taken.messages),
+            ..taken
+        }
+    }
+}
+
+/// Adds a message to the last range where it goes on there, as it mostly does.
+fn lengthen(ranges: &mut Vec<Range<u32>>, message: u32) {
+    match ranges.last_mut() {
+        Some(last) if last.end == message => last.end += 1,
+        _ => ranges.push(message..message + 1),
+    }
+}
+
+/// Messages (mostly ascending) as ascending ranges.
+pub(super) fn ranges(messages: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
+    let mut ranges = Vec::new();
+    messages.for_each(|message| lengthen(&mut ranges, message));
+    join(ranges)
+}
+
+/// Sorts ranges and joins those that touch or overlap. They mostly come sorted already.
+fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    if !ranges.is_sorted_by_key(|r| r.start) {
+        ranges.sort_unstable_by_key(|r| r.start);
+    }
+    ranges.dedup_by(|next, last| {
+        let touches = next.start <= last.end;
+        if touches {
+            last.end = last.end.max(next.end);
+        }
+        touches
+    });
+    ranges
+}
+
+/// The same ranges as indices.
+pub(super) fn widen(ranges: &[Range<u32>]) -> Vec<Range<usize>> {
+    let wide = |r: &Range<u32>| r.start as usize..r.end as usize;
+    ranges.iter().map(wide).collect()
+}
