@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Triggers<'a> {
     stages: Vec<BoundStage<'a>>,
-    names: BTreeMap<String, Expr>,
     pub(super) moment: Moment,
 }
 
@@ -23,8 +22,10 @@ pub(super) struct Triggers<'a> {
 struct BoundStage<'a> {
     stage: &'a Stage,
     bound: Stage,
-    /// Below this much used it cannot fire, so that nothing need be measured.
-    floor: f64,
+    /// What its trigger mentions, with what that stands for.
+    terms: Vec<(String, Expr)>,
+    /// Its trigger is met from this much used on, where it asks for no more than that.
+    floor: Option<f64>,
     last_fired: Option<usize>,
     last_tried: Option<usize>,
 }
@@ -33,12 +34,16 @@ impl<'a> Triggers<'a> {
     pub(super) fn new(case: &Case, policy: &'a Policy, knobs: &KnobValues) -> Self {
         let names = policy.bindings(knobs);
         let bind = |stage: &'a Stage| {
-            let bound = stage.bind(&names);
-            let floor = floor(case, &bound.when);
+            let mut bound = stage.bind(&names);
+            if !case.windows.varies() {
+                let window = case.windows.at(0).as_f64();
+                bound.when = bound.when.fix(Quantity::Window, window);
+            }
             BoundStage {
                 stage,
+                terms: terms(&stage.when, &names),
+                floor: bound.when.floor_of(Quantity::Used),
                 bound,
-                floor,
                 last_fired: None,
                 last_tried: None,
             }
@@ -50,11 +55,7 @@ impl<'a> Triggers<'a> {
             fired: vec![false; n],
             ..Moment::default()
         };
-        Self {
-            stages,
-            names,
-            moment,
-        }
+        Self { stages, moment }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -79,12 +80,14 @@ impl<'a> Triggers<'a> {
         working: &Working<'_>,
         budget: Budget,
     ) -> Result<(), Idle> {
-        if working.metered().as_f64() < self.stages[idx].floor {
+        let used = working.metered().as_f64();
+        let is_met = self.stages[idx].floor.map(|floor| used >= floor);
+        if is_met == Some(false) {
             return Err(Idle::NotMet);
         }
         self.measure(step, working, budget);
         let stage = &self.stages[idx];
-        if !stage.bound.when.holds(&self.moment) {
+        if !is_met.unwrap_or_else(|| stage.bound.when.holds(&self.moment)) {
             return Err(Idle::NotMet);
         }
         let cooldown = stage.bound.guard.cooldown.value(&self.moment);
@@ -129,28 +132,21 @@ impl<'a> Triggers<'a> {
 
     /// The trigger as written and what its terms stood at.
     pub(super) fn cause(&self, idx: usize) -> Cause {
-        let when = &self.stages[idx].stage.when;
-        let value = |term: &str| match (self.names.get(term), super::expr::quantity(term)) {
-            (Some(expr), _) => expr.value(&self.moment),
-            (None, Some(quantity)) => self.moment.quantities[quantity as usize],
-            (None, None) => f64::NAN,
-        };
-        let terms = when.terms().into_iter().map(|term| {
-            let value = value(&term);
-            (term, value)
-        });
+        let stage = &self.stages[idx];
+        let value = |(term, expr): &(String, Expr)| (term.clone(), expr.value(&self.moment));
         Cause {
-            when: when.text.clone(),
-            terms: terms.collect(),
+            when: stage.stage.when.text.clone(),
+            terms: stage.terms.iter().map(value).collect(),
         }
     }
 }
 
-/// The least that must be used for a trigger to hold, as far as that can be known before the run.
-fn floor(case: &Case, when: &Expr) -> f64 {
-    if case.windows.varies() {
-        return f64::NEG_INFINITY;
-    }
-    let when = when.fix(Quantity::Window, case.windows.at(0).as_f64());
-    when.floor_of(Quantity::Used).unwrap_or(f64::NEG_INFINITY)
+/// Quantities and names that a trigger mentions, with what they stand for.
+fn terms(when: &Expr, names: &BTreeMap<String, Expr>) -> Vec<(String, Expr)> {
+    let stands_for = |term: String| {
+        let quantity = || super::expr::quantity(&term).map(Expr::quantity);
+        let expr = names.get(&term).cloned().or_else(quantity);
+        expr.map(|expr| (term, expr))
+    };
+    when.terms().into_iter().filter_map(stands_for).collect()
 }

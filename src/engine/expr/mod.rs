@@ -187,6 +187,14 @@ impl Expr {
         }
     }
 
+    /// What is measured of this quantity.
+    pub(super) fn quantity(quantity: Quantity) -> Self {
+        Self {
+            text: quantity.name().to_owned(),
+            node: Node::Quantity(quantity),
+        }
+    }
+
     /// Replaces names by what they stand for and folds what is then constant.
     #[must_use]
     pub fn bind(&self, names: &BTreeMap<String, Self>) -> Self {
@@ -202,7 +210,11 @@ impl Expr {
 
     /// Its value; a condition gives 1 or 0. Names must have been bound (an unbound one is NaN).
     pub fn value(&self, moment: &Moment) -> f64 {
-        self.node.value(moment)
+        // Once bound, most are constants: these are asked for before every call.
+        match &self.node {
+            Node::Constant(value) => *value,
+            node => node.value(moment),
+        }
     }
 
     /// Whether a condition holds.
@@ -210,16 +222,16 @@ impl Expr {
         self.value(moment) == 1.0
     }
 
-    /// The smallest value of `quantity` at which it can hold, where it is plainly `quantity >= constant` or
-    /// `quantity > constant`: below that nothing else needs to be measured.
+    /// The value of `quantity` from which on it holds, where it is plainly `quantity >= constant` or
+    /// `quantity > constant`: nothing else needs to be measured then.
     pub fn floor_of(&self, quantity: Quantity) -> Option<f64> {
-        match &self.node {
-            Node::Binary(Binary::GreaterOrEqual | Binary::Greater, left, right) => {
-                match (&**left, &**right) {
-                    (Node::Quantity(q), Node::Constant(floor)) if *q == quantity => Some(*floor),
-                    _ => None,
-                }
-            }
+        let Node::Binary(op, left, right) = &self.node else {
+            return None;
+        };
+        match (op, &**left, &**right) {
+            (_, Node::Quantity(q), _) if *q != quantity => None,
+            (Binary::GreaterOrEqual, Node::Quantity(_), Node::Constant(floor)) => Some(*floor),
+            (Binary::Greater, Node::Quantity(_), Node::Constant(floor)) => Some(floor.next_up()),
             _ => None,
         }
     }
