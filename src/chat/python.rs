@@ -1,0 +1,270 @@
+//! JSON and values as Python writes them, since several systems count and cut that very text.
+
+use serde_json::{Number, Value};
+use std::fmt::Write as _;
+
+/// How `json.dumps` is asked to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// `ensure_ascii`: everything beyond ASCII is escaped.
+    pub is_ascii: bool,
+    /// Separators `(",", ":")` in the place of `(", ", ": ")`.
+    pub is_compact: bool,
+    /// `indent`: spaces a level.
+    pub indent: Option<usize>,
+}
+
+impl Layout {
+    /// `json.dumps(value, ensure_ascii=False)`.
+    pub const UNICODE: Self = Self {
+        is_ascii: false,
+        is_compact: false,
+        indent: None,
+    };
+    /// `json.dumps(value)`.
+    pub const ASCII: Self = Self {
+        is_ascii: true,
+        ..Self::UNICODE
+    };
+    /// `json.dumps(value, separators=(",", ":"), ensure_ascii=False)`.
+    pub const COMPACT: Self = Self {
+        is_compact: true,
+        ..Self::UNICODE
+    };
+}
+
+/// `json.dumps`.
+pub fn python_dumps(value: &Value, layout: Layout) -> String {
+    let mut out = String::new();
+    write_value(&mut out, value, layout, 0);
+    out
+}
+
+fn write_value(out: &mut String, value: &Value, layout: Layout, depth: usize) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Number(number) => out.push_str(&python_number(number)),
+        Value::String(text) => write_string(out, text, layout),
+        Value::Array(items) => write_items(out, ['[', ']'], items, layout, depth, |out, item| {
+            write_value(out, item, layout, depth + 1);
+        }),
+        Value::Object(fields) => {
+            write_items(
+                out,
+                ['{', '}'],
+                fields,
+                layout,
+                depth,
+                |out, (key, item)| {
+                    write_string(out, key, layout);
+                    out.push_str(if layout.is_compact { ":" } else { ": " });
+                    write_value(out, item, layout, depth + 1);
+                },
+            );
+        }
+    }
+}
+
+/// A list or an object; an empty one stays on its line.
+fn write_items<T>(
+    out: &mut String,
+    [open, close]: [char; 2],
+    items: impl IntoIterator<Item = T>,
+    layout: Layout,
+    depth: usize,
+    mut write: impl FnMut(&mut String, T),
+) {
+    out.push(open);
+    let line = |out: &mut String, depth: usize| {
+        if let Some(indent) = layout.indent {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent * depth));
+        }
+    };
+    let mut is_empty = true;
+    for item in items {
+        if !is_empty {
+            // With an indent Python writes no space behind the comma.
+            let is_tight = layout.is_compact || layout.indent.is_some();
+            out.push_str(if is_tight { "," } else { ", " });
+        }
+        line(out, depth + 1);
+        write(out, item);
+        is_empty = false;
+    }
+    if !is_empty {
+        line(out, depth);
+    }
+    out.push(close);
+}
+
+fn write_string(out: &mut String, text: &str, layout: Layout) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            c if (c as u32) < 0x20 || (layout.is_ascii && !c.is_ascii()) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// A number as `json.loads` reads it and `json.dumps` writes it: whole numbers as they are, others as `repr(float)`.
+pub fn python_number(number: &Number) -> String {
+    let literal = number.to_string();
+    let is_whole = literal.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    if is_whole {
+        return if literal == "-0" {
+            "0".to_owned()
+        } else {
+            literal
+        };
+    }
+    literal.parse().map_or(literal, python_float)
+}
+
+/// `repr(float)`: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
+fn python_float(value: f64) -> String {
+    if !value.is_finite() {
+        let sign = if value < 0.0 { "-" } else { "" };
+        let name = if value.is_nan() { "NaN" } else { "Infinity" };
+        return format!("{sign}{name}");
+    }
+    let scientific = format!("{value:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if value != 0.0 && !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{digits}e{sign}{:02}", exponent.abs());
+    }
+    let plain = value.to_string();
+    if plain.contains('.') {
+        plain
+    } else {
+        format!("{plain}.0")
+    }
+}
+
+/// `str(value)` of what `json.loads` read: `{'cmd': 'ls', 'n': None}`.
+pub fn python_str(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => repr(other),
+    }
+}
+
+fn repr(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Number(number) => python_number(number),
+        Value::String(text) => repr_text(text),
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(repr).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<_> = fields
+                .iter()
+                .map(|(key, value)| format!("{}: {}", repr_text(key), repr(value)))
+                .collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+    }
+}
+
+/// `repr(str)`: single quotes unless only they occur inside; what cannot be printed is escaped.
+fn repr_text(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') {
+        '"'
+    } else {
+        '\''
+    };
+    let mut out = String::from(quote);
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote => out.extend(['\\', c]),
+            c if (c as u32) < 0x20 || (0x7f..0xa1).contains(&(c as u32)) || c == '\u{ad}' => {
+                let _ = write!(out, "\\x{:02x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_written_as_python_does() {
+        for (read, written) in [
+            ("1e300", "1e+300"),
+            ("1.50", "1.5"),
+            ("1e16", "1e+16"),
+            (
+                "123456789012345678901234567890",
+                "123456789012345678901234567890",
+            ),
+            ("1e15", "1000000000000000.0"),
+            ("0.0001", "0.0001"),
+            ("0.00001", "1e-05"),
+            ("-0.0", "-0.0"),
+            ("-0", "0"),
+        ] {
+            assert_eq!(python_dumps(&value(read), Layout::UNICODE), written);
+        }
+    }
+
+    #[test]
+    fn separators_and_escapes_follow_the_layout() {
+        let read = value(r#"{"a":[1,"é😀",{}],"b":"\u0007\""}"#);
+        assert_eq!(
+            python_dumps(&read, Layout::UNICODE),
+            r#"{"a": [1, "é😀", {}], "b": "\u0007\""}"#
+        );
+        assert_eq!(
+            python_dumps(&read, Layout::ASCII),
+            r#"{"a": [1, "\u00e9\ud83d\ude00", {}], "b": "\u0007\""}"#
+        );
+        let pretty = Layout {
+            indent: Some(2),
+            ..Layout::UNICODE
+        };
+        assert_eq!(
+            python_dumps(&value(r#"{"a":[1,2]}"#), pretty),
+            "{\n  \"a\": [\n    1,\n    2\n  ]\n}"
+        );
+    }
+
+    #[test]
+    fn a_value_reads_as_python_prints_it() {
+        assert_eq!(
+            python_str(&value(r#"{"a":"it's","b":[true,null,1.0]}"#)),
+            r#"{'a': "it's", 'b': [True, None, 1.0]}"#
+        );
+    }
+}

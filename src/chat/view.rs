@@ -1,0 +1,283 @@
+//! A session's messages as an agent's own program would keep them.
+//!
+//! In OpenAI's shape every result of a tool is a message of its own; in Anthropic's the results of one step stand as
+//! blocks in one message of the user.
+
+use super::{
+    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Function, Image, Text,
+};
+use crate::session::{Body, MediaKind, Message, Part, Role, Session};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// How an agent's own messages are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Calls beside the content, a message a result.
+    OpenAi,
+    /// Everything is a block; results stand in messages of the user.
+    Anthropic,
+}
+
+/// What stands in the place of a part's own content.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Replaced {
+    /// Nothing does: it is as it was.
+    Kept,
+    /// This text.
+    By(Arc<str>),
+    /// It is gone.
+    Removed,
+}
+
+/// One message of a session as messages of an agent's store: several where its shape splits results from the rest.
+/// Tool definitions are no messages and left out. `replaced` tells of each part (by its index) what stands there.
+pub fn messages_of(
+    session: &Session,
+    message: &Message,
+    shape: Shape,
+    replaced: impl Fn(usize) -> Replaced,
+) -> Vec<ChatMessage> {
+    let parts: Vec<Piece<'_>> = message
+        .parts
+        .clone()
+        .zip(session.parts_of(message))
+        .filter(|(_, part)| !matches!(part.body, Body::ToolDefinition { .. }))
+        .filter_map(|(idx, part)| Piece::new(idx, part, replaced(idx)))
+        .collect();
+    match (shape, message.role) {
+        (Shape::OpenAi, Role::Assistant) => vec![assistant(&parts)],
+        (Shape::OpenAi, role) => with_results_apart(&parts, role),
+        (Shape::Anthropic, role) => {
+            let role = if role == Role::Tool { Role::User } else { role };
+            let blocks = blocks(&parts);
+            let content = match (&*blocks, role) {
+                // An instruction is a text of its own there.
+                ([block], Role::System) if block.as_text().is_some() => parts[0].as_content(),
+                _ => Content::Blocks(blocks),
+            };
+            vec![message_of(role, content)]
+        }
+    }
+    .into_iter()
+    .filter(|m| m.parts().next().is_some())
+    .collect()
+}
+
+/// Joins messages of the user that hold results only and follow one another, as Anthropic's shape wants it.
+pub fn group_results(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
+    let only_results = |m: &ChatMessage| {
+        let is_result = |b: &Block| matches!(b.body, BlockBody::ToolResult { .. });
+        !m.blocks().is_empty() && m.blocks().iter().all(is_result)
+    };
+    let mut grouped: Vec<ChatMessage> = Vec::with_capacity(messages.len());
+    for message in messages {
+        let joins = only_results(&message) && grouped.last().is_some_and(only_results);
+        match (joins, grouped.last_mut(), message.content) {
+            (true, Some(last), Content::Blocks(mut more)) => {
+                if let Content::Blocks(blocks) = &mut last.content {
+                    blocks.append(&mut more);
+                }
+            }
+            (_, _, content) => grouped.push(ChatMessage { content, ..message }),
+        }
+    }
+    grouped
+}
+
+/// A part with what stands there now.
+struct Piece<'a> {
+    idx: u32,
+    body: &'a Body,
+    text: Arc<str>,
+}
+
+impl<'a> Piece<'a> {
+    fn new(idx: usize, part: &'a Part, replaced: Replaced) -> Option<Self> {
+        let text = match replaced {
+            Replaced::Kept => part.body.text().into(),
+            Replaced::By(text) => text,
+            Replaced::Removed => return None,
+        };
+        Some(Self {
+            idx: idx as u32,
+            body: &part.body,
+            text,
+        })
+    }
+
+    fn as_text(&self) -> Text {
+        Text {
+            text: Arc::clone(&self.text),
+            part: Some(self.idx),
+        }
+    }
+
+    fn as_content(&self) -> Content {
+        Content::Text(self.as_text())
+    }
+
+    fn block(&self, body: BlockBody) -> Block {
+        Block {
+            part: Some(self.idx),
+            body,
+        }
+    }
+
+    fn is_in(&self, call: &str) -> bool {
+        matches!(self.body, Body::Media { within: Some(within), .. } if **within == *call)
+    }
+}
+
+fn message_of(role: Role, content: Content) -> ChatMessage {
+    ChatMessage {
+        content,
+        ..ChatMessage::new(role.name(), "")
+    }
+}
+
+fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
+    let mut message = message_of(Role::Assistant, Content::Missing);
+    let mut said = Vec::new();
+    let mut calls = Vec::new();
+    for piece in parts {
+        match piece.body {
+            Body::ToolCall { call, tool, .. } => calls.push(Call {
+                part: Some(piece.idx),
+                id: Some((&**call).into()),
+                function: Some(Function {
+                    name: (&**tool).into(),
+                    arguments: Arguments::Text(Arc::clone(&piece.text)),
+                }),
+                rest: Map::from_iter([("type".to_owned(), json!("function"))]),
+            }),
+            Body::Thinking { .. } if message.reasoning.is_none() => {
+                message.reasoning = Some(piece.as_text());
+            }
+            _ => said.push(piece),
+        }
+    }
+    if !calls.is_empty() {
+        message.calls = Calls::List(calls);
+    }
+    message.content = content(&said);
+    message
+}
+
+/// One text stays one text; anything else is a list.
+fn content(parts: &[&Piece<'_>]) -> Content {
+    match parts {
+        [] => Content::Missing,
+        [piece] if matches!(piece.body, Body::Text(_)) => piece.as_content(),
+        parts => Content::Blocks(parts.iter().map(|piece| plain_block(piece)).collect()),
+    }
+}
+
+fn with_results_apart(parts: &[Piece<'_>], role: Role) -> Vec<ChatMessage> {
+    let mut messages = Vec::new();
+    let mut rest: Vec<&Piece<'_>> = Vec::new();
+    for piece in parts {
+        match piece.body {
+            Body::ToolResult { call, tool, .. } => {
+                let media = parts.iter().filter(|p| p.is_in(call));
+                let pieces: Vec<_> = std::iter::once(piece).chain(media).collect();
+                let content = match &*pieces {
+                    [result] => result.as_content(),
+                    pieces => Content::Blocks(pieces.iter().map(|p| plain_block(p)).collect()),
+                };
+                messages.push(ChatMessage {
+                    call_id: Some((&**call).into()),
+                    name: (!tool.is_empty()).then(|| (&**tool).into()),
+                    ..message_of(Role::Tool, content)
+                });
+            }
+            Body::Media {
+                within: Some(call), ..
+            } if parts
+                .iter()
+                .any(|p| matches!(p.body, Body::ToolResult { call: of, .. } if of == call)) => {}
+            _ => rest.push(piece),
+        }
+    }
+    if !rest.is_empty() {
+        messages.push(message_of(role, content(&rest)));
+    }
+    messages
+}
+
+/// A block of OpenAI's kinds; a result's own text is a text.
+fn plain_block(piece: &Piece<'_>) -> Block {
+    piece.block(match piece.body {
+        Body::Media { media, pixels, .. } => media_body(*media, *pixels, "image_url"),
+        Body::Opaque { .. } => BlockBody::Other(verbatim(&piece.text)),
+        _ => BlockBody::Text(Arc::clone(&piece.text)),
+    })
+}
+
+fn blocks(parts: &[Piece<'_>]) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for piece in parts {
+        let body = match piece.body {
+            Body::ToolCall { call, tool, .. } => BlockBody::ToolUse {
+                id: (&**call).into(),
+                name: (&**tool).into(),
+                input: verbatim(&piece.text),
+            },
+            Body::ToolResult { call, is_error, .. } => {
+                let media: Vec<_> = parts.iter().filter(|p| p.is_in(call)).collect();
+                let content = if media.is_empty() {
+                    piece.as_content()
+                } else {
+                    let pieces = std::iter::once(&piece).chain(&media);
+                    Content::Blocks(pieces.map(|p| anthropic_block(p)).collect())
+                };
+                BlockBody::ToolResult {
+                    id: (&**call).into(),
+                    content: Box::new(content),
+                    is_error: is_error.then_some(true),
+                }
+            }
+            Body::Media {
+                within: Some(call), ..
+            } if parts
+                .iter()
+                .any(|p| matches!(p.body, Body::ToolResult { call: of, .. } if of == call)) =>
+            {
+                continue;
+            }
+            _ => {
+                blocks.push(anthropic_block(piece));
+                continue;
+            }
+        };
+        blocks.push(piece.block(body));
+    }
+    blocks
+}
+
+fn anthropic_block(piece: &Piece<'_>) -> Block {
+    piece.block(match piece.body {
+        Body::Media { media, pixels, .. } => media_body(*media, *pixels, "image"),
+        Body::Thinking { .. } => {
+            BlockBody::Thinking(json!({"type": "thinking", "thinking": &*piece.text}))
+        }
+        Body::Opaque { .. } => BlockBody::Other(verbatim(&piece.text)),
+        _ => BlockBody::Text(Arc::clone(&piece.text)),
+    })
+}
+
+fn media_body(media: MediaKind, pixels: Option<(u32, u32)>, image: &str) -> BlockBody {
+    match media {
+        MediaKind::Image => BlockBody::Image(Image {
+            json: Arc::new(json!({"type": image})),
+            pixels,
+        }),
+        MediaKind::Audio => BlockBody::Other(json!({"type": "input_audio"})),
+        MediaKind::Document => BlockBody::Other(json!({"type": "document"})),
+    }
+}
+
+/// JSON if it is some, else the text itself.
+fn verbatim(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
