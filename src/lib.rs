@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod app;
+pub mod chat;
 pub mod cli;
 pub mod engine;
 pub mod exec;
@@ -9,5 +10,6 @@ pub mod formats;
 pub mod presets;
 pub mod progress;
 pub mod session;
+pub mod systems;
 pub mod tokens;
 pub mod units;

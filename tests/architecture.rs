@@ -10,17 +10,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Who may name whom. `lib.rs` declares all and is no layer.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("units", &[]),
     ("progress", &["units"]),
     ("session", &["units"]),
     ("formats", &["units", "progress", "session"]),
     ("tokens", &["units", "progress", "session"]),
-    ("engine", &["units", "session", "tokens"]),
-    ("presets", &["units", "session", "tokens", "engine"]),
+    ("chat", &["session"]),
+    ("engine", &["units", "session", "chat", "tokens"]),
+    ("systems", &["units", "session", "chat", "tokens", "engine"]),
+    (
+        "presets",
+        &["units", "session", "tokens", "engine", "systems"],
+    ),
     (
         "analysis",
-        &["units", "session", "tokens", "engine", "presets"],
+        &["units", "session", "chat", "tokens", "engine", "presets"],
     ),
     (
         "exec",
@@ -46,8 +51,9 @@ const LAYERS: [(&str, &[&str]); 12] = [
 ];
 
 /// Layers without any effect on, or view of, the world.
-const PURE: [&str; 8] = [
-    "units", "progress", "session", "formats", "tokens", "engine", "presets", "analysis",
+const PURE: [&str; 10] = [
+    "units", "progress", "session", "formats", "tokens", "chat", "engine", "systems", "presets",
+    "analysis",
 ];
 
 /// What a pure layer may not name, by the start of its path.

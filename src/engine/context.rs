@@ -94,6 +94,21 @@ pub struct Marker {
     pub metered: u32,
     /// Index of the event that cleared.
     pub event: u32,
+    /// How much of the part's own content is still there.
+    pub left: Left,
+    /// It holds a stand-in rather than a text to export.
+    pub is_predicted: bool,
+}
+
+/// How much of a part's own content a text in its place still holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Left {
+    /// Nothing: a marker or a pointer stands there.
+    Nothing,
+    /// Some: it was shortened.
+    Some,
+    /// All, with something added.
+    All,
 }
 
 /// A message that a policy wrote.
@@ -174,12 +189,38 @@ impl Context {
                     fates[*message as usize] = (Fate::Kept, entry.tokens);
                 }
                 EntryBody::Edited(edited) => {
-                    fates[edited.message as usize] = (Fate::Cleared, entry.tokens);
+                    fates[edited.message as usize] = (self.fate_of(edited), entry.tokens);
                 }
                 EntryBody::Written(_) => {}
             }
         }
         fates
+    }
+
+    /// What became of a message of which some parts changed: the worst of what became of them.
+    fn fate_of(&self, edited: &Edited) -> Fate {
+        let left = |fate: &PartFate| match fate {
+            PartFate::Kept => Left::All,
+            PartFate::Cleared { marker } => self.markers[*marker as usize].left,
+            PartFate::Removed { .. } => Left::Nothing,
+        };
+        match edited.parts.as_slice().iter().map(left).min() {
+            Some(Left::All) | None => Fate::Kept,
+            Some(Left::Some) => Fate::Cut,
+            Some(Left::Nothing) => Fate::Cleared,
+        }
+    }
+
+    /// What stands in the place of parts.
+    pub(super) fn markers_in_use(&self) -> impl Iterator<Item = &Marker> {
+        let edited = self.entries.iter().filter_map(|entry| match &entry.body {
+            EntryBody::Edited(edited) => Some(edited.parts.as_slice()),
+            _ => None,
+        });
+        edited.flatten().filter_map(|fate| match fate {
+            PartFate::Cleared { marker } => Some(&self.markers[*marker as usize]),
+            _ => None,
+        })
     }
 
     /// Messages of ours in the context, with their weight, in order.
@@ -289,7 +330,7 @@ impl Entry {
 }
 
 impl PartFates {
-    /// All of so many parts stay. Made where it is to stand: a clearing asks for hundreds.
+    /// All of so many parts stay.
     #[inline]
     pub(super) fn kept(n_parts: usize) -> Self {
         match n_parts {

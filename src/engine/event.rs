@@ -22,6 +22,27 @@ pub struct Event {
     pub messages: Vec<Range<usize>>,
     /// True tokens that a summary request would send and get back, where one was made.
     pub request: Option<(Tokens, Tokens)>,
+    /// What came of it.
+    pub did: Did,
+    /// Calls and results that lost their partner in this event.
+    pub orphans: usize,
+    /// Messages in the context afterwards, instructions excepted.
+    pub left: usize,
+    /// What the system itself logs or shows, in its own words.
+    pub log: Vec<String>,
+}
+
+/// What came of a stage that ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// Something of the session is gone from the context.
+    Removed,
+    /// The context changed, and nothing of the session is gone.
+    Changed,
+    /// It ran as the system counts it, and nothing changed.
+    Nothing,
+    /// It only said something.
+    Told,
 }
 
 /// Why a stage acted.
@@ -31,6 +52,18 @@ pub struct Cause {
     pub when: String,
     /// Its quantities with their values.
     pub terms: Vec<(String, f64)>,
+}
+
+impl Did {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Removed => "removed",
+            Self::Changed => "changed",
+            Self::Nothing => "nothing",
+            Self::Told => "told",
+        }
+    }
 }
 
 impl Event {

@@ -21,7 +21,9 @@ impl ExecutedContext {
     /// [`PredictedText`].
     pub fn new(context: Context) -> Result<Self, PredictedText> {
         let is_real = context.written().all(|(written, _)| !written.is_predicted);
-        if is_real {
+        let mut marks = context.markers_in_use();
+        if is_real && marks.all(|marker| !marker.is_predicted) {
+            drop(marks);
             Ok(Self(context))
         } else {
             Err(PredictedText)

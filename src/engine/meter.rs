@@ -3,7 +3,10 @@
 //! The generic presets meter true tokens. A real system counts by a rule of its own (characters / 4, a vocabulary, a
 //! constant a message), and the difference is what a policy believes against what the provider sees.
 
-use super::Case;
+use super::context::{Entry, EntryBody, Marker};
+use super::rewrite::NamedMeter;
+use super::{Case, scene};
+use crate::chat::ChatMessage;
 use crate::session::{Body, Kind, Part};
 use crate::tokens::Counter;
 use crate::units::Tokens;
@@ -29,6 +32,8 @@ pub enum Count {
     True,
     /// A counter.
     Counter(&'static Counter),
+    /// A real system's own rule, over messages as that system keeps them.
+    Named(&'static NamedMeter),
 }
 
 impl Meter {
@@ -45,6 +50,7 @@ impl Meter {
         let count = match self.count {
             Count::True => "true",
             Count::Counter(counter) => counter.name,
+            Count::Named(meter) => meter.name,
         };
         format!(
             "{count} {} {:?} {:?}",
@@ -56,7 +62,7 @@ impl Meter {
     pub(super) fn weigh(&self, case: &Case, text: &str) -> u32 {
         let truth = match self.count {
             Count::True => case.ledger.weigh(text).0 as u32,
-            Count::Counter(_) => 0,
+            Count::Counter(_) | Count::Named(_) => 0,
         };
         self.weigh_known(text, truth)
     }
@@ -66,12 +72,83 @@ impl Meter {
         match self.count {
             Count::True => truth,
             Count::Counter(counter) => (counter.count)(text).saturating_add(self.per_message),
+            Count::Named(meter) => narrow((meter.units)(&ChatMessage::new("user", text))),
         }
     }
 
-    /// What the system itself would count of what the file does not hold.
+    /// The same for a text in the place of a part's content.
+    pub(super) fn weigh_known_part(&self, text: &str, truth: u32) -> u32 {
+        match self.count {
+            Count::True => truth,
+            Count::Counter(counter) => (counter.count)(text),
+            // Such a meter weighs whole messages only: see `units_of`.
+            Count::Named(_) => 0,
+        }
+    }
+
+    /// What an entry adds on a real system's own meter; none on others, where its parts' weights add up.
+    pub(super) fn units_of(&self, case: &Case, entry: &Entry, markers: &[Marker]) -> Option<u32> {
+        let Count::Named(meter) = self.count else {
+            return None;
+        };
+        let mut units = 0;
+        scene::give(case, entry, markers, meter.shape, |message| {
+            units += (meter.units)(message);
+        });
+        Some(narrow(units))
+    }
+
+    /// What an entry adds: on a real system's own meter as a whole, on others the sum of its parts.
+    pub(super) fn entry(
+        &self,
+        case: &Case,
+        entry: &Entry,
+        markers: &[Marker],
+        column: &MeterColumn,
+    ) -> u32 {
+        if let Some(units) = self.units_of(case, entry, markers) {
+            return units;
+        }
+        match &entry.body {
+            EntryBody::Original(message) => column.per_message[*message as usize],
+            EntryBody::Written(written) => self.weigh_known(&written.text, entry.tokens),
+            EntryBody::Edited(edited) => {
+                let parts = case.session.messages[edited.message as usize].parts.clone();
+                let fates = parts.zip(edited.parts.as_slice());
+                fates.fold(self.per_message, |sum, (part, fate)| {
+                    sum.saturating_add(fate.metered(column.per_part[part], markers))
+                })
+            }
+        }
+    }
+
+    /// Tokens of so many units in all: only a real system's own meter has other units.
+    pub(super) fn tokens(&self, units: u64) -> Tokens {
+        match self.count {
+            Count::Named(meter) => Tokens((meter.tokens)(units)),
+            Count::True | Count::Counter(_) => Tokens(units),
+        }
+    }
+
+    /// Tokens of the definitions of tools, where the system counts them apart from the messages.
+    pub(super) fn tools(&self, case: &Case) -> Tokens {
+        match self.count {
+            Count::Named(meter) => Tokens((meter.tools)(case.originals().tools(case))),
+            Count::True | Count::Counter(_) => Tokens::ZERO,
+        }
+    }
+
+    /// What the system itself would count of what the file does not hold: a system that gives instructions a weight
+    /// would count its own.
     pub(super) fn overhead(&self, true_overhead: Tokens) -> Tokens {
-        if self.leaves_out.contains(&Kind::System) {
+        let leaves_out = match self.count {
+            Count::Named(meter) => {
+                let weight = |text: &str| (meter.units)(&ChatMessage::new("system", text));
+                weight(INSTRUCTION) == weight("")
+            }
+            _ => self.leaves_out.contains(&Kind::System),
+        };
+        if leaves_out {
             Tokens::ZERO
         } else {
             true_overhead
@@ -82,18 +159,22 @@ impl Meter {
     pub(super) fn weigh_part(&self, case: &Case, text: &str) -> u32 {
         match self.count {
             Count::True => self.weigh(case, text),
-            Count::Counter(counter) => (counter.count)(text),
+            Count::Counter(_) | Count::Named(_) => self.weigh_known_part(text, 0),
         }
     }
 
     /// The session on this meter.
     pub(super) fn column(&self, case: &Case) -> MeterColumn {
         let truth = &case.ledger.truth;
-        let Count::Counter(counter) = self.count else {
-            return MeterColumn {
-                per_part: truth.per_part.clone(),
-                per_message: truth.per_message.clone(),
-            };
+        let counter = match self.count {
+            Count::Counter(counter) => counter,
+            Count::Named(meter) => return named_column(case, meter),
+            Count::True => {
+                return MeterColumn {
+                    per_part: truth.per_part.clone(),
+                    per_message: truth.per_message.clone(),
+                };
+            }
         };
         let parts = case
             .session
@@ -135,6 +216,26 @@ impl Meter {
             body => (counter.count)(body.text()),
         }
     }
+}
+
+/// A text that any system which counts instructions gives a weight.
+const INSTRUCTION: &str = "You are an agent that works in a terminal and answers briefly.";
+
+/// Only whole messages have a weight on a real system's own meter.
+fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
+    let units = |message: u32| {
+        let messages = case.originals().message(case, meter.shape, message);
+        narrow(messages.iter().map(meter.units).sum())
+    };
+    let n_messages = case.session.messages.len() as u32;
+    MeterColumn {
+        per_part: vec![0; case.session.parts.len()],
+        per_message: (0..n_messages).into_par_iter().map(units).collect(),
+    }
+}
+
+fn narrow(units: u64) -> u32 {
+    u32::try_from(units).unwrap_or(u32::MAX)
 }
 
 /// A session on a meter.

@@ -3,7 +3,9 @@
 //! What a run needs from the world (a summary) it asks for as a [`Request`] and goes on when a [`Reply`] is provided:
 //! the engine itself never waits, reads, prints, or looks at a clock. Same inputs, same events.
 
+mod absorb;
 mod budget;
+mod clock;
 mod context;
 mod digest;
 mod estimator;
@@ -11,14 +13,19 @@ mod event;
 mod executed;
 mod expr;
 mod index;
+mod merge;
 mod meter;
+mod named;
 mod outcome;
+mod pieces;
 mod plan;
 mod policy;
 mod policy_toml;
 mod recorded;
 mod request;
+mod rewrite;
 mod run;
+mod scene;
 mod select;
 mod stages;
 mod taken;
@@ -29,21 +36,28 @@ pub use budget::{Budget, WindowPlan, WindowSource};
 pub use context::{Context, Dropped, Edited, Entry, EntryBody, Fate, Written};
 pub use context::{Marker, PartFate, PartFates};
 pub use digest::digest;
-pub use event::{Cause, Event};
+pub use event::{Cause, Did, Event};
 pub use executed::{ExecutedContext, PredictedText};
 pub use expr::{Expr, ExprError, Moment, Quantity, Type, Vocabulary};
 pub use index::SessionIndex;
 pub use meter::{Count, Meter, MeterColumn};
-pub use outcome::{Idle, Outcome, Sample, SummaryTraffic};
+pub use outcome::{Halt, Idle, Outcome, Sample, SummaryTraffic};
 pub use policy::{Knob, KnobRole, KnobValues, Policy, PolicyError};
 pub use recorded::recorded;
 pub use request::{Reply, Request};
+pub use rewrite::{
+    Memory, NamedAction, NamedMeter, NamedWindow, Registry, Rewrite, Rewritten, Scene,
+};
 pub use run::{Answer, Poll, Run, Schedule, drive, simulate};
-pub use stages::{Action, Boundary, Clear, Drop, Guard, Hook, Keep, Stage, Summarize, Take, What};
+pub use stages::{
+    Action, Boundary, Clear, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Repair, Stage,
+    Summarize, Take, What,
+};
 
 use crate::session::Session;
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
+use scene::Originals;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -56,6 +70,8 @@ pub struct Case {
     pub ledger: Arc<TokenLedger>,
     /// The context window at every step.
     pub windows: Arc<WindowPlan>,
+    /// Steps before which the program was started again, as a person marked them (indices, ascending).
+    pub restarts: Arc<[usize]>,
     /// What runs need to know about the session, worked out once.
     pub index: Arc<SessionIndex>,
     /// What runs worked out before and need again: the session on each meter, fillers of each size.
@@ -67,6 +83,7 @@ pub struct Case {
 struct Memo {
     columns: Mutex<HashMap<String, Arc<MeterColumn>>>,
     fillers: Mutex<HashMap<(String, Tokens), Arc<str>>>,
+    originals: Originals,
 }
 
 impl Case {
@@ -78,6 +95,7 @@ impl Case {
             session,
             ledger,
             windows,
+            restarts: Arc::default(),
             index,
             memo: Arc::default(),
         }
@@ -90,6 +108,29 @@ impl Case {
             windows: windows.into(),
             ..self.clone()
         }
+    }
+
+    /// The same session, as if the program had been started again before these steps (indices).
+    #[must_use]
+    pub fn with_restarts(&self, restarts: &[usize]) -> Self {
+        let mut restarts = restarts.to_vec();
+        restarts.sort_unstable();
+        restarts.dedup();
+        Self {
+            restarts: restarts.into(),
+            ..self.clone()
+        }
+    }
+
+    /// The recorded model of a step; empty if nobody knows.
+    pub fn model_at(&self, step: usize) -> &str {
+        let model = self.session.steps.get(step).and_then(|step| step.model);
+        model.map_or("", |model| &self.session.models[model])
+    }
+
+    /// The session's messages as agents keep them.
+    fn originals(&self) -> &Originals {
+        &self.memo.originals
     }
 
     /// The same session counted another way.

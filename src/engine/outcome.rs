@@ -24,8 +24,19 @@ pub struct Outcome {
     pub summaries: SummaryTraffic,
     /// Why the last stage that could have acted did nothing, if none acted.
     pub idle: Option<Idle>,
+    /// Where the system itself would have given up; the replay goes on with what was recorded.
+    pub halts: Vec<Halt>,
     /// What is odd about this run, as sentences.
     pub warnings: Vec<String>,
+}
+
+/// The system gives up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Halt {
+    /// Index of the step.
+    pub step: usize,
+    /// Its error, in its own words.
+    pub why: String,
 }
 
 /// Why a stage did nothing; a later reason weighs more.
@@ -69,6 +80,8 @@ pub struct Sample {
     pub tokens: Tokens,
     /// True tokens as a share of usable (window minus output reserve).
     pub pressure: Share,
+    /// How full the policy itself believes the context to be, where it says.
+    pub believed: Option<Share>,
     /// The first try did not fit.
     pub overflows: bool,
     /// True tokens by kind, in the order of [`Kind::ALL`]; their sum is `tokens`, except on the lane `recorded`,

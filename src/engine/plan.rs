@@ -52,6 +52,8 @@ pub(super) fn plan(
     moment: &Moment,
 ) -> Plan {
     match &stage.action {
+        // Nothing is planned for what only speaks, or plans for itself.
+        Action::Named(_) | Action::Log(_) => Plan::Nothing(Idle::NothingToTake),
         Action::Clear(clear) => {
             let (oldest, gone) = select::tool_results(case, working, &stage.take, moment);
             if oldest == 0 {

@@ -2,9 +2,12 @@
 //!
 //! Read from TOML once ([`Policy::parse`]); every name and type is checked then, so that a run cannot fail.
 
-use super::expr::{Expr, ExprError};
+use super::Case;
+use super::expr::{Expr, ExprError, Moment, Quantity};
 use super::meter::Meter;
+use super::rewrite::NamedWindow;
 use super::stages::Stage;
+use crate::units::Tokens;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -19,6 +22,12 @@ pub struct Policy {
     pub help: String,
     /// How it counts for its own triggers.
     pub meter: Meter,
+    /// How full it believes the context to be: 1 is where it acts or must act.
+    pub believes: Option<Expr>,
+    /// Room that it keeps for the answer, where that is more than the value of a knob.
+    pub reserve: Option<Expr>,
+    /// How it tells a model's window, where it does so in its own way.
+    pub window: Option<&'static NamedWindow>,
     /// Its settings, in the order to show them.
     pub knobs: Vec<Knob>,
     /// Named expressions, in order; a later one may use an earlier.
@@ -52,6 +61,12 @@ pub struct Knob {
     pub help: String,
     /// Its key in the system's own configuration.
     pub key: Option<String>,
+    /// What its value is multiplied by there: 100 where a share is written in percent.
+    pub scale: f64,
+    /// Why the shipped code ignores it, where it does.
+    pub ignored: Option<String>,
+    /// Names of its values, from 0, where it is a choice; empty for a number.
+    pub choices: Vec<String>,
 }
 
 /// What a knob is in common terms.
@@ -220,9 +235,19 @@ impl Policy {
         names
     }
 
-    /// The output reserve at these values; 0 for a policy that has none.
-    pub fn output_reserve(&self, values: &KnobValues) -> f64 {
-        let knob = self.knob_for(KnobRole::OutputReserve);
-        knob.and_then(|k| values.get(&k.name)).unwrap_or(0.0)
+    /// Room for the answer at a step: what the policy works out, else its knob, else none.
+    pub fn output_reserve(&self, values: &KnobValues, case: &Case, step: usize) -> Tokens {
+        let reserve = if let Some(expr) = &self.reserve {
+            let mut moment = Moment::default();
+            moment.set(Quantity::Window, case.windows.at(step).as_f64());
+            let model = case.model_at(step);
+            let model_window = self.window.map_or(0, |known| (known.window)(model));
+            moment.set(Quantity::ModelWindow, model_window as f64);
+            expr.bind(&self.bindings(values)).value(&moment)
+        } else {
+            let knob = self.knob_for(KnobRole::OutputReserve);
+            knob.and_then(|k| values.get(&k.name)).unwrap_or(0.0)
+        };
+        Tokens(reserve.max(0.0).round() as u64)
     }
 }

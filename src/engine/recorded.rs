@@ -3,7 +3,7 @@
 use super::Case;
 use super::budget::Budget;
 use super::context::Dropped;
-use super::event::{Cause, Event};
+use super::event::{Cause, Did, Event};
 use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
 use super::taken::{ranges, widen};
@@ -34,7 +34,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
             let gone = gone_in(case, compaction, begun);
             outcome
                 .events
-                .push(event(step_idx, compaction, before, working.tokens(), &gone));
+                .push(event(step_idx, compaction, before, &working, &gone));
             begun = compaction.before_message;
         }
         working.append_history(step.context_end);
@@ -57,7 +57,7 @@ fn event(
     step: usize,
     compaction: &RecordedCompaction,
     before: Tokens,
-    after: Tokens,
+    after: &Working<'_>,
     gone: &[Range<u32>],
 ) -> Event {
     Event {
@@ -69,9 +69,13 @@ fn event(
             terms: Vec::new(),
         },
         before: compaction.tokens_before.unwrap_or(before),
-        after: compaction.tokens_after.unwrap_or(after),
+        after: compaction.tokens_after.unwrap_or(after.tokens()),
         messages: widen(gone),
         request: None,
+        did: Did::Removed,
+        orphans: 0,
+        left: after.spoken(),
+        log: Vec::new(),
     }
 }
 
@@ -82,6 +86,7 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -
     let pressure = budget.pressure(tokens);
     Sample {
         step: step_idx,
+        believed: None,
         turn: step.turn,
         window: budget.window,
         metered: working.tokens(),

@@ -4,11 +4,15 @@
 //! both with an [`Answer`]; [`simulate`] answers with text of the predicted size. There is no other way to run.
 
 use super::budget::Budget;
+use super::clock::Clock;
 use super::estimator::Estimator;
-use super::event::Event;
+use super::event::{Did, Event};
+use super::expr::{Expr, Quantity};
+use super::named::{Named, Talk};
 use super::outcome::{Idle, Outcome, Sample};
 use super::plan::{self, Asked, Edit, Plan};
-use super::stages::Hook;
+use super::rewrite::NamedWindow;
+use super::stages::{Action, Hook, Mutates};
 use super::trigger::Triggers;
 use super::working::Working;
 use super::{Case, KnobValues, Policy, Reply, Request, recorded};
@@ -44,20 +48,45 @@ pub enum Poll {
 /// A policy being played.
 #[derive(Debug)]
 pub struct Run<'a> {
-    case: &'a Case,
-    triggers: Triggers<'a>,
+    pub(super) case: &'a Case,
+    pub(super) triggers: Triggers<'a>,
     schedule: Schedule,
     until: Option<usize>,
     output_reserve: Tokens,
-    working: Working<'a>,
-    step: usize,
+    /// The same as an expression, where it may change from step to step.
+    reserve: Option<Expr>,
+    pub(super) working: Working<'a>,
+    /// What is kept for later calls, where what the next call sees is something else.
+    store: Option<Box<Working<'a>>>,
+    pub(super) step: usize,
     phase: Phase,
-    /// What waits for an answer, with the index of its stage.
-    waiting: Option<(usize, Asked, Request)>,
+    /// What waits for an answer, with its request.
+    pub(super) waiting: Option<Waiting>,
+    pub(super) named: Named,
+    pub(super) clock: Clock,
+    model_window: Option<&'static NamedWindow>,
+    /// How often this step's call was rejected.
+    rejected: u8,
+    /// A stage has changed the context since the last call was tried.
+    pub(super) acted: bool,
+    /// The step's restart is done.
+    resumed: bool,
     /// Attempts that failed, each with its first step and how often.
     failures: Vec<Failure>,
-    outcome: Outcome,
+    pub(super) outcome: Outcome,
 }
+
+/// What waits for an answer, with the index of its stage.
+#[derive(Debug)]
+pub(super) enum Waiting {
+    /// An action of our own vocabulary.
+    Asked(usize, Asked, Request),
+    /// A named action.
+    Named(usize, Talk, Request),
+}
+
+/// Most tries of one call.
+const MOST_TRIES: u8 = 3;
 
 /// Attempts of a stage that failed for one reason.
 #[derive(Debug)]
@@ -75,8 +104,8 @@ enum Phase {
     Enter,
     /// The stages of a hook, from this index on.
     Stages(Hook, usize),
-    /// The call is made, for the second time after a rescue.
-    Call { retried: bool },
+    /// The call is made, perhaps once more after a rescue.
+    Call,
     /// The answer joins the context.
     Leave,
     /// Nothing is left to do.
@@ -134,11 +163,22 @@ impl<'a> Run<'a> {
             triggers: Triggers::new(case, policy, knobs),
             schedule,
             until,
-            output_reserve: Tokens(policy.output_reserve(knobs).max(0.0) as u64),
+            output_reserve: policy.output_reserve(knobs, case, step),
+            reserve: policy
+                .reserve
+                .as_ref()
+                .map(|expr| expr.bind(&policy.bindings(knobs))),
             working,
             step,
             phase,
             waiting: None,
+            store: None,
+            named: Named::default(),
+            clock: Clock::new(&case.session, knobs.get("seconds_per_step")),
+            model_window: policy.window,
+            rejected: 0,
+            acted: false,
+            resumed: false,
             failures: Vec::new(),
             outcome: Outcome {
                 samples,
@@ -149,18 +189,14 @@ impl<'a> Run<'a> {
 
     /// Goes on until an answer is wanted or everything is done.
     pub fn poll(&mut self) -> Poll {
-        if let Some((_, _, request)) = &self.waiting {
-            return Poll::Wants(request.clone());
-        }
         loop {
+            if let Some(Waiting::Asked(.., request) | Waiting::Named(.., request)) = &self.waiting {
+                return Poll::Wants(request.clone());
+            }
             match self.phase {
                 Phase::Enter => self.enter(),
-                Phase::Stages(hook, first) => {
-                    if let Some(request) = self.stages(hook, first) {
-                        return Poll::Wants(request);
-                    }
-                }
-                Phase::Call { retried } => self.call(retried),
+                Phase::Stages(hook, first) => self.stages(hook, first),
+                Phase::Call => self.call(),
                 Phase::Leave => self.leave(),
                 Phase::Done => return Poll::Done(Box::new(self.finish())),
             }
@@ -169,18 +205,23 @@ impl<'a> Run<'a> {
 
     /// Answers the request that [`Self::poll`] gave. Without one nothing happens.
     pub fn provide(&mut self, reply: Reply) {
-        let Some((stage, asked, request)) = self.waiting.take() else {
+        let Some(waiting) = self.waiting.take() else {
             return;
         };
-        let traffic = &mut self.outcome.summaries;
-        traffic.requests += 1;
-        traffic.sent += request.input;
-        match plan::fulfil(self.case, &self.working.meter, asked, &request, reply) {
-            Ok((edit, received)) => {
-                traffic.received += received;
-                self.apply(stage, edit, Some((request.input, received)));
+        let (Waiting::Asked(.., request) | Waiting::Named(.., request)) = &waiting;
+        self.outcome.summaries.requests += 1;
+        self.outcome.summaries.sent += request.input;
+        match waiting {
+            Waiting::Named(stage, talk, request) => self.heard(stage, talk, &request, reply),
+            Waiting::Asked(stage, asked, request) => {
+                match plan::fulfil(self.case, &self.working.meter, asked, &request, reply) {
+                    Ok((edit, received)) => {
+                        self.outcome.summaries.received += received;
+                        self.apply(stage, edit, Some((request.input, received)));
+                    }
+                    Err(why) => self.failed(stage, why),
+                }
             }
-            Err(why) => self.failed(stage, why),
         }
     }
 
@@ -202,20 +243,27 @@ impl<'a> Run<'a> {
     }
 
     /// Notes why a stage did nothing; the weightiest reason of the run is told.
-    fn idle(&mut self, why: Idle) {
+    pub(super) fn idle(&mut self, why: Idle) {
         self.outcome.idle = self.outcome.idle.max(Some(why));
     }
 
     fn enter(&mut self) {
         let session = &self.case.session;
         let Some(step) = session.steps.get(self.step) else {
-            self.working.append_history(session.messages.len());
+            self.append(session.messages.len());
             self.phase = Phase::Done;
             return;
         };
+        let is_marked = self.case.restarts.binary_search(&self.step).is_ok();
+        if is_marked && !std::mem::replace(&mut self.resumed, true) {
+            self.phase = Phase::Stages(Hook::Resume, 0);
+            return;
+        }
+        self.land_delayed();
         let before = self.working.live.len();
-        self.working.append_history(step.context_end);
+        self.append(step.context_end);
         self.triggers.moment.fired.fill(false);
+        self.note_step();
         let has_results = self.working.live.len() > before;
         self.phase = match (has_results, self.turn_begins()) {
             (true, _) => Phase::Stages(Hook::AfterTools, 0),
@@ -224,30 +272,89 @@ impl<'a> Run<'a> {
         };
     }
 
-    /// Runs the stages of a hook from `first` on; a request of one of them is returned.
-    fn stages(&mut self, hook: Hook, first: usize) -> Option<Request> {
+    /// Tells the triggers what is the same during a step.
+    fn note_step(&mut self) {
+        self.rejected = 0;
+        let model = self.case.model_at(self.step);
+        let model_window = self.model_window.map_or(0, |known| (known.window)(model));
+        let call = f64::from(self.call_in_turn());
+        let moment = &mut self.triggers.moment;
+        moment.set(Quantity::ModelWindow, model_window as f64);
+        moment.set(Quantity::Call, call);
+        moment.set(Quantity::Attempt, 0.0);
+        moment.set(Quantity::Window, self.case.windows.at(self.step).as_f64());
+        if let Some(reserve) = &self.reserve {
+            self.output_reserve = Tokens(reserve.value(moment).max(0.0).round() as u64);
+        }
+    }
+
+    /// The call within its turn, from 0.
+    pub(super) fn call_in_turn(&self) -> u32 {
+        let turn = self.turn(self.step);
+        let earlier = self.case.session.steps[..self.step.min(self.case.session.steps.len())]
+            .iter()
+            .rev()
+            .take_while(|step| Some(step.turn) == turn);
+        earlier.count() as u32
+    }
+
+    /// Messages of the history up to this index join the context, each result past the stages for results.
+    fn append(&mut self, end: usize) {
+        let is_for_results = |idx: usize| self.triggers.stage(idx).at == Hook::ToolResult;
+        if !(0..self.triggers.len()).any(is_for_results) {
+            self.working.append_history(end);
+            return;
+        }
+        for message in self.working.context.messages_end..end {
+            let before = self.working.live.len();
+            self.working.append_history(message + 1);
+            if self.working.live.len() > before {
+                self.on_result();
+            }
+        }
+    }
+
+    /// Runs the stages of a hook from `first` on, until one asks.
+    fn stages(&mut self, hook: Hook, first: usize) {
         for idx in first..self.triggers.len() {
-            if self.triggers.stage(idx).at != hook || !self.fires(idx) {
+            let stage = self.triggers.stage(idx);
+            // Another try of a rejected call sees the store as a call does, nothing else happens again.
+            let is_over = hook == Hook::BeforeCall && self.rejected > 0;
+            let is_due = !is_over || stage.mutates == Mutates::View;
+            if stage.at != hook || !is_due || !self.fires(idx) {
                 continue;
             }
-            let (stage, moment) = (self.triggers.bound(idx), &self.triggers.moment);
-            let plan = plan::plan(self.case, &self.working, stage, self.step, moment);
-            match plan {
-                Plan::Nothing(why) => self.idle(why),
-                Plan::Ready(edit) => {
-                    self.triggers.tried(idx, self.step);
-                    self.apply(idx, edit, None);
-                }
-                Plan::Asks(request, asked) => {
-                    self.triggers.tried(idx, self.step);
-                    self.waiting = Some((idx, asked, request.clone()));
-                    self.phase = Phase::Stages(hook, idx + 1);
-                    return Some(request);
-                }
+            self.phase = Phase::Stages(hook, idx + 1);
+            self.plan(idx);
+            if self.waiting.is_some() {
+                return;
             }
         }
         self.phase = self.after(hook);
-        None
+    }
+
+    /// Has one stage act, or ask.
+    fn plan(&mut self, idx: usize) {
+        let (stage, moment) = (self.triggers.bound(idx), &self.triggers.moment);
+        match &stage.action {
+            Action::Named(_) => return self.act(idx, 0),
+            Action::Log(log) => {
+                let line = log.line(moment);
+                return self.tell(idx, line);
+            }
+            _ => {}
+        }
+        match plan::plan(self.case, &self.working, stage, self.step, moment) {
+            Plan::Nothing(why) => self.idle(why),
+            Plan::Ready(edit) => {
+                self.triggers.tried(idx, self.step);
+                self.apply(idx, edit, None);
+            }
+            Plan::Asks(request, asked) => {
+                self.triggers.tried(idx, self.step);
+                self.waiting = Some(Waiting::Asked(idx, asked, request));
+            }
+        }
     }
 
     /// What comes after the stages of a hook.
@@ -255,18 +362,20 @@ impl<'a> Run<'a> {
         let is_now = self.schedule != Schedule::Replay;
         match hook {
             Hook::AfterTools if is_now || self.turn_begins() => Phase::Stages(Hook::TurnStart, 0),
-            Hook::AfterTools | Hook::TurnStart => Phase::Stages(Hook::BeforeCall, 0),
+            Hook::AfterTools | Hook::TurnStart | Hook::OverflowError => {
+                Phase::Stages(Hook::BeforeCall, 0)
+            }
             // A person asked for it, so the stages that wait for a person run too; no call is made.
             Hook::BeforeCall if is_now => Phase::Stages(Hook::Manual, 0),
             Hook::Manual => Phase::Done,
-            Hook::BeforeCall => Phase::Call { retried: false },
-            Hook::OverflowError => Phase::Call { retried: true },
+            Hook::BeforeCall => Phase::Call,
+            Hook::Resume | Hook::ToolResult => Phase::Enter,
             Hook::AfterCall if self.turn_ends() => Phase::Stages(Hook::TurnEnd, 0),
             Hook::AfterCall | Hook::TurnEnd => Phase::Leave,
         }
     }
 
-    fn turn(&self, step: usize) -> Option<u32> {
+    pub(super) fn turn(&self, step: usize) -> Option<u32> {
         self.case.session.steps.get(step).map(|s| s.turn)
     }
 
@@ -279,7 +388,7 @@ impl<'a> Run<'a> {
     }
 
     /// Whether a stage fires. What a person forces is the first thing that can be done, whatever its trigger.
-    fn fires(&mut self, idx: usize) -> bool {
+    pub(super) fn fires(&mut self, idx: usize) -> bool {
         if self.schedule == (Schedule::Now { force: true }) && self.outcome.events.is_empty() {
             self.triggers
                 .measure(self.step, &self.working, self.budget());
@@ -291,7 +400,7 @@ impl<'a> Run<'a> {
         fires.map_err(|why| self.idle(why)).is_ok()
     }
 
-    fn budget(&self) -> Budget {
+    pub(super) fn budget(&self) -> Budget {
         Budget {
             window: self.case.windows.at(self.step),
             output_reserve: self.output_reserve,
@@ -300,10 +409,12 @@ impl<'a> Run<'a> {
 
     fn apply(&mut self, idx: usize, edit: Edit, request: Option<(Tokens, Tokens)>) {
         let event = self.outcome.events.len() as u32;
+        self.mutate(idx);
         let before = self.working.tokens();
         let messages = edit.messages(&self.working);
         edit.apply(&mut self.working, event);
         self.triggers.fired(idx, self.step);
+        self.acted = true;
         self.outcome.compactions += 1;
         self.outcome.events.push(Event {
             step: self.step,
@@ -314,34 +425,87 @@ impl<'a> Run<'a> {
             after: self.working.tokens(),
             messages,
             request,
+            did: Did::Removed,
+            orphans: 0,
+            left: self.working.spoken(),
+            log: Vec::new(),
         });
     }
 
-    fn call(&mut self, retried: bool) {
+    /// A stage only says something.
+    fn tell(&mut self, idx: usize, line: String) {
+        let tokens = self.working.tokens();
+        self.triggers.tried(idx, self.step);
+        self.outcome.events.push(Event {
+            step: self.step,
+            stage: self.triggers.stage(idx).id.clone(),
+            action: self.triggers.stage(idx).action.name(),
+            cause: self.triggers.cause(idx),
+            before: tokens,
+            after: tokens,
+            messages: Vec::new(),
+            request: None,
+            did: Did::Told,
+            orphans: 0,
+            left: self.working.spoken(),
+            log: vec![line],
+        });
+    }
+
+    /// A stage is about to change what there is. A view leaves what is kept as it was; what is kept later is made of
+    /// what that stage saw, an earlier stage's view included.
+    pub(super) fn mutate(&mut self, idx: usize) {
+        match self.triggers.stage(idx).mutates {
+            Mutates::View => {
+                self.store
+                    .get_or_insert_with(|| Box::new(self.working.clone()));
+            }
+            Mutates::Store => self.store = None,
+        }
+    }
+
+    fn call(&mut self) {
         let used = self.working.tokens();
         let pressure = self.budget().pressure(used);
-        if pressure.0 > 1.0 && !retried {
-            self.outcome.overflows += 1;
+        let may_retry = self.rejected == 0 || (self.acted && self.rejected < MOST_TRIES);
+        if pressure.0 > 1.0 && may_retry {
+            self.outcome.overflows += usize::from(self.rejected == 0);
             self.outcome.tokens_rejected += used;
+            self.rejected += 1;
+            self.acted = false;
+            let attempt = f64::from(self.rejected);
+            self.triggers.moment.set(Quantity::Attempt, attempt);
+            self.back_to_store();
             self.phase = Phase::Stages(Hook::OverflowError, 0);
             return;
         }
+        let budget = self.budget();
         self.outcome.samples.push(Sample {
             step: self.step,
             turn: self.turn(self.step).unwrap_or(0),
-            window: self.budget().window,
+            window: budget.window,
             metered: self.working.metered(),
             tokens: used,
             pressure,
-            overflows: retried,
+            believed: self.triggers.believed(self.step, &self.working, budget),
+            overflows: self.rejected > 0,
             by_kind: self.working.by_kind(),
         });
         if self.until == Some(self.step) {
             self.phase = Phase::Done;
             return;
         }
+        self.back_to_store();
         self.append_answer();
+        self.acted = false;
         self.phase = Phase::Stages(Hook::AfterCall, 0);
+    }
+
+    /// What only the call saw is forgotten.
+    fn back_to_store(&mut self) {
+        if let Some(store) = self.store.take() {
+            self.working = *store;
+        }
     }
 
     /// The messages that this step's model wrote join the context.
@@ -357,6 +521,7 @@ impl<'a> Run<'a> {
 
     fn leave(&mut self) {
         self.step += 1;
+        self.resumed = false;
         self.phase = Phase::Enter;
     }
 

@@ -58,7 +58,7 @@ pub(super) fn ranges(messages: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
 }
 
 /// Sorts ranges and joins those that touch or overlap. They mostly come sorted already.
-fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+pub(super) fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     if !ranges.is_sorted_by_key(|r| r.start) {
         ranges.sort_unstable_by_key(|r| r.start);
     }

@@ -8,12 +8,14 @@ use super::outcome::Idle;
 use super::policy::{KnobValues, Policy};
 use super::stages::Stage;
 use super::working::Working;
+use crate::units::Share;
 use std::collections::BTreeMap;
 
 /// The stages of a run with what was measured last.
 #[derive(Debug)]
 pub(super) struct Triggers<'a> {
     stages: Vec<BoundStage<'a>>,
+    believes: Option<Expr>,
     pub(super) moment: Moment,
 }
 
@@ -50,12 +52,17 @@ impl<'a> Triggers<'a> {
         };
         let stages: Vec<_> = policy.stages.iter().map(bind).collect();
         let n = stages.len();
-        let moment = Moment {
+        let mut moment = Moment {
             since: vec![f64::INFINITY; n],
             fired: vec![false; n],
             ..Moment::default()
         };
-        Self { stages, moment }
+        moment.set(Quantity::Tools, policy.meter.tools(case).as_f64());
+        Self {
+            stages,
+            believes: policy.believes.as_ref().map(|expr| expr.bind(&names)),
+            moment,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -91,10 +98,25 @@ impl<'a> Triggers<'a> {
             return Err(Idle::NotMet);
         }
         let cooldown = stage.bound.guard.cooldown.value(&self.moment);
-        let rests = stage
-            .last_tried
-            .is_some_and(|tried| (step - tried) as f64 <= cooldown);
+        // Without a rest it may act again in the same step: a call that was rejected is tried again.
+        let rests = cooldown > 0.0
+            && stage
+                .last_tried
+                .is_some_and(|tried| (step - tried) as f64 <= cooldown);
         if rests { Err(Idle::Resting) } else { Ok(()) }
+    }
+
+    /// How full the policy believes the context to be, where it says.
+    pub(super) fn believed(
+        &mut self,
+        step: usize,
+        working: &Working<'_>,
+        budget: Budget,
+    ) -> Option<Share> {
+        self.believes.as_ref()?;
+        self.measure(step, working, budget);
+        let believes = self.believes.as_ref()?;
+        Some(Share(believes.value(&self.moment)))
     }
 
     /// Brings the moment up to date.
@@ -117,6 +139,11 @@ impl<'a> Triggers<'a> {
                 .last_fired
                 .map_or(f64::INFINITY, |fired| (step - fired) as f64);
         }
+    }
+
+    /// Index of the step at which a stage last acted.
+    pub(super) fn last_fired(&self, idx: usize) -> Option<usize> {
+        self.stages[idx].last_fired
     }
 
     /// A stage found something to do and tries it: it rests from now on, whether that succeeds or not.

@@ -1,12 +1,15 @@
 //! The context while a run changes it, with running sums, so that a step costs what is new and not what is there.
 
 use super::Case;
+use super::absorb::{Absorbed, New, absorb};
 use super::context::{Context, Dropped, Edited, Entry, EntryBody, Written};
-use super::context::{Marker, PartFate, PartFates};
+use super::context::{Left, Marker, PartFate, PartFates};
 use super::meter::{Meter, MeterColumn};
 use super::taken::Taken;
-use crate::session::Kind;
+use crate::chat::ChatMessage;
+use crate::session::{Body, Kind};
 use crate::units::Tokens;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,7 +25,7 @@ pub(super) struct LiveResult {
 }
 
 /// A context with its sums.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Working<'a> {
     case: &'a Case,
     pub(super) meter: Meter,
@@ -32,8 +35,10 @@ pub(super) struct Working<'a> {
     by_kind: [u64; Kind::ALL.len()],
     /// True tokens, overhead included.
     tokens: u64,
-    /// Tokens on the policy's own meter, overhead included.
+    /// Units on the policy's own meter (tokens on most), without overhead.
     metered: u64,
+    /// Tokens of the overhead on the policy's own meter.
+    metered_overhead: Tokens,
     /// Tool results that are not cleared, in context order.
     pub(super) live: Vec<LiveResult>,
     /// What they weigh together on the policy's own meter.
@@ -53,6 +58,7 @@ impl<'a> Working<'a> {
             by_kind: [0; Kind::ALL.len()],
             tokens: 0,
             metered: 0,
+            metered_overhead: Tokens::ZERO,
             live: Vec::new(),
             live_metered: 0,
             next_id: case.session.messages.len() as u32,
@@ -83,8 +89,7 @@ impl<'a> Working<'a> {
     pub(super) fn set_overhead(&mut self, overhead: Tokens) {
         let before = self.context.overhead;
         self.tokens = self.tokens - before.0 + overhead.0;
-        self.metered =
-            self.metered - self.meter.overhead(before).0 + self.meter.overhead(overhead).0;
+        self.metered_overhead = self.meter.overhead(overhead);
         let system = &mut self.by_kind[Kind::System.index()];
         *system = *system - before.0 + overhead.0;
         self.context.overhead = overhead;
@@ -97,7 +102,49 @@ impl<'a> Working<'a> {
 
     /// Tokens on the policy's own meter, overhead included.
     pub(super) fn metered(&self) -> Tokens {
-        Tokens(self.metered)
+        self.meter.tokens(self.metered) + self.metered_overhead
+    }
+
+    /// Messages in the context, instructions excepted.
+    pub(super) fn spoken(&self) -> usize {
+        let end = self.case.index.preamble_end;
+        let is_instruction = |entry: &&Entry| entry.message().is_some_and(|m| m < end);
+        let entries = self.context.entries.iter();
+        self.context.entries.len() - entries.take_while(is_instruction).count()
+    }
+
+    /// Calls in the context without a result, and results without a call.
+    pub(super) fn orphans(&self) -> usize {
+        let mut calls = HashSet::new();
+        let mut results = HashSet::new();
+        for entry in &self.context.entries {
+            for part in self.present_parts(entry) {
+                match &self.case.session.parts[part].body {
+                    Body::ToolCall { call, .. } => _ = calls.insert(&**call),
+                    Body::ToolResult { call, .. } => _ = results.insert(&**call),
+                    _ => {}
+                }
+            }
+        }
+        calls.symmetric_difference(&results).count()
+    }
+
+    /// Parts of an entry that are in the context, if only as a marker.
+    fn present_parts(&self, entry: &Entry) -> Vec<usize> {
+        let Some(message) = entry.message() else {
+            return Vec::new();
+        };
+        let parts = self.case.session.messages[message as usize].parts.clone();
+        match &entry.body {
+            EntryBody::Edited(edited) => {
+                let is_there = |fate: &PartFate| !matches!(fate, PartFate::Removed { .. });
+                let fates = parts.zip(edited.parts.as_slice());
+                fates
+                    .filter_map(|(part, fate)| is_there(fate).then_some(part))
+                    .collect()
+            }
+            _ => parts.collect(),
+        }
     }
 
     /// The turn of a step, 0 where there is none.
@@ -163,6 +210,8 @@ impl<'a> Working<'a> {
             tokens: self.case.ledger.weigh(marker).0 as u32,
             metered: self.meter.weigh_part(self.case, marker),
             event,
+            left: Left::Nothing,
+            is_predicted: false,
         });
         let results: Vec<LiveResult> = self.live.drain(..oldest).collect();
         self.live_metered -= results.iter().map(|r| u64::from(r.metered)).sum::<u64>();
@@ -233,6 +282,89 @@ impl<'a> Working<'a> {
             entry.tokens = entry.tokens + truth_now - truth;
             entry.metered = entry.metered + metered_now - metered;
         }
+        if let Some(units) = self.meter.units_of(case, entry, &context.markers) {
+            self.metered = self.metered + u64::from(units) - u64::from(entry.metered);
+            entry.metered = units;
+        }
+    }
+
+    /// Puts what a named action left of the entries from `first` on (`after`) in their place.
+    pub(super) fn rewrite(
+        &mut self,
+        first: usize,
+        messages: (&[ChatMessage], &[ChatMessage]),
+        change: New,
+    ) -> Absorbed {
+        let tail = self.context.entries.split_off(first);
+        for entry in &tail {
+            self.forget(entry);
+        }
+        let head = std::mem::replace(&mut self.context.entries, tail);
+        let (context, next_id) = (&mut self.context, &mut self.next_id);
+        let absorbed = absorb(self.case, &self.meter, context, messages, change, next_id);
+        let tail = std::mem::replace(&mut self.context.entries, head);
+        for entry in tail {
+            self.enter(entry);
+        }
+        self.list_live();
+        absorbed
+    }
+
+    /// Takes an entry whose weights are not known yet into the sums.
+    fn enter(&mut self, mut entry: Entry) {
+        let (case, markers) = (self.case, &self.context.markers);
+        if let EntryBody::Written(written) = &entry.body {
+            entry.tokens = case.ledger.weigh(&written.text).0 as u32;
+        }
+        let by_kind = &mut self.by_kind;
+        let mut tokens = 0;
+        entry.each_weight(case, markers, |kind, weight| {
+            by_kind[kind.index()] += u64::from(weight);
+            tokens += weight;
+        });
+        entry.tokens = tokens;
+        entry.metered = self.meter.entry(case, &entry, markers, &self.column);
+        self.tokens += u64::from(entry.tokens);
+        self.metered += u64::from(entry.metered);
+        self.context.entries.push(entry);
+    }
+
+    /// Finds the tool results that are not cleared anew.
+    fn list_live(&mut self) {
+        self.live.clear();
+        let parts_kept = |entry: &Entry| -> Vec<usize> {
+            let Some(message) = entry.message() else {
+                return Vec::new();
+            };
+            let parts = self.case.session.messages[message as usize].parts.clone();
+            match &entry.body {
+                EntryBody::Edited(edited) => {
+                    let fates = parts.zip(edited.parts.as_slice());
+                    fates
+                        .filter_map(|(part, fate)| (*fate == PartFate::Kept).then_some(part))
+                        .collect()
+                }
+                _ => parts.collect(),
+            }
+        };
+        let mut live: Vec<LiveResult> = Vec::new();
+        for entry in &self.context.entries {
+            for part in parts_kept(entry) {
+                let metered = self.column.per_part[part];
+                let owner = self.case.index.owner[part];
+                if self.case.index.kinds[part] == Kind::ToolResult {
+                    live.push(LiveResult {
+                        part: part as u32,
+                        message: entry.position(),
+                        metered,
+                    });
+                } else if let Some(result) = live.iter_mut().rev().find(|r| Some(r.part) == owner) {
+                    result.metered += metered;
+                }
+            }
+        }
+        self.live_metered = live.iter().map(|r| u64::from(r.metered)).sum();
+        self.live = live;
     }
 
     /// Takes entries out; `written`, with its true tokens, stands in the place of the first of them and covers them

@@ -140,7 +140,7 @@ pub(crate) fn windows(window: u64, case: &Case) -> WindowPlan {
 }
 
 /// Every call in the context has its result there and the reverse.
-pub(crate) fn pairs_are_whole(case: &Case, context: &Context) {
+pub(crate) fn pairs_are_whole(case: &Case, context: &Context) -> Result<(), String> {
     let parts = |entry: &plimsoll::engine::Entry| {
         let message = &case.session.messages[entry.message()? as usize];
         Some(case.session.parts_of(message))
@@ -165,10 +165,14 @@ pub(crate) fn pairs_are_whole(case: &Case, context: &Context) {
         })
         .collect();
     let lonely: Vec<_> = results.difference(&calls).collect();
-    assert!(lonely.is_empty(), "results without their call: {lonely:?}");
     // The newest call may still wait for its result; any other has it.
     let waiting = calls.difference(&results).count();
-    assert!(waiting <= 1, "{waiting} calls without their result");
+    if lonely.is_empty() && waiting <= 1 {
+        return Ok(());
+    }
+    Err(format!(
+        "results without their call: {lonely:?}; {waiting} calls without their result"
+    ))
 }
 
 /// The events in words, for messages of failed assertions.

@@ -44,11 +44,19 @@ pub enum Quantity {
     Turns,
     /// The step, from 1.
     Step,
+    /// Definitions of tools, on the policy's own meter.
+    Tools,
+    /// The window that the system itself takes the model to have.
+    ModelWindow,
+    /// How often this step's call was rejected so far.
+    Attempt,
+    /// The call within its turn, from 0.
+    Call,
 }
 
 impl Quantity {
     /// All quantities with their names.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 11] = [
         ("used", Self::Used),
         ("window", Self::Window),
         ("input", Self::Input),
@@ -56,6 +64,10 @@ impl Quantity {
         ("msgs", Self::Msgs),
         ("turns", Self::Turns),
         ("step", Self::Step),
+        ("tools", Self::Tools),
+        ("model_window", Self::ModelWindow),
+        ("attempt", Self::Attempt),
+        ("call", Self::Call),
     ];
 
     fn name(self) -> &'static str {

@@ -5,10 +5,14 @@
 
 mod clear;
 mod drop;
+mod log;
+mod named;
 mod summarize;
 
 pub use clear::Clear;
 pub use drop::Drop;
+pub use log::{Log, LogPiece};
+pub use named::Named;
 pub use summarize::Summarize;
 
 use super::expr::Expr;
@@ -32,19 +36,51 @@ pub struct Stage {
     pub action: Action,
     /// What may still hold it back.
     pub guard: Guard,
+    /// What it changes.
+    pub mutates: Mutates,
+    /// What is done about calls and results that it separates.
+    pub repair: Repair,
+    /// Steps until what it does lands, for systems that work in the background; none: at once.
+    pub delay: Option<Expr>,
+}
+
+/// What is done about calls and results that a stage separates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Repair {
+    /// Nothing need be: it keeps pairs whole.
+    #[default]
+    Whole,
+    /// Nothing is: some systems do break pairs, and the preset says so.
+    None,
+}
+
+/// What a stage changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mutates {
+    /// What is kept for all later calls.
+    #[default]
+    Store,
+    /// What the next call sees, and nothing else: the store is as before afterwards.
+    View,
 }
 
 /// Where in a step a stage may act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hook {
+    /// A tool has answered; before its result joins the context.
+    ToolResult,
+    /// The program was started again; before anything else.
+    Resume,
     /// A person has spoken; before the first call of the turn.
     TurnStart,
     /// Results of tools have come in; before the next call.
     AfterTools,
     /// Before every call.
     BeforeCall,
-    /// The call did not fit; it is tried once more afterwards.
+    /// The call did not fit; it is tried again if something was done.
     OverflowError,
     /// The answer is there.
     AfterCall,
@@ -63,6 +99,15 @@ pub struct Take {
     pub keep: Vec<Keep>,
     /// Where a cut between taken and kept may fall.
     pub boundary: Boundary,
+}
+
+impl Take {
+    /// Everything: a named action takes what it wants itself.
+    pub const EVERYTHING: Self = Self {
+        what: What::Messages,
+        keep: Vec::new(),
+        boundary: Boundary::None,
+    };
 }
 
 /// What kind of thing a stage takes.
@@ -125,6 +170,10 @@ pub enum Action {
     Drop(Drop),
     /// Puts a summary in the place of messages.
     Summarize(Summarize),
+    /// Says a line.
+    Log(Log),
+    /// Does what a real system does in its own words.
+    Named(Named),
 }
 
 impl Action {
@@ -134,6 +183,8 @@ impl Action {
             Self::Clear(_) => "clear",
             Self::Drop(_) => "drop",
             Self::Summarize(_) => "summarize",
+            Self::Log(_) => "log",
+            Self::Named(named) => named.spec.verb,
         }
     }
 }
@@ -155,6 +206,8 @@ impl Stage {
                 max_tokens: bind(&summarize.max_tokens),
                 prefix: summarize.prefix.clone(),
             }),
+            Action::Log(log) => Action::Log(log.bind(names)),
+            Action::Named(its_own) => Action::Named(its_own.bind(names)),
             other => other.clone(),
         };
         Self {
@@ -171,6 +224,9 @@ impl Stage {
                 must_shrink: self.guard.must_shrink,
                 cooldown: bind(&self.guard.cooldown),
             },
+            mutates: self.mutates,
+            repair: self.repair,
+            delay: self.delay.as_ref().map(bind),
         }
     }
 }

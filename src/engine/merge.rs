@@ -1,0 +1,104 @@
+//! What an action worked out in the background, applied to a conversation that has moved on since.
+
+use crate::chat::ChatMessage;
+use std::collections::{HashMap, HashSet};
+
+/// The conversation now (`now`) with the change from `before` to `after` made to what is still there of it; none if
+/// nothing of the change applies any more.
+pub(super) fn merge(
+    before: &[ChatMessage],
+    after: &[ChatMessage],
+    now: &[ChatMessage],
+) -> Option<Vec<ChatMessage>> {
+    if now.starts_with(before) {
+        return Some([after, &now[before.len()..]].concat());
+    }
+    let was: HashMap<u32, &ChatMessage> = known(before).collect();
+    let becomes: HashMap<u32, &ChatMessage> = known(after).collect();
+    let mut new = new_before(after);
+    let mut merged = Vec::with_capacity(now.len());
+    for message in now {
+        let id = message.parts().next();
+        let untouched = id.filter(|id| was.get(id) == Some(&message));
+        merged.extend(
+            id.and_then(|id| new.remove(&id))
+                .into_iter()
+                .flatten()
+                .cloned(),
+        );
+        match untouched {
+            // Nothing is known of it, or it was changed meanwhile.
+            None => merged.push(message.clone()),
+            Some(id) => merged.extend(becomes.get(&id).map(|changed| (*changed).clone())),
+        }
+    }
+    (merged != now).then_some(merged)
+}
+
+/// Messages that hold something of what was there, by the first part of it.
+fn known(messages: &[ChatMessage]) -> impl Iterator<Item = (u32, &ChatMessage)> {
+    messages.iter().filter_map(|m| Some((m.parts().next()?, m)))
+}
+
+/// What the action wrote, by the message that it stands before.
+fn new_before(after: &[ChatMessage]) -> HashMap<u32, Vec<&ChatMessage>> {
+    let mut found: HashMap<u32, Vec<&ChatMessage>> = HashMap::new();
+    let mut waiting = Vec::new();
+    let mut seen = HashSet::new();
+    for message in after {
+        match message.parts().next() {
+            None => waiting.push(message),
+            Some(id) if seen.insert(id) && !waiting.is_empty() => {
+                found.insert(id, std::mem::take(&mut waiting));
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{Content, Text};
+
+    fn message(part: u32, text: &str) -> ChatMessage {
+        ChatMessage {
+            content: Content::Text(Text {
+                text: text.into(),
+                part: Some(part),
+            }),
+            ..ChatMessage::new("user", "")
+        }
+    }
+
+    fn texts(messages: &[ChatMessage]) -> Vec<&str> {
+        messages.iter().filter_map(ChatMessage::text).collect()
+    }
+
+    #[test]
+    fn what_was_said_since_stands_behind_the_change() {
+        let before = [message(0, "a"), message(1, "b")];
+        let after = [ChatMessage::summary("user", "ab")];
+        let now = [message(0, "a"), message(1, "b"), message(2, "c")];
+        assert_eq!(texts(&merge(&before, &after, &now).unwrap()), ["ab", "c"]);
+    }
+
+    #[test]
+    fn a_change_reaches_what_is_left_and_leaves_what_changed_meanwhile() {
+        let before = [message(0, "a"), message(1, "b"), message(2, "c")];
+        let after = [message(0, "a"), message(1, "sum b"), message(2, "sum c")];
+        let now = [message(1, "b"), message(2, "c cut"), message(3, "d")];
+        assert_eq!(
+            texts(&merge(&before, &after, &now).unwrap()),
+            ["sum b", "c cut", "d"]
+        );
+    }
+
+    #[test]
+    fn nothing_is_left_to_change() {
+        let before = [message(0, "a"), message(1, "b")];
+        let after = [message(0, "a!"), message(1, "b")];
+        assert!(merge(&before, &after, &[message(1, "b")]).is_none());
+    }
+}

@@ -1,0 +1,281 @@
+//! Runs named actions in a run: gives them their scene, carries their questions out, and lands what they did.
+
+use super::absorb::{Absorbed, New};
+use super::event::{Did, Event};
+use super::merge::merge;
+use super::outcome::{Halt, Idle};
+use super::rewrite::{Memory, Rewritten, Scene};
+use super::run::{Run, Waiting};
+use super::stages::{Action, Hook, Mutates};
+use super::taken::widen;
+use super::{Reply, Request, scene};
+use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::units::Tokens;
+use serde_json::Value;
+
+/// What named actions keep during a run.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    /// By key, shared by the policy's actions.
+    memory: Memory,
+    /// What has been worked out and lands later.
+    delayed: Vec<Delayed>,
+}
+
+/// A named action that has asked.
+#[derive(Clone, Debug)]
+pub(super) struct Talk {
+    /// The first entry that it sees.
+    first: usize,
+    /// What it saw.
+    before: Vec<ChatMessage>,
+    answers: Vec<Heard>,
+    /// An answer is a stand-in.
+    is_predicted: bool,
+    /// True tokens sent and received.
+    traffic: (Tokens, Tokens),
+}
+
+/// What an action did in the background.
+#[derive(Debug)]
+struct Delayed {
+    stage: usize,
+    lands_at: usize,
+    talk: Talk,
+    done: Rewritten,
+}
+
+impl Run<'_> {
+    /// Runs the named action of a stage on the entries from `first` on. What it asks for waits for an answer.
+    pub(super) fn act(&mut self, stage: usize, first: usize) {
+        let Action::Named(named) = &self.triggers.bound(stage).action else {
+            return;
+        };
+        let before = scene::messages(self.case, &self.working.context, first, named.spec.shape);
+        self.go_on(
+            stage,
+            Talk {
+                first,
+                before,
+                answers: Vec::new(),
+                is_predicted: false,
+                traffic: (Tokens::ZERO, Tokens::ZERO),
+            },
+        );
+    }
+
+    /// Runs a named action with the answers so far, until it is done or asks.
+    fn go_on(&mut self, stage: usize, talk: Talk) {
+        let Action::Named(named) = &self.triggers.bound(stage).action else {
+            return;
+        };
+        let case = self.case;
+        let scene = Scene {
+            messages: talk.before.clone(),
+            tools: case.originals().tools(case),
+            numbers: &named.values(&self.triggers.moment),
+            at: self.triggers.stage(stage).at,
+            step: self.step,
+            turn: (self.turn(self.step).unwrap_or(0), self.call_in_turn()),
+            now: self.clock.at(self.step),
+            model: case.model_at(self.step),
+            window: self.budget().window.0,
+            memory: self.named.memory.clone(),
+        };
+        match named
+            .rewrite
+            .rewrite(scene, &mut Dialogue::new(&talk.answers))
+        {
+            Ok(done) => self.done(stage, talk, done),
+            Err(Wants(ask)) => {
+                let predicted = named.answer_tokens.value(&self.triggers.moment);
+                let request = self.request(stage, &ask, predicted.max(1.0) as u64);
+                self.waiting = Some(Waiting::Named(stage, talk, request));
+            }
+        }
+    }
+
+    /// Goes on with an answer.
+    pub(super) fn heard(&mut self, stage: usize, mut talk: Talk, request: &Request, reply: Reply) {
+        talk.traffic.0 += request.input;
+        talk.answers.push(match reply {
+            Reply::Failed(why) => Heard::Failed(why),
+            Reply::Predicted(text) | Reply::Summary(text) if !request.fits(self.case, &text) => {
+                Heard::Failed(format!(
+                    "the answer weighs more than the {} tokens allowed ({text:.20}…)",
+                    request.max_tokens.0
+                ))
+            }
+            Reply::Predicted(text) => {
+                talk.is_predicted = true;
+                Heard::Text(text)
+            }
+            Reply::Summary(text) => Heard::Text(text),
+        });
+        if let Some(Heard::Text(text)) = talk.answers.last() {
+            let received = self.case.ledger.weigh(text);
+            talk.traffic.1 += received;
+            self.outcome.summaries.received += received;
+        }
+        self.go_on(stage, talk);
+    }
+
+    /// The request of a named action, described by what is in it.
+    fn request(&self, stage: usize, ask: &Ask, predicted: u64) -> Request {
+        let seen = scene::contents(self.case, &ask.messages);
+        let covers = widen(&seen.messages);
+        Request {
+            step: self.step,
+            stage: self.triggers.stage(stage).id.clone(),
+            messages: covers.clone(),
+            covers,
+            written: seen.texts,
+            input: seen.tokens,
+            prefix: String::new(),
+            max_tokens: Tokens(ask.max_tokens.map_or(predicted, |max| max.min(predicted))),
+        }
+    }
+
+    /// An action has come to its end: what it did lands now or later.
+    fn done(&mut self, stage: usize, talk: Talk, done: Rewritten) {
+        if let (Value::Object(kept), Value::Object(new)) = (&mut self.named.memory, &done.memory) {
+            kept.extend(new.clone());
+        } else if done.memory.is_object() {
+            self.named.memory = done.memory.clone();
+        }
+        let delay = self.triggers.bound(stage).delay.as_ref();
+        let delay = delay.map_or(0.0, |steps| steps.value(&self.triggers.moment)) as usize;
+        if delay > 0 && done.messages.is_some() {
+            self.triggers.tried(stage, self.step);
+            self.named.delayed.push(Delayed {
+                stage,
+                lands_at: self.step + delay,
+                talk,
+                done,
+            });
+        } else {
+            self.land(stage, &talk, done);
+        }
+    }
+
+    /// Lands what was worked out in the background and is ready by now: it changes what it saw, and what was said
+    /// since stands behind that.
+    pub(super) fn land_delayed(&mut self) {
+        let all = std::mem::take(&mut self.named.delayed);
+        let (ready, later): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|d| d.lands_at <= self.step);
+        self.named.delayed = later;
+        for Delayed {
+            stage,
+            mut talk,
+            mut done,
+            ..
+        } in ready
+        {
+            let Action::Named(named) = &self.triggers.bound(stage).action else {
+                continue;
+            };
+            let now = scene::messages(self.case, &self.working.context, 0, named.spec.shape);
+            if let Some(after) = &done.messages {
+                let merged = merge(&talk.before, after, &now);
+                if merged.is_none() {
+                    let late = "It came too late: what it would have changed is gone.";
+                    done.log.push(late.to_owned());
+                }
+                done.messages = merged;
+            }
+            talk.before = now;
+            self.land(stage, &talk, done);
+        }
+    }
+
+    /// Changes the context as an action left it and notes the event.
+    fn land(&mut self, stage: usize, talk: &Talk, done: Rewritten) {
+        let after = done.messages.filter(|after| *after != talk.before);
+        let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
+        if after.is_none() && !has_news {
+            self.idle(Idle::NothingToTake);
+            return;
+        }
+        if after.is_some() {
+            self.mutate(stage);
+        }
+        let before = self.working.tokens();
+        let orphans = if after.is_some() {
+            self.working.orphans()
+        } else {
+            0
+        };
+        let event = self.outcome.events.len() as u32;
+        let changed = after.is_some();
+        let absorbed = after.map_or_else(Absorbed::default, |after| {
+            let change = New {
+                event,
+                is_predicted: talk.is_predicted,
+            };
+            self.working
+                .rewrite(talk.first, (&talk.before, &after), change)
+        });
+        let goes_on = self.goes_on(stage);
+        self.triggers.tried(stage, self.step);
+        if changed {
+            self.triggers.fired(stage, self.step);
+            self.acted = true;
+        }
+        self.outcome.compactions += usize::from(absorbed.removed && !goes_on);
+        if let Some(why) = &done.halt {
+            self.outcome.halts.push(Halt {
+                step: self.step,
+                why: why.clone(),
+            });
+        }
+        let mut cause = self.triggers.cause(stage);
+        cause.terms.extend(done.terms);
+        self.outcome.events.push(Event {
+            step: self.step,
+            stage: self.triggers.stage(stage).id.clone(),
+            action: self.triggers.stage(stage).action.name(),
+            cause,
+            before,
+            after: self.working.tokens(),
+            messages: widen(&absorbed.messages),
+            request: (!talk.answers.is_empty()).then_some(talk.traffic),
+            did: match (absorbed.removed, changed) {
+                (true, _) => Did::Removed,
+                (_, true) => Did::Changed,
+                // What was written elsewhere, or ended the run, is no no-op.
+                _ if done.fired && done.halt.is_none() && talk.answers.is_empty() => Did::Nothing,
+                _ => Did::Told,
+            },
+            orphans: if changed {
+                self.working.orphans().saturating_sub(orphans)
+            } else {
+                0
+            },
+            left: self.working.spoken(),
+            log: done.log,
+        });
+    }
+
+    /// Whether a stage only does for this call what it did for the one before: a view that is made anew each time.
+    fn goes_on(&self, stage: usize) -> bool {
+        let is_view = self.triggers.stage(stage).mutates == Mutates::View;
+        is_view
+            && self
+                .triggers
+                .last_fired(stage)
+                .is_some_and(|last| last + 1 >= self.step)
+    }
+
+    /// Runs the stages for a tool's result on the newest entry. They cannot ask.
+    pub(super) fn on_result(&mut self) {
+        let newest = self.working.context.entries.len().saturating_sub(1);
+        for stage in 0..self.triggers.len() {
+            let is_for_results = self.triggers.stage(stage).at == Hook::ToolResult;
+            if is_for_results && self.fires(stage) {
+                self.act(stage, newest);
+                self.waiting = None;
+            }
+        }
+    }
+}

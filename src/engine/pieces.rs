@@ -1,0 +1,110 @@
+//! A message of an agent's store, taken apart into what came from somewhere and what a policy wrote.
+
+use crate::chat::{Arguments, BlockBody, ChatMessage, Content};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Parts from here on are no parts of the session but entries that a policy wrote, by their id: so a message of ours
+/// is known again wherever an action moves it.
+pub(super) const WRITTEN: u32 = 1 << 31;
+
+/// Where a piece of a message came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Origin {
+    /// A part of the session.
+    Part(u32),
+    /// An entry that a policy wrote, by its id.
+    Entry(u32),
+}
+
+impl Origin {
+    pub(super) fn of(part: u32) -> Self {
+        match part.checked_sub(WRITTEN) {
+            Some(id) => Self::Entry(id),
+            None => Self::Part(part),
+        }
+    }
+}
+
+/// What a piece of a message says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Said {
+    /// A text.
+    Text(Arc<str>),
+    /// Arguments or a block, as JSON.
+    Value(Value),
+    /// A picture: it is there or not.
+    There,
+}
+
+impl Said {
+    /// The text that stands in the place of the part's own.
+    pub(super) fn into_text(self) -> Arc<str> {
+        match self {
+            Self::Text(text) => text,
+            Self::Value(value) => value.to_string().into(),
+            Self::There => "".into(),
+        }
+    }
+}
+
+/// One message as the action left it, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    /// What came from somewhere, in order.
+    pub(super) known: Vec<(Origin, Said)>,
+    /// Texts of ours.
+    pub(super) new: Vec<Arc<str>>,
+}
+
+/// Takes a message apart.
+pub(super) fn pieces(message: &ChatMessage) -> Pieces {
+    let mut pieces = Pieces::default();
+    let mut piece = |part: Option<u32>, said: Said| match part {
+        Some(part) => pieces.known.push((Origin::of(part), said)),
+        None => pieces.new.push(said.into_text()),
+    };
+    if let Some(reasoning) = &message.reasoning {
+        piece(reasoning.part, Said::Text(Arc::clone(&reasoning.text)));
+    }
+    each_of_content(&message.content, None, &mut piece);
+    for call in message.calls() {
+        let arguments = call.function.as_ref().map(|f| &f.arguments);
+        let said = match arguments {
+            Some(Arguments::Text(text)) => Said::Text(Arc::clone(text)),
+            Some(Arguments::Json(value)) => Said::Value(value.clone()),
+            _ => Said::There,
+        };
+        piece(call.part, said);
+    }
+    pieces
+}
+
+/// `result` is the part of the result that the content belongs to, where its own texts name none.
+fn each_of_content(
+    content: &Content,
+    result: Option<u32>,
+    piece: &mut impl FnMut(Option<u32>, Said),
+) {
+    match content {
+        Content::Text(text) => piece(text.part.or(result), Said::Text(Arc::clone(&text.text))),
+        Content::Blocks(blocks) => {
+            for block in blocks {
+                match &block.body {
+                    BlockBody::Text(text) => piece(block.part, Said::Text(Arc::clone(text))),
+                    BlockBody::ToolUse { input, .. } => {
+                        piece(block.part, Said::Value(input.clone()));
+                    }
+                    BlockBody::ToolResult { content, .. } => {
+                        each_of_content(content, block.part, piece);
+                    }
+                    BlockBody::Image(_) => piece(block.part, Said::There),
+                    BlockBody::Thinking(value) | BlockBody::Other(value) => {
+                        piece(block.part, Said::Value(value.clone()));
+                    }
+                }
+            }
+        }
+        Content::Missing | Content::Null | Content::Other(_) => {}
+    }
+}

@@ -1,0 +1,180 @@
+//! The context as an agent's own program would keep it: what named actions work on and named meters count.
+
+use super::Case;
+use super::context::{Context, Edited, Entry, EntryBody, Marker, PartFate, Written};
+use super::pieces::{Origin, Pieces, Said, WRITTEN, pieces};
+use super::taken::ranges;
+use crate::chat::{ChatMessage, Content, Replaced, Shape, Text, group_results, messages_of};
+use crate::session::Body;
+use crate::session::Message;
+use crate::units::Tokens;
+use serde_json::Value;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Messages of a session in each shape, made when first needed and kept for all lanes.
+#[derive(Debug, Default)]
+pub(super) struct Originals {
+    by_shape: [OnceLock<Column>; 2],
+    tools: OnceLock<Vec<Value>>,
+}
+
+/// By message index.
+type Column = Box<[OnceLock<Box<[ChatMessage]>>]>;
+
+impl Originals {
+    /// An untouched message.
+    pub(super) fn message<'a>(
+        &'a self,
+        case: &Case,
+        shape: Shape,
+        message: u32,
+    ) -> &'a [ChatMessage] {
+        let session = &case.session;
+        let column = self.by_shape[shape as usize]
+            .get_or_init(|| session.messages.iter().map(|_| OnceLock::new()).collect());
+        column[message as usize].get_or_init(|| {
+            let message = &session.messages[message as usize];
+            messages_of(session, message, shape, |_| Replaced::Kept).into()
+        })
+    }
+
+    /// Definitions of tools in the file, as JSON.
+    pub(super) fn tools(&self, case: &Case) -> &[Value] {
+        self.tools.get_or_init(|| {
+            let json = |body: &Body| match body {
+                Body::ToolDefinition { json, .. } => serde_json::from_str(json).ok(),
+                _ => None,
+            };
+            case.session
+                .parts
+                .iter()
+                .filter_map(|p| json(&p.body))
+                .collect()
+        })
+    }
+}
+
+/// The context from an entry on, in a shape.
+pub(super) fn messages(
+    case: &Case,
+    context: &Context,
+    first: usize,
+    shape: Shape,
+) -> Vec<ChatMessage> {
+    let entries = &context.entries[first..];
+    let mut messages = Vec::with_capacity(entries.len());
+    for entry in entries {
+        give(case, entry, &context.markers, shape, |m| {
+            messages.push(m.clone());
+        });
+    }
+    match shape {
+        Shape::OpenAi => messages,
+        Shape::Anthropic => group_results(messages),
+    }
+}
+
+/// Gives the messages that one entry is in a shape: several where results stand apart, none for definitions of tools.
+pub(super) fn give(
+    case: &Case,
+    entry: &Entry,
+    markers: &[Marker],
+    shape: Shape,
+    give: impl FnMut(&ChatMessage),
+) {
+    match &entry.body {
+        EntryBody::Original(message) => {
+            case.originals()
+                .message(case, shape, *message)
+                .iter()
+                .for_each(give);
+        }
+        EntryBody::Edited(edited) => edited_messages(case, edited, markers, shape)
+            .iter()
+            .for_each(give),
+        EntryBody::Written(written) => [written_message(written, entry.id)].iter().for_each(give),
+    }
+}
+
+fn edited_messages(
+    case: &Case,
+    edited: &Edited,
+    markers: &[Marker],
+    shape: Shape,
+) -> Vec<ChatMessage> {
+    let message = &case.session.messages[edited.message as usize];
+    let first = message.parts.start;
+    messages_of(&case.session, message, shape, |part| {
+        match &edited.parts.as_slice()[part - first] {
+            PartFate::Kept => Replaced::Kept,
+            PartFate::Cleared { marker } => {
+                Replaced::By(Arc::clone(&markers[*marker as usize].text))
+            }
+            PartFate::Removed { .. } => Replaced::Removed,
+        }
+    })
+}
+
+fn written_message(written: &Written, id: u32) -> ChatMessage {
+    ChatMessage {
+        content: Content::Text(Text {
+            text: Arc::clone(&written.text),
+            part: Some(WRITTEN + id),
+        }),
+        written: Some(written.kind),
+        ..ChatMessage::new(written.role.name(), "")
+    }
+}
+
+/// What messages of an action's own request hold.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// Messages of the session, as ascending ranges.
+    pub(super) messages: Vec<Range<u32>>,
+    /// Texts of ours among them.
+    pub(super) texts: Vec<Arc<str>>,
+    /// True tokens: what is untouched as the session weighs it, all else by its text.
+    pub(super) tokens: Tokens,
+}
+
+/// Tells what is in messages.
+pub(super) fn contents(case: &Case, messages: &[ChatMessage]) -> Contents {
+    let mut contents = Contents::default();
+    let mut of_session = Vec::new();
+    for message in messages {
+        let Pieces { known, new } = pieces(message);
+        for (origin, said) in known {
+            match origin {
+                Origin::Part(part) => {
+                    of_session.push(message_of(case, part));
+                    contents.tokens += weight(case, part, &said);
+                }
+                Origin::Entry(_) => contents.texts.push(said.into_text()),
+            }
+        }
+        contents.texts.extend(new);
+    }
+    of_session.sort_unstable();
+    contents.messages = ranges(of_session.into_iter());
+    contents.tokens += contents
+        .texts
+        .iter()
+        .map(|text| case.ledger.weigh(text))
+        .sum();
+    contents
+}
+
+fn weight(case: &Case, part: u32, said: &Said) -> Tokens {
+    let original = &case.session.parts[part as usize].body;
+    match said {
+        Said::Text(text) if **text != *original.text() => case.ledger.weigh(text),
+        _ => Tokens::from(case.ledger.truth.per_part[part as usize]),
+    }
+}
+
+/// The message that a part belongs to.
+pub(super) fn message_of(case: &Case, part: u32) -> u32 {
+    let ends_before = |m: &Message| m.parts.end <= part as usize;
+    case.session.messages.partition_point(ends_before) as u32
+}

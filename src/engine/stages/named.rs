@@ -1,0 +1,51 @@
+//! Does what a real system does in its own words: see [`crate::engine::Rewrite`].
+
+use crate::engine::expr::{Expr, Moment};
+use crate::engine::rewrite::{NamedAction, Rewrite};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A named action with the settings of a preset.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its row in the table.
+    pub spec: &'static NamedAction,
+    /// The action.
+    pub rewrite: Arc<dyn Rewrite>,
+    /// Its numbers by name.
+    pub numbers: Vec<(&'static str, Expr)>,
+    /// What the answer to a request of its own weighs in a simulation (tokens), where no request says.
+    pub answer_tokens: Expr,
+}
+
+impl Named {
+    /// The same with names replaced by what they stand for.
+    pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+        let numbers = self.numbers.iter();
+        Self {
+            numbers: numbers
+                .map(|(name, expr)| (*name, expr.bind(names)))
+                .collect(),
+            answer_tokens: self.answer_tokens.bind(names),
+            ..self.clone()
+        }
+    }
+
+    /// What its numbers stand at.
+    pub(in crate::engine) fn values(&self, moment: &Moment) -> Vec<(&'static str, f64)> {
+        let numbers = self.numbers.iter();
+        numbers
+            .map(|(name, expr)| (*name, expr.value(moment)))
+            .collect()
+    }
+}
+
+/// Two are the same if they are the same action with the same numbers.
+impl PartialEq for Named {
+    fn eq(&self, other: &Self) -> bool {
+        self.spec.name == other.spec.name
+            && self.numbers == other.numbers
+            && self.answer_tokens == other.answer_tokens
+            && format!("{:?}", self.rewrite) == format!("{:?}", other.rewrite)
+    }
+}
