@@ -1,0 +1,97 @@
+//! Putting a summary in the place of everything before a call.
+
+use super::{choice, limits_of, terms, total};
+use crate::chat::{Dialogue, Shape, Wants};
+use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::systems::baseagent::manage::{compaction_result, insufficient};
+use crate::systems::baseagent::{Texts, compact};
+use std::sync::Arc;
+
+/// `result` says for which results the stage is (`any`, `shorter`, `not_shorter`), since the loop stores a list only
+/// if it is shorter than what it has: a preset has a stage that stores and one that does not. `prompt` and `prefix`
+/// are the request's last message and the summary's first words; as shipped if left out.
+pub(super) const ACTION: NamedAction = NamedAction {
+    name: "baseagent.compact",
+    verb: "summarize",
+    help: "Has the model summarize everything; the system prompt and the summary are left.",
+    shape: Shape::OpenAi,
+    numbers: &["usable", "threshold", "max_tokens"],
+    make: |settings| {
+        let choices = [
+            ("any", Fit::Any),
+            ("shorter", Fit::Shorter),
+            ("not_shorter", Fit::NotShorter),
+        ];
+        let text = |key: &str, shipped: String| match settings.get(key) {
+            None => Ok(shipped),
+            Some(toml::Value::String(text)) => Ok(text.clone()),
+            Some(_) => Err(format!("`{key}` is a text")),
+        };
+        let shipped = Texts::default();
+        Ok(Arc::new(Compact {
+            fit: choice(settings, "result", &choices)?,
+            prompt: text("prompt", shipped.prompt)?,
+            prefix: text("prefix", shipped.prefix)?,
+        }))
+    },
+};
+
+/// Which results a stage is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    Any,
+    Shorter,
+    NotShorter,
+}
+
+#[derive(Debug)]
+struct Compact {
+    fit: Fit,
+    prompt: String,
+    prefix: String,
+}
+
+impl Rewrite for Compact {
+    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let limits = limits_of(&scene);
+        let messages = &scene.messages;
+        let system = messages.first().filter(|first| first.is("system"));
+        // A system prompt that the session lacks would stand on both sides of the comparison.
+        let n_left = 1 + usize::from(system.is_some());
+        let is_shorter = n_left < messages.len();
+        if (self.fit == Fit::Shorter && !is_shorter) || (self.fit == Fit::NotShorter && is_shorter)
+        {
+            return Ok(Rewritten::default());
+        }
+        let texts = Texts {
+            prompt: self.prompt.clone(),
+            prefix: self.prefix.clone(),
+            max_tokens: scene.number("max_tokens").max(0.0) as u64,
+        };
+        let before = total(messages);
+        let mut log = vec![insufficient(before)];
+        let compacted = compact(messages, system, &texts, dialogue)?;
+        log.extend(compacted.log);
+        let after = compacted.messages.as_deref().map_or(before, total);
+        log.push(compaction_result(before, after));
+        if self.fit == Fit::Shorter && compacted.messages.is_some() {
+            let n = messages.len();
+            log.push(format!(
+                "[loop] Context compacted: {n} -> {n_left} messages"
+            ));
+        }
+        Ok(Rewritten {
+            messages: compacted.messages,
+            fired: true,
+            terms: terms(&[
+                ("used", before.as_f64()),
+                ("trigger", limits.trigger()),
+                ("messages", messages.len() as f64),
+                ("messages_left", n_left as f64),
+                ("used_after", after.as_f64()),
+            ]),
+            log,
+            ..Rewritten::default()
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! Cutting a tool's output when it comes in.
+
+use super::{choice, terms, total};
+use crate::chat::{BlockBody, Content, Dialogue, Shape, Wants};
+use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::systems::baseagent::{document_middle_out, middle_out};
+use std::sync::Arc;
+
+/// `counts` says what the limit is in: `bytes` as shipped, `code_points` as the document has it.
+pub(super) const ACTION: NamedAction = NamedAction {
+    name: "baseagent.middle_out",
+    verb: "cut",
+    help: "Cuts the middle out of a tool's output, half of the limit kept at each end.",
+    shape: Shape::OpenAi,
+    numbers: &["max_tokens"],
+    make: |settings| {
+        let rules = [
+            ("bytes", middle_out as Rule),
+            ("code_points", document_middle_out),
+        ];
+        let rule = choice(settings, "counts", &rules)?;
+        Ok(Arc::new(MiddleOut { rule }))
+    },
+};
+
+/// A rule that shortens a text, or leaves it.
+type Rule = fn(&str, i64) -> Option<String>;
+
+#[derive(Debug)]
+struct MiddleOut {
+    rule: Rule,
+}
+
+impl MiddleOut {
+    fn cut(&self, text: &mut Arc<str>, max_tokens: i64) -> bool {
+        let cut = (self.rule)(text, max_tokens);
+        let is_cut = cut.is_some();
+        if let Some(cut) = cut {
+            *text = cut.into();
+        }
+        is_cut
+    }
+}
+
+impl Rewrite for MiddleOut {
+    /// An output is one text to the original; where a session has several in one result, each is an output.
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let max_tokens = scene.number("max_tokens") as i64;
+        let mut messages = scene.messages;
+        let before = total(&messages);
+        let mut n_cut: u32 = 0;
+        for message in messages.iter_mut().filter(|message| message.is("tool")) {
+            match &mut message.content {
+                Content::Text(text) => n_cut += u32::from(self.cut(&mut text.text, max_tokens)),
+                Content::Blocks(blocks) => {
+                    for block in blocks {
+                        if let BlockBody::Text(text) = &mut block.body {
+                            n_cut += u32::from(self.cut(text, max_tokens));
+                        }
+                    }
+                }
+                Content::Missing | Content::Null | Content::Other(_) => {}
+            }
+        }
+        let after = total(&messages);
+        Ok(Rewritten {
+            messages: (n_cut > 0).then_some(messages),
+            fired: n_cut > 0,
+            terms: terms(&[
+                ("tokens", before.as_f64()),
+                ("max_tokens", max_tokens as f64),
+                ("outputs_cut", f64::from(n_cut)),
+                ("tokens_after", after.as_f64()),
+            ]),
+            ..Rewritten::default()
+        })
+    }
+}

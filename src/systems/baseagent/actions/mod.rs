@@ -1,0 +1,81 @@
+//! Its mechanisms as actions of a policy, and its way to count as a meter.
+//!
+//! `manage_context` is several stages here, since what it clears is only sent while what it summarizes is stored. They
+//! are given the conversation of the session; its first instruction stands for the system prompt.
+
+mod compact;
+mod fail;
+mod middle_out;
+mod prune;
+
+use super::agent_loop::Failure;
+use super::estimate::countable_tokens;
+use super::{Limits, PythonError};
+use crate::chat::{ChatMessage, Shape};
+use crate::engine::{NamedAction, NamedMeter, Rewritten, Scene};
+use crate::units::Tokens;
+
+/// Its mechanisms.
+pub static ACTIONS: &[NamedAction] = &[
+    middle_out::ACTION,
+    prune::ACTION,
+    compact::ACTION,
+    fail::ACTION,
+];
+
+/// Its way to count.
+pub static METER: NamedMeter = NamedMeter {
+    name: "baseagent",
+    help: "Code points / 4, rounded down text by text; 1,000 an image, 4 a message. Ids, names, reasoning and tool definitions do not count.",
+    shape: Shape::OpenAi,
+    units: |message| countable_tokens(message).0,
+    tokens: |units| units,
+    tools: |_| 0,
+};
+
+/// One of the words that a key may have; the first is what it means to leave the key out.
+fn choice<T: Copy>(settings: &toml::Table, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+    let wrong = || format!("`{key}` is one of {}", words().join(", "));
+    let found = match settings.get(key) {
+        None => choices.first(),
+        Some(value) => choices
+            .iter()
+            .find(|(word, _)| value.as_str() == Some(word)),
+    };
+    found.map(|(_, choice)| *choice).ok_or_else(wrong)
+}
+
+/// An exception outside of a call of the model ends the run.
+fn raised(error: PythonError) -> Rewritten {
+    let halt = Failure::Other(error).fatal();
+    Rewritten {
+        log: vec![format!("[loop] {halt}")],
+        halt: Some(halt),
+        ..Rewritten::default()
+    }
+}
+
+fn limits_of(scene: &Scene<'_>) -> Limits {
+    let whole = |name: &str| scene.number(name) as i64;
+    Limits {
+        context: whole("usable"),
+        output: 0,
+        threshold: scene.number("threshold"),
+        protect: whole("protect"),
+        minimum: whole("minimum"),
+        protected_turns: whole("protect_turns"),
+    }
+}
+
+fn total(messages: &[ChatMessage]) -> Tokens {
+    messages.iter().map(countable_tokens).sum()
+}
+
+fn terms(terms: &[(&str, f64)]) -> Vec<(String, f64)> {
+    let owned = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
+    terms.iter().map(owned).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! What the actions make of a session's conversation.
+
+use super::*;
+use crate::chat::{Content, Dialogue, Heard, Text, Wants};
+use crate::engine::Hook;
+use crate::systems::baseagent::MARKER;
+use serde_json::Value;
+
+/// A message whose content is a part of a session.
+fn said(role: &str, text: &str, part: u32) -> ChatMessage {
+    ChatMessage {
+        content: Content::Text(Text {
+            text: text.into(),
+            part: Some(part),
+        }),
+        ..ChatMessage::new(role, "")
+    }
+}
+
+fn run(
+    action: &NamedAction,
+    settings: &str,
+    numbers: &[(&'static str, f64)],
+    messages: Vec<ChatMessage>,
+    answers: &[Heard],
+) -> Result<Rewritten, Wants> {
+    let rewrite = (action.make)(&toml::from_str(settings).unwrap()).unwrap();
+    let scene = Scene {
+        messages,
+        tools: &[],
+        numbers,
+        at: Hook::BeforeCall,
+        step: 0,
+        turn: (1, 0),
+        now: 0.0,
+        model: "",
+        window: 200_000,
+        memory: Value::Null,
+    };
+    rewrite.rewrite(scene, &mut Dialogue::new(answers))
+}
+
+const LIMITS: &[(&str, f64)] = &[
+    ("usable", 100.0),
+    ("threshold", 0.5),
+    ("protect", 0.0),
+    ("minimum", 0.0),
+    ("protect_turns", 1.0),
+    ("max_tokens", 4096.0),
+];
+
+fn conversation() -> Vec<ChatMessage> {
+    vec![
+        said("system", "S", 0),
+        said("tool", &"x".repeat(400), 1),
+        said("user", "go on", 2),
+    ]
+}
+
+#[test]
+fn a_cut_output_is_still_the_same_part() {
+    let messages = vec![said("tool", &"x".repeat(100), 7)];
+    let cut = run(
+        &middle_out::ACTION,
+        "",
+        &[("max_tokens", 2.0)],
+        messages,
+        &[],
+    )
+    .unwrap();
+    let text = "xxxx\n\n...23 tokens truncated...\n\nxxxx";
+    assert_eq!(cut.messages, Some(vec![said("tool", text, 7)]));
+    assert!(cut.fired);
+}
+
+#[test]
+fn a_short_output_is_left_alone() {
+    let messages = vec![said("tool", "x", 7)];
+    let cut = run(
+        &middle_out::ACTION,
+        "",
+        &[("max_tokens", 2.0)],
+        messages,
+        &[],
+    )
+    .unwrap();
+    assert_eq!(cut.messages, None);
+    assert!(!cut.fired);
+}
+
+#[test]
+fn clearing_tells_its_arithmetic_and_its_log() {
+    let pruned = run(&prune::ACTION, "", LIMITS, conversation(), &[]).unwrap();
+    let cleared = pruned.messages.unwrap();
+    assert_eq!(cleared[1], said("tool", MARKER, 1));
+    assert_eq!(
+        pruned.log,
+        [
+            "[compaction] Context: 113 tokens (113.0% of 100)",
+            "[compaction] Context overflow detected, managing...",
+            "[compaction] Prune scan: 100 total tokens, 100 prunable",
+            "[compaction] Pruning 1 tool outputs, recovering ~100 tokens",
+            "[compaction] Pruning sufficient: 113 -> 21 tokens",
+        ]
+    );
+    let used_after = pruned.terms.iter().find(|(name, _)| name == "used_after");
+    assert_eq!(used_after.map(|(_, value)| *value), Some(21.0));
+}
+
+#[test]
+fn a_summary_leaves_the_instructions_and_itself() {
+    let asked = run(&compact::ACTION, "", LIMITS, conversation(), &[]).unwrap_err();
+    assert_eq!(asked.0.messages.len(), 4);
+    assert_eq!(
+        (asked.0.with_tools, asked.0.max_tokens),
+        (false, Some(4096))
+    );
+    let heard = [Heard::Text("done".into())];
+    let settings = "result = 'shorter'\nprefix = 'So far: '";
+    let compacted = run(&compact::ACTION, settings, LIMITS, conversation(), &heard).unwrap();
+    assert_eq!(
+        compacted.messages.unwrap(),
+        [
+            said("system", "S", 0),
+            ChatMessage::summary("user", "So far: done")
+        ]
+    );
+}
+
+#[test]
+fn a_stage_that_stores_leaves_alone_what_would_not_get_shorter() {
+    let short = || conversation().split_off(2);
+    let stored = run(&compact::ACTION, "result = 'shorter'", LIMITS, short(), &[]).unwrap();
+    assert_eq!((stored.messages, stored.fired), (None, false));
+    let sent = run(
+        &compact::ACTION,
+        "result = 'not_shorter'",
+        LIMITS,
+        short(),
+        &[],
+    );
+    assert!(sent.is_err(), "it asks");
+}
+
+#[test]
+fn a_failed_summary_is_an_attempt_that_changes_nothing() {
+    let heard = [Heard::Failed("boom".to_owned())];
+    let compacted = run(&compact::ACTION, "", LIMITS, conversation(), &heard).unwrap();
+    assert_eq!((compacted.messages, compacted.fired), (None, true));
+    assert_eq!(compacted.log[2], "[compaction] Compaction failed: boom");
+}
+
+#[test]
+fn a_prompt_that_does_not_fit_halts() {
+    let failed = run(&fail::ACTION, "", &[], conversation(), &[]).unwrap();
+    assert_eq!(
+        failed.halt.unwrap(),
+        "LLM error (fatal): api_error - HTTP 400: the prompt does not fit into 200000 tokens"
+    );
+}
+
+#[test]
+fn a_word_that_means_nothing_is_refused() {
+    let settings = toml::from_str("marker = 'ignored'").unwrap();
+    let refused = (prune::ACTION.make)(&settings).unwrap_err();
+    assert_eq!(refused, "`marker` is one of stops, counts");
+}

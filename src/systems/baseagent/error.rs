@@ -1,0 +1,55 @@
+//! What the original raises where its input is not what it takes.
+
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// An exception of the original's own language: it ends a run there, so it must end one here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}: {text}")]
+pub struct PythonError {
+    /// Name of its class.
+    pub kind: Cow<'static, str>,
+    /// `str()` of it.
+    pub text: String,
+}
+
+impl PythonError {
+    /// Of a class, with a text.
+    pub fn new(kind: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            text: text.into(),
+        }
+    }
+
+    /// `for … in value` of what cannot be gone through.
+    pub(super) fn not_iterable(value: &Value) -> Self {
+        let text = format!("'{}' object is not iterable", type_name(value));
+        Self::new("TypeError", text)
+    }
+
+    /// `len(value)` of what has no length.
+    pub(super) fn no_length(value: &Value) -> Self {
+        let text = format!("object of type '{}' has no len()", type_name(value));
+        Self::new("TypeError", text)
+    }
+
+    /// `value.get(…)` of what is no dict.
+    pub(super) fn no_get(value: &Value) -> Self {
+        let text = format!("'{}' object has no attribute 'get'", type_name(value));
+        Self::new("AttributeError", text)
+    }
+}
+
+/// The class of a value that `json.loads` read.
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "NoneType",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.to_string().contains(['.', 'e', 'E']) => "float",
+        Value::Number(_) => "int",
+        Value::String(_) => "str",
+        Value::Array(_) => "list",
+        Value::Object(_) => "dict",
+    }
+}

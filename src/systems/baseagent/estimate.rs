@@ -1,0 +1,215 @@
+//! How it counts: four code points a token, rounded down text by text, a thousand an image, four a message.
+//!
+//! Content and calls count; ids, names, reasoning and the definitions of tools do not.
+
+use super::PythonError;
+use crate::chat::{Arguments, BlockBody, Call, Calls, ChatMessage, Content, Function, python_str};
+use crate::units::Tokens;
+use serde_json::{Map, Value};
+
+/// `APPROX_CHARS_PER_TOKEN`.
+const CODE_POINTS_A_TOKEN: u64 = 4;
+/// An image, whatever its size.
+const IMAGE: Tokens = Tokens(1000);
+/// What a message adds beside what it holds.
+const MESSAGE: Tokens = Tokens(4);
+
+/// `estimate_tokens` of a text.
+pub fn text_tokens(text: &str) -> Tokens {
+    Tokens(text.chars().count() as u64 / CODE_POINTS_A_TOKEN)
+}
+
+/// `estimate_total_tokens`.
+///
+/// # Errors
+/// What the original raises: see [`message_tokens`].
+pub fn total_tokens(messages: &[ChatMessage]) -> Result<Tokens, PythonError> {
+    messages.iter().map(message_tokens).sum()
+}
+
+/// `estimate_message_tokens`.
+///
+/// # Errors
+/// What the original raises where calls are `null` or a text is a number.
+pub fn message_tokens(message: &ChatMessage) -> Result<Tokens, PythonError> {
+    Ok(content_tokens(&message.content)? + calls_tokens(&message.calls)? + MESSAGE)
+}
+
+/// The same for a message that the original would never hold: what it cannot count weighs nothing.
+pub(super) fn countable_tokens(message: &ChatMessage) -> Tokens {
+    content_tokens(&message.content).unwrap_or_default()
+        + calls_tokens(&message.calls).unwrap_or_default()
+        + MESSAGE
+}
+
+fn content_tokens(content: &Content) -> Result<Tokens, PythonError> {
+    match content {
+        Content::Text(text) => Ok(text_tokens(&text.text)),
+        Content::Blocks(blocks) => blocks.iter().map(|block| block_tokens(&block.body)).sum(),
+        Content::Missing | Content::Null | Content::Other(_) => Ok(Tokens::ZERO),
+    }
+}
+
+/// The `text` of a part of any type; bare texts in the list are passed over.
+fn block_tokens(block: &BlockBody) -> Result<Tokens, PythonError> {
+    match block {
+        BlockBody::Text(text) => Ok(text_tokens(text)),
+        BlockBody::Image(image) => part_tokens(&image.json),
+        BlockBody::Thinking(part) | BlockBody::Other(part) => part_tokens(part),
+        BlockBody::ToolUse { .. } | BlockBody::ToolResult { .. } => Ok(Tokens::ZERO),
+    }
+}
+
+fn part_tokens(part: &Value) -> Result<Tokens, PythonError> {
+    let Value::Object(part) = part else {
+        return Ok(Tokens::ZERO);
+    };
+    let is_image = part
+        .get("type")
+        .is_some_and(|kind| kind.as_str() == Some("image_url"));
+    let image = if is_image { IMAGE } else { Tokens::ZERO };
+    Ok(field_tokens(part, "text")? + image)
+}
+
+fn calls_tokens(calls: &Calls) -> Result<Tokens, PythonError> {
+    match calls {
+        Calls::Missing => Ok(Tokens::ZERO),
+        Calls::Null => Err(PythonError::not_iterable(&Value::Null)),
+        Calls::List(calls) => calls.iter().map(call_tokens).sum(),
+        // Going through a text gives texts, through a dict its keys: none of them is a call.
+        Calls::Other(Value::String(text)) if text.is_empty() => Ok(Tokens::ZERO),
+        Calls::Other(Value::Object(fields)) if fields.is_empty() => Ok(Tokens::ZERO),
+        Calls::Other(Value::String(_) | Value::Object(_)) => {
+            Err(PythonError::no_get(&Value::String(String::new())))
+        }
+        Calls::Other(other) => Err(PythonError::not_iterable(other)),
+    }
+}
+
+fn call_tokens(call: &Call) -> Result<Tokens, PythonError> {
+    if let Some(function) = &call.function {
+        return Ok(text_tokens(&function.name) + arguments_tokens(call, function)?);
+    }
+    match call.rest.get("function") {
+        None => Ok(Tokens::ZERO),
+        Some(Value::Object(function)) => {
+            Ok(field_tokens(function, "name")? + field_tokens(function, "arguments")?)
+        }
+        Some(other) => Err(PythonError::no_get(other)),
+    }
+}
+
+fn arguments_tokens(call: &Call, function: &Function) -> Result<Tokens, PythonError> {
+    match &function.arguments {
+        Arguments::Missing => Ok(Tokens::ZERO),
+        Arguments::Text(text) if call.part.is_some() => Ok(text_tokens(&as_stored(text))),
+        Arguments::Text(text) => Ok(text_tokens(text)),
+        Arguments::Json(value) => length_tokens(value),
+    }
+}
+
+/// Arguments as its own history would hold them: a session has them as JSON, the loop stores `str(dict)`. What is no
+/// JSON is wrapped as `raw`, what is no object is dropped.
+fn as_stored(arguments: &str) -> String {
+    let stored = match serde_json::from_str(arguments) {
+        Ok(object @ Value::Object(_)) => object,
+        Ok(_) => Value::Object(Map::new()),
+        Err(_) => Value::Object(Map::from_iter([("raw".to_owned(), arguments.into())])),
+    };
+    python_str(&stored)
+}
+
+/// `estimate_tokens(fields.get(key, ""))`.
+fn field_tokens(fields: &Map<String, Value>, key: &str) -> Result<Tokens, PythonError> {
+    fields.get(key).map_or(Ok(Tokens::ZERO), length_tokens)
+}
+
+/// `len(value or "") // 4`: a list counts its items, a dict its keys.
+fn length_tokens(value: &Value) -> Result<Tokens, PythonError> {
+    let length = match value {
+        Value::Null | Value::Bool(false) => 0,
+        Value::Number(number) if number.as_f64() == Some(0.0) => 0,
+        Value::String(text) => return Ok(text_tokens(text)),
+        Value::Array(items) => items.len(),
+        Value::Object(fields) => fields.len(),
+        Value::Bool(true) | Value::Number(_) => return Err(PythonError::no_length(value)),
+    };
+    Ok(Tokens(length as u64 / CODE_POINTS_A_TOKEN))
+}
+
+/// `estimate_tokens(content)` of a whole content, as clearing takes it: a list counts its parts.
+pub(super) fn whole_content_tokens(message: &ChatMessage) -> Result<Tokens, PythonError> {
+    match &message.content {
+        Content::Text(text) => Ok(text_tokens(&text.text)),
+        Content::Blocks(blocks) => Ok(Tokens(blocks.len() as u64 / CODE_POINTS_A_TOKEN)),
+        Content::Missing | Content::Null => Ok(Tokens::ZERO),
+        Content::Other(other) => length_tokens(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::message_from_json;
+    use serde_json::json;
+
+    fn tokens(message: &Value) -> Result<Tokens, PythonError> {
+        message_tokens(&message_from_json(message))
+    }
+
+    fn with_calls(calls: &Value) -> Value {
+        json!({"role": "assistant", "content": "", "tool_calls": calls})
+    }
+
+    #[test]
+    fn what_has_no_length_raises_as_python_does() {
+        for (calls, text) in [
+            (json!(7), "'int' object is not iterable"),
+            (json!(true), "'bool' object is not iterable"),
+            (json!("x"), "'str' object has no attribute 'get'"),
+            (
+                json!([{"function": null}]),
+                "'NoneType' object has no attribute 'get'",
+            ),
+            (
+                json!([{"function": {"name": "x", "arguments": 1.5}}]),
+                "object of type 'float' has no len()",
+            ),
+        ] {
+            assert_eq!(tokens(&with_calls(&calls)).unwrap_err().text, text);
+        }
+    }
+
+    #[test]
+    fn what_is_falsy_counts_nothing() {
+        let calls = json!([
+            {},
+            {"function": {}},
+            {"function": {"name": null, "arguments": 0}},
+            {"function": {"name": "x", "arguments": null}},
+        ]);
+        assert_eq!(tokens(&with_calls(&calls)), Ok(Tokens(4)));
+        assert_eq!(tokens(&with_calls(&json!({}))), Ok(Tokens(4)));
+    }
+
+    #[test]
+    fn arguments_of_a_session_count_as_the_loop_would_store_them() {
+        let call = |text: &str| Call {
+            part: Some(0),
+            id: None,
+            function: Some(Function {
+                name: "".into(),
+                arguments: Arguments::Text(text.into()),
+            }),
+            rest: Map::new(),
+        };
+        // {'flag': True, 'none': None}
+        assert_eq!(
+            call_tokens(&call(r#"{"flag":true,"none":null}"#)),
+            Ok(Tokens(7))
+        );
+        // {'raw': '{"cmd": "l'}
+        assert_eq!(call_tokens(&call(r#"{"cmd": "l"#)), Ok(Tokens(5)));
+        assert_eq!(call_tokens(&call("[1,2,3,4,5]")), Ok(Tokens(0)));
+    }
+}

@@ -1,0 +1,212 @@
+//! Cases of the system `baseagent`: counting, cutting, clearing, managing, and its whole loop.
+
+mod exception;
+mod scripted;
+
+use super::{Answer, Case, NotCovered};
+use exception::read_exception;
+use plimsoll::chat::{Ask, ChatMessage, Heard, converse, message_from_json, message_to_json};
+use plimsoll::systems::baseagent::{
+    Limits, PythonError, StopAtMarker, manage_context, message_tokens, middle_out, n_cleared,
+    prune_old_tool_outputs, total_tokens, utf8_of,
+};
+use plimsoll::units::Tokens;
+use serde_json::{Map, Value, json};
+
+/// Runs one case.
+pub(super) fn run(case: &Case) -> Answer {
+    match &*case.stage {
+        "estimate" => Ok(or_error(estimate(case))),
+        "threshold" => threshold(case),
+        "truncate" => truncate(case),
+        "prune" => Ok(or_error(prune(case))),
+        "manage" => Ok(manage(case)),
+        "loop" => scripted::run_loop(case),
+        other => Err(NotCovered(format!("no stage named {other:?}"))),
+    }
+}
+
+/// The limits of a case; what it does not set is as shipped.
+fn limits(config: &Value) -> Limits {
+    let whole = |key: &str, shipped| config[key].as_i64().unwrap_or(shipped);
+    let shipped = Limits::SHIPPED;
+    Limits {
+        context: whole("model_context_limit", shipped.context),
+        output: whole("output_token_max", shipped.output),
+        threshold: config["auto_compact_threshold"]
+            .as_f64()
+            .unwrap_or(shipped.threshold),
+        protect: whole("prune_protect", shipped.protect),
+        minimum: whole("prune_minimum", shipped.minimum),
+        protected_turns: whole("protect_last_turns", shipped.protected_turns),
+    }
+}
+
+fn messages_of(input: &Value) -> Vec<ChatMessage> {
+    let messages = input["messages"].as_array();
+    messages
+        .into_iter()
+        .flatten()
+        .map(message_from_json)
+        .collect()
+}
+
+fn json_of(messages: &[ChatMessage]) -> Vec<Value> {
+    messages.iter().map(message_to_json).collect()
+}
+
+fn fields(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        other => Map::from_iter([("answer".to_owned(), other)]),
+    }
+}
+
+fn or_error(answer: Result<Value, PythonError>) -> Map<String, Value> {
+    fields(answer.unwrap_or_else(|error| json!({"error": error.kind, "error_text": error.text})))
+}
+
+fn estimate(case: &Case) -> Result<Value, PythonError> {
+    let messages = messages_of(&case.input);
+    let each: Vec<_> = messages
+        .iter()
+        .map(message_tokens)
+        .collect::<Result<_, _>>()?;
+    let total = total_tokens(&messages)?;
+    Ok(json!({
+        "per_message": each,
+        "total": total,
+        "needs_compaction": limits(&case.config).is_overflow(total),
+    }))
+}
+
+/// Where the original also ran `needs_compaction`, it was on a message of that many tokens.
+fn threshold(case: &Case) -> Answer {
+    let limits = limits(&case.config);
+    let Some(total) = case.input["total_tokens"].as_u64() else {
+        return Err(NotCovered("no total_tokens".to_owned()));
+    };
+    let mut answer = json!({
+        "usable": limits.usable(),
+        "is_overflow": limits.is_overflow(Tokens(total)),
+    });
+    let functions = case.whole["upstream"]["function"].as_str();
+    if functions.is_some_and(|f| f.contains("needs_compaction")) {
+        let text = "x".repeat(4 * total.saturating_sub(4) as usize);
+        let counted = total_tokens(&[ChatMessage::new("user", text)]);
+        answer["check_estimate"] = json!(counted == Ok(Tokens(total)));
+        answer["needs_compaction"] = json!(counted.is_ok_and(|t| limits.is_overflow(t)));
+    } else {
+        answer["product"] = json!(limits.trigger());
+    }
+    Ok(fields(answer))
+}
+
+fn truncate(case: &Case) -> Answer {
+    let max_tokens = case.config["max_output_tokens"].as_i64().unwrap_or(2500);
+    let text = match (&case.input["text"], &case.input["text_escaped"]) {
+        (Value::String(text), _) => Ok(text.clone()),
+        (_, Value::String(escaped)) => utf8_of(units(escaped)),
+        _ => return Err(NotCovered("no text".to_owned())),
+    };
+    Ok(fields(match text {
+        Err(error) => json!({"error": error.kind}),
+        Ok(text) => {
+            let cut = middle_out(&text, max_tokens);
+            let after = cut.as_deref().unwrap_or(&text);
+            json!({
+                "text": after,
+                "changed": after != text,
+                "chars_before": text.chars().count(),
+                "chars_after": after.chars().count(),
+                "bytes_before": text.len(),
+                "bytes_after": after.len(),
+            })
+        }
+    }))
+}
+
+/// UTF-16 units of a text that JSON cannot carry as it is: escapes, and how often the whole stands: `\ud800 x50`.
+fn units(escaped: &str) -> Vec<u16> {
+    let times = escaped.rsplit_once(" x");
+    let times = times.and_then(|(text, n)| Some((text, n.parse::<usize>().ok()?)));
+    let (escaped, n) = times.unwrap_or((escaped, 1));
+    let mut units = Vec::new();
+    let mut rest = escaped;
+    while let Some(c) = rest.chars().next() {
+        let unit = rest
+            .strip_prefix("\\u")
+            .and_then(|hex| u16::from_str_radix(hex.get(..4)?, 16).ok());
+        if let Some(unit) = unit {
+            units.push(unit);
+            rest = &rest[6..];
+        } else {
+            units.extend(c.encode_utf16(&mut [0; 2]).iter());
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    units.repeat(n)
+}
+
+fn prune(case: &Case) -> Result<Value, PythonError> {
+    let messages = messages_of(&case.input);
+    let before = total_tokens(&messages)?;
+    let pruned = prune_old_tool_outputs(&messages, &limits(&case.config), StopAtMarker::Yes)?;
+    let is_same = pruned.messages.is_none();
+    let after = pruned.messages.unwrap_or(messages);
+    Ok(json!({
+        "messages": json_of(&after),
+        "tokens_before": before,
+        "tokens_after": total_tokens(&after)?,
+        "pruned_indices": pruned.cleared,
+        "same_list_returned": is_same,
+        "log": pruned.log,
+    }))
+}
+
+fn manage(case: &Case) -> Map<String, Value> {
+    let messages = messages_of(&case.input);
+    let limits = limits(&case.config);
+    let is_forced = case.config["force_compaction"].as_bool().unwrap_or(false);
+    let prompt = case.input["system_prompt"].as_str().unwrap_or_default();
+    let system = ChatMessage::new("system", prompt);
+    let mut calls = Vec::new();
+    let managed = converse(
+        |dialogue| manage_context(&messages, &system, &limits, is_forced, dialogue),
+        |ask| {
+            calls.push(call_of(ask));
+            heard(&case.input)
+        },
+    );
+    let answer = managed.messages.and_then(|after| {
+        let after = after.as_deref().unwrap_or(&messages);
+        Ok(json!({
+            "messages": json_of(after),
+            "tokens_before": total_tokens(&messages)?,
+            "tokens_after": total_tokens(after)?,
+        }))
+    });
+    let mut answer = or_error(answer);
+    answer.insert("log".to_owned(), json!(managed.log));
+    answer.insert("llm_calls".to_owned(), json!(calls));
+    answer
+}
+
+/// A request for a summary, as the stub noted it. No model is named in it: the client's own is used.
+fn call_of(ask: &Ask) -> Value {
+    json!({
+        "n_messages": ask.messages.len(),
+        "last_message": ask.messages.last().map(message_to_json),
+        "tokens_estimate": total_tokens(&ask.messages).ok(),
+        "kwargs": {"model": null, "max_tokens": ask.max_tokens},
+        "cleared_tool_outputs": n_cleared(&ask.messages),
+    })
+}
+
+/// What the stub answers to a request for a summary.
+fn heard(input: &Value) -> Heard {
+    match input["fake_exception"].as_str() {
+        Some(exception) => Heard::Failed(read_exception(exception).text),
+        None => Heard::Text(input["fake_summary"].as_str().unwrap_or_default().into()),
+    }
+}

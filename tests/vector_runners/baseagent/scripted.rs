@@ -1,0 +1,135 @@
+//! The loop with a model and tools that follow a case's script.
+
+use super::super::{Answer, Case, NotCovered};
+use super::exception::read_failure;
+use super::{fields, heard, json_of, limits};
+use plimsoll::chat::{Ask, Block, ChatMessage, Content, Heard, message_from_json};
+use plimsoll::systems::baseagent::agent_loop::{
+    Failure, Reply, Request, Settings, Task, ToolCall, ToolOutput, Usage, World, run_agent_loop,
+};
+use plimsoll::systems::baseagent::{PythonError, total_tokens};
+use serde_json::{Map, Value, json};
+
+/// What the stub of the model says that every answer used.
+const USAGE: Usage = Usage {
+    input: 10,
+    cached: 1,
+    output: 2,
+};
+
+/// Runs a case of the loop.
+pub(super) fn run_loop(case: &Case) -> Answer {
+    let text = |key: &str| case.input[key].as_str().unwrap_or_default().to_owned();
+    let task = Task {
+        instruction: text("instruction"),
+        system_prompt: text("system_prompt"),
+        initial_state: text("initial_state_output"),
+    };
+    let whole = |key: &str, default| case.config[key].as_i64().unwrap_or(default);
+    let settings = Settings {
+        limits: limits(&case.config),
+        max_output_tokens: whole("max_output_tokens", 2500),
+        max_iterations: whole("max_iterations", 200),
+        is_caching: case.config["cache_enabled"].as_bool().unwrap_or(true),
+    };
+    let mut script = Script {
+        input: &case.input,
+        n_answers: 0,
+        n_outputs: 0,
+        has_ended: false,
+    };
+    let record = run_agent_loop(&task, &settings, &mut script);
+    if script.has_ended {
+        return Err(NotCovered("the script ends before the run".to_owned()));
+    }
+    Ok(fields(json!({
+        "requests": record.requests.iter().map(request).collect::<Vec<_>>(),
+        "events": record.events,
+        "log": record.log,
+        "done": record.is_done,
+    })))
+}
+
+fn request(request: &Request) -> Value {
+    let tokens = total_tokens(&request.messages).ok();
+    if request.is_compaction {
+        let roles: Vec<&str> = request.messages.iter().map(|m| &*m.role).collect();
+        let n = request.messages.len();
+        json!({"kind": "compaction", "n_messages": n, "tokens": tokens, "roles": roles})
+    } else {
+        json!({"kind": "agent", "messages": json_of(&request.messages), "tokens": tokens})
+    }
+}
+
+struct Script<'a> {
+    input: &'a Value,
+    n_answers: usize,
+    n_outputs: usize,
+    has_ended: bool,
+}
+
+impl World for Script<'_> {
+    fn chat(&mut self, _: &[ChatMessage]) -> Result<Reply, Failure> {
+        let answer = &self.input["script"][self.n_answers];
+        self.n_answers += 1;
+        match answer {
+            Value::Null => {
+                self.has_ended = true;
+                let error = PythonError::new("IndexError", "the script is at its end");
+                Err(Failure::Other(error))
+            }
+            Value::String(exception) => Err(read_failure(exception)),
+            answer => Ok(Reply {
+                text: answer["text"].as_str().unwrap_or_default().to_owned(),
+                calls: calls(&answer["tool_calls"], self.n_answers),
+                usage: USAGE,
+            }),
+        }
+    }
+
+    fn summarize(&mut self, _: &Ask) -> Heard {
+        heard(self.input)
+    }
+
+    fn execute(&mut self, _: &str, _: &Map<String, Value>) -> ToolOutput {
+        let output = &self.input["tool_outputs"][self.n_outputs];
+        self.n_outputs += 1;
+        if let Value::String(text) = output {
+            return ToolOutput {
+                text: text.clone(),
+                image: None,
+            };
+        }
+        let text = ["output", "text", "content"].map(|key| output[key].as_str());
+        let image = ["inject_content", "inject", "image"].map(|key| output.get(key));
+        ToolOutput {
+            text: text.into_iter().flatten().collect(),
+            image: image.into_iter().flatten().find_map(image_block),
+        }
+    }
+}
+
+/// Calls of the `n`th answer; the stub names them `call_N_I`.
+fn calls(calls: &Value, n: usize) -> Vec<ToolCall> {
+    let calls = calls.as_array().into_iter().flatten().enumerate();
+    calls
+        .map(|(i, call)| ToolCall {
+            id: call["id"]
+                .as_str()
+                .map_or_else(|| format!("call_{n}_{i}"), str::to_owned),
+            tool: call["name"].as_str().unwrap_or_default().to_owned(),
+            arguments: call["arguments"].clone(),
+        })
+        .collect()
+}
+
+fn image_block(part: &Value) -> Option<Block> {
+    if !part.is_object() {
+        return None;
+    }
+    let message = message_from_json(&json!({"role": "user", "content": [part]}));
+    match message.content {
+        Content::Blocks(blocks) => blocks.into_iter().next(),
+        _ => None,
+    }
+}
