@@ -1,0 +1,120 @@
+//! Actions that shorten one part and keep the message.
+
+use super::super::block::{result_text, set_result_text};
+use super::super::history::{Ends, cut_history};
+use super::super::reasoning::cut_reasoning;
+use super::super::tool_result::cut_result;
+use super::{apart, idle, joined, term};
+use crate::chat::{BlockBody, ChatMessage, Content, Dialogue, Wants};
+use crate::engine::{Rewrite, Rewritten, Scene};
+
+/// Cuts results as they enter.
+#[derive(Debug)]
+pub(super) struct CutResult;
+
+impl Rewrite for CutResult {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let most = scene.count("result_chars");
+        let mut messages = scene.messages;
+        let mut log = Vec::new();
+        for message in &mut messages {
+            let Content::Blocks(blocks) = &mut message.content else {
+                continue;
+            };
+            for block in blocks {
+                let length = result_text(block).map_or(0, |text| text.chars().count());
+                let shorter = result_text(block).and_then(|text| cut_result(text, most));
+                if let Some(text) = shorter {
+                    set_result_text(block, text);
+                    log.push(format!(
+                        "info: 📎 Truncated tool result: {length} -> {most} chars"
+                    ));
+                }
+            }
+        }
+        let terms = vec![term("cut", log.len()), term("result_chars", most)];
+        Ok(Rewritten {
+            fired: !log.is_empty(),
+            messages: (!log.is_empty()).then_some(messages),
+            terms,
+            log,
+            ..Rewritten::default()
+        })
+    }
+}
+
+/// Cuts the thinking of the newest answer.
+#[derive(Debug)]
+pub(super) struct CutThinking;
+
+impl Rewrite for CutThinking {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let most = scene.count("thinking_chars");
+        let mut messages = scene.messages;
+        let newest = messages.last_mut().filter(|m| m.is("assistant"));
+        let n_cut = newest.map_or(0, |message| cut_thinking(message, most));
+        let terms = vec![term("cut", n_cut), term("thinking_chars", most)];
+        Ok(Rewritten {
+            fired: n_cut > 0,
+            messages: (n_cut > 0).then_some(messages),
+            terms,
+            ..Rewritten::default()
+        })
+    }
+}
+
+fn cut_thinking(message: &mut ChatMessage, most: usize) -> usize {
+    let Content::Blocks(blocks) = &mut message.content else {
+        return 0;
+    };
+    let mut n_cut = 0;
+    for block in blocks {
+        let BlockBody::Thinking(value) = &mut block.body else {
+            continue;
+        };
+        let thinking = value["thinking"].as_str().unwrap_or_default();
+        if thinking.chars().count() > most {
+            value["thinking"] = cut_reasoning(thinking, most).into();
+            n_cut += 1;
+        }
+    }
+    n_cut
+}
+
+/// Cuts results of earlier turns.
+#[derive(Debug)]
+pub(super) struct CutHistory(Ends);
+
+impl CutHistory {
+    /// Keeps heads, unless the preset says `ends = "both"`.
+    pub(super) fn new(table: &toml::Table) -> Result<Self, String> {
+        let is_known = |(key, value): (&String, &toml::Value)| {
+            key == "ends" && matches!(value.as_str(), Some("head" | "both"))
+        };
+        if !table.iter().all(is_known) {
+            return Err("knows `ends` alone, which is \"head\" or \"both\"".to_owned());
+        }
+        let both = table.get("ends").and_then(toml::Value::as_str) == Some("both");
+        Ok(Self(if both { Ends::Both } else { Ends::Head }))
+    }
+}
+
+impl Rewrite for CutHistory {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let most = scene.count("result_chars");
+        let (system, mut said) = apart(scene.messages);
+        let mut log = Vec::new();
+        let n_cut = cut_history(&mut said, most, self.0, &mut log);
+        let terms = vec![term("cut", n_cut), term("result_chars", most)];
+        if n_cut == 0 {
+            return Ok(idle(terms));
+        }
+        Ok(Rewritten {
+            messages: Some(joined(system, said)),
+            fired: true,
+            terms,
+            log,
+            ..Rewritten::default()
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! `CowAgent`'s mechanisms as actions that a preset places: each is one stage with its own event.
+
+mod cut;
+mod drop;
+mod guard;
+mod recover;
+mod remember;
+
+use super::estimate::messages_tokens;
+use crate::chat::{ChatMessage, Shape};
+use crate::engine::{NamedAction, Rewrite, Rewritten};
+use std::sync::Arc;
+
+/// Every action.
+pub static ACTIONS: &[NamedAction] = &[
+    NamedAction {
+        name: "cowagent.cut_result",
+        verb: "cut",
+        help: "Keeps the head of a new tool result that is longer than the limit.",
+        shape: Shape::Anthropic,
+        numbers: &["result_chars"],
+        make: |table| plain(table, cut::CutResult),
+    },
+    NamedAction {
+        name: "cowagent.cut_thinking",
+        verb: "cut",
+        help: "Stores head and tail of long thinking.",
+        shape: Shape::Anthropic,
+        numbers: &["thinking_chars"],
+        make: |table| plain(table, cut::CutThinking),
+    },
+    NamedAction {
+        name: "cowagent.cut_history",
+        verb: "cut",
+        help: "Keeps the head of tool results of earlier turns; a result cut before is cut again.",
+        shape: Shape::Anthropic,
+        numbers: &["result_chars"],
+        make: |table| Ok(Arc::new(cut::CutHistory::new(table)?)),
+    },
+    NamedAction {
+        name: "cowagent.trim_scheduler",
+        verb: "drop",
+        help: "Drops all but the last turns of a scheduled task's session.",
+        shape: Shape::Anthropic,
+        numbers: &["keep_turns"],
+        make: |table| plain(table, drop::TrimScheduler),
+    },
+    NamedAction {
+        name: "cowagent.remember",
+        verb: "summarize",
+        help: "Summarizes what the trim is about to drop for the daily memory file, and puts the summary before the first text kept.",
+        shape: Shape::Anthropic,
+        numbers: &[
+            "max_turns",
+            "max_tokens",
+            "few_turns",
+            "summary_chars",
+            "summary_max_tokens",
+            "inject",
+        ],
+        make: |table| plain(table, remember::Remember),
+    },
+    NamedAction {
+        name: "cowagent.limit_turns",
+        verb: "drop",
+        help: "Drops the oldest half of the turns if there are too many.",
+        shape: Shape::Anthropic,
+        numbers: &["max_turns"],
+        make: |table| plain(table, drop::LimitTurns),
+    },
+    NamedAction {
+        name: "cowagent.flatten_turns",
+        verb: "drop",
+        help: "Over budget with few turns: keeps of each turn, the current one too, the first question and the last answer.",
+        shape: Shape::Anthropic,
+        numbers: &["max_tokens", "few_turns"],
+        make: |table| plain(table, drop::FlattenTurns),
+    },
+    NamedAction {
+        name: "cowagent.halve_turns",
+        verb: "drop",
+        help: "Over budget with many turns: drops the oldest half, once.",
+        shape: Shape::Anthropic,
+        numbers: &["max_tokens", "few_turns"],
+        make: |table| plain(table, drop::HalveTurns),
+    },
+    NamedAction {
+        name: "cowagent.validate",
+        verb: "repair",
+        help: "Makes up missing results and removes what does not match.",
+        shape: Shape::Anthropic,
+        numbers: &[],
+        make: |table| plain(table, guard::Validate),
+    },
+    NamedAction {
+        name: "cowagent.ask_for_report",
+        verb: "inject",
+        help: "After the last step of a run asks for a report in the place of more calls.",
+        shape: Shape::Anthropic,
+        numbers: &["max_steps"],
+        make: |table| plain(table, guard::AskForReport),
+    },
+    NamedAction {
+        name: "cowagent.hint_at_repeats",
+        verb: "inject",
+        help: "Tells the model to answer after the same call succeeded three times; the hint stays and counts as a turn.",
+        shape: Shape::Anthropic,
+        numbers: &[],
+        make: |table| plain(table, guard::HintAtRepeats),
+    },
+    NamedAction {
+        name: "cowagent.remember_all",
+        verb: "summarize",
+        help: "Summarizes the whole conversation for the daily memory file before an overflow is dealt with.",
+        shape: Shape::Anthropic,
+        numbers: &["summary_chars", "summary_max_tokens"],
+        make: |table| plain(table, remember::RememberAll),
+    },
+    NamedAction {
+        name: "cowagent.recover",
+        verb: "drop",
+        help: "After an overflow cuts everything long and keeps the last turns; if that cuts nothing or was done for this call already, empties the conversation.",
+        shape: Shape::Anthropic,
+        numbers: &["result_chars", "user_chars", "keep_turns"],
+        make: |table| plain(table, recover::Recover),
+    },
+    NamedAction {
+        name: "cowagent.restore",
+        verb: "drop",
+        help: "After a restart brings back the last turns, a question and an answer each.",
+        shape: Shape::Anthropic,
+        numbers: &["max_turns", "is_scheduled"],
+        make: |table| plain(table, recover::Restore),
+    },
+    NamedAction {
+        name: "cowagent.clear",
+        verb: "drop",
+        help: "Empties the conversation in memory, as /context clear does; the store keeps it.",
+        shape: Shape::Anthropic,
+        numbers: &[],
+        make: |table| plain(table, recover::Clear),
+    },
+];
+
+/// An action that a preset tells nothing but numbers.
+fn plain(table: &toml::Table, action: impl Rewrite + 'static) -> Result<Arc<dyn Rewrite>, String> {
+    match table.keys().next() {
+        Some(key) => Err(format!("knows no `{key}`")),
+        None => Ok(Arc::new(action)),
+    }
+}
+
+/// The instructions in front, and what was said.
+fn apart(mut messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Vec<ChatMessage>) {
+    let is_instruction = |m: &&ChatMessage| m.is("system");
+    let said = messages.split_off(messages.iter().take_while(is_instruction).count());
+    (messages, said)
+}
+
+/// What the instructions count: one if there are none.
+fn instructions_tokens(system: &[ChatMessage]) -> u64 {
+    messages_tokens(system).max(1)
+}
+
+/// The whole conversation again.
+fn joined(mut system: Vec<ChatMessage>, said: Vec<ChatMessage>) -> Vec<ChatMessage> {
+    system.extend(said);
+    system
+}
+
+fn term(name: &str, value: usize) -> (String, f64) {
+    (name.to_owned(), value as f64)
+}
+
+/// It looked and did nothing.
+fn idle(terms: Vec<(String, f64)>) -> Rewritten {
+    Rewritten {
+        terms,
+        ..Rewritten::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Actions that bring a conversation back: after an overflow, after a restart, or empty.
+
+use super::super::emergency::{Recovery, trim_for_overflow};
+use super::super::restore::restore;
+use super::super::run::OVERFLOW_ERROR;
+use super::super::turn::turns;
+use super::{apart, idle, joined, term};
+use crate::chat::{Dialogue, Wants};
+use crate::engine::{Rewrite, Rewritten, Scene};
+use serde_json::json;
+
+/// Cuts, drops, and at last empties.
+#[derive(Debug)]
+pub(super) struct Recover;
+
+impl Rewrite for Recover {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let recovery = Recovery {
+            result_chars: scene.count("result_chars"),
+            user_chars: scene.count("user_chars"),
+            turns: scene.count("keep_turns"),
+        };
+        // The call that was tried again after a trim is not tried a third time.
+        let was_tried = scene.memory["tried_step"] == json!(scene.step);
+        let (system, mut said) = apart(scene.messages);
+        let n_turns = turns(&said).len();
+        let mut log = Vec::new();
+        let helps = !was_tried && trim_for_overflow(&mut said, recovery, &mut log);
+        let mut terms = vec![
+            term("turns", n_turns),
+            term("keep_turns", recovery.turns),
+            term("tried_before", usize::from(was_tried)),
+        ];
+        if helps {
+            log.push("warning: 🔄 Aggressively trimmed context, retrying...".to_owned());
+        } else {
+            log.push("warning: 🔄 Clearing conversation history to recover".to_owned());
+            said.clear();
+        }
+        terms.push(term("turns_left", turns(&said).len()));
+        Ok(Rewritten {
+            messages: Some(joined(system, said)),
+            fired: true,
+            terms,
+            log,
+            halt: (!helps).then(|| OVERFLOW_ERROR.to_owned()),
+            memory: if helps {
+                json!({"tried_step": scene.step})
+            } else {
+                json!({})
+            },
+        })
+    }
+}
+
+/// Brings back the last turns.
+#[derive(Debug)]
+pub(super) struct Restore;
+
+impl Rewrite for Restore {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let max_turns = scene.count("max_turns");
+        let is_scheduled = scene.number("is_scheduled") > 0.0;
+        let session = if is_scheduled { "scheduler_" } else { "" };
+        let (system, said) = apart(scene.messages);
+        let restored = restore(&said, 0, max_turns, session);
+        let terms = vec![
+            term("messages", said.len()),
+            term("restore_turns", restored.n_turns),
+            term("messages_loaded", restored.n_loaded),
+            term("messages_restored", restored.messages.len()),
+        ];
+        Ok(Rewritten {
+            messages: Some(joined(system, restored.messages)),
+            fired: true,
+            terms,
+            ..Rewritten::default()
+        })
+    }
+}
+
+/// Empties the conversation in memory.
+#[derive(Debug)]
+pub(super) struct Clear;
+
+impl Rewrite for Clear {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let (system, said) = apart(scene.messages);
+        let terms = vec![term("messages", said.len())];
+        if said.is_empty() {
+            return Ok(idle(terms));
+        }
+        Ok(Rewritten {
+            messages: Some(system),
+            fired: true,
+            terms,
+            log: vec![format!("✅ 已清除当前对话上下文 ({} 条消息)", said.len())],
+            ..Rewritten::default()
+        })
+    }
+}

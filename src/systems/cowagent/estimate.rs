@@ -1,0 +1,115 @@
+//! Tokens as `CowAgent` estimates them: by code points, with a fixed price for the structure of each block.
+//!
+//! Definitions of tools, roles, lists inside results and almost all of thinking are not counted.
+
+use super::block::{input, kind, result_text, text_of};
+use crate::chat::{Block, ChatMessage, Content, Layout, Shape, python_dumps};
+use crate::engine::NamedMeter;
+use serde_json::Value;
+
+/// An `image` block; one in OpenAI's shape (`image_url`) counts as [`OTHER`].
+const IMAGE: u64 = 1200;
+/// A call beside its arguments.
+const CALL: u64 = 50;
+/// A result beside its text.
+const RESULT: u64 = 30;
+/// Thinking, a document, anything else.
+const OTHER: u64 = 10;
+
+/// The rule of counting.
+pub static METER: NamedMeter = NamedMeter {
+    name: "cowagent",
+    help: "A quarter token a character, one and a half beyond ASCII; an image 1,200; lists in results and tools nothing.",
+    shape: Shape::Anthropic,
+    units: message_tokens,
+    tokens: |units| units,
+    tools: |_| 0,
+};
+
+/// Tokens of a text: 1.5 a code point beyond ASCII, 0.25 any other, rounded down, and one more.
+pub(super) fn text_tokens(text: &str) -> u64 {
+    if text.is_empty() {
+        return 0;
+    }
+    let quarters: u64 = text.chars().map(|c| if c.is_ascii() { 1 } else { 6 }).sum();
+    quarters / 4 + 1
+}
+
+/// Tokens of a message, never less than one.
+pub fn message_tokens(message: &ChatMessage) -> u64 {
+    let tokens = match &message.content {
+        Content::Text(text) => text_tokens(&text.text),
+        Content::Blocks(blocks) => blocks.iter().map(block_tokens).sum(),
+        Content::Missing | Content::Null | Content::Other(_) => 1,
+    };
+    tokens.max(1)
+}
+
+/// Tokens of messages.
+pub fn messages_tokens(messages: &[ChatMessage]) -> u64 {
+    messages.iter().map(message_tokens).sum()
+}
+
+/// Tokens of the instructions, which count one even if there are none.
+pub fn system_tokens(system: &str) -> u64 {
+    text_tokens(system).max(1)
+}
+
+fn block_tokens(block: &Block) -> u64 {
+    match kind(block) {
+        None => 0,
+        Some("text") => text_tokens(text_of(block)),
+        Some("image") => IMAGE,
+        Some("tool_use") => CALL + input_tokens(input(block)),
+        Some("tool_result") => RESULT + result_text(block).map_or(0, text_tokens),
+        Some(_) => OTHER,
+    }
+}
+
+/// Arguments that are no object count nothing, missing ones as `{}`.
+fn input_tokens(input: Option<&Value>) -> u64 {
+    match input {
+        None => text_tokens("{}"),
+        Some(value) if value.is_object() => text_tokens(&python_dumps(value, Layout::UNICODE)),
+        Some(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::message_from_json;
+    use serde_json::json;
+
+    fn tokens(content: &Value) -> u64 {
+        message_tokens(&message_from_json(
+            &json!({"role": "user", "content": content}),
+        ))
+    }
+
+    #[test]
+    fn images_count_only_in_the_systems_own_shape() {
+        assert_eq!(tokens(&json!([{"type": "image", "source": {}}])), 1200);
+        assert_eq!(tokens(&json!([{"type": "image_url", "image_url": {}}])), 10);
+        assert_eq!(tokens(&json!([{"type": "document"}])), 10);
+        assert_eq!(
+            tokens(&json!([{"type": "thinking", "thinking": "long"}])),
+            10
+        );
+    }
+
+    #[test]
+    fn a_list_in_a_result_counts_nothing() {
+        let list = json!([{"type": "text", "text": "x".repeat(4000)}]);
+        let block = json!([{"type": "tool_result", "tool_use_id": "1", "content": list}]);
+        assert_eq!(tokens(&block), 30);
+    }
+
+    #[test]
+    fn half_tokens_are_rounded_down_after_adding() {
+        assert_eq!(text_tokens("é"), 2);
+        assert_eq!(text_tokens("éabc"), 3);
+        assert_eq!(text_tokens("日本"), 4);
+        assert_eq!(system_tokens(""), 1);
+    }
+}

@@ -1,0 +1,164 @@
+//! What leaves the context goes to the daily memory file: which messages are handed over, and what is written.
+
+use super::block::{strip, text_of};
+use super::inject::Target;
+use crate::chat::{BlockBody, ChatMessage, Content};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// Begins what a scheduled task says in the user's name.
+const SCHEDULED: &str = "[SCHEDULED]";
+
+/// Why messages are handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// They are dropped: too many turns or tokens.
+    Trim,
+    /// The provider refused the context.
+    Overflow,
+    /// The end of a day.
+    DailySummary,
+}
+
+/// One hand-over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flush {
+    /// Why.
+    pub reason: Reason,
+    /// Messages that were handed over.
+    pub n_passed: usize,
+    /// Those whose texts were not handed over before: they are summarized.
+    pub fresh: Vec<ChatMessage>,
+    /// Where the summary goes in the context.
+    pub target: Option<Target>,
+}
+
+/// Texts handed over before in this process. The original keeps their MD5; only equality matters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flushed(BTreeSet<u64>);
+
+impl Flush {
+    /// Whether there is anything to summarize.
+    pub fn is_dispatched(&self) -> bool {
+        !self.fresh.is_empty()
+    }
+}
+
+impl Flushed {
+    /// As it was kept.
+    pub fn from_json(kept: &Value) -> Self {
+        let hashes = kept.as_array().into_iter().flatten();
+        Self(hashes.filter_map(Value::as_u64).collect())
+    }
+
+    /// To be kept.
+    pub fn to_json(&self) -> Value {
+        json!(self.0)
+    }
+
+    /// The messages that say something new; they are remembered.
+    fn fresh(&mut self, messages: &[ChatMessage]) -> Vec<ChatMessage> {
+        let is_fresh = |message: &&ChatMessage| {
+            let text = spoken(message);
+            let mut hasher = DefaultHasher::new();
+            text.hash(&mut hasher);
+            !strip(&text).is_empty() && self.0.insert(hasher.finish())
+        };
+        without_scheduled(messages)
+            .into_iter()
+            .filter(is_fresh)
+            .cloned()
+            .collect()
+    }
+}
+
+/// Hands messages over.
+pub fn flush(
+    messages: &[ChatMessage],
+    reason: Reason,
+    target: Option<Target>,
+    flushed: &mut Flushed,
+    log: &mut Vec<String>,
+) -> Flush {
+    let fresh = flushed.fresh(messages);
+    if !fresh.is_empty() {
+        log.push(format!(
+            "info: [MemoryFlush] Async flush dispatched (reason={}, msgs={})",
+            reason.name(),
+            fresh.len()
+        ));
+    }
+    Flush {
+        reason,
+        n_passed: messages.len(),
+        fresh,
+        target,
+    }
+}
+
+impl Reason {
+    /// As logged.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Trim => "trim",
+            Self::Overflow => "overflow",
+            Self::DailySummary => "daily_summary",
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Trim => "Trimmed Context",
+            Self::Overflow => "Context Overflow Recovery",
+            Self::DailySummary => "Daily Summary",
+        }
+    }
+}
+
+/// How a day's file (`memory/YYYY-MM-DD.md`) begins.
+pub fn daily_header(date: &str) -> String {
+    format!("# Daily Memory: {date}\n\n")
+}
+
+/// What one hand-over adds to the day's file.
+pub fn daily_entry(reason: Reason, clock: &str, summary: &str) -> String {
+    format!("\n## {} ({clock})\n\n{summary}\n", reason.heading())
+}
+
+/// A message's text blocks and bare strings joined by newlines, the empty ones too, not stripped.
+pub(super) fn spoken(message: &ChatMessage) -> String {
+    match &message.content {
+        Content::Text(text) => text.text.to_string(),
+        Content::Blocks(blocks) => {
+            let texts: Vec<&str> = blocks
+                .iter()
+                .filter_map(|block| match &block.body {
+                    BlockBody::Other(Value::String(bare)) => Some(&**bare),
+                    _ => super::block::is(block, "text").then(|| text_of(block)),
+                })
+                .collect();
+            texts.join("\n")
+        }
+        Content::Missing | Content::Null | Content::Other(_) => String::new(),
+    }
+}
+
+/// Leaves out what scheduled tasks asked, and the answer where it follows at once.
+fn without_scheduled(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
+    let mut kept = Vec::with_capacity(messages.len());
+    let mut skips_answer = false;
+    for message in messages {
+        let is_answer = std::mem::take(&mut skips_answer) && message.is("assistant");
+        if is_answer {
+            continue;
+        }
+        let text = || spoken(message);
+        if message.is("user") && strip(&text()).starts_with(SCHEDULED) {
+            skips_answer = true;
+        } else {
+            kept.push(message);
+        }
+    }
+    kept
+}

@@ -1,0 +1,84 @@
+//! Long results of earlier turns keep only their head (stage 0 of every trim).
+
+use super::block::{cut, has, is, result_text, set_result_text, tail};
+use crate::chat::{ChatMessage, Content};
+
+/// What stays of a long result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// Its head, as shipped.
+    Head,
+    /// Half of the limit at each end, as the document has it.
+    Both,
+}
+
+/// `MAX_HISTORY_RESULT_CHARS`; the original's own comments still speak of 10,000.
+pub const HISTORY_RESULT_CHARS: usize = 20_000;
+
+/// Cuts results before the current turn to this many characters and returns how many were cut. A result cut before is
+/// longer than the limit by its notice, so it is cut again and the notice then tells the wrong length.
+pub fn cut_history(
+    messages: &mut [ChatMessage],
+    most: usize,
+    ends: Ends,
+    log: &mut Vec<String>,
+) -> usize {
+    if messages.len() < 2 {
+        return 0;
+    }
+    let current = messages.iter().rposition(starts_current_turn);
+    let current = current.unwrap_or(messages.len());
+    let mut n_cut = 0;
+    for message in messages.iter_mut().take(current).filter(|m| m.is("user")) {
+        let Content::Blocks(blocks) = &mut message.content else {
+            continue;
+        };
+        for block in blocks.iter_mut().filter(|block| is(block, "tool_result")) {
+            let shorter = result_text(block).and_then(|text| shortened(text, most, ends));
+            if let Some(text) = shorter {
+                set_result_text(block, text);
+                n_cut += 1;
+            }
+        }
+    }
+    if n_cut > 0 {
+        log.push(format!(
+            "info: 📎 Truncated {n_cut} historical tool result(s) to {most} chars"
+        ));
+    }
+    n_cut
+}
+
+/// The text with a notice in the place of what went, if it is longer than the limit.
+fn shortened(text: &str, most: usize, ends: Ends) -> Option<String> {
+    let notice = |n: usize| format!("\n\n[Historical output truncated: {n} -> {most} chars]");
+    match ends {
+        Ends::Head => cut(text, most, notice),
+        Ends::Both => {
+            let length = text.chars().count();
+            let at_end = most / 2;
+            let shorter = |n: usize| notice(n) + "\n\n" + tail(text, at_end);
+            (length > most)
+                .then(|| cut(text, most - at_end, shorter))
+                .flatten()
+        }
+    }
+}
+
+/// Unlike a turn's start, a text beside results counts here.
+fn starts_current_turn(message: &ChatMessage) -> bool {
+    message.is("user") && (message.text().is_some() || has(message, "text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_keeps_both_ends() {
+        let cut = shortened("abcdefgh", 4, Ends::Both);
+        let wanted = "ab\n\n[Historical output truncated: 8 -> 4 chars]\n\ngh";
+        assert_eq!(cut.as_deref(), Some(wanted));
+        assert_eq!(shortened("abcd", 4, Ends::Both), None);
+    }
+}

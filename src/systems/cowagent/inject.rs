@@ -1,0 +1,56 @@
+//! The summary of dropped turns stands before the first text that the user says in what was kept.
+//!
+//! Since 2026-04-13, after the document. It arrives when the model is done with it, and counts only from then on.
+
+use super::block::{is, set_text, strip, text_of};
+use crate::chat::{ChatMessage, Content};
+use std::sync::Arc;
+
+/// The text that a summary will be put before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// Index of the message in the conversation as it was before the trim.
+    pub message: usize,
+    /// Index of the block in it.
+    pub block: usize,
+    /// The text as it was then; what happens to it until the summary arrives is lost.
+    pub original: Arc<str>,
+    /// Turns that the summary stands for.
+    pub n_turns: usize,
+}
+
+/// The first text block of a user from a message on. A message that is one string has none.
+pub fn injection_target(messages: &[ChatMessage], from: usize, n_turns: usize) -> Option<Target> {
+    let later = messages.iter().enumerate().skip(from);
+    later.filter(|(_, m)| m.is("user")).find_map(|(at, m)| {
+        let block = m.blocks().iter().position(|block| is(block, "text"))?;
+        Some(Target {
+            message: at,
+            block,
+            original: text_of(&m.blocks()[block]).into(),
+            n_turns,
+        })
+    })
+}
+
+/// Puts a summary before its target. `dropped` is the number of messages that were dropped in front meanwhile.
+/// Nothing happens if the target went with them.
+pub fn inject(messages: &mut [ChatMessage], dropped: usize, target: &Target, summary: &str) {
+    let message = target.message.checked_sub(dropped);
+    let message = message.and_then(|at| messages.get_mut(at));
+    let Some(Content::Blocks(blocks)) = message.map(|m| &mut m.content) else {
+        return;
+    };
+    if let Some(block) = blocks.get_mut(target.block) {
+        set_text(
+            block,
+            format!(
+                "[System: Previous conversation summary — {} turns were compacted]\n\n{}\n\n\
+                 The recent conversation continues below.\n\n---\n\n{}",
+                target.n_turns,
+                strip(summary),
+                target.original
+            ),
+        );
+    }
+}

@@ -1,0 +1,217 @@
+//! One run of the agent: a user's message, the trim, then model calls and tools until it answers.
+//!
+//! What model and tools say comes from outside ([`World`]), so that the same loop runs over a script.
+
+mod model;
+mod steps;
+mod tools;
+
+pub(super) use model::OVERFLOW_ERROR;
+pub(super) use steps::ask_for_report;
+
+use super::estimate::system_tokens;
+use super::flush::{Flush, Flushed, Reason, flush};
+use super::history::{Ends, HISTORY_RESULT_CHARS, cut_history};
+use super::repeat::CallHistory;
+use super::sanitize::sanitize;
+use super::trim::{Limits, trim_messages};
+use crate::chat::{Block, BlockBody, ChatMessage, Content};
+use serde_json::Value;
+
+/// The model and the tools.
+pub trait World {
+    /// One call of the model.
+    fn call(&mut self, request: &[ChatMessage]) -> Reply;
+    /// One call of a tool.
+    fn run_tool(&mut self, tool: &str, arguments: &Value) -> ToolOutcome;
+}
+
+/// What a call of the model brings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// An answer.
+    Said {
+        /// Its text.
+        text: String,
+        /// Its reasoning.
+        reasoning: String,
+        /// The calls in it.
+        calls: Vec<RequestedCall>,
+        /// Why it ended, if the provider says so.
+        stop_reason: Option<String>,
+    },
+    /// An error in the stream.
+    Refused {
+        /// Its text.
+        message: String,
+        /// The status of HTTP.
+        status: Value,
+        /// Its code.
+        code: String,
+        /// Its type.
+        kind: String,
+    },
+    /// An error of the connection.
+    Raised(String),
+}
+
+/// A call as the model wrote it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestedCall {
+    /// Its id.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, which ought to be JSON.
+    pub arguments: String,
+}
+
+/// What came of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolOutcome {
+    /// It returned: whether it succeeded, and what it says.
+    Returned {
+        /// `success` or `error`.
+        status: String,
+        /// What it says.
+        result: Value,
+    },
+    /// It failed with an exception.
+    Raised(String),
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// The answer, or the error that the user sees.
+    pub response: Result<String, String>,
+    /// The conversation in memory afterwards.
+    pub messages: Vec<ChatMessage>,
+    /// What is appended to the store; none after an error. A run that dropped messages stores too little: what is new
+    /// is told by the number of messages before.
+    pub stored: Option<Vec<ChatMessage>>,
+    /// What was handed to the memory.
+    pub flushes: Vec<Flush>,
+    /// What the log says of the context, its warnings and its errors.
+    pub log: Vec<String>,
+}
+
+/// A run.
+#[derive(Debug)]
+pub struct Run<'a, W> {
+    world: &'a mut W,
+    system: &'a str,
+    limits: Limits,
+    max_steps: usize,
+    messages: Vec<ChatMessage>,
+    flushed: Flushed,
+    flushes: Vec<Flush>,
+    calls: CallHistory,
+    log: Vec<String>,
+}
+
+impl<'a, W: World> Run<'a, W> {
+    /// A run that continues a conversation.
+    pub fn new(
+        world: &'a mut W,
+        messages: Vec<ChatMessage>,
+        system: &'a str,
+        limits: Limits,
+        max_steps: usize,
+    ) -> Self {
+        Self {
+            world,
+            system,
+            limits,
+            max_steps,
+            messages,
+            flushed: Flushed::default(),
+            flushes: Vec::new(),
+            calls: CallHistory::default(),
+            log: Vec::new(),
+        }
+    }
+
+    /// Runs to the end.
+    pub fn run(mut self, user_message: &str) -> Ended {
+        let n_before = self.messages.len();
+        self.messages.push(user_text(user_message));
+        cut_history(
+            &mut self.messages,
+            HISTORY_RESULT_CHARS,
+            Ends::Head,
+            &mut self.log,
+        );
+        // Results are cut in the agent's own messages too; everything else stays in the run until it succeeds.
+        let before = self.messages[..n_before].to_vec();
+        self.trim();
+        let response = self.steps();
+        if let Err(error) = &response {
+            self.log.push(format!("error: ❌ Agent执行错误: {error}"));
+        }
+        self.log
+            .retain(|line| !line.starts_with("info: [MemoryFlush]"));
+        let start = n_before.min(self.messages.len());
+        let stored = response.is_ok().then(|| self.messages[start..].to_vec());
+        let keeps = response.is_ok() || self.messages.is_empty();
+        Ended {
+            response,
+            messages: if keeps { self.messages } else { before },
+            stored,
+            flushes: self.flushes,
+            log: self.log,
+        }
+    }
+
+    fn trim(&mut self) {
+        let trimmed = trim_messages(
+            &self.messages,
+            system_tokens(self.system),
+            &self.limits,
+            &mut self.flushed,
+            &mut self.log,
+        );
+        self.messages = trimmed.messages;
+        self.flushes.extend(trimmed.flushes);
+        sanitize(&mut self.messages, &mut self.log);
+    }
+
+    /// Hands everything to the memory before an overflow is dealt with.
+    fn flush_all(&mut self) {
+        if self.limits.has_memory {
+            let messages = &self.messages;
+            let flush = flush(
+                messages,
+                Reason::Overflow,
+                None,
+                &mut self.flushed,
+                &mut self.log,
+            );
+            self.flushes.push(flush);
+        }
+    }
+
+    fn warn(&mut self, line: &str) {
+        self.log.push(format!("warning: {line}"));
+    }
+
+    fn error(&mut self, line: &str) {
+        self.log.push(format!("error: {line}"));
+    }
+}
+
+/// What a user says, or the agent in the user's name.
+fn user_text(text: &str) -> ChatMessage {
+    with_blocks("user", vec![Block::text(text)])
+}
+
+fn with_blocks(role: &str, blocks: Vec<Block>) -> ChatMessage {
+    ChatMessage {
+        content: Content::Blocks(blocks),
+        ..ChatMessage::new(role, "")
+    }
+}
+
+fn block(body: BlockBody) -> Block {
+    Block { part: None, body }
+}

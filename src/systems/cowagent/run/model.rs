@@ -1,0 +1,203 @@
+//! A call of the model with what follows from its errors: another try, an emergency trim, or an empty conversation.
+
+use super::super::emergency::{Recovery, trim_for_overflow};
+use super::super::error::{is_format_error, is_overflow, is_retryable, wait_seconds};
+use super::super::json_error::json_error;
+use super::super::reasoning::{STORED_REASONING_CHARS, cut_reasoning};
+use super::super::sanitize::sanitize;
+use super::{Reply, RequestedCall, Run, World, block, with_blocks};
+use crate::chat::{BlockBody, python_str};
+use serde_json::{Map, Value, json};
+
+/// Tries after the first.
+const MAX_RETRIES: u64 = 3;
+/// Marks errors of the stream that tell of an overflow.
+const OVERFLOW_MARK: &str = "[CONTEXT_OVERFLOW]";
+/// Characters of faulty arguments that are told.
+const PREVIEW_CHARS: usize = 200;
+
+/// The error after the conversation was emptied for an overflow.
+pub(in super::super) const OVERFLOW_ERROR: &str =
+    "抱歉，对话历史过长导致上下文溢出。我已清空历史记录，请重新描述你的需求。";
+/// The same for messages that do not fit together.
+const FORMAT_ERROR: &str = "抱歉，之前的对话出现了问题。我已清空历史记录，请重新发送你的消息。";
+
+/// An answer that was taken into the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) calls: Vec<ParsedCall>,
+}
+
+/// A call with its arguments read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ParsedCall {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) arguments: Value,
+    /// Why the arguments could not be read.
+    pub(super) flaw: Option<String>,
+}
+
+/// How often a call was tried and why.
+#[derive(Clone, Copy, Default)]
+struct Tries {
+    n_retries: u64,
+    /// This try follows an emergency trim. Any other try in between forgets it.
+    after_overflow: bool,
+}
+
+impl<W: World> Run<'_, W> {
+    /// Asks the model and takes its answer into the conversation; an empty one is asked for once more, if wanted.
+    pub(super) fn ask(&mut self, mut retries_empty: bool) -> Result<Answer, String> {
+        let mut tries = Tries::default();
+        loop {
+            sanitize(&mut self.messages, &mut self.log);
+            let error = match self.world.call(&self.messages) {
+                Reply::Said {
+                    text,
+                    reasoning,
+                    calls,
+                    stop_reason,
+                } => {
+                    let calls: Vec<ParsedCall> = calls.into_iter().map(|c| self.parse(c)).collect();
+                    if !retries_empty || !text.is_empty() || !calls.is_empty() {
+                        return Ok(self.take(&text, &reasoning, calls));
+                    }
+                    let reason = stop_reason.as_deref().unwrap_or("None");
+                    self.warn(&format!(
+                        "⚠️  LLM returned empty response (stop_reason: {reason}), retrying once..."
+                    ));
+                    retries_empty = false;
+                    tries.after_overflow = false;
+                    continue;
+                }
+                Reply::Refused {
+                    message,
+                    status,
+                    code,
+                    kind,
+                } => self.refused(&message, &status, &code, &kind),
+                Reply::Raised(error) => error,
+            };
+            tries = self.recover(error, tries)?;
+        }
+    }
+
+    /// Logs an error of the stream and says it in one line.
+    fn refused(&mut self, message: &str, status: &Value, code: &str, kind: &str) -> String {
+        let error = json!({"message": message, "code": code, "type": kind});
+        let chunk = python_str(&json!({"error": error, "status_code": status}));
+        let status = python_str(status);
+        self.error("🔴 Stream API Error:");
+        self.error(&format!("   Message: {message}"));
+        self.error(&format!("   Status Code: {status}"));
+        self.error(&format!("   Error Code: {code}"));
+        self.error(&format!("   Error Type: {kind}"));
+        self.error(&format!("   Full chunk: {chunk}"));
+        if is_overflow(message, true) {
+            format!("{OVERFLOW_MARK} {message} (Status: {status})")
+        } else {
+            format!("{message} (Status: {status}, Code: {code}, Type: {kind})")
+        }
+    }
+
+    /// Prepares another try, or fails.
+    fn recover(&mut self, error: String, tries: Tries) -> Result<Tries, String> {
+        let is_overflow = error.to_lowercase().contains(&OVERFLOW_MARK.to_lowercase())
+            || is_overflow(&error, false);
+        if is_overflow {
+            self.error(&format!("💥 context overflow detected: {error}"));
+            self.flush_all();
+            if !tries.after_overflow
+                && trim_for_overflow(&mut self.messages, Recovery::SHIPPED, &mut self.log)
+            {
+                self.warn("🔄 Aggressively trimmed context, retrying...");
+                return Ok(Tries {
+                    after_overflow: true,
+                    ..tries
+                });
+            }
+            return Err(self.wipe(OVERFLOW_ERROR));
+        }
+        if is_format_error(&error) {
+            self.error(&format!("💥 message format error detected: {error}"));
+            return Err(self.wipe(FORMAT_ERROR));
+        }
+        if is_retryable(&error) && tries.n_retries < MAX_RETRIES {
+            let n_tries = tries.n_retries + 1;
+            self.warn(&format!(
+                "⚠️ LLM API error (attempt {n_tries}/{MAX_RETRIES}): {error}"
+            ));
+            let seconds = wait_seconds(&error, tries.n_retries);
+            self.log.push(format!("sleep: {seconds}"));
+            return Ok(Tries {
+                n_retries: n_tries,
+                after_overflow: false,
+            });
+        }
+        if tries.n_retries >= MAX_RETRIES {
+            self.error(&format!(
+                "❌ LLM API error after {MAX_RETRIES} retries: {error}"
+            ));
+        } else {
+            self.error(&format!("❌ LLM call error (non-retryable): {error}"));
+        }
+        Err(error)
+    }
+
+    /// Empties the conversation, in memory and in the store.
+    fn wipe(&mut self, error: &str) -> String {
+        self.warn("🔄 Clearing conversation history to recover");
+        self.messages.clear();
+        error.to_owned()
+    }
+
+    fn parse(&mut self, call: RequestedCall) -> ParsedCall {
+        let text = &call.arguments;
+        let flaw = (!text.is_empty()).then(|| json_error(text)).flatten();
+        let flaw = flaw.map(|error| {
+            let preview: String = text.chars().take(PREVIEW_CHARS).collect();
+            self.error(&format!("Failed to parse tool arguments for {}", call.tool));
+            self.error(&format!("Arguments length: {} chars", text.chars().count()));
+            self.error(&format!("Arguments preview: {preview}..."));
+            self.error(&format!("JSON decode error: {error}"));
+            format!(
+                "Invalid JSON in tool arguments: {preview}... Error: {error}. Tip: For large content, \
+                 consider splitting into smaller chunks or using a different approach."
+            )
+        });
+        let arguments = serde_json::from_str(text).unwrap_or(Value::Object(Map::new()));
+        ParsedCall {
+            id: call.id,
+            tool: call.tool,
+            arguments,
+            flaw,
+        }
+    }
+
+    fn take(&mut self, text: &str, reasoning: &str, calls: Vec<ParsedCall>) -> Answer {
+        let text = text.replace("<think>", "").replace("</think>", "");
+        let mut blocks = Vec::new();
+        if !reasoning.is_empty() {
+            let stored = cut_reasoning(reasoning, STORED_REASONING_CHARS);
+            blocks.push(block(BlockBody::Thinking(
+                json!({"type": "thinking", "thinking": stored}),
+            )));
+        }
+        if !text.is_empty() {
+            blocks.push(block(BlockBody::Text(text.as_str().into())));
+        }
+        blocks.extend(calls.iter().map(|call| {
+            block(BlockBody::ToolUse {
+                id: call.id.as_str().into(),
+                name: call.tool.as_str().into(),
+                input: call.arguments.clone(),
+            })
+        }));
+        if !blocks.is_empty() {
+            self.messages.push(with_blocks("assistant", blocks));
+        }
+        Answer { text, calls }
+    }
+}

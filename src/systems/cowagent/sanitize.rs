@@ -1,0 +1,177 @@
+//! Repairs calls without results and results without calls, after the trim and before every model call.
+
+use super::block::{answered_id, call_id, has};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, python_str};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// What a made-up result says.
+const SYNTHETIC: &str = "Error: Missing tool_result adjacent to tool_use (session repair). \
+                         The conversation history was inconsistent; continue from here.";
+
+/// Passes that remove what does not match.
+const MOST_PASSES: usize = 5;
+
+/// Repairs in place and returns the number of removals and repairs.
+pub fn sanitize(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize {
+    if messages.is_empty() {
+        return 0;
+    }
+    let mut n_repairs = repair_adjacency(messages, log);
+    let mut n_removed = remove_leading_results(messages, log);
+    for _ in 0..MOST_PASSES {
+        match remove_unmatched(messages, log) {
+            0 => break,
+            n => n_removed += n,
+        }
+    }
+    if n_removed > 0 {
+        n_repairs += repair_adjacency(messages, log);
+        log.push(format!(
+            "info: 🔧 Message validation: removed {n_removed} broken message(s)"
+        ));
+    }
+    if n_repairs > 0 {
+        log.push(format!(
+            "info: 🔧 Message validation: adjacency repairs={n_repairs}"
+        ));
+    }
+    n_removed + n_repairs
+}
+
+/// After each message with calls the next must be the user's and hold all their results.
+fn repair_adjacency(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize {
+    let mut n_repairs = 0;
+    let mut at = 0;
+    while at < messages.len() {
+        let wanted = calls(&messages[at]);
+        at += 1;
+        if wanted.is_empty() {
+            continue;
+        }
+        let Some(next) = messages.get_mut(at) else {
+            messages.push(synthetic_message(&wanted));
+            log.push(
+                "warning: ⚠️ Appended synthetic tool_result after trailing assistant tool_use"
+                    .to_owned(),
+            );
+            return n_repairs + 1;
+        };
+        if !next.is("user") {
+            let role = quoted(&next.role);
+            log.push(format!(
+                "warning: ⚠️ Inserted synthetic tool_result user after tool_use (next role={role})"
+            ));
+        } else if let Some(n_missing) = complete(next, &wanted, log) {
+            n_repairs += n_missing;
+            continue;
+        }
+        messages.insert(at, synthetic_message(&wanted));
+        n_repairs += 1;
+        at += 1;
+    }
+    n_repairs
+}
+
+/// Puts missing results before what a user's message says and returns how many; none if it is no list of blocks.
+fn complete(next: &mut ChatMessage, wanted: &[String], log: &mut Vec<String>) -> Option<usize> {
+    if next.content == Content::Missing {
+        next.content = Content::Blocks(Vec::new());
+    }
+    let Content::Blocks(blocks) = &mut next.content else {
+        return None;
+    };
+    let present: BTreeSet<&str> = blocks.iter().filter_map(answered_id).collect();
+    let is_missing = |id: &&String| !present.contains(&***id);
+    let missing: Vec<&String> = wanted.iter().filter(is_missing).collect();
+    if !missing.is_empty() {
+        let ids = python_str(&json!(missing));
+        log.push(format!(
+            "warning: ⚠️ Prepended synthetic tool_result for Anthropic adjacency (missing_ids={ids})"
+        ));
+    }
+    let n_missing = missing.len();
+    let synthetic: Vec<Block> = missing.into_iter().map(|id| synthetic_block(id)).collect();
+    blocks.splice(0..0, synthetic);
+    Some(n_missing)
+}
+
+/// Ids of the calls that an assistant's message makes.
+fn calls(message: &ChatMessage) -> Vec<String> {
+    let ids = message.blocks().iter().filter_map(call_id);
+    let is_asking = message.is("assistant");
+    ids.filter(|_| is_asking).map(str::to_owned).collect()
+}
+
+fn synthetic_message(ids: &[String]) -> ChatMessage {
+    ChatMessage {
+        content: Content::Blocks(ids.iter().map(|id| synthetic_block(id)).collect()),
+        ..ChatMessage::notice("user", "")
+    }
+}
+
+fn synthetic_block(id: &str) -> Block {
+    Block {
+        part: None,
+        body: BlockBody::ToolResult {
+            id: id.into(),
+            content: Box::new(Content::text(SYNTHETIC)),
+            is_error: Some(true),
+        },
+    }
+}
+
+/// `repr` of a role; a missing one is `None`.
+fn quoted(role: &str) -> String {
+    if role.is_empty() {
+        return "None".to_owned();
+    }
+    let list = python_str(&json!([role]));
+    let inner = list.strip_prefix('[').and_then(|l| l.strip_suffix(']'));
+    inner.unwrap_or(&list).to_owned()
+}
+
+fn remove_leading_results(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize {
+    let is_orphan = |m: &ChatMessage| m.is("user") && has(m, "tool_result") && !has(m, "text");
+    let n_orphans = messages.iter().take_while(|m| is_orphan(m)).count();
+    messages.drain(..n_orphans);
+    log.extend(
+        (0..n_orphans)
+            .map(|_| "warning: ⚠️ Removing leading orphaned tool_result user message".to_owned()),
+    );
+    n_orphans
+}
+
+/// One pass over everything: messages with a call that nothing answers go, and results that answer nothing.
+fn remove_unmatched(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize {
+    let ids = |read: fn(&Block) -> Option<&str>| -> BTreeSet<String> {
+        let blocks = messages.iter().flat_map(ChatMessage::blocks);
+        blocks.filter_map(read).map(str::to_owned).collect()
+    };
+    let (calls, results) = (ids(call_id), ids(answered_id));
+    let is_bad_call = |b: &Block| call_id(b).is_some_and(|id| !results.contains(id));
+    let is_bad_result = |b: &Block| answered_id(b).is_some_and(|id| !calls.contains(id));
+    let mut n_removed = 0;
+    messages.retain_mut(|message| {
+        if message.is("assistant") && message.blocks().iter().any(is_bad_call) {
+            log.push("warning: ⚠️ Removing assistant msg with unmatched tool_use".to_owned());
+            n_removed += 1;
+            return false;
+        }
+        let has_bad_result = message.is("user") && message.blocks().iter().any(is_bad_result);
+        if has_bad_result && !has(message, "text") {
+            log.push("warning: ⚠️ Removing user msg with unmatched tool_result".to_owned());
+            n_removed += 1;
+            return false;
+        }
+        if let Content::Blocks(blocks) = &mut message.content
+            && has_bad_result
+        {
+            let before = blocks.len();
+            blocks.retain(|block| !is_bad_result(block));
+            n_removed += before - blocks.len();
+        }
+        true
+    });
+    n_removed
+}

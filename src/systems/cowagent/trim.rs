@@ -1,0 +1,202 @@
+//! The trim before each run: the oldest half of too many turns goes, then text alone or another half for the budget.
+//!
+//! It runs once for each message of the user, not between the steps of a run, and does not check again what it did.
+
+use super::compress::compress_turn;
+use super::estimate::messages_tokens;
+use super::flush::{Flush, Flushed, Reason, flush};
+use super::inject::injection_target;
+use super::turn::turns;
+use crate::chat::ChatMessage;
+use std::ops::Range;
+
+/// `COMPRESS_THRESHOLD`: fewer turns than this are flattened, never dropped.
+pub const FEW_TURNS: usize = 5;
+
+/// What the trim goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Turns that may stay.
+    pub max_turns: usize,
+    /// Tokens that may stay, the instructions included.
+    pub max_tokens: u64,
+    /// Fewer turns than this are flattened.
+    pub few_turns: usize,
+    /// There is a memory that dropped messages are handed to.
+    pub has_memory: bool,
+}
+
+/// What a trim left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trimmed {
+    /// The conversation.
+    pub messages: Vec<ChatMessage>,
+    /// Messages dropped in front; none if the turns were flattened, so that nothing is where it was.
+    pub dropped: Option<usize>,
+    /// What was handed to the memory.
+    pub flushes: Vec<Flush>,
+}
+
+/// Drops the oldest half of the turns if there are more than the limit: the index of the first message kept, and how
+/// many turns went.
+pub(super) fn turns_over_limit(turns: &[Range<usize>], max_turns: usize) -> Option<(usize, usize)> {
+    (turns.len() > max_turns).then(|| older_half(turns))
+}
+
+/// Where the newer half begins, and how many turns stand before it.
+pub(super) fn older_half(turns: &[Range<usize>]) -> (usize, usize) {
+    let n_removed = turns.len() / 2;
+    (turns.get(n_removed).map_or(0, |turn| turn.start), n_removed)
+}
+
+/// All turns as plain text.
+pub(super) fn flattened(messages: &[ChatMessage], turns: &[Range<usize>]) -> Vec<ChatMessage> {
+    let texts = turns
+        .iter()
+        .map(|turn| compress_turn(&messages[turn.clone()]));
+    texts.flatten().collect()
+}
+
+/// The stages after the cut of old results. `system` is what the instructions count.
+pub fn trim_messages(
+    messages: &[ChatMessage],
+    system: u64,
+    limits: &Limits,
+    flushed: &mut Flushed,
+    log: &mut Vec<String>,
+) -> Trimmed {
+    let mut pass = Pass {
+        messages,
+        limits,
+        flushed,
+        log,
+        flushes: Vec::new(),
+    };
+    let mut turns = turns(messages);
+    let start = pass.limit_turns(&mut turns);
+    let used = messages_tokens(&messages[start..]) + system;
+    if turns.is_empty() || used <= limits.max_tokens {
+        if start > 0 {
+            let kept = messages.len() - start;
+            let line = format!("info:    重建消息列表: {} -> {kept} 条消息", messages.len());
+            pass.log.push(line);
+        }
+        return pass.kept_from(start);
+    }
+    if turns.len() < limits.few_turns {
+        return pass.flatten(&turns, used, system);
+    }
+    pass.halve(&turns, used, system)
+}
+
+struct Pass<'a> {
+    messages: &'a [ChatMessage],
+    limits: &'a Limits,
+    flushed: &'a mut Flushed,
+    log: &'a mut Vec<String>,
+    flushes: Vec<Flush>,
+}
+
+impl Pass<'_> {
+    /// Index of the first message that stays.
+    fn limit_turns(&mut self, turns: &mut Vec<Range<usize>>) -> usize {
+        let Some((start, n_removed)) = turns_over_limit(turns, self.limits.max_turns) else {
+            return 0;
+        };
+        self.log.push(turn_limit_line(
+            turns.len(),
+            n_removed,
+            self.limits.max_turns,
+        ));
+        self.hand_over(0..start, n_removed);
+        turns.drain(..n_removed);
+        start
+    }
+
+    fn flatten(self, turns: &[Range<usize>], used: u64, system: u64) -> Trimmed {
+        let texts = flattened(self.messages, turns);
+        let left = messages_tokens(&texts) + system;
+        self.log.push(flatten_line(
+            [used, self.limits.max_tokens, left],
+            [self.limits.few_turns, turns.len()],
+            [self.messages.len(), texts.len()],
+        ));
+        Trimmed {
+            messages: texts,
+            dropped: None,
+            flushes: self.flushes,
+        }
+    }
+
+    fn halve(mut self, turns: &[Range<usize>], used: u64, system: u64) -> Trimmed {
+        let (start, n_removed) = older_half(turns);
+        let first = turns.first().map_or(start, |turn| turn.start);
+        let n_kept = turns.len() - n_removed;
+        self.log.push(halve_line(
+            [used, self.limits.max_tokens],
+            n_kept,
+            n_removed,
+        ));
+        self.hand_over(first..start, n_removed);
+        let left = messages_tokens(&self.messages[start..]) + system;
+        let sizes = [self.messages.len(), self.messages.len() - start];
+        self.log.push(removed_line(n_removed, sizes, [used, left]));
+        self.kept_from(start)
+    }
+
+    /// Hands dropped messages to the memory, if there is one.
+    fn hand_over(&mut self, dropped: Range<usize>, n_turns: usize) {
+        if self.limits.has_memory && !dropped.is_empty() {
+            let target = injection_target(self.messages, dropped.end, n_turns);
+            let dropped = &self.messages[dropped];
+            let flush = flush(dropped, Reason::Trim, target, self.flushed, self.log);
+            self.flushes.push(flush);
+        }
+    }
+
+    fn kept_from(self, start: usize) -> Trimmed {
+        Trimmed {
+            messages: self.messages[start..].to_vec(),
+            dropped: Some(start),
+            flushes: self.flushes,
+        }
+    }
+}
+
+/// What the log says of too many turns.
+pub(super) fn turn_limit_line(n_turns: usize, n_removed: usize, max_turns: usize) -> String {
+    format!(
+        "info: 💾 上下文轮次超限: {n_turns} > {max_turns}，裁剪至 {} 轮（移除 {n_removed} 轮）",
+        n_turns - n_removed
+    )
+}
+
+/// What it says of few turns over budget: tokens used, allowed and left; how few are few, and turns; messages.
+pub(super) fn flatten_line(
+    [used, most, left]: [u64; 3],
+    [few, n_turns]: [usize; 2],
+    [before, after]: [usize; 2],
+) -> String {
+    format!(
+        "info: 📦 上下文tokens超限(轮次<{few}): ~{used} > {most}，压缩全部 {n_turns} 轮为纯文本 \
+         ({before} -> {after} 条消息，~{used} -> ~{left} tokens)"
+    )
+}
+
+/// What it says of many turns over budget, before and after they went.
+pub(super) fn halve_line([used, most]: [u64; 2], n_kept: usize, n_removed: usize) -> String {
+    format!(
+        "info: 🔄 上下文tokens超限: ~{used} > {most}，裁剪至 {n_kept} 轮（移除 {n_removed} 轮）"
+    )
+}
+
+/// The second line of the same.
+pub(super) fn removed_line(
+    n_removed: usize,
+    [before, after]: [usize; 2],
+    [used, left]: [u64; 2],
+) -> String {
+    format!(
+        "info:    移除了 {n_removed} 轮对话 ({before} -> {after} 条消息，~{used} -> ~{left} tokens)"
+    )
+}

@@ -1,0 +1,127 @@
+//! Cases of the trim before a run.
+
+use super::{Case, as_json, count, fields};
+use plimsoll::chat::{Ask, ChatMessage, Heard, converse};
+use plimsoll::systems::cowagent::{
+    Ends, FEW_TURNS, Flush, Flushed, HISTORY_RESULT_CHARS, Limits, SUMMARY_TEMPERATURE, Summarizer,
+    budget, cut_history, daily_entry, daily_header, inject, messages_tokens, sanitize,
+    system_tokens, trim_messages, turns,
+};
+use serde_json::{Map, Value, json};
+
+/// Runs one case.
+pub(super) fn run(case: &Case, mut given: Vec<ChatMessage>) -> Map<String, Value> {
+    let system = system_tokens(case.input["system_prompt"].as_str().unwrap_or_default());
+    let (turns_before, tokens_before) = (turns(&given).len(), messages_tokens(&given));
+    let mut log = Vec::new();
+    cut_history(&mut given, HISTORY_RESULT_CHARS, Ends::Head, &mut log);
+    let limits = limits(&case.config);
+    let trimmed = trim_messages(&given, system, &limits, &mut Flushed::default(), &mut log);
+    let mut messages = trimmed.messages.clone();
+    sanitize(&mut messages, &mut log);
+
+    let mut memory = Memory::default();
+    let mut later = trimmed.messages;
+    for flush in &trimmed.flushes {
+        let summary = memory.write(flush, &case.input);
+        if let (Some(summary), Some(target), Some(dropped)) =
+            (summary, &flush.target, trimmed.dropped)
+        {
+            inject(&mut later, dropped, target, &summary);
+        }
+    }
+    sanitize(&mut later, &mut Vec::new());
+
+    let mut told = fields([
+        ("messages", as_json(&messages)),
+        ("turns_before", json!(turns_before)),
+        ("turns_after", json!(turns(&messages).len())),
+        ("tokens_before", json!(tokens_before)),
+        ("tokens_after", json!(messages_tokens(&messages))),
+        ("system_tokens", json!(system)),
+        ("flushes", flushes(&trimmed.flushes)),
+        ("summary_requests", json!(memory.requests)),
+        ("daily_memory_file", json!(memory.file)),
+        ("log", json!(log)),
+    ]);
+    if later != messages {
+        told.insert("messages_after_async_summary".to_owned(), as_json(&later));
+    }
+    told
+}
+
+/// What the configuration says of the context.
+pub(super) fn limits(config: &Value) -> Limits {
+    let model = config["model"].as_str().unwrap_or_default();
+    let configured = config["agent_max_context_tokens"].as_u64().unwrap_or(0);
+    Limits {
+        max_turns: count(&config["agent_max_context_turns"]),
+        max_tokens: budget(configured, model),
+        few_turns: FEW_TURNS,
+        has_memory: config["memory_manager"].as_bool().unwrap_or(true),
+    }
+}
+
+/// What was handed to the memory.
+pub(super) fn flushes(flushes: &[Flush]) -> Value {
+    let told = flushes.iter().map(|flush| {
+        json!({
+            "reason": flush.reason.name(),
+            "n_messages_passed": flush.n_passed,
+            "dispatched": flush.is_dispatched(),
+            "inject_callback": flush.target.is_some(),
+        })
+    });
+    told.collect()
+}
+
+/// The daily memory file and what the model was asked for it.
+#[derive(Default)]
+struct Memory {
+    requests: Vec<Value>,
+    file: String,
+}
+
+impl Memory {
+    /// Summarizes what was handed over, and writes it down.
+    fn write(&mut self, flush: &Flush, input: &Value) -> Option<String> {
+        let summary = converse(
+            |dialogue| Summarizer::SHIPPED.summarize(&flush.fresh, dialogue),
+            |ask| {
+                self.requests.push(request(ask));
+                stub(input)
+            },
+        )?;
+        if self.file.is_empty() {
+            self.file = daily_header("DATE");
+        }
+        self.file += &daily_entry(flush.reason, "HH:MM", &summary);
+        Some(summary)
+    }
+}
+
+fn request(ask: &Ask) -> Value {
+    let text = |role: &str| {
+        let message = ask.messages.iter().find(|m| m.is(role));
+        message.and_then(ChatMessage::text).unwrap_or_default()
+    };
+    json!({
+        "user_prompt": text("user"),
+        "max_tokens": ask.max_tokens,
+        "temperature": SUMMARY_TEMPERATURE,
+        "system_prompt_chars": text("system").chars().count(),
+    })
+}
+
+/// The model's answer; any other field that begins with `fake_` is a failure.
+fn stub(input: &Value) -> Heard {
+    let fields = input.as_object().into_iter().flatten();
+    let is_off = |value: &Value| value.is_null() || value == &json!(false);
+    let fails = fields
+        .filter(|(key, value)| key.starts_with("fake_") && !is_off(value))
+        .any(|(key, _)| key != "fake_summary");
+    match &input["fake_summary"] {
+        Value::String(text) if !fails => Heard::Text(text.as_str().into()),
+        _ => Heard::Failed("no answer".to_owned()),
+    }
+}
