@@ -1,0 +1,115 @@
+//! Digitorn's mechanisms as stages of a policy, its estimates as meters, its table of windows.
+
+mod emergency;
+mod go_rewrite;
+mod hooks;
+mod provider_view;
+mod tool_result;
+mod turn_limit;
+
+use super::estimate::{hook_units, log_units, tokens_of};
+use super::reminder::Known;
+use super::tool_index::ToolIndex;
+use super::tool_injection::ToolInjection;
+use super::window::window_of;
+use crate::chat::Shape;
+use crate::engine::{NamedAction, NamedMeter, NamedWindow, Scene};
+
+/// Its mechanisms.
+pub static ACTIONS: &[NamedAction] = &[
+    tool_result::ACTION,
+    turn_limit::ACTION,
+    hooks::ACTION,
+    provider_view::ACTION,
+    emergency::ACTION,
+    go_rewrite::COMPACT,
+    go_rewrite::FIT,
+    go_rewrite::MICRO,
+    go_rewrite::EMERGENCY,
+];
+
+/// What its hooks go by.
+pub static METER: NamedMeter = NamedMeter {
+    name: "digitorn",
+    help: "Characters of texts and arguments / 4, rounded up in all, and 150 for each tool call. Pictures, ids, names and tool definitions weigh nothing.",
+    shape: Shape::OpenAi,
+    units: |message| hook_units(message).unwrap_or(0) as u64,
+    tokens: |units| tokens_of(units as usize) as u64,
+    tools: |_| 0,
+};
+
+/// What its document says that hooks go by.
+pub static DOCUMENT_METER: NamedMeter = NamedMeter {
+    name: "digitorn.document",
+    help: "About four characters a token of all messages, as the document says.",
+    shape: Shape::OpenAi,
+    units: |message| log_units(message).unwrap_or(0) as u64,
+    tokens: |units| units / 4,
+    tools: |_| 0,
+};
+
+/// What it takes a model's window to be where none is configured.
+pub static WINDOW: NamedWindow = NamedWindow {
+    name: "digitorn",
+    window: window_of,
+};
+
+/// Whether a preset follows the code or the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    Code,
+    Document,
+}
+
+impl Reading {
+    fn of(settings: &toml::Table) -> Result<Self, String> {
+        match settings.get("reading").map(toml::Value::as_str) {
+            None | Some(Some("code")) => Ok(Self::Code),
+            Some(Some("document")) => Ok(Self::Document),
+            Some(_) => Err("`reading` is code or document".to_owned()),
+        }
+    }
+}
+
+/// Refuses keys that an action does not read.
+fn only(settings: &toml::Table, known: &[&str]) -> Result<(), String> {
+    let unknown = settings.keys().find(|key| !known.contains(&key.as_str()));
+    unknown.map_or(Ok(()), |key| Err(format!("it has no key `{key}`")))
+}
+
+/// How tools are told: as forced by a number (0 by size, then direct, compact direct, discovery), else by their size.
+fn mode_of(scene: &Scene<'_>, max_tokens: i64) -> ToolInjection {
+    match scene.count("tool_injection") {
+        1 => ToolInjection::Direct,
+        2 => ToolInjection::CompactDirect,
+        3 => ToolInjection::Discovery,
+        _ => {
+            let n = scene.tools.len() as u64;
+            ToolInjection::choose(n, max_tokens.max(0) as u64, scene.tools)
+        }
+    }
+}
+
+/// The document knows two modes only.
+fn documented(mode: ToolInjection) -> ToolInjection {
+    match mode {
+        ToolInjection::CompactDirect => ToolInjection::Discovery,
+        other => other,
+    }
+}
+
+fn known<'a>(index: &'a ToolIndex, setup_summary: &'a [String]) -> Known<'a> {
+    Known {
+        tools: Some(index),
+        setup_summary,
+        memory: "",
+    }
+}
+
+fn terms(terms: &[(&str, f64)]) -> Vec<(String, f64)> {
+    let owned = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
+    terms.iter().map(owned).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! The provider refused a request as too long.
+
+use super::super::document;
+use super::super::emergency::{emergency_compact, is_context_overflow};
+use super::super::estimate::log_tokens;
+use super::super::tool_index::ToolIndex;
+use super::{Reading, documented, known, mode_of, only, terms};
+use crate::chat::{Dialogue, Shape, Wants};
+use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use std::sync::Arc;
+
+pub(super) const ACTION: NamedAction = NamedAction {
+    name: "digitorn.emergency",
+    verb: "drop",
+    help: "After a refused request drops old messages without a summary and shortens long ones, once; gives up where it does not recognize the refusal.",
+    shape: Shape::OpenAi,
+    numbers: &[
+        "max_tokens",
+        "keep_recent",
+        "tool_injection",
+        "provider",
+        "attempt",
+    ],
+    make: |settings| {
+        only(settings, &["reading"])?;
+        let reading = Reading::of(settings)?;
+        Ok(Arc::new(Emergency { reading }))
+    },
+};
+
+#[derive(Debug)]
+struct Emergency {
+    reading: Reading,
+}
+
+impl Rewrite for Emergency {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let refusal = refusal(&scene);
+        let is_recognized = self.reading == Reading::Document || is_context_overflow(&refusal);
+        // Another attempt means that the one retry was refused too.
+        if !is_recognized || scene.number("attempt") > 1.0 {
+            return Ok(halted(refusal));
+        }
+        let max_tokens = scene.number("max_tokens") as i64;
+        let keep = scene.number("keep_recent") as i64;
+        let mode = mode_of(&scene, max_tokens);
+        let index = ToolIndex::of_definitions(scene.tools);
+        let known = known(&index, &[]);
+        let before = log_tokens(&scene.messages);
+        let done = match self.reading {
+            Reading::Code => emergency_compact(scene.messages, max_tokens, keep, mode, known),
+            Reading::Document => {
+                document::emergency(scene.messages, max_tokens, keep, documented(mode), known)
+            }
+        };
+        let done = match done {
+            Ok(done) => done,
+            Err(fault) => return Ok(halted(fault.message)),
+        };
+        let after = log_tokens(&done.messages);
+        Ok(Rewritten {
+            terms: terms(&[
+                ("tokens_before", before.unwrap_or(0) as f64),
+                ("tokens_after", after.unwrap_or(0) as f64),
+                ("keep_recent / 2", keep.div_euclid(2) as f64),
+                ("messages_left", done.messages.len() as f64),
+            ]),
+            messages: Some(done.messages),
+            fired: true,
+            log: done.log,
+            ..Rewritten::default()
+        })
+    }
+}
+
+fn halted(why: String) -> Rewritten {
+    Rewritten {
+        halt: Some(why),
+        ..Rewritten::default()
+    }
+}
+
+/// What the provider says: by the number, or by the model where that is 0. Providers of the OpenAI kind (1) use words that are
+/// recognized, Anthropic (2) does not.
+fn refusal(scene: &Scene<'_>) -> String {
+    let is_anthropic = match scene.count("provider") {
+        1 => false,
+        2 => true,
+        _ => scene.model.starts_with("claude"),
+    };
+    let window = scene.window;
+    if is_anthropic {
+        format!("prompt is too long: more than {window} tokens > {window} maximum")
+    } else {
+        format!(
+            "This model's maximum context length is {window} tokens. Please reduce the length of the messages."
+        )
+    }
+}

@@ -1,0 +1,271 @@
+//! The rewrite in Go: compactions by a window's share, a last fitting before the request, and the emergency.
+
+use super::super::fault::signed;
+use super::super::go_rewrite::compact::{Compaction, Summary, summarize, truncate};
+use super::super::go_rewrite::micro_compact::micro_compact;
+use super::super::go_rewrite::{emergency_keep_recent, estimate_tokens, message_text};
+use super::super::safe_split::split_system;
+use super::{only, terms};
+use crate::chat::{Arguments, ChatMessage, Dialogue, Shape, Wants};
+use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Compactions that a request may set off.
+const MOST_TRIES: usize = 8;
+
+/// Messages that a request may be fitted down to.
+const LEAST_KEPT: i64 = 2;
+
+/// Bytes a token where a request is fitted.
+const BYTES_PER_TOKEN: u64 = 3;
+
+/// Bytes of names and braces around a message, and around a call.
+const AROUND: usize = 30;
+
+/// Tokens that a request may always have.
+const LEAST_TOKENS: f64 = 256.0;
+
+pub(super) const COMPACT: NamedAction = NamedAction {
+    name: "digitorn.go_compact",
+    verb: "summarize",
+    help: "Drops the oldest messages for a framed recap or summary; what follows the user's last message stays.",
+    shape: Shape::OpenAi,
+    numbers: &["keep_recent", "strategy", "summary_max_tokens"],
+    make: |settings| Compact::of(settings).map(|c| Arc::new(c) as Arc<dyn Rewrite>),
+};
+
+pub(super) const FIT: NamedAction = NamedAction {
+    name: "digitorn.go_fit",
+    verb: "drop",
+    help: "Compacts up to eight times, keeping half as many messages each time, until a cautious estimate fits.",
+    shape: Shape::OpenAi,
+    numbers: &[
+        "keep_recent",
+        "strategy",
+        "summary_max_tokens",
+        "limit",
+        "estimate_ratio",
+    ],
+    make: |settings| {
+        let compact = Compact::of(settings)?;
+        Ok(Arc::new(Fit { compact }))
+    },
+};
+
+pub(super) const MICRO: NamedAction = NamedAction {
+    name: "digitorn.go_micro",
+    verb: "clear",
+    help: "Shows a line in the place of old, bulky results of tools.",
+    shape: Shape::OpenAi,
+    numbers: &["keep_results", "min_bytes"],
+    make: |settings| {
+        only(settings, &[])?;
+        Ok(Arc::new(Micro))
+    },
+};
+
+pub(super) const EMERGENCY: NamedAction = NamedAction {
+    name: "digitorn.go_emergency",
+    verb: "drop",
+    help: "After a refused request keeps half as many messages, four at least, once.",
+    shape: Shape::OpenAi,
+    numbers: &["keep_recent", "attempt"],
+    make: |settings| {
+        only(settings, &[])?;
+        Ok(Arc::new(Emergency))
+    },
+};
+
+#[derive(Debug)]
+struct Compact {
+    prompt: String,
+}
+
+impl Compact {
+    fn of(settings: &toml::Table) -> Result<Self, String> {
+        only(settings, &["prompt"])?;
+        let prompt = settings.get("prompt").and_then(toml::Value::as_str);
+        let prompt = prompt.ok_or("it wants a `prompt`")?.to_owned();
+        Ok(Self { prompt })
+    }
+
+    /// Compacts once. The recap of an earlier compaction is no message: it is the summary that there was.
+    fn compact(
+        &self,
+        scene: &Scene<'_>,
+        messages: &[ChatMessage],
+        keep: i64,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Compaction, Wants> {
+        let (prior, messages) = match messages.split_first() {
+            Some((recap, rest)) if recap.written.is_some() => {
+                (recap.text().unwrap_or_default(), rest)
+            }
+            _ => ("", messages),
+        };
+        let since = messages.iter().rev().position(|m| m.is("user"));
+        let keep = keep.max(since.map_or(0, |idx| signed(idx) + 1));
+        if scene.number("strategy") < 1.0 {
+            return Ok(truncate(messages, keep, ""));
+        }
+        let summary = Summary {
+            has_model: true,
+            prompt: &self.prompt,
+            max_tokens: scene.count("summary_max_tokens") as u64,
+            prior,
+        };
+        summarize(messages, keep, "", summary, dialogue)
+    }
+}
+
+impl Rewrite for Compact {
+    fn rewrite(
+        &self,
+        mut scene: Scene<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
+        let (system, conversation) = split_system(std::mem::take(&mut scene.messages));
+        let keep = scene.number("keep_recent") as i64;
+        let done = self.compact(&scene, &conversation, keep, dialogue)?;
+        let before = estimate_tokens(&conversation);
+        Ok(rewritten(system, done, before))
+    }
+}
+
+#[derive(Debug)]
+struct Fit {
+    compact: Compact,
+}
+
+impl Rewrite for Fit {
+    fn rewrite(
+        &self,
+        mut scene: Scene<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
+        let (system, mut conversation) = split_system(std::mem::take(&mut scene.messages));
+        let limit = limit_of(&scene);
+        let fixed = definitions(scene.tools) + system.as_ref().map_or(0, written);
+        let request = |messages: &[ChatMessage]| {
+            let bytes: u64 = messages.iter().map(written).sum();
+            (fixed + bytes) / BYTES_PER_TOKEN
+        };
+        let before = request(&conversation);
+        let (mut now, mut dropped) = (before, 0);
+        let mut keep = scene.number("keep_recent") as i64;
+        for _ in 0..MOST_TRIES {
+            if now as f64 <= limit {
+                break;
+            }
+            let done = self
+                .compact
+                .compact(&scene, &conversation, keep, dialogue)?;
+            if done.dropped == 0 {
+                break;
+            }
+            dropped += done.dropped;
+            conversation = done.messages;
+            keep = (keep / 2).max(LEAST_KEPT);
+            now = request(&conversation);
+        }
+        let messages = system.into_iter().chain(conversation).collect();
+        Ok(Rewritten {
+            messages: (dropped > 0).then_some(messages),
+            fired: dropped > 0,
+            terms: terms(&[
+                ("estimate", before as f64),
+                ("estimate_after", now as f64),
+                ("limit / ratio", limit),
+                ("messages_dropped", dropped as f64),
+            ]),
+            ..Rewritten::default()
+        })
+    }
+}
+
+/// Bytes of tools' definitions.
+fn definitions(tools: &[Value]) -> u64 {
+    tools.iter().map(|t| t.to_string().len() as u64).sum()
+}
+
+/// Tokens that a request may be estimated to have.
+fn limit_of(scene: &Scene<'_>) -> f64 {
+    let limit = scene.number("limit") / scene.number("estimate_ratio").max(1.0);
+    limit.floor().max(LEAST_TOKENS)
+}
+
+/// Bytes of a message about as it is sent: its texts escaped, and what stands around them.
+fn written(message: &ChatMessage) -> u64 {
+    let escaped = |text: &str| {
+        let escapes = text
+            .bytes()
+            .filter(|b| matches!(b, b'"' | b'\\' | b'\n' | b'\t' | b'\r'));
+        (text.len() + escapes.count()) as u64
+    };
+    let calls = message.calls().iter().filter_map(|call| {
+        let function = call.function.as_ref()?;
+        let arguments = match &function.arguments {
+            Arguments::Text(text) => escaped(text),
+            Arguments::Json(value) => value.to_string().len() as u64,
+            Arguments::Missing => 0,
+        };
+        Some(arguments + (function.name.len() + AROUND) as u64)
+    });
+    escaped(&message_text(message)) + (message.role.len() + AROUND) as u64 + calls.sum::<u64>()
+}
+
+#[derive(Debug)]
+struct Micro;
+
+impl Rewrite for Micro {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let whole = |name: &str| scene.number(name) as i64;
+        let (keep, least) = (whole("keep_results"), whole("min_bytes"));
+        let (messages, elided) = micro_compact(scene.messages, keep, least);
+        Ok(Rewritten {
+            messages: (!elided.is_empty()).then_some(messages),
+            terms: terms(&[("results_elided", elided.len() as f64)]),
+            ..Rewritten::default()
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Emergency;
+
+impl Rewrite for Emergency {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if scene.number("attempt") > 1.0 {
+            let window = scene.window;
+            let why = format!("This model's maximum context length is {window} tokens.");
+            return Ok(Rewritten {
+                halt: Some(why),
+                ..Rewritten::default()
+            });
+        }
+        let keep = emergency_keep_recent(scene.number("keep_recent") as i64);
+        let (system, mut conversation) = split_system(scene.messages);
+        if conversation.first().is_some_and(|m| m.written.is_some()) {
+            conversation.remove(0);
+        }
+        let before = estimate_tokens(&conversation);
+        let done = truncate(&conversation, keep, "");
+        Ok(rewritten(system, done, before))
+    }
+}
+
+fn rewritten(system: Option<ChatMessage>, done: Compaction, before: u64) -> Rewritten {
+    let after = estimate_tokens(&done.messages);
+    let is_done = done.dropped > 0;
+    Rewritten {
+        terms: terms(&[
+            ("tokens_before", before as f64),
+            ("tokens_after", after as f64),
+            ("messages_dropped", done.dropped as f64),
+        ]),
+        messages: is_done.then(|| system.into_iter().chain(done.messages).collect()),
+        fired: is_done,
+        ..Rewritten::default()
+    }
+}

@@ -1,0 +1,232 @@
+//! The application's hooks at an event of a turn.
+
+use super::super::clock::Clock;
+use super::super::compact::Surroundings;
+use super::super::document::as_documented;
+use super::super::fault::signed;
+use super::super::hook::{Hook, HookState, in_order};
+use super::super::notes::Wording;
+use super::super::runner::HookRunner;
+use super::super::tool_index::ToolIndex;
+use super::super::turn_state::{NEVER_COMPACTED, TurnState};
+use super::{Reading, documented, known, mode_of, only, terms};
+use crate::chat::{ChatMessage, Dialogue, Shape, Wants};
+use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, Rewritten, Scene};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Turns that a compaction of the injected hook rests; it does not say so itself, as it is the action's default.
+const COOLDOWN_TURNS: f64 = 3.0;
+
+pub(super) const ACTION: NamedAction = NamedAction {
+    name: "digitorn.hooks",
+    verb: "summarize",
+    help: "Runs the application's hooks, the injected one among them: at turn_start before a call, at turn_end after results of tools.",
+    shape: Shape::OpenAi,
+    numbers: &[
+        "max_tokens",
+        "output_reserved",
+        "strategy",
+        "keep_recent",
+        "compression_trigger",
+        "summary_max_tokens",
+        "auto_compact",
+        "cooldown",
+        "cooldown_turns",
+        "max_turns",
+        "tool_injection",
+        "uptime",
+    ],
+    make: |settings| {
+        only(settings, &["hooks", "reading", "setup_summary", "agent"])?;
+        Hooks::of(settings).map(|hooks| Arc::new(hooks) as Arc<dyn Rewrite>)
+    },
+};
+
+#[derive(Debug)]
+struct Hooks {
+    own: Vec<Hook>,
+    setup_summary: Vec<String>,
+    agent: String,
+    reading: Reading,
+}
+
+impl Hooks {
+    fn of(settings: &toml::Table) -> Result<Self, String> {
+        let reading = Reading::of(settings)?;
+        let settings = serde_json::to_value(settings).map_err(|e| e.to_string())?;
+        let list = |key: &str| match &settings[key] {
+            Value::Null => Ok(&[][..]),
+            Value::Array(items) => Ok(&**items),
+            _ => Err(format!("`{key}` is a list")),
+        };
+        let hook = |hook: &Value| match reading {
+            Reading::Code => Hook::from_json(hook),
+            Reading::Document => Hook::from_json(&as_documented(hook)),
+        };
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Ok(Self {
+            own: list("hooks")?.iter().map(hook).collect(),
+            setup_summary: list("setup_summary")?.iter().map(text).collect(),
+            agent: text(&settings["agent"]),
+            reading,
+        })
+    }
+
+    /// Its own hooks and, where the numbers ask for it, the injected one.
+    fn all(&self, scene: &Scene<'_>) -> Vec<Hook> {
+        let auto = (scene.number("auto_compact") >= 1.0).then(|| {
+            let strategy = if scene.number("strategy") >= 1.0 {
+                "summarize"
+            } else {
+                "truncate"
+            };
+            let mut hook = Hook::auto_compact(
+                &json!(scene.number("compression_trigger")),
+                strategy,
+                scene.number("keep_recent") as i64,
+                scene.count("summary_max_tokens") as u64,
+            );
+            hook.cooldown = scene.number("cooldown");
+            let rests = scene.number("cooldown_turns");
+            if rests != COOLDOWN_TURNS {
+                let rests = json!(rests as i64);
+                hook.action
+                    .params
+                    .insert("cooldown_turns".to_owned(), rests);
+            }
+            hook
+        });
+        in_order(self.own.clone(), auto)
+    }
+
+    /// Events that are raised here, in their order.
+    fn events(scene: &Scene<'_>) -> &'static [&'static str] {
+        match scene.at {
+            At::AfterTools | At::TurnEnd => &["turn_end"],
+            _ if scene.turn.1 == 0 => &["session_start", "turn_start"],
+            _ => &["turn_start"],
+        }
+    }
+
+    /// The turn restarts with every message of the user; in the document it does not.
+    fn turn(&self, scene: &Scene<'_>) -> i64 {
+        if self.reading == Reading::Document {
+            return signed(scene.step) + 1;
+        }
+        let call = i64::from(scene.turn.1);
+        match scene.at {
+            // Results come in before the next call, or before the next message of the user.
+            At::AfterTools => scene.memory["turn"].as_i64().unwrap_or(call - 1).max(0),
+            _ => call,
+        }
+    }
+
+    fn wording(&self) -> Wording {
+        match self.reading {
+            Reading::Code => Wording::Shipped,
+            Reading::Document => Wording::Document,
+        }
+    }
+
+    fn state(&self, scene: &mut Scene<'_>) -> TurnState {
+        let (max_tokens, reserved) = (scene.number("max_tokens"), scene.number("output_reserved"));
+        let mode = mode_of(scene, max_tokens as i64);
+        let tool_calls = calls_of_turn(&scene.messages);
+        let turn = self.turn(scene);
+        let messages = std::mem::take(&mut scene.messages);
+        let mut state = TurnState::new(messages, max_tokens as i64, reserved as i64);
+        state.start_event(turn, tool_calls);
+        state.max_turns = scene.number("max_turns") as i64;
+        state.trigger = scene.number("compression_trigger");
+        state.agent_id.clone_from(&self.agent);
+        state.is_plain_estimate = self.reading == Reading::Document;
+        state.tool_injection = match self.reading {
+            Reading::Code => mode,
+            Reading::Document => documented(mode),
+        };
+        state.last_compact_turn = scene.memory["last_compact_turn"]
+            .as_i64()
+            .unwrap_or(NEVER_COMPACTED);
+        state
+    }
+}
+
+impl Rewrite for Hooks {
+    fn rewrite(
+        &self,
+        mut scene: Scene<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
+        let hooks = self.all(&scene);
+        let states = hooks.iter().map(|hook| remembered(&scene.memory, hook));
+        let clock = Clock::at(scene.number("uptime") + scene.now);
+        let mut runner = HookRunner::new(&hooks, states.collect(), clock);
+        runner.raises_pre_compact = true;
+        let mut state = self.state(&mut scene);
+        let index = ToolIndex::of_definitions(scene.tools);
+        let around = Surroundings {
+            has_provider: true,
+            known: known(&index, &self.setup_summary),
+            wording: self.wording(),
+        };
+        let before = (state.token_pressure(), state.last_compact_turn);
+        let mut fired = Vec::new();
+        for event in Self::events(&scene) {
+            state.start_event(state.turn, state.tool_calls);
+            fired.extend(runner.run(event, &mut state, around, dialogue)?);
+        }
+        let pressure_after = state.token_pressure();
+        Ok(Rewritten {
+            fired: !fired.is_empty(),
+            terms: terms(&[
+                ("pressure", before.0.unwrap_or(0.0)),
+                ("pressure_after", pressure_after.unwrap_or(0.0)),
+                ("usable", state.effective_max_tokens() as f64),
+                ("turn", state.turn as f64),
+                ("last_compact_turn", before.1 as f64),
+                ("hooks_fired", fired.len() as f64),
+            ]),
+            memory: memory(&runner, &state),
+            log: std::mem::take(&mut runner.log),
+            messages: state.is_changed.then_some(state.messages),
+            halt: None,
+        })
+    }
+}
+
+/// Calls of tools since the user spoke last.
+pub(super) fn calls_of_turn(messages: &[ChatMessage]) -> i64 {
+    let since = messages.iter().rev().take_while(|m| !m.is("user"));
+    since.map(|m| signed(m.calls().len())).sum()
+}
+
+fn remembered(memory: &Memory, hook: &Hook) -> HookState {
+    let kept = &memory[key(hook)];
+    HookState {
+        last_fired: kept["last_fired"].as_f64().unwrap_or(0.0),
+        fire_count: kept["fire_count"].as_u64().unwrap_or(0),
+    }
+}
+
+/// What to keep: of each hook that fired, of the agent, of the turn.
+fn memory(runner: &HookRunner<'_>, state: &TurnState) -> Memory {
+    let fired = runner.hooks().iter().zip(&runner.states);
+    let fired = fired.filter(|(_, state)| state.fire_count > 0);
+    let mut memory: Map<String, Value> = fired
+        .map(|(hook, state)| {
+            let kept = json!({"last_fired": state.last_fired, "fire_count": state.fire_count});
+            (key(hook), kept)
+        })
+        .collect();
+    memory.insert("turn".to_owned(), json!(state.turn));
+    memory.insert(
+        "last_compact_turn".to_owned(),
+        json!(state.last_compact_turn),
+    );
+    Value::Object(memory)
+}
+
+fn key(hook: &Hook) -> String {
+    format!("hook {}", hook.id)
+}

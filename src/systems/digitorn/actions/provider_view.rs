@@ -1,0 +1,35 @@
+//! What the provider is shown: nothing orphaned, no old thoughts. The store stays as it is.
+
+use super::super::provider_view::repaired;
+use super::only;
+use crate::chat::{Dialogue, Shape, Wants};
+use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use std::sync::Arc;
+
+pub(super) const ACTION: NamedAction = NamedAction {
+    name: "digitorn.provider_view",
+    verb: "repair",
+    help: "Leaves out of a request calls that nobody answered, results without a call, and <think> blocks.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |settings| {
+        only(settings, &[])?;
+        Ok(Arc::new(ProviderView))
+    },
+};
+
+#[derive(Debug)]
+struct ProviderView;
+
+impl Rewrite for ProviderView {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let before = scene.messages.len();
+        let messages = repaired(&scene.messages);
+        let dropped = messages.as_ref().map_or(0, |view| before - view.len());
+        Ok(Rewritten {
+            messages,
+            terms: super::terms(&[("messages_left_out", dropped as f64)]),
+            ..Rewritten::default()
+        })
+    }
+}

@@ -1,0 +1,186 @@
+use super::ACTIONS;
+use crate::chat::{ChatMessage, Dialogue, Heard, message_from_json};
+use crate::engine::{Hook, Memory, Rewrite, Rewritten, Scene};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Numbers as the preset has them, for a window of 3,000.
+const NUMBERS: &[(&str, f64)] = &[
+    ("max_tokens", 3_000.0),
+    ("output_reserved", 500.0),
+    ("strategy", 0.0),
+    ("keep_recent", 4.0),
+    ("compression_trigger", 0.5),
+    ("summary_max_tokens", 256.0),
+    ("auto_compact", 1.0),
+    ("cooldown", 30.0),
+    ("cooldown_turns", 3.0),
+    ("max_turns", 50.0),
+    ("tool_injection", 0.0),
+    ("uptime", 1_000.0),
+    ("provider", 0.0),
+    ("attempt", 1.0),
+    ("limit", 2_000.0),
+    ("estimate_ratio", 1.6),
+    ("keep_results", 3.0),
+    ("min_bytes", 4_096.0),
+];
+
+fn action(name: &str, settings: &str) -> Arc<dyn Rewrite> {
+    let action = ACTIONS.iter().find(|a| a.name == name).unwrap();
+    assert!(
+        action
+            .numbers
+            .iter()
+            .all(|n| NUMBERS.iter().any(|(known, _)| known == n))
+    );
+    (action.make)(&toml::from_str(settings).unwrap()).unwrap()
+}
+
+fn scene(messages: Vec<ChatMessage>, turn: (u32, u32), now: f64, memory: Memory) -> Scene<'static> {
+    Scene {
+        messages,
+        tools: &[],
+        numbers: NUMBERS,
+        at: Hook::BeforeCall,
+        step: 7,
+        turn,
+        now,
+        model: "gpt-4o",
+        window: 3_000,
+        memory,
+    }
+}
+
+fn chat(n: usize) -> Vec<ChatMessage> {
+    let mut messages = vec![ChatMessage::new("system", "s")];
+    let role = |idx: usize| {
+        if idx.is_multiple_of(2) {
+            "user"
+        } else {
+            "assistant"
+        }
+    };
+    messages.extend((0..n).map(|idx| ChatMessage::new(role(idx), "x".repeat(2_000))));
+    messages
+}
+
+fn run(rule: &dyn Rewrite, scene: Scene<'_>) -> Rewritten {
+    let answers = [Heard::Text("SUMMARY".into())];
+    rule.rewrite(scene, &mut Dialogue::new(&answers)).unwrap()
+}
+
+#[test]
+fn a_chat_without_tools_compacts_once_and_never_again() {
+    let hooks = action("digitorn.hooks", "");
+    let first = run(&*hooks, scene(chat(9), (9, 0), 100.0, Value::Null));
+    assert_eq!(first.messages.as_ref().unwrap().len(), 6);
+    assert!(first.fired);
+    let again = run(&*hooks, scene(chat(9), (10, 0), 200.0, first.memory));
+    assert!(
+        again.fired && again.messages.is_none(),
+        "it fires and does nothing"
+    );
+    let rested = run(&*hooks, scene(chat(9), (11, 0), 220.0, again.memory));
+    assert!(
+        !rested.fired,
+        "less than 30 seconds later it does not even fire"
+    );
+}
+
+#[test]
+fn own_hooks_keep_their_count_in_the_memory() {
+    let once = r#"hooks = [{ id = "note", on = "turn_start", max_fires = 1, action = { type = "inject_message", content = "N" } }]"#;
+    let hooks = action("digitorn.hooks", once);
+    let short = vec![ChatMessage::new("user", "q")];
+    let first = run(&*hooks, scene(short.clone(), (1, 0), 0.0, Value::Null));
+    let messages = first.messages.unwrap();
+    assert_eq!(messages[0].text(), Some("q\n\n[System note: N]"));
+    assert_eq!(first.memory["hook note"]["fire_count"], 1);
+    let second = run(&*hooks, scene(short, (1, 1), 1.0, first.memory));
+    assert!(!second.fired && second.messages.is_none());
+}
+
+#[test]
+fn the_document_s_example_injects_at_its_turn_only() {
+    let example = r#"
+        hooks = [{ id = "five", on = "turn_start", condition = { type = "turn_count", count = 8 }, action = { type = "inject_message", role = "system", message = "N" } }]
+    "#;
+    let shipped = action("digitorn.hooks", example);
+    let documented = action(
+        "digitorn.hooks",
+        &format!("reading = \"document\"\n{example}"),
+    );
+    let at = |step: usize| Scene {
+        step,
+        ..scene(
+            vec![ChatMessage::new("system", "s")],
+            (1, 0),
+            0.0,
+            Value::Null,
+        )
+    };
+    let late = |call: u32| Scene {
+        turn: (1, call),
+        ..at(7)
+    };
+    assert!(!run(&*shipped, late(9)).fired);
+    let ignored = run(&*shipped, late(10));
+    assert!(ignored.fired && ignored.messages.is_none());
+    assert_eq!(ignored.log, ["hook_inject: no content specified"]);
+    assert!(!run(&*documented, at(6)).fired);
+    assert!(!run(&*documented, at(8)).fired);
+    let injected = run(&*documented, at(7)).messages.unwrap();
+    assert_eq!(injected[0].text(), Some("s\n\nN"));
+}
+
+#[test]
+fn anthropic_s_refusal_is_not_recognized() {
+    let emergency = action("digitorn.emergency", "");
+    let seen = run(&*emergency, scene(chat(9), (1, 0), 0.0, Value::Null));
+    assert_eq!(seen.messages.unwrap().len(), 6);
+    let claude = Scene {
+        model: "claude-sonnet-4",
+        ..scene(chat(9), (1, 0), 0.0, Value::Null)
+    };
+    let missed = run(&*emergency, claude);
+    assert!(missed.messages.is_none());
+    assert!(missed.halt.unwrap().starts_with("prompt is too long"));
+}
+
+#[test]
+fn a_result_is_cut_in_place() {
+    let cut = action("digitorn.cut_result", "");
+    let result =
+        json!({"role": "tool", "tool_call_id": "c", "name": "ls", "content": "y".repeat(6_000)});
+    let done = run(
+        &*cut,
+        scene(vec![message_from_json(&result)], (1, 1), 0.0, Value::Null),
+    );
+    let text = done.messages.unwrap()[0].text().unwrap().to_owned();
+    assert!(text.contains("showing first 4500 of 6000 characters from ls."));
+}
+
+#[test]
+fn the_rewrite_in_go_keeps_half_as_many_until_a_request_fits() {
+    let fit = action("digitorn.go_fit", "prompt = 'P'");
+    let done = run(&*fit, scene(chat(9), (5, 0), 0.0, Value::Null));
+    let messages = done.messages.unwrap();
+    assert_eq!(
+        messages.len(),
+        2 + 2,
+        "system prompt and recap, then the least that it keeps"
+    );
+    let again = run(&*fit, scene(messages, (6, 0), 1.0, Value::Null));
+    assert!(
+        again.messages.is_none(),
+        "what it keeps cannot shrink further"
+    );
+}
+
+#[test]
+fn keys_that_an_action_does_not_read_are_refused() {
+    for action in ACTIONS {
+        assert!((action.make)(&toml::from_str("hoks = []").unwrap()).is_err());
+    }
+}

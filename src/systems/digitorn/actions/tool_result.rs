@@ -1,0 +1,55 @@
+//! A tool's result is cut before it joins the conversation.
+
+use super::super::tool_result::{cut_result, max_result_chars};
+use super::{Reading, only, terms};
+use crate::chat::{Dialogue, Shape, Wants};
+use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use std::sync::Arc;
+
+pub(super) const ACTION: NamedAction = NamedAction {
+    name: "digitorn.cut_result",
+    verb: "cut",
+    help: "Cuts a tool's result to half of the usable window, a list at an item, and tells the model so.",
+    shape: Shape::OpenAi,
+    numbers: &["max_tokens", "output_reserved"],
+    make: |settings| {
+        only(settings, &["reading"])?;
+        let reading = Reading::of(settings)?;
+        Ok(Arc::new(CutResult { reading }))
+    },
+};
+
+#[derive(Debug)]
+struct CutResult {
+    reading: Reading,
+}
+
+impl Rewrite for CutResult {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let whole = |name: &str| scene.number(name) as i64;
+        let most = max_result_chars(whole("max_tokens"), whole("output_reserved"));
+        let (mut longest, mut left, mut n_cut) = (0, 0, 0);
+        let mut messages = scene.messages;
+        for message in messages.iter_mut().filter(|m| m.is("tool")) {
+            let Some(text) = message.text() else { continue };
+            let tool = message.name.as_deref().unwrap_or("tool");
+            let cuts_short_lists = self.reading == Reading::Document;
+            if let Some(cut) = cut_result(text, most, tool, cuts_short_lists) {
+                longest = longest.max(text.chars().count());
+                left += cut.chars().count();
+                n_cut += 1;
+                *message = message.with_text(cut);
+            }
+        }
+        Ok(Rewritten {
+            messages: (n_cut > 0).then_some(messages),
+            fired: n_cut > 0,
+            terms: terms(&[
+                ("max_chars", most as f64),
+                ("result_chars", longest as f64),
+                ("chars_left", left as f64),
+            ]),
+            ..Rewritten::default()
+        })
+    }
+}

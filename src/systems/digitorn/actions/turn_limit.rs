@@ -1,0 +1,41 @@
+//! The model is told to come to an end shortly before its turns run out.
+
+use super::super::agent_loop::turn_limit_warning;
+use super::hooks::calls_of_turn;
+use super::{only, terms};
+use crate::chat::{Dialogue, Shape, Wants};
+use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use std::sync::Arc;
+
+pub(super) const ACTION: NamedAction = NamedAction {
+    name: "digitorn.turn_limit",
+    verb: "inject",
+    help: "Two calls before a turn's limit, tells the model to stop calling tools.",
+    shape: Shape::OpenAi,
+    numbers: &["max_turns"],
+    make: |settings| {
+        only(settings, &[])?;
+        Ok(Arc::new(TurnLimit))
+    },
+};
+
+#[derive(Debug)]
+struct TurnLimit;
+
+impl Rewrite for TurnLimit {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let turn = i64::from(scene.turn.1);
+        let max_turns = scene.number("max_turns") as i64;
+        let tool_calls = calls_of_turn(&scene.messages);
+        let mut messages = scene.messages;
+        let warning = turn_limit_warning(turn, max_turns, tool_calls);
+        let is_near = warning.is_some();
+        messages.extend(warning);
+        Ok(Rewritten {
+            messages: is_near.then_some(messages),
+            fired: is_near,
+            terms: terms(&[("turn", turn as f64), ("max_turns", max_turns as f64)]),
+            ..Rewritten::default()
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! `compact_context`: old messages give way to a note or to a summary.
+//!
+//! Source: `_exec_compact_context` of `runtime/hooks.py`, mbathe/digitorn-bridge @8d8eb4a6.
+
+use super::fault::{Fault, Stop, class_of, head, number, signed, whole, with_commas};
+use super::notes::{Wording, rebuild};
+use super::reminder::{Known, context_reminder};
+use super::safe_split::{safe_keep, split_system};
+use super::transcript::summary_request;
+use super::turn_state::TurnState;
+use crate::chat::{ChatMessage, Dialogue, Heard, python_str};
+use serde_json::{Map, Value, json};
+
+/// Turns between two compactions, unless a hook says otherwise.
+const COOLDOWN_TURNS: i64 = 3;
+
+/// Messages that stay, unless a hook says otherwise.
+const KEEP_RECENT: i64 = 10;
+
+/// Most tokens of a summary, unless a hook says otherwise.
+const SUMMARY_MAX_TOKENS: u64 = 1_024;
+
+/// Characters that a kept message may always have.
+const LEAST_CAP: i64 = 4_000;
+
+/// Characters of a capped message that its marker is given.
+const MARKER_ROOM: usize = 300;
+
+/// What a compaction draws on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surroundings<'a> {
+    /// Whether a model can be asked for a summary.
+    pub has_provider: bool,
+    /// What the reminder is made of.
+    pub known: Known<'a>,
+    /// How notes are worded.
+    pub wording: Wording,
+}
+
+/// How many of the newest messages a hook wants to keep, if it is time to compact at all.
+///
+/// # Errors
+/// As the original raises, on parameters of another type.
+pub fn messages_to_keep(
+    state: &TurnState,
+    params: &Map<String, Value>,
+) -> Result<Option<i64>, Fault> {
+    let rests = params
+        .get("cooldown_turns")
+        .map_or(Ok(COOLDOWN_TURNS as f64), |turns| {
+            let mismatch = || {
+                let class = class_of(turns);
+                format!("'<' not supported between instances of 'int' and '{class}'")
+            };
+            number(turns).ok_or_else(|| Fault::of_type(mismatch()))
+        })?;
+    if ((state.turn - state.last_compact_turn) as f64) < rests {
+        return Ok(None);
+    }
+    let keep = params
+        .get("keep_recent")
+        .or_else(|| params.get("keep_last"));
+    let keep = keep.map_or(Ok(KEEP_RECENT), |keep| {
+        whole(keep).ok_or_else(|| no_count(keep))
+    })?;
+    Ok((signed(state.messages.len()) > keep.saturating_add(1)).then_some(keep))
+}
+
+fn no_count(value: &Value) -> Fault {
+    Fault::of_type(match value {
+        Value::String(_) => "can only concatenate str (not \"int\") to str".to_owned(),
+        Value::Number(_) => "list indices must be integers or slices, not float".to_owned(),
+        other => format!(
+            "unsupported operand type(s) for +: '{}' and 'int'",
+            class_of(other)
+        ),
+    })
+}
+
+/// Compacts, once the checks of [`messages_to_keep`] are passed. One pass: the pressure may still be high afterwards.
+///
+/// # Errors
+/// [`Stop`] if a summary is needed first, or as the original raises.
+pub fn compact(
+    state: &mut TurnState,
+    params: &Map<String, Value>,
+    keep_recent: i64,
+    around: Surroundings<'_>,
+    dialogue: &mut Dialogue<'_>,
+    log: &mut Vec<String>,
+) -> Result<(), Stop> {
+    let (system, conversation) = split_system(state.messages.clone());
+    if signed(conversation.len()) <= keep_recent {
+        return Ok(());
+    }
+    let n_kept = safe_keep(&conversation, keep_recent)?;
+    let (old, kept) = conversation.split_at(conversation.len() - n_kept);
+    if old.is_empty() {
+        return Ok(());
+    }
+    let reminder = context_reminder(around.known, state.tool_injection, kept)?;
+    let strategy = params.get("strategy").cloned();
+    let strategy = strategy.unwrap_or_else(|| json!("summarize"));
+    let note = match strategy.as_str() {
+        Some("truncate") => Some(around.wording.dropped(old.len(), &reminder)),
+        Some("summarize") => Some(summarize(old, params, &reminder, around, dialogue, log)?),
+        // Any other strategy removes nothing, and all else happens as if it had.
+        _ => None,
+    };
+    if let Some(note) = note {
+        state.replace(rebuild(system, note, kept));
+    }
+    cap_messages(state);
+    state.forget_estimate();
+    state.last_compact_turn = state.turn;
+    let pressure = state.token_pressure()? * 100.0;
+    log.push(format!(
+        "hook_compact: {} — {} msgs compacted, {} kept, pressure: {pressure:.1}%",
+        python_str(&strategy),
+        old.len(),
+        kept.len()
+    ));
+    Ok(())
+}
+
+/// A summary, or the note of a truncation where there is no model or it fails. An empty answer is a summary.
+fn summarize(
+    old: &[ChatMessage],
+    params: &Map<String, Value>,
+    reminder: &str,
+    around: Surroundings<'_>,
+    dialogue: &mut Dialogue<'_>,
+    log: &mut Vec<String>,
+) -> Result<ChatMessage, Stop> {
+    if !around.has_provider {
+        log.push("hook_compact: no provider for summarize, falling back to truncate".to_owned());
+        return Ok(around.wording.dropped(old.len(), reminder));
+    }
+    let prompt = params.get("summary_prompt").and_then(Value::as_str);
+    let most = params.get("summary_max_tokens").and_then(Value::as_u64);
+    let request = summary_request(old, prompt, most.unwrap_or(SUMMARY_MAX_TOKENS))?;
+    Ok(match dialogue.ask(request)? {
+        Heard::Text(summary) => around.wording.summarized(old.len(), &summary, reminder),
+        Heard::Called => around.wording.summarized(old.len(), "", reminder),
+        Heard::Failed(why) => {
+            log.push(format!(
+                "hook_compact: summarize failed ({why}), falling back to truncate"
+            ));
+            around.wording.dropped(old.len(), reminder)
+        }
+    })
+}
+
+/// Shortens what is too long for a tenth of the window. The first message is spared, whatever it is.
+fn cap_messages(state: &mut TurnState) {
+    let cap = (state.max_tokens.div_euclid(10).saturating_mul(4)).max(LEAST_CAP) as usize;
+    let mut is_changed = false;
+    for message in state.messages.iter_mut().skip(1) {
+        let Some(text) = message.text() else { continue };
+        let chars = text.chars().count();
+        if chars <= cap {
+            continue;
+        }
+        let cut = cap - MARKER_ROOM;
+        let capped = format!(
+            "{}\n\n[TRUNCATED: this {} message was {} chars, only first {} shown. The full content was too large for \
+             the context window. Use start_line/end_line to read specific sections of large files instead of reading \
+             the entire file.]",
+            head(text, cut),
+            message.role,
+            with_commas(chars),
+            with_commas(cut)
+        );
+        *message = message.with_text(capped);
+        is_changed = true;
+    }
+    state.is_changed |= is_changed;
+}

@@ -1,0 +1,141 @@
+//! What happens when the provider refuses a request as too long: a truncation without a model, then one more try.
+//!
+//! Source: `runtime/compaction.py` of mbathe/digitorn-bridge.
+
+use super::fault::{Fault, head, signed};
+use super::notes::{Wording, rebuild};
+use super::reminder::{Known, context_reminder};
+use super::safe_split::{safe_keep, split_system};
+use super::tool_injection::ToolInjection;
+use crate::chat::ChatMessage;
+
+/// What an error says, in any case of letters, if it is taken for an overflow.
+const OVERFLOWS: &[&str] = &[
+    "maximum context length",
+    "context_length_exceeded",
+    "context window",
+    "reduce the length of the messages",
+    "too many tokens",
+    "token limit",
+];
+
+/// Messages that an emergency keeps at least.
+const LEAST_KEPT: i64 = 4;
+
+/// Characters that a message may have in any window.
+const LEAST_CHARS: i64 = 4_000;
+
+/// Characters of a shortened message that its marker is given.
+const MARKER_ROOM: usize = 500;
+
+/// Whether an error of a provider is taken for an overflow.
+pub fn is_context_overflow(error: &str) -> bool {
+    let error = error.to_lowercase();
+    OVERFLOWS.iter().any(|words| error.contains(words))
+}
+
+/// What came of an emergency.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Emergency {
+    /// The conversation afterwards.
+    pub messages: Vec<ChatMessage>,
+    /// What was logged.
+    pub log: Vec<String>,
+}
+
+/// Makes room. Neither the turn of the last compaction nor any hook is touched.
+///
+/// # Errors
+/// As the reminder raises.
+pub fn emergency_compact(
+    messages: Vec<ChatMessage>,
+    max_tokens: i64,
+    keep_recent: i64,
+    mode: ToolInjection,
+    known: Known<'_>,
+) -> Result<Emergency, Fault> {
+    let keep = keep_recent.div_euclid(2).max(LEAST_KEPT);
+    let (system, conversation) = split_system(messages);
+    let n = conversation.len();
+    if signed(n) <= keep {
+        let whole = truncate_oversized(joined(system, conversation), max_tokens);
+        let log = format!("emergency_compact: truncated oversized messages ({n} msgs)");
+        return Ok(done(whole, [log]));
+    }
+    let n_kept = safe_keep(&conversation, keep)?;
+    if n_kept == n {
+        return forced(system, conversation, max_tokens, mode, known);
+    }
+    let (old, kept) = conversation.split_at(n - n_kept);
+    let reminder = context_reminder(known, mode, kept)?;
+    let note = Wording::Shipped.dropped(old.len(), &reminder);
+    let rebuilt = truncate_oversized(rebuild(system, note, kept), max_tokens);
+    let log = format!(
+        "emergency_compact: truncated {} messages, kept {n_kept}",
+        old.len()
+    );
+    Ok(done(rebuilt, [log]))
+}
+
+/// The whole conversation is one chain: long messages are shortened, then the older half goes, pairs or no pairs.
+fn forced(
+    system: Option<ChatMessage>,
+    conversation: Vec<ChatMessage>,
+    max_tokens: i64,
+    mode: ToolInjection,
+    known: Known<'_>,
+) -> Result<Emergency, Fault> {
+    let mut log = vec![
+        "emergency_compact: safe split returned empty, forcing aggressive truncation of oversized messages and \
+         dropping oldest half"
+            .to_owned(),
+    ];
+    let shortened = truncate_oversized(joined(system, conversation), max_tokens);
+    let (system, conversation) = split_system(shortened);
+    if signed(conversation.len()) <= LEAST_KEPT {
+        return Ok(done(joined(system, conversation), log));
+    }
+    let (old, kept) = conversation.split_at(conversation.len() / 2);
+    let reminder = context_reminder(known, mode, kept)?;
+    let note = Wording::Shipped.dropped(old.len(), &reminder);
+    log.push(format!(
+        "emergency_compact: forced drop of {} oldest messages",
+        old.len()
+    ));
+    Ok(done(rebuild(system, note, kept), log))
+}
+
+fn joined(system: Option<ChatMessage>, conversation: Vec<ChatMessage>) -> Vec<ChatMessage> {
+    system.into_iter().chain(conversation).collect()
+}
+
+fn done(messages: Vec<ChatMessage>, log: impl IntoIterator<Item = String>) -> Emergency {
+    let log = log.into_iter().collect();
+    Emergency { messages, log }
+}
+
+/// Shortens every message whose text has more characters than the window has tokens, the system prompt too.
+pub fn truncate_oversized(mut messages: Vec<ChatMessage>, max_tokens: i64) -> Vec<ChatMessage> {
+    let most = (max_tokens.div_euclid(4).saturating_mul(4)).max(LEAST_CHARS) as usize;
+    for message in &mut messages {
+        let Some(text) = message.text() else { continue };
+        let chars = text.chars().count();
+        if chars <= most {
+            continue;
+        }
+        let role = if message.role.is_empty() {
+            "unknown"
+        } else {
+            &message.role
+        };
+        let cut = most - MARKER_ROOM;
+        let shortened = format!(
+            "{}\n\n EMERGENCY TRUNCATION: this {role} message was {chars} characters but exceeded the context window. \
+             Only the first {cut} characters are shown.\nIf this was a tool result, the data above is partial. Do NOT \
+             guess or invent the missing content. Use a more specific query to get the information you need.",
+            head(text, cut)
+        );
+        *message = message.with_text(shortened);
+    }
+    messages
+}

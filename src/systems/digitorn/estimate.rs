@@ -1,0 +1,127 @@
+//! The two estimates of tokens: the one hooks and pressure go by, and the one that emergencies log.
+//!
+//! Source: `runtime/hooks.py` (`TurnState`) and `runtime/compaction.py` of mbathe/digitorn-bridge. Both count
+//! characters of texts and arguments. Ids, roles, pictures and tool definitions weigh nothing in either.
+
+use super::fault::{Fault, class_of, is_true, len, signed};
+use crate::chat::{Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, python_str};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Added for each tool call, in tokens.
+const PER_CALL: usize = 150;
+
+/// Characters a token.
+pub const CHARS_PER_TOKEN: usize = 4;
+
+/// What hooks and pressure go by: characters / 4 rounded up, and 150 for each tool call.
+///
+/// # Errors
+/// As the original raises, on a text block whose text is no text.
+pub fn hook_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
+    let units = messages.iter().map(hook_units);
+    Ok(signed(tokens_of(units.sum::<Result<usize, Fault>>()?)))
+}
+
+/// What a message adds to that, in quarters of a token.
+pub(super) fn hook_units(message: &ChatMessage) -> Result<usize, Fault> {
+    let mut units = content_chars(&message.content)?;
+    if has_calls(message) {
+        let calls = calls(message)?;
+        units += calls.len() * PER_CALL * CHARS_PER_TOKEN;
+        units += calls.iter().map(argument_chars).sum::<usize>();
+    }
+    Ok(units)
+}
+
+/// Tokens of quarters of tokens.
+pub(super) fn tokens_of(units: usize) -> usize {
+    units.div_ceil(CHARS_PER_TOKEN)
+}
+
+/// What emergencies log: characters, names of tools included, / 4 rounded down.
+///
+/// # Errors
+/// As the original raises: on `tool_calls: null`, and on a text block whose text is no text.
+pub fn log_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
+    let chars = messages.iter().map(log_units);
+    let chars: usize = chars.sum::<Result<_, _>>()?;
+    Ok(signed(chars / CHARS_PER_TOKEN))
+}
+
+/// What a message adds to that, in characters.
+pub(super) fn log_units(message: &ChatMessage) -> Result<usize, Fault> {
+    let mut chars = content_chars(&message.content)?;
+    for call in calls(message)? {
+        chars += name(call).map_or(0, |name| name.chars().count());
+        chars += argument_chars(call);
+    }
+    Ok(chars)
+}
+
+fn content_chars(content: &Content) -> Result<usize, Fault> {
+    match content {
+        Content::Text(text) => Ok(text.text.chars().count()),
+        Content::Blocks(blocks) => blocks.iter().map(block_chars).sum(),
+        Content::Missing | Content::Null | Content::Other(_) => Ok(0),
+    }
+}
+
+/// `len(part.get("text", ""))` of what is a dict.
+fn block_chars(block: &Block) -> Result<usize, Fault> {
+    let text = |value: &Value| value.get("text").map_or(Ok(0), len);
+    match &block.body {
+        BlockBody::Text(text) => Ok(text.chars().count()),
+        BlockBody::Image(image) => text(&image.json),
+        BlockBody::Thinking(value) | BlockBody::Other(value) => text(value),
+        BlockBody::ToolUse { .. } | BlockBody::ToolResult { .. } => Ok(0),
+    }
+}
+
+/// Whether `if message.get("tool_calls")` holds.
+pub(super) fn has_calls(message: &ChatMessage) -> bool {
+    match &message.calls {
+        Calls::Missing | Calls::Null => false,
+        Calls::List(calls) => !calls.is_empty(),
+        Calls::Other(value) => is_true(value),
+    }
+}
+
+/// `for call in message.get("tool_calls", [])`.
+pub(super) fn calls(message: &ChatMessage) -> Result<&[Call], Fault> {
+    let no_list =
+        |value: &Value| Fault::of_type(format!("'{}' object is not iterable", class_of(value)));
+    match &message.calls {
+        Calls::Null => Err(no_list(&Value::Null)),
+        Calls::List(calls) => Ok(calls),
+        Calls::Other(value @ (Value::String(_) | Value::Object(_))) if is_true(value) => {
+            let why = "'str' object has no attribute 'get'";
+            Err(Fault::new("AttributeError", why))
+        }
+        Calls::Missing | Calls::Other(Value::String(_) | Value::Object(_)) => Ok(&[]),
+        Calls::Other(value) => Err(no_list(value)),
+    }
+}
+
+/// The name of the tool that a call names.
+pub(super) fn name(call: &Call) -> Option<&str> {
+    match &call.function {
+        Some(function) => Some(&function.name),
+        None => call.rest.get("function")?.get("name")?.as_str(),
+    }
+}
+
+fn argument_chars(call: &Call) -> usize {
+    let text = if let Some(function) = &call.function {
+        match &function.arguments {
+            Arguments::Text(text) => Cow::Borrowed(&**text),
+            Arguments::Json(value) => Cow::Owned(python_str(value)),
+            Arguments::Missing => Cow::Borrowed(""),
+        }
+    } else {
+        let function = call.rest.get("function");
+        let arguments = function.and_then(|function| function.get("arguments"));
+        arguments.map_or(Cow::Borrowed(""), |value| Cow::Owned(python_str(value)))
+    };
+    text.chars().count()
+}

@@ -1,0 +1,49 @@
+//! Old, bulky results of tools give way to a line; nothing is dropped.
+
+use crate::chat::{BlockBody, ChatMessage, Content};
+
+/// Results of which the newest stay whole.
+pub const KEEP_RESULTS: i64 = 3;
+
+/// Bytes from which a result is bulky.
+pub const MIN_BYTES: i64 = 4_096;
+
+/// The messages as they are shown, and which of them were elided.
+pub fn micro_compact(
+    mut messages: Vec<ChatMessage>,
+    keep_results: i64,
+    min_bytes: i64,
+) -> (Vec<ChatMessage>, Vec<usize>) {
+    let keep = keep_results.max(0) as usize;
+    let least = if min_bytes <= 0 { MIN_BYTES } else { min_bytes } as usize;
+    let results = messages.iter().enumerate().filter(|(_, m)| m.is("tool"));
+    let mut old: Vec<usize> = results.map(|(idx, _)| idx).collect();
+    old.truncate(old.len().saturating_sub(keep));
+    old.retain(|idx| messages.get(*idx).is_some_and(|m| bytes(m) >= least));
+    for message in old.iter().copied() {
+        let Some(result) = messages.get_mut(message) else {
+            continue;
+        };
+        let line = format!(
+            "[tool output elided to save context — {} chars. Re-run the tool if you need it again.]",
+            bytes(result)
+        );
+        *result = result.with_text(line);
+    }
+    (messages, old)
+}
+
+/// Bytes of its texts.
+fn bytes(message: &ChatMessage) -> usize {
+    match &message.content {
+        Content::Text(text) => text.text.len(),
+        Content::Blocks(blocks) => {
+            let text = |body: &BlockBody| match body {
+                BlockBody::Text(text) => text.len(),
+                _ => 0,
+            };
+            blocks.iter().map(|block| text(&block.body)).sum()
+        }
+        Content::Missing | Content::Null | Content::Other(_) => 0,
+    }
+}

@@ -1,0 +1,51 @@
+//! `log`: a line in the application's log, with figures of the turn.
+
+use super::fault::{Fault, class_of, signed};
+use super::format::format_text;
+use super::turn_state::TurnState;
+use serde_json::{Map, Value};
+
+/// The line of a hook that gives none.
+const DEFAULT: &str = "Hook fired: turn={turn} tokens={tokens}";
+
+/// Logs.
+///
+/// # Errors
+/// As `str.format` raises.
+pub fn log_message(
+    state: &mut TurnState,
+    params: &Map<String, Value>,
+    log: &mut Vec<String>,
+) -> Result<(), Fault> {
+    let line = filled(state, params, DEFAULT)?;
+    log.push(format!("hook_log: {line}"));
+    Ok(())
+}
+
+/// The message with its placeholders filled; `default` where there is none.
+///
+/// # Errors
+/// As `str.format` raises.
+pub(super) fn filled(
+    state: &mut TurnState,
+    params: &Map<String, Value>,
+    default: &str,
+) -> Result<String, Fault> {
+    let template = match params.get("message") {
+        None => default,
+        Some(Value::String(text)) => text,
+        Some(other) => {
+            let class = class_of(other);
+            let why = format!("'{class}' object has no attribute 'format'");
+            return Err(Fault::new("AttributeError", why));
+        }
+    };
+    let fields = [
+        ("turn", state.turn),
+        ("tokens", state.estimated_tokens()?),
+        ("tools", state.tool_calls),
+        ("messages", signed(state.messages.len())),
+        ("max_turns", state.max_turns),
+    ];
+    format_text(template, &fields)
+}

@@ -1,0 +1,57 @@
+//! What stands in the place of compacted messages.
+
+use crate::chat::ChatMessage;
+
+/// The wording of notes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wording {
+    /// As the shipped code writes them.
+    #[default]
+    Shipped,
+    /// As the document shows them.
+    Document,
+}
+
+impl Wording {
+    /// The note that stands for dropped messages.
+    pub(super) fn dropped(self, n: usize, reminder: &str) -> ChatMessage {
+        let note = match self {
+            Self::Shipped => format!(
+                "[Context compacted: {n} older messages removed to stay within context limits. \
+                 Recent conversation preserved.]"
+            ),
+            Self::Document => "[Earlier messages truncated]".to_owned(),
+        };
+        ChatMessage::notice("system", with_reminder(note, reminder))
+    }
+
+    /// The note that holds a summary.
+    pub(super) fn summarized(self, n: usize, summary: &str, reminder: &str) -> ChatMessage {
+        let note = match self {
+            Self::Shipped => {
+                format!("[Conversation summary — {n} messages compacted]:\n{summary}")
+            }
+            Self::Document => format!("[Summary: {summary}]"),
+        };
+        ChatMessage::summary("system", with_reminder(note, reminder))
+    }
+}
+
+/// The reminder stands below, behind an empty line.
+fn with_reminder(note: String, reminder: &str) -> String {
+    if reminder.is_empty() {
+        note
+    } else {
+        format!("{note}\n\n{reminder}")
+    }
+}
+
+/// System prompt, note, what is kept.
+pub(super) fn rebuild(
+    system: Option<ChatMessage>,
+    note: ChatMessage,
+    kept: &[ChatMessage],
+) -> Vec<ChatMessage> {
+    let head = system.into_iter().chain([note]);
+    head.chain(kept.iter().cloned()).collect()
+}

@@ -1,0 +1,266 @@
+//! Runs the hooks of an event: which act, in which order, and what is told of it.
+//!
+//! Source: `HookRunner` of `runtime/hooks.py`, mbathe/digitorn-bridge @8d8eb4a6.
+
+use super::clock::Clock;
+use super::compact::{Surroundings, compact, messages_to_keep};
+use super::condition::holds;
+use super::fault::{Fault, Stop};
+use super::hook::{Hook, HookState};
+use super::hook_event::HookEvent;
+use super::inject::inject_message;
+use super::log_message::{filled, log_message};
+use super::module_action::module_action;
+use super::turn_state::TurnState;
+use crate::chat::{Dialogue, Wants};
+use serde_json::{Map, Value, json};
+
+/// The hooks of an application with what is remembered of each.
+#[derive(Clone, Debug)]
+pub struct HookRunner<'a> {
+    hooks: &'a [Hook],
+    /// What is remembered of each, in the same order.
+    pub states: Vec<HookState>,
+    /// The clock.
+    pub clock: Clock,
+    /// Whether actions reach the runner themselves, and so raise `pre_compact`.
+    pub raises_pre_compact: bool,
+    /// What was told.
+    pub events: Vec<HookEvent>,
+    /// What was logged.
+    pub log: Vec<String>,
+    is_compacting: bool,
+}
+
+impl<'a> HookRunner<'a> {
+    /// Over hooks in the order they act ([`super::hook::in_order`]).
+    pub fn new(hooks: &'a [Hook], mut states: Vec<HookState>, clock: Clock) -> Self {
+        states.resize(hooks.len(), HookState::default());
+        Self {
+            hooks,
+            states,
+            clock,
+            raises_pre_compact: false,
+            events: Vec::new(),
+            log: Vec::new(),
+            is_compacting: false,
+        }
+    }
+
+    /// The hooks, in the order they act.
+    pub fn hooks(&self) -> &'a [Hook] {
+        self.hooks
+    }
+
+    /// Raises an event. Returns the hooks that fired.
+    ///
+    /// # Errors
+    /// [`Wants`] if a summary is needed first.
+    pub fn run(
+        &mut self,
+        event: &str,
+        state: &mut TurnState,
+        around: Surroundings<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Vec<String>, Wants> {
+        let mut fired = Vec::new();
+        for (idx, hook) in self.hooks.iter().enumerate() {
+            if !self.is_due(idx, hook, event, state) {
+                continue;
+            }
+            match self.fire(idx, hook, state, around, dialogue) {
+                Ok(()) => fired.push(hook.id.clone()),
+                Err(Stop::Wants(wants)) => return Err(wants),
+                Err(Stop::Fault(Fault { message, .. })) => {
+                    self.tell(hook, "error", json!({"error": message}));
+                    self.log.push(format!(
+                        "hook_exec: action '{}' error for hook '{}': {message}",
+                        hook.action.kind, hook.id
+                    ));
+                }
+            }
+        }
+        self.tell_status(state);
+        Ok(fired)
+    }
+
+    /// Whether a hook acts now: event, agent, whether it may fire, condition, and an action that there is.
+    fn is_due(&mut self, idx: usize, hook: &Hook, event: &str, state: &mut TurnState) -> bool {
+        let is_bound_elsewhere = hook
+            .agent_id
+            .as_ref()
+            .is_some_and(|agent| *agent != state.agent_id);
+        if !hook.is_on(event) || is_bound_elsewhere || !self.can_fire(idx, hook) {
+            return false;
+        }
+        let kind = &hook.condition.kind;
+        let id = &hook.id;
+        match holds(kind, &hook.condition.params, state, &mut self.log) {
+            Some(Ok(true)) => {}
+            Some(Ok(false)) => return false,
+            Some(Err(Fault { message, .. })) => {
+                self.log.push(format!(
+                    "hook_eval: condition '{kind}' error for hook '{id}': {message}"
+                ));
+                return false;
+            }
+            None => {
+                self.log.push(format!(
+                    "hook_eval: unknown condition '{kind}' for hook '{id}'"
+                ));
+                return false;
+            }
+        }
+        let kind = &hook.action.kind;
+        let is_known = ACTIONS.contains(&kind.as_str());
+        if !is_known {
+            self.log.push(format!(
+                "hook_exec: unknown action '{kind}' for hook '{id}'"
+            ));
+        }
+        is_known
+    }
+
+    /// Enabled, not worn out, and rested. A clock below the cooldown holds a hook back that never fired.
+    fn can_fire(&mut self, idx: usize, hook: &Hook) -> bool {
+        let state = self.states.get(idx).copied().unwrap_or_default();
+        let is_worn_out = hook.max_fires > 0 && state.fire_count >= hook.max_fires;
+        if !hook.enabled || is_worn_out {
+            return false;
+        }
+        hook.cooldown <= 0.0 || self.clock.read() - state.last_fired >= hook.cooldown
+    }
+
+    /// Acts. The estimate is worked out anew before the action, not after it: the next hook's condition may see an old
+    /// one. It counts as fired whatever the action did, unless that raised.
+    fn fire(
+        &mut self,
+        idx: usize,
+        hook: &Hook,
+        state: &mut TurnState,
+        around: Surroundings<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<(), Stop> {
+        state.forget_estimate();
+        let tokens_before = state.estimated_tokens()?;
+        let start = json!({"condition": hook.condition.kind, "params": hook.action.params});
+        self.tell(hook, "start", start);
+        self.act(hook, state, around, dialogue)?;
+        let fire_count = self.mark_fired(idx);
+        let details = end_details(hook, fire_count, tokens_before, state)?;
+        self.tell(hook, "end", Value::Object(details));
+        Ok(())
+    }
+
+    fn mark_fired(&mut self, idx: usize) -> u64 {
+        let last_fired = self.clock.read();
+        let Some(remembered) = self.states.get_mut(idx) else {
+            return 0;
+        };
+        remembered.last_fired = last_fired;
+        remembered.fire_count += 1;
+        remembered.fire_count
+    }
+
+    fn act(
+        &mut self,
+        hook: &Hook,
+        state: &mut TurnState,
+        around: Surroundings<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<(), Stop> {
+        let params = &hook.action.params;
+        match &*hook.action.kind {
+            "compact_context" => {
+                let Some(keep) = messages_to_keep(state, params)? else {
+                    return Ok(());
+                };
+                // The original recurses without end where such a hook compacts in turn: here it is raised once.
+                if self.raises_pre_compact && !self.is_compacting {
+                    self.is_compacting = true;
+                    let ran = self.run("pre_compact", state, around, dialogue);
+                    self.is_compacting = false;
+                    ran?;
+                }
+                compact(state, params, keep, around, dialogue, &mut self.log)?;
+            }
+            "inject_message" => inject_message(state, params, &mut self.log),
+            "log" => log_message(state, params, &mut self.log)?,
+            _ => {
+                let has_tools = around.known.tools.is_some();
+                module_action(state, params, has_tools, &mut self.log);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, hook: &Hook, phase: &'static str, details: Value) {
+        let details = match details {
+            Value::Object(details) => details,
+            _ => Map::new(),
+        };
+        self.events.push(HookEvent {
+            hook_id: hook.id.clone(),
+            action_type: hook.action.kind.clone(),
+            phase,
+            details,
+        });
+    }
+
+    /// After all hooks of an event; not where the estimate raises.
+    fn tell_status(&mut self, state: &mut TurnState) {
+        let (Ok(pressure), Ok(tokens)) = (state.token_pressure(), state.estimated_tokens()) else {
+            return;
+        };
+        let details = [
+            ("pressure", json!(rounded(pressure))),
+            ("estimated_tokens", json!(tokens)),
+            ("max_tokens", json!(state.effective_max_tokens())),
+            ("threshold", json!(state.trigger)),
+            ("messages", json!(state.messages.len())),
+        ];
+        let details = details.map(|(key, value)| (key.to_owned(), value));
+        self.events.push(HookEvent {
+            hook_id: "_system".to_owned(),
+            action_type: "context_status".to_owned(),
+            phase: "update",
+            details: Map::from_iter(details),
+        });
+    }
+}
+
+/// What is told of a hook that has fired.
+fn end_details(
+    hook: &Hook,
+    fire_count: u64,
+    tokens_before: i64,
+    state: &mut TurnState,
+) -> Result<Map<String, Value>, Fault> {
+    let params = &hook.action.params;
+    let mut details = vec![("fire_count", json!(fire_count))];
+    match &*hook.action.kind {
+        "compact_context" => {
+            // The label's default is not the action's.
+            let strategy = params.get("strategy").cloned();
+            let tokens_after = state.estimated_tokens()?;
+            details.extend([
+                ("strategy", strategy.unwrap_or_else(|| json!("truncate"))),
+                ("tokens_before", json!(tokens_before)),
+                ("tokens_after", json!(tokens_after)),
+                ("tokens_reduced", json!(tokens_before - tokens_after)),
+            ]);
+        }
+        "log" => details.push(("message", json!(filled(state, params, "")?))),
+        _ => {}
+    }
+    let owned = |(key, value): (&str, Value)| (key.to_owned(), value);
+    Ok(details.into_iter().map(owned).collect())
+}
+
+/// Actions that there are.
+const ACTIONS: &[&str] = &["compact_context", "inject_message", "log", "module_action"];
+
+/// `round(value, 4)`.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.4}").parse().unwrap_or(value)
+}

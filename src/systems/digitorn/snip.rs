@@ -1,0 +1,51 @@
+//! The gentle shortening of long messages that the shipped code has and never calls.
+
+use super::fault::{Fault, head, signed, tail};
+use crate::chat::ChatMessage;
+
+/// Characters from which a message is snipped, unless the caller says otherwise.
+pub const THRESHOLD: i64 = 16_000;
+
+/// The newest messages that are spared.
+const SPARED: usize = 4;
+
+/// What is kept of a tool's result: characters of its head and its tail.
+const OF_RESULTS: (usize, usize) = (6_000, 2_000);
+
+/// What is kept of all else.
+const OF_OTHERS: (usize, usize) = (4_000, 1_000);
+
+/// Keeps head and tail of messages beyond a threshold. Returns how many were snipped.
+///
+/// # Errors
+/// `IndexError` on an empty conversation, as the original raises it.
+pub fn snip_oversized(messages: &mut [ChatMessage], threshold: i64) -> Result<usize, Fault> {
+    if messages.is_empty() {
+        return Err(Fault::out_of_range());
+    }
+    let end = messages.len().saturating_sub(SPARED).max(1);
+    let mut snipped = 0;
+    for message in messages.iter_mut().take(end) {
+        let Some(text) = message.text().filter(|_| !message.is("system")) else {
+            continue;
+        };
+        let chars = signed(text.chars().count());
+        if chars <= threshold {
+            continue;
+        }
+        let ((first, last), of) = if message.is("tool") {
+            (OF_RESULTS, " from tool result")
+        } else {
+            (OF_OTHERS, "")
+        };
+        let snipped_text = format!(
+            "{}\n\n[... {} characters snipped{of} ...]\n\n{}",
+            head(text, first),
+            chars - signed(first + last),
+            tail(text, last)
+        );
+        *message = message.with_text(snipped_text);
+        snipped += 1;
+    }
+    Ok(snipped)
+}

@@ -1,0 +1,132 @@
+//! The tools that an application has, as the reminder lists them.
+
+use serde_json::Value;
+
+/// The index of tools.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolIndex {
+    /// Modules, in their order.
+    pub categories: Vec<Category>,
+    /// Tools, in their order.
+    pub tools: Vec<IndexedTool>,
+    /// Sub-agents with what they are for.
+    pub specialists: Vec<(String, String)>,
+    /// Commands of skills.
+    pub skills: Vec<String>,
+}
+
+/// The tools of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Category {
+    /// The module.
+    pub module_id: String,
+    /// Its tools' own names.
+    pub tool_names: Vec<String>,
+}
+
+/// A tool.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexedTool {
+    /// `module.action`.
+    pub fqn: String,
+    /// What it does.
+    pub description: String,
+    /// How it is called, by example.
+    pub examples: Vec<Value>,
+}
+
+impl ToolIndex {
+    /// Reads `{categories: [{module_id, tool_names}], tools: [{fqn, description, examples}], specialists: {id: what for},
+    /// skills: [..]}`.
+    pub fn from_json(value: &Value) -> Self {
+        let items = |key: &str| value[key].as_array().into_iter().flatten();
+        let specialists = value["specialists"].as_object().into_iter().flatten();
+        Self {
+            categories: items("categories").map(Category::from_json).collect(),
+            tools: items("tools").map(IndexedTool::from_json).collect(),
+            specialists: specialists
+                .map(|(id, what)| (id.clone(), text(what)))
+                .collect(),
+            skills: items("skills").map(text).collect(),
+        }
+    }
+
+    /// The index of a session's tool definitions, in either provider's form. What stands before `__` is the module.
+    pub fn of_definitions(definitions: &[Value]) -> Self {
+        let mut index = Self::default();
+        for definition in definitions {
+            let tool = definition.get("function").unwrap_or(definition);
+            let Some(name) = tool["name"].as_str() else {
+                continue;
+            };
+            let fqn = qualified(name);
+            let (module, action) = fqn.split_once('.').unwrap_or(("tools", &fqn));
+            index.add(module, action);
+            index.tools.push(IndexedTool {
+                description: text(&tool["description"]),
+                examples: Vec::new(),
+                fqn,
+            });
+        }
+        index
+    }
+
+    fn add(&mut self, module: &str, action: &str) {
+        let idx = self.categories.iter().position(|c| c.module_id == module);
+        let idx = idx.unwrap_or_else(|| {
+            self.categories.push(Category {
+                module_id: module.to_owned(),
+                tool_names: Vec::new(),
+            });
+            self.categories.len() - 1
+        });
+        if let Some(category) = self.categories.get_mut(idx) {
+            category.tool_names.push(action.to_owned());
+        }
+    }
+
+    /// The tool of this qualified name.
+    pub(super) fn tool(&self, fqn: &str) -> Option<&IndexedTool> {
+        self.tools.iter().find(|tool| tool.fqn == fqn)
+    }
+}
+
+impl Category {
+    fn from_json(value: &Value) -> Self {
+        let names = value["tool_names"].as_array().into_iter().flatten();
+        Self {
+            module_id: text(&value["module_id"]),
+            tool_names: names.map(text).collect(),
+        }
+    }
+}
+
+impl IndexedTool {
+    fn from_json(value: &Value) -> Self {
+        Self {
+            fqn: text(&value["fqn"]),
+            description: text(&value["description"]),
+            examples: value["examples"].as_array().cloned().unwrap_or_default(),
+        }
+    }
+
+    /// Its description up to the first full stop.
+    pub(super) fn short_description(&self) -> &str {
+        let sentence = self.description.split('.').next();
+        sentence
+            .unwrap_or_default()
+            .trim_matches(super::fault::is_space)
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// `module__action`, the name that models see, as `module.action`.
+pub(super) fn qualified(name: &str) -> String {
+    match name.rsplit_once("__") {
+        Some((module, action)) if !module.is_empty() => format!("{module}.{action}"),
+        _ => name.to_owned(),
+    }
+}

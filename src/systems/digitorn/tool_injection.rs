@@ -1,0 +1,59 @@
+//! How the tools are told to the model, which decides what the reminder after a compaction lists.
+
+use crate::chat::{Layout, python_dumps};
+use serde_json::Value;
+
+/// Tokens assumed for a tool whose definition is unknown.
+const FALLBACK_TOKENS: u64 = 200;
+
+/// Tokens of a tool told by name and one line.
+const COMPACT_TOKENS: u64 = 30;
+
+/// Share of the window that tools may take.
+const MAX_SHARE: f64 = 0.20;
+
+/// How tools are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolInjection {
+    /// Every definition.
+    Direct,
+    /// Names and one line each.
+    CompactDirect,
+    /// By tools that look for tools.
+    Discovery,
+}
+
+impl ToolInjection {
+    /// Its name in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::CompactDirect => "compact_direct",
+            Self::Discovery => "discovery",
+        }
+    }
+
+    /// The one of this name; nothing for other names, which force nothing.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [Self::Direct, Self::CompactDirect, Self::Discovery];
+        all.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// What is chosen for so many tools and a window. Without definitions each tool counts a fixed sum.
+    pub fn choose(total_tools: u64, window: u64, definitions: &[Value]) -> Self {
+        let tokens = if definitions.is_empty() {
+            total_tools * FALLBACK_TOKENS
+        } else {
+            let chars = |tool| python_dumps(tool, Layout::UNICODE).chars().count();
+            definitions.iter().map(chars).sum::<usize>() as u64 / 4
+        };
+        let budget = (window as f64 * MAX_SHARE) as u64;
+        if tokens <= budget {
+            Self::Direct
+        } else if total_tools * COMPACT_TOKENS <= budget {
+            Self::CompactDirect
+        } else {
+            Self::Discovery
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! How a tool's result is cut before it enters the conversation.
+//!
+//! Source: `runtime/messages.py` of mbathe/digitorn-bridge @0828486f.
+
+use super::fault::{head, signed};
+use super::python_json::{Top, list, object, read};
+use crate::chat::{Layout, python_dumps};
+use serde_json::{Map, Value};
+
+/// Characters that a result may have in any window.
+const LEAST_CHARS: i64 = 4_000;
+
+/// Characters of the limit that the guidance is given.
+const GUIDANCE_ROOM: i64 = 500;
+
+/// Characters of a plain text that stay at least.
+const LEAST_CUT: i64 = 1_000;
+
+/// Lists of no more items are cut like any text.
+const SHORT_LIST: usize = 10;
+
+/// Characters of a result that enter whole: half of the usable window.
+pub fn max_result_chars(max_tokens: i64, output_reserved: i64) -> i64 {
+    let tokens = max_tokens.saturating_sub(output_reserved).div_euclid(2);
+    tokens.saturating_mul(4).max(LEAST_CHARS)
+}
+
+/// A result as text: a text as it is, a successful one's data, a failed one's error with its data, all else as JSON.
+pub fn serialize_result(result: &Value) -> String {
+    let written = |value: &Value| python_dumps(value, Layout::UNICODE);
+    let data = result.get("data").unwrap_or(&Value::Null);
+    match (result, result.get("success")) {
+        (Value::String(text), _) => text.clone(),
+        (_, Some(Value::Bool(true))) => written(data),
+        (Value::Object(fields), Some(Value::Bool(false))) => {
+            let error = fields.get("error").cloned().unwrap_or(Value::Null);
+            let mut payload = Map::from_iter([("error".to_owned(), error)]);
+            match data {
+                Value::Object(fields) => payload.extend(fields.clone()),
+                data if super::fault::is_true(data) => {
+                    payload.insert("data".to_owned(), data.clone());
+                }
+                _ => {}
+            }
+            written(&Value::Object(payload))
+        }
+        (other, _) => written(other),
+    }
+}
+
+/// The result cut, if it has more characters than it may. A list loses items at its end, an object those of its
+/// `entries`; one item stays, however long, and so what is left may still be above the limit.
+pub fn cut_result(text: &str, most: i64, tool: &str, cuts_short_lists: bool) -> Option<String> {
+    let chars = text.chars().count();
+    if signed(chars) <= most {
+        return None;
+    }
+    let budget = most - GUIDANCE_ROOM;
+    match read(text) {
+        Some(Top::List(items))
+            if items.len() > SHORT_LIST || (cuts_short_lists && !items.is_empty()) =>
+        {
+            let shown = items_within(&items, budget - 2);
+            let kept = list(items.get(..shown).unwrap_or_default());
+            return Some(kept + &guidance(tool, shown, items.len()));
+        }
+        Some(Top::Object(fields)) => {
+            if let Some(cut) = cut_entries(fields, budget, tool) {
+                return Some(cut);
+            }
+        }
+        _ => {}
+    }
+    let cut = budget.max(LEAST_CUT) as usize;
+    Some(format!(
+        "{}\n\nRESULT TRUNCATED: showing first {cut} of {chars} characters from {tool}. The full result was too large \
+         for the context window.\nTo get more specific results, use a narrower query or filter.\nDo NOT guess or invent \
+         content you haven't seen. Only report what is shown above.",
+        head(text, cut)
+    ))
+}
+
+fn cut_entries(
+    mut fields: Vec<super::python_json::Field>,
+    budget: i64,
+    tool: &str,
+) -> Option<String> {
+    let entries = fields.iter_mut().find(|field| field.key == "entries")?;
+    let items = entries.items.take()?;
+    if items.is_empty() {
+        return Some(head(&object(&fields), budget.max(0) as usize).to_owned());
+    }
+    "[]".clone_into(&mut entries.value);
+    let others = signed(object(&fields).chars().count());
+    let shown = items_within(&items, budget - others);
+    let entries = fields.iter_mut().find(|field| field.key == "entries")?;
+    entries.value = list(items.get(..shown).unwrap_or_default());
+    Some(object(&fields) + &guidance(tool, shown, items.len()))
+}
+
+/// How many items, one at least, take no more characters together, commas included.
+fn items_within(items: &[String], room: i64) -> usize {
+    let mut used = -2;
+    let within = items.iter().take_while(|item| {
+        used += signed(item.chars().count()) + 2;
+        used <= room
+    });
+    within.count().max(1)
+}
+
+fn guidance(tool: &str, shown: usize, total: usize) -> String {
+    format!(
+        "\n\n RESULT TRUNCATED: showing {shown} of {total} results from {tool}. The full result was too large for the \
+         context window.\nTo see more results, you can:\n- Use a more specific pattern or filter (e.g. '*.py', \
+         'src/**')\n- Search for a specific filename or keyword instead of listing everything\n- Ask the user to narrow \
+         their request\nDo NOT guess or invent results you haven't seen. Only report what is shown above."
+    )
+}

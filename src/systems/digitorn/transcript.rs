@@ -1,0 +1,107 @@
+//! The request for a summary: the old messages as lines of text.
+
+use super::estimate::{calls, has_calls, name};
+use super::fault::{Fault, class_of, head, is_true, len};
+use crate::chat::{Ask, BlockBody, ChatMessage, Content, python_str};
+use serde_json::Value;
+
+/// Characters of a tool's result that are quoted.
+const MOST_OF_A_RESULT: usize = 500;
+
+/// What is asked for, unless a hook says otherwise.
+const PROMPT: &str = "Summarize the following conversation concisely. Preserve:
+- The user's ORIGINAL REQUEST (what they asked for)
+- Key facts, decisions, and conclusions discovered so far
+- Tool calls made and their results (which tools were used, what they returned)
+- Important data discovered (file contents, query results, etc.)
+- Any errors encountered and how they were resolved
+- Configuration context: file paths, database connections, API endpoints, credentials references, environment \
+variables, and workspace settings
+- WHAT REMAINS TO DO — list the unfinished work clearly
+
+End the summary with a clear 'NEXT STEPS:' section listing what the agent should do next to complete the task.
+
+Respond with only the summary, no preamble.";
+
+/// The request: a prompt and the conversation as one text, without tools and without a limit on its size.
+///
+/// # Errors
+/// As the original raises: on a tool's message without content, and on texts that are none.
+pub fn summary_request(
+    old: &[ChatMessage],
+    prompt: Option<&str>,
+    max_tokens: u64,
+) -> Result<Ask, Fault> {
+    let mut lines = Vec::new();
+    for message in old {
+        lines.extend(line(message)?);
+    }
+    Ok(Ask {
+        messages: vec![
+            ChatMessage::new("system", prompt.unwrap_or(PROMPT)),
+            ChatMessage::new("user", lines.join("\n")),
+        ],
+        with_tools: false,
+        max_tokens: Some(max_tokens),
+    })
+}
+
+/// One message; nothing of one that says and calls nothing.
+fn line(message: &ChatMessage) -> Result<Option<String>, Fault> {
+    let content = said(&message.content)?;
+    let role = if message.role.is_empty() {
+        "unknown"
+    } else {
+        &message.role
+    };
+    let mut text = python_str(&content);
+    if role == "tool" && len(&content)? > MOST_OF_A_RESULT {
+        text = format!(
+            "{}... [truncated tool output]",
+            head(&text, MOST_OF_A_RESULT)
+        );
+    }
+    if has_calls(message) {
+        let names = calls(message)?.iter().map(|call| name(call).unwrap_or("?"));
+        let names: Vec<&str> = names.collect();
+        return Ok(Some(format!(
+            "[{role}]: {text} [called: {}]",
+            names.join(", ")
+        )));
+    }
+    Ok(is_true(&content).then(|| format!("[{role}]: {text}")))
+}
+
+/// The content as a value; the texts of a list joined by spaces.
+fn said(content: &Content) -> Result<Value, Fault> {
+    Ok(match content {
+        Content::Missing => Value::String(String::new()),
+        Content::Null => Value::Null,
+        Content::Text(text) => Value::String((*text.text).to_owned()),
+        Content::Other(value) => value.clone(),
+        Content::Blocks(blocks) => {
+            let mut texts: Vec<&str> = Vec::new();
+            for block in blocks {
+                match &block.body {
+                    BlockBody::Text(text) => texts.push(text),
+                    BlockBody::Other(value) if value.get("type") == Some(&"text".into()) => {
+                        texts.push(text_of(value, texts.len())?);
+                    }
+                    _ => {}
+                }
+            }
+            Value::String(texts.join(" "))
+        }
+    })
+}
+
+fn text_of(block: &Value, idx: usize) -> Result<&str, Fault> {
+    match block.get("text") {
+        None => Ok(""),
+        Some(Value::String(text)) => Ok(text),
+        Some(other) => Err(Fault::of_type(format!(
+            "sequence item {idx}: expected str instance, {} found",
+            class_of(other)
+        ))),
+    }
+}

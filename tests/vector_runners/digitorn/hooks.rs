@@ -1,0 +1,178 @@
+//! Cases of hooks: the injected one over one event, and any over a list of events.
+
+use super::{Case, Setting, listed, messages, number};
+use plimsoll::chat::{Ask, Heard, converse, message_to_json};
+use plimsoll::systems::digitorn::clock::Clock;
+use plimsoll::systems::digitorn::hook::{Hook, in_order};
+use plimsoll::systems::digitorn::hook_event::HookEvent;
+use plimsoll::systems::digitorn::runner::HookRunner;
+use plimsoll::systems::digitorn::turn_state::{MAX_TURNS, NEVER_COMPACTED, ToolContext, TurnState};
+use serde_json::{Value, json};
+
+/// The stubbed model: an answer, or its failure.
+pub(super) fn stub(config: &Value) -> Heard {
+    let kind = config["summary_llm"].as_str().unwrap_or("ok");
+    let fails = ["fail", "error", "raise", "exception", "timeout"];
+    if fails.iter().any(|word| kind.contains(word)) {
+        return Heard::Failed(kind.to_owned());
+    }
+    Heard::Text(match kind {
+        "ok" => "SUMMARY".into(),
+        "empty" => "".into(),
+        "null" => "None".into(),
+        other => other.into(),
+    })
+}
+
+pub(super) fn request(ask: &Ask) -> Value {
+    json!({
+        "messages": ask.messages.iter().map(message_to_json).collect::<Value>(),
+        "tools": Value::Null,
+        "max_tokens": ask.max_tokens,
+    })
+}
+
+pub(super) fn clock(value: &Value) -> Option<Clock> {
+    let readings = match value {
+        Value::Array(readings) => readings.iter().filter_map(Value::as_f64).collect(),
+        other => vec![other.as_f64()?],
+    };
+    Some(Clock::new(readings))
+}
+
+fn told(events: &[HookEvent]) -> Value {
+    events.iter().map(HookEvent::to_json).collect()
+}
+
+/// The application's hooks and, where the case asks for it, the one that is injected.
+pub(super) fn hooks_of(config: &Value) -> Vec<Hook> {
+    let own: Vec<Hook> = config["hooks"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(Hook::from_json)
+        .collect();
+    let is_auto = !config["hooks"].is_array() && config["auto_compact"] != false;
+    let auto = is_auto.then(|| {
+        Hook::auto_compact(
+            config.get("compression_trigger").unwrap_or(&json!(0.75)),
+            config["strategy"].as_str().unwrap_or("summarize"),
+            number(config, "keep_recent", 10),
+            config["summary_max_tokens"].as_u64().unwrap_or(1_024),
+        )
+    });
+    in_order(own, auto)
+}
+
+pub(super) fn state_of(config: &Value, input: &Value, setting: &Setting) -> TurnState {
+    let reserved = number(config, "output_reserved", 4_096);
+    let max_tokens = number(config, "max_tokens", 128_000);
+    let mut state = TurnState::new(messages(&input["messages"]), max_tokens, reserved);
+    state.turn = number(config, "turn", 0);
+    state.max_turns = number(config, "max_turns", MAX_TURNS);
+    state.last_compact_turn = number(config, "last_compact_turn", NEVER_COMPACTED);
+    state.trigger = config["compression_trigger"].as_f64().unwrap_or(0.75);
+    state.tool_injection = setting.mode;
+    config["agent_id"]
+        .as_str()
+        .unwrap_or("main")
+        .clone_into(&mut state.agent_id);
+    state
+}
+
+pub(super) fn auto_compact(case: &Case) -> Value {
+    let config = &case.config;
+    let setting = Setting::new(config);
+    let hooks = hooks_of(config);
+    let first = state_of(config, &case.input, &setting);
+    let mut fresh = first.clone();
+    let (before, pressure) = (fresh.estimated_tokens(), fresh.token_pressure());
+    let clock = clock(&config["monotonic_clock"]).unwrap_or(Clock::at(1_000.0));
+    let mut asked = Vec::new();
+    let (state, runner, fired) = converse(
+        |dialogue| {
+            let mut state = first.clone();
+            let mut runner = HookRunner::new(&hooks, Vec::new(), clock.clone());
+            let fired = runner.run("turn_start", &mut state, setting.around(), dialogue)?;
+            Ok((state, runner, fired))
+        },
+        |ask| {
+            asked.push(request(ask));
+            stub(config)
+        },
+    );
+    let by_brain = config["summary_brain"] == true;
+    let (llm, brain) = if by_brain {
+        (vec![], asked)
+    } else {
+        (asked, vec![])
+    };
+    let mut after = TurnState::new(state.messages.clone(), 1, 0);
+    json!({
+        "messages": listed(&after.messages),
+        "fired": fired,
+        "events": told(&runner.events),
+        "tokens_before": super::or_error(before),
+        "pressure_before": super::or_error(pressure),
+        "tokens_after": super::or_error(after.estimated_tokens()),
+        "last_compact_turn_after": state.last_compact_turn,
+        "summary_llm_calls": llm,
+        "summary_brain_calls": brain,
+    })
+}
+
+pub(super) fn hooks(case: &Case) -> Value {
+    let config = &case.config;
+    let setting = Setting::new(config);
+    let hooks = hooks_of(config);
+    let first = state_of(config, &case.input, &setting);
+    let steps: Vec<&Value> = case.input["steps"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
+    let default_event = config["hooks"][0]["on"].as_str().unwrap_or("turn_end");
+    let mut n_asked = 0;
+    let (state, told) = converse(
+        |dialogue| {
+            let mut state = first.clone();
+            let mut runner = HookRunner::new(&hooks, Vec::new(), Clock::at(1_000.0));
+            let mut lines = Vec::new();
+            for step in &steps {
+                state.start_event(number(step, "turn", 0), number(step, "tools", 0));
+                state.max_turns = number(step, "max_turns", state.max_turns);
+                let agent = step["agent_id"].as_str().unwrap_or(&first.agent_id);
+                agent.clone_into(&mut state.agent_id);
+                state.tool = tool_of(step);
+                state.messages.extend(messages(&step["append"]));
+                runner.clock = clock(&step["clock"]).unwrap_or(runner.clock);
+                runner.events.clear();
+                let event = step["event"].as_str().unwrap_or(default_event);
+                let fired = runner.run(event, &mut state, setting.around(), dialogue)?;
+                lines.push(json!({
+                    "step": step,
+                    "fired": fired,
+                    "events": self::told(&runner.events),
+                    "n_messages": state.messages.len(),
+                    "last_compact_turn": state.last_compact_turn,
+                }));
+            }
+            Ok((state, lines))
+        },
+        |_| {
+            n_asked += 1;
+            stub(config)
+        },
+    );
+    json!({"messages": listed(&state.messages), "steps": told, "summary_llm_calls": n_asked})
+}
+
+fn tool_of(step: &Value) -> Option<ToolContext> {
+    let tool = step.get("tool").filter(|tool| tool.is_object())?;
+    Some(ToolContext {
+        name: tool["name"].as_str().unwrap_or_default().to_owned(),
+        params: tool["params"].clone(),
+        result: tool["result"].clone(),
+        error: tool["error"].as_str().map(str::to_owned),
+    })
+}

@@ -1,0 +1,108 @@
+//! Cases of whole conversations: a script of users, tools and answers.
+
+use super::hooks::{hooks_of, state_of, stub};
+use super::{Case, Setting, listed};
+use plimsoll::chat::{ChatMessage, converse, message_from_json};
+use plimsoll::systems::digitorn::agent_loop::{AgentLoop, Exchange, Step, Trace};
+use plimsoll::systems::digitorn::clock::Clock;
+use plimsoll::systems::digitorn::fault::Stop;
+use plimsoll::systems::digitorn::runner::HookRunner;
+use serde_json::{Value, json};
+
+/// The clock before the first turn.
+const START: f64 = 1_000.0;
+
+/// The system prompt that every script is played with.
+const SYSTEM: &str = "You are a careful operations assistant. You are a careful operations assistant. You are a \
+    careful operations assistant. ";
+
+pub(super) fn replay(case: &Case) -> Value {
+    let config = &case.config;
+    let setting = Setting::new(config);
+    let hooks = hooks_of(config);
+    let mut first = state_of(config, &case.input, &setting);
+    if first.messages.is_empty() {
+        first.messages.push(ChatMessage::new("system", SYSTEM));
+    }
+    let script = case.input["script"].as_array().into_iter().flatten();
+    let script: Vec<Exchange> = script.map(exchange).collect();
+    let mut n_asked = 0;
+    let played = converse(
+        |dialogue| {
+            let mut agent = AgentLoop {
+                runner: HookRunner::new(&hooks, Vec::new(), Clock::at(START)),
+                state: first.clone(),
+                clock: config["monotonic_clock"].as_f64().unwrap_or(START),
+            };
+            let mut traces: Vec<Trace> = Vec::new();
+            for exchange in &script {
+                match agent.answer(exchange, setting.around(), dialogue) {
+                    Ok(turns) => traces.extend(turns),
+                    Err(Stop::Wants(wants)) => return Err(wants),
+                    Err(Stop::Fault(fault)) => return Ok(Err(fault)),
+                }
+            }
+            Ok(Ok((agent.state.messages, traces)))
+        },
+        |_| {
+            n_asked += 1;
+            stub(config)
+        },
+    );
+    match played {
+        Ok((messages, traces)) => json!({
+            "messages": listed(&messages),
+            "trace": traces.iter().map(told).collect::<Value>(),
+            "summary_llm_calls": n_asked,
+        }),
+        Err(fault) => json!({"error": fault.to_string()}),
+    }
+}
+
+fn told(trace: &Trace) -> Value {
+    json!({
+        "turn": trace.turn,
+        "clock": trace.clock,
+        "pressure_before": trace.pressure_before,
+        "tokens_before": trace.tokens_before,
+        "tokens_after": trace.tokens_after,
+        "fired": trace.fired,
+        "n_messages": trace.n_messages,
+        "last_compact_turn": trace.last_compact_turn,
+    })
+}
+
+fn exchange(value: &Value) -> Exchange {
+    let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    Exchange {
+        user: text("user"),
+        steps: value["steps"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(step)
+            .collect(),
+        answer: text("answer"),
+        seconds: value["dt"].as_f64().unwrap_or(0.0),
+    }
+}
+
+/// `n` calls of the reading tool, each with the same result.
+fn step(value: &Value) -> Step {
+    let id = value["id"].as_str().unwrap_or_default();
+    let n = value["n"].as_u64().unwrap_or(1);
+    let result = value["result"].as_str().unwrap_or_default();
+    let call = |idx| {
+        json!({
+            "id": format!("{id}_{idx}"),
+            "type": "function",
+            "function": {"name": "filesystem__read", "arguments": "{\"path\": \"f\"}"},
+        })
+    };
+    let calls: Vec<Value> = (0..n).map(call).collect();
+    let assistant = message_from_json(&json!({"role": "assistant", "tool_calls": calls}));
+    Step {
+        calls: assistant.calls().to_vec(),
+        results: vec![result.to_owned(); calls.len()],
+    }
+}
