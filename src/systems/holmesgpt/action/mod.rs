@@ -1,0 +1,115 @@
+//! `HolmesGPT`'s mechanisms as stages of a policy, and how it counts.
+
+mod compact;
+mod fair;
+mod settings;
+mod spill;
+
+use super::count::Llm;
+use super::limits::{self, Limits, Overrides, Reserve};
+use super::tokenizer::Tokenizer;
+use crate::chat::{ChatMessage, Shape};
+use crate::engine::{NamedAction, NamedMeter, NamedWindow};
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// What presets may name.
+pub static ACTIONS: &[NamedAction] = &[spill::SPILL, compact::COMPACT, fair::TRUNCATE];
+
+/// How it counts for a model that litellm does not list for OpenAI, such as any behind the name of a provider.
+pub static METER: NamedMeter = NamedMeter {
+    name: "holmesgpt",
+    help: "litellm's count of messages with cl100k_base: 3 a message, names, ids and contents; of calls only the arguments.",
+    shape: Shape::OpenAi,
+    units: |message| CL100K.message_text(message),
+    tokens: with_priming,
+    tools: |tools| definitions(&CL100K, tools),
+};
+
+/// How it counts for GPT-4o, GPT-4.1, GPT-5 and the o models, named without a provider.
+pub static METER_O200K: NamedMeter = NamedMeter {
+    name: "holmesgpt_o200k",
+    help: "litellm's count of messages with o200k_base: 3 a message, names, ids and contents; of calls only the arguments.",
+    shape: Shape::OpenAi,
+    units: |message| O200K.message_text(message),
+    tokens: with_priming,
+    tools: |tools| definitions(&O200K, tools),
+};
+
+/// The window that it takes a model's to be, without settings.
+pub static WINDOW: NamedWindow = NamedWindow {
+    name: "holmesgpt",
+    window: |model| limits::window(model, &Overrides::default()).unsigned_abs(),
+};
+
+static CL100K: LazyLock<Llm> = LazyLock::new(|| counting("cl100k_base"));
+static O200K: LazyLock<Llm> = LazyLock::new(|| counting("o200k_base"));
+
+fn counting(vocabulary: &str) -> Llm {
+    let tokenizer = Tokenizer::named(vocabulary).unwrap_or(Tokenizer::CHARS_4);
+    let limits = Limits::of("", &Overrides::default(), Reserve::Larger);
+    Llm::new("", tokenizer, limits)
+}
+
+/// The priming of the answer, once a request.
+fn with_priming(units: u64) -> u64 {
+    units + 3
+}
+
+/// Definitions of tools in a conversation that has instructions, as nearly all have.
+fn definitions(llm: &Llm, tools: &[Value]) -> u64 {
+    let with_system = [ChatMessage::new("system", "")];
+    llm.definitions(&with_system, tools)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::message_from_json;
+    use serde_json::json;
+
+    #[test]
+    fn the_meter_adds_up_to_the_count_of_a_request() {
+        let mut messages: Vec<_> = [
+            json!({"role": "system", "content": "You investigate."}),
+            json!({"role": "user", "content": "why?", "name": "bob"}),
+            json!({"role": "tool", "content": "out", "tool_call_id": "c", "name": "f"}),
+        ]
+        .iter()
+        .map(message_from_json)
+        .collect();
+        let tools = [json!({"type": "function", "function": {"name": "f", "description": "d"}})];
+        for (meter, llm) in [(&METER, &CL100K), (&METER_O200K, &O200K)] {
+            let units = messages.iter().map(meter.units).sum();
+            let sum: u64 = (meter.tokens)(units) + (meter.tools)(&tools);
+            assert_eq!(sum.cast_signed(), llm.count(&mut messages, &tools).total);
+        }
+        assert_eq!((WINDOW.window)("gpt-5"), 272_000);
+        assert_eq!((WINDOW.window)(""), 200_000);
+    }
+
+    #[test]
+    fn presets_give_each_stage_its_numbers_and_nothing_unknown() {
+        for text in [
+            include_str!("../../../../assets/presets/holmesgpt.toml"),
+            include_str!("../../../../assets/presets/holmesgpt-document.toml"),
+            include_str!("../../../../assets/presets/holmesgpt-v038.toml"),
+            include_str!("../../../../assets/presets/holmesgpt-legacy.toml"),
+        ] {
+            let preset: toml::Table = toml::from_str(text).unwrap();
+            for stage in preset["stage"].as_array().unwrap() {
+                let mut action = stage["do"].as_table().unwrap().clone();
+                let name = action.remove("named").unwrap();
+                let named = ACTIONS.iter().find(|a| name.as_str() == Some(a.name));
+                let named = named.unwrap();
+                let is_legacy_spill = stage["id"].as_str() == Some("refuse");
+                for number in named.numbers {
+                    let is_given = action.remove(*number).is_some();
+                    let is_storage = ["storage", "bash"].contains(number);
+                    assert!(is_given || is_legacy_spill && is_storage, "{number}");
+                }
+                assert!((named.make)(&action).is_ok(), "{action:?}");
+            }
+        }
+    }
+}

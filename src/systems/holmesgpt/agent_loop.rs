@@ -1,0 +1,200 @@
+//! The loop of the agent (`ToolCallingLLM.call_stream`): compact if needed, call the model, run its tools, again.
+
+use super::compact::Summarizer;
+use super::count::forget_counts;
+use super::event::{Event, RunError};
+use super::limiter::{Limited, Threshold, compact_if_necessary, compaction_start_event};
+use super::repeat::{RepeatGuard, refusal_of_repeat};
+use super::spill::{Storage, spill_oversized_result};
+use super::stats::RequestStats;
+use super::tool_result::ToolResult;
+use crate::chat::{Arguments, Ask, Call, ChatMessage, Heard, converse};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Everything that the loop asks of others.
+pub trait World {
+    /// The model's answer to a conversation, with these definitions of tools.
+    fn complete(&mut self, messages: &[ChatMessage], tools: &[Value]) -> Completion;
+    /// A summary.
+    fn summarize(&mut self, ask: &Ask) -> Heard;
+    /// What a tool returns.
+    fn run_tool(&mut self, tool: &str, call_id: &str, params: &Value) -> ToolResult;
+}
+
+/// An answer of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completion {
+    /// What it said and called.
+    pub message: ChatMessage,
+    /// What it cost.
+    pub usage: RequestStats,
+}
+
+/// A run's settings.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentLoop<'a> {
+    /// The model, its tools, what it is asked for a summary.
+    pub summarizer: Summarizer<'a>,
+    /// When compaction is tried.
+    pub threshold: Threshold,
+    /// Where oversized results go.
+    pub storage: Storage<'a>,
+    /// Most calls of the model; the last one is made without tools.
+    pub max_steps: usize,
+    /// `TOOL_CALL_SAFEGUARDS_ENABLED`.
+    pub refuses_repeats: bool,
+    /// `RESET_REPEATED_TOOL_CALL_CHECK_AFTER_COMPACTION`.
+    pub forgets_at_compaction: bool,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Streamed {
+    /// The conversation at its end.
+    pub messages: Vec<ChatMessage>,
+    /// What the client was told, in order.
+    pub events: Vec<Event>,
+    /// Calls of the model.
+    pub n_calls: usize,
+    /// What everything cost.
+    pub stats: RequestStats,
+    /// What ended it, if no answer did.
+    pub error: Option<RunError>,
+}
+
+impl AgentLoop<'_> {
+    /// Runs a conversation to the model's answer.
+    pub fn call_stream(&self, messages: Vec<ChatMessage>, world: &mut dyn World) -> Streamed {
+        let mut run = Streamed {
+            messages,
+            ..Streamed::default()
+        };
+        let mut guard = RepeatGuard::default();
+        while run.n_calls < self.max_steps {
+            run.n_calls += 1;
+            let tools = if run.n_calls == self.max_steps {
+                &[]
+            } else {
+                self.summarizer.tools
+            };
+            if let Err(error) = self.limit(&mut run, &mut guard, tools, world) {
+                run.error = Some(error);
+                return run;
+            }
+            let mut sent = run.messages.clone();
+            forget_counts(&mut sent);
+            let answer = world.complete(&sent, tools);
+            run.stats.add(&answer.usage);
+            run.messages.push(answer.message.clone());
+            self.tell_tokens(&mut run, tools);
+            if answer.message.calls().is_empty() {
+                run.events.push(Event::bare("ai_answer_end"));
+                return run;
+            }
+            self.run_tools(&mut run, &mut guard, &answer.message, world);
+            self.tell_tokens(&mut run, tools);
+        }
+        run.error = Some(RunError::plain(format!(
+            "Too many LLM calls - exceeded max_steps: {}/{}",
+            run.n_calls, self.max_steps
+        )));
+        run
+    }
+
+    /// The check before a call of the model.
+    fn limit(
+        &self,
+        run: &mut Streamed,
+        guard: &mut RepeatGuard,
+        tools: &[Value],
+        world: &mut dyn World,
+    ) -> Result<(), RunError> {
+        let summarizer = Summarizer {
+            tools,
+            ..self.summarizer
+        };
+        let (llm, threshold) = (summarizer.llm, self.threshold);
+        run.events.extend(compaction_start_event(
+            llm,
+            threshold,
+            &mut run.messages,
+            tools,
+        ));
+        let limited: Limited = converse(
+            |dialogue| compact_if_necessary(&summarizer, threshold, run.messages.clone(), dialogue),
+            |ask| world.summarize(ask),
+        );
+        run.events.extend(limited.events);
+        if let Some(error) = limited.error {
+            run.stats.add(&limited.usage);
+            return Err(error);
+        }
+        run.messages = limited.messages;
+        if limited.is_compacted {
+            run.events.push(Event::bare("token_count"));
+        }
+        run.stats.add_compaction(&limited.usage);
+        if limited.is_compacted && self.forgets_at_compaction {
+            guard.forget(&limited.overflowing_call_ids);
+        }
+        Ok(())
+    }
+
+    /// Runs the calls of one answer. Upstream runs them side by side and appends their results as they come; here they
+    /// come in the order of the calls, and none of them knows of the others.
+    fn run_tools(
+        &self,
+        run: &mut Streamed,
+        guard: &mut RepeatGuard,
+        answer: &ChatMessage,
+        world: &mut dyn World,
+    ) {
+        let text = answer.text().filter(|text| !text.is_empty());
+        if text.is_some() || answer.reasoning.is_some() {
+            run.events.push(Event::message(text.unwrap_or_default()));
+        }
+        let earlier = guard.clone();
+        for _ in answer.calls() {
+            run.events.push(Event::bare("start_tool_calling"));
+        }
+        for call in answer.calls() {
+            let result = self.run_tool(call, &earlier, world);
+            guard.remember(&result);
+            run.messages.push(result.to_message());
+            run.events.push(Event::bare("tool_calling_result"));
+        }
+    }
+
+    /// Tells the client what the conversation weighs. Counting it keeps the counts in the messages.
+    fn tell_tokens(&self, run: &mut Streamed, tools: &[Value]) {
+        self.summarizer.llm.count(&mut run.messages, tools);
+        run.events.push(Event::bare("token_count"));
+    }
+
+    fn run_tool(&self, call: &Call, earlier: &RepeatGuard, world: &mut dyn World) -> ToolResult {
+        let (tool, params) = tool_and_params(call);
+        let id = call.id.clone().unwrap_or_default();
+        let mut result = if self.refuses_repeats && earlier.knows(&tool, &params) {
+            refusal_of_repeat(&tool, &id, &params)
+        } else {
+            world.run_tool(&tool, &id, &params)
+        };
+        spill_oversized_result(self.summarizer.llm, &mut result, self.storage);
+        result
+    }
+}
+
+/// Arguments that are no JSON count as none.
+fn tool_and_params(call: &Call) -> (Arc<str>, Value) {
+    let Some(function) = &call.function else {
+        return ("".into(), Value::Object(Map::new()));
+    };
+    let params = match &function.arguments {
+        Arguments::Text(text) => serde_json::from_str(text).ok(),
+        Arguments::Json(value) => Some(value.clone()),
+        Arguments::Missing => None,
+    };
+    let params = params.unwrap_or_else(|| Value::Object(Map::new()));
+    (Arc::clone(&function.name), params)
+}

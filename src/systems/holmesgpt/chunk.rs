@@ -1,0 +1,177 @@
+//! Summarizes a conversation in as many requests as it takes (`_summarize_in_chunks`).
+//!
+//! Each request carries the summary so far and as many of the next messages as fit. One that a provider rejects as too
+//! long is made again with half the budget, which holds for all later ones too.
+
+use super::compact::{NO_MESSAGE, Summarizer, summary_message};
+use super::split::split_message;
+use super::stats::RequestStats;
+use super::text::strip;
+use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use std::sync::Arc;
+
+/// How often one request is tried.
+const MOST_ATTEMPTS: usize = 3;
+
+/// What came of it.
+pub(super) enum Chunked {
+    /// A summary, after so many requests that were answered.
+    Summary(Arc<str>, u64),
+    /// None, and why.
+    Failed(String),
+}
+
+/// The state between requests.
+struct Progress {
+    parts: Vec<ChatMessage>,
+    weights: Vec<i64>,
+    next: usize,
+    budget: i64,
+    summary: Arc<str>,
+}
+
+/// Summarizes messages within a budget; what it costs is added to `usage`, whether or not it succeeds.
+pub(super) fn summarize_in_chunks(
+    summarizer: &Summarizer<'_>,
+    messages: &mut [ChatMessage],
+    budget: i64,
+    usage: &mut RequestStats,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Chunked, Wants> {
+    let llm = summarizer.llm;
+    // A quarter, so that there is room for the summary that they follow.
+    let mut parts: Vec<ChatMessage> = messages
+        .iter_mut()
+        .flat_map(|message| split_message(llm, message, budget / 4))
+        .collect();
+    let weights = parts
+        .iter_mut()
+        .map(|part| llm.count_message(part))
+        .collect();
+    let mut progress = Progress {
+        parts,
+        weights,
+        next: 0,
+        budget,
+        summary: "".into(),
+    };
+    let mut n_requests = 0;
+    while progress.next < progress.parts.len() {
+        let text = match progress.request(summarizer, usage, dialogue)? {
+            Heard::Text(text) => text,
+            Heard::Called => "".into(),
+            Heard::Failed(why) if why == NO_MESSAGE => "".into(),
+            Heard::Failed(why) => return Ok(Chunked::Failed(why)),
+        };
+        n_requests += 1;
+        progress.summary = strip(&text).into();
+        if progress.summary.is_empty() {
+            let why = format!("summarization request {n_requests} returned no text");
+            return Ok(Chunked::Failed(why));
+        }
+    }
+    Ok(Chunked::Summary(progress.summary, n_requests))
+}
+
+impl Progress {
+    /// One request, tried again while it is rejected as too long and holds more than one part.
+    fn request(
+        &mut self,
+        summarizer: &Summarizer<'_>,
+        usage: &mut RequestStats,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Heard, Wants> {
+        let mut prefix = Vec::new();
+        if !self.summary.is_empty() {
+            prefix.push(summary_message(&self.summary, false));
+        }
+        let prefix_weight: i64 = prefix
+            .iter_mut()
+            .map(|m| summarizer.llm.count_message(m))
+            .sum();
+        let mut attempt = 1;
+        loop {
+            let n_sent = self.fitting(prefix_weight);
+            let mut messages = prefix.clone();
+            messages.extend_from_slice(&self.parts[self.next..self.next + n_sent]);
+            messages.push(summarizer.instruction_message());
+            let ask = Ask {
+                messages,
+                with_tools: false,
+                max_tokens: summarizer.max_tokens,
+            };
+            let heard = summarizer.ask(ask, usage, dialogue)?;
+            let is_too_long = matches!(&heard, Heard::Failed(why) if is_context_length_error(why));
+            if is_too_long && attempt < MOST_ATTEMPTS && n_sent > 1 {
+                attempt += 1;
+                self.budget = self.budget.div_euclid(2);
+                continue;
+            }
+            self.next += n_sent;
+            return Ok(heard);
+        }
+    }
+
+    /// How many of the next parts fit: one at least, whatever it weighs.
+    fn fitting(&self, prefix_weight: i64) -> usize {
+        let mut used = prefix_weight + self.weights[self.next];
+        let more = self.weights[self.next + 1..].iter().take_while(|weight| {
+            used += **weight;
+            used <= self.budget
+        });
+        1 + more.count()
+    }
+}
+
+/// Whether a provider's error says that a request was too long: gateways tell it in many words.
+pub(super) fn is_context_length_error(error: &str) -> bool {
+    let error = error.to_lowercase();
+    let follows = |start: &str, one_char: bool, ends: &[&str]| {
+        error.match_indices(start).any(|(at, _)| {
+            let rest = &error[at + start.len()..];
+            let is_end = |rest: &str| ends.iter().any(|end| rest.starts_with(end));
+            let mut chars = rest.chars();
+            let skipped =
+                one_char && chars.next().is_some_and(|c| c != '\n') && is_end(chars.as_str());
+            is_end(rest) || skipped
+        })
+    };
+    let too_long = &["too long", "is too long"];
+    follows("context", true, &["window", "length", "limit"])
+        || ["prompt ", "input ", "request "]
+            .iter()
+            .any(|start| follows(start, false, too_long))
+        || follows("too many ", false, &["tokens", "input tokens"])
+        || error.contains("maximum context")
+        || ["exceed the ", "exceeds the "]
+            .iter()
+            .any(|start| follows(start, false, &["model", "context", "maximum"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_context_length_error;
+
+    #[test]
+    fn providers_say_too_long_in_many_words() {
+        for error in [
+            "litellm.ContextWindowExceededError: x",
+            "Prompt is too long: 250000 tokens",
+            "input too long",
+            "context_length_exceeded",
+            "too many input tokens",
+            "exceeds the model's limit",
+            "maximum context reached",
+        ] {
+            assert!(is_context_length_error(error), "{error}");
+        }
+        for error in [
+            "rate limit",
+            "the contextual window",
+            "promptly too long",
+            "too many requests",
+        ] {
+            assert!(!is_context_length_error(error), "{error}");
+        }
+    }
+}

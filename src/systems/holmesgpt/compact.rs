@@ -1,0 +1,293 @@
+//! Compaction of release 0.45: the conversation becomes instructions, a summary, and the last question
+//! (`compact_conversation_history`).
+//!
+//! One request with tools is tried first, if the conversation fits it. If it does not, or no summary comes of it, tool
+//! messages are flattened to text and summarized in as many requests as needed, without tools.
+
+use super::chunk::{Chunked, is_context_length_error, summarize_in_chunks};
+use super::count::{Llm, forget_counts};
+use super::flatten::{flatten_tool_messages, strip_images};
+use super::image::is_image;
+use super::stats::RequestStats;
+use super::text::strip;
+use crate::chat::{Ask, ChatMessage, Content, Dialogue, Heard, Wants};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+const PREAMBLE: &str = "The conversation history was compacted to preserve available space in the context window. The summary below replaces the earlier portion of the conversation:";
+const SUFFIX: &str = "Continue the conversation from where it left off, using the summary above as established context.";
+
+/// What a failed answer says where a provider answered without any message.
+pub const NO_MESSAGE: &str = "no message in summarization response";
+
+/// What a summary is made with.
+#[derive(Clone, Copy)]
+pub struct Summarizer<'a> {
+    /// The model, which counts and summarizes.
+    pub llm: &'a Llm,
+    /// Definitions of the agent's tools; none if empty.
+    pub tools: &'a [Value],
+    /// What the model is asked.
+    pub instruction: &'a str,
+    /// Most tokens of a summary, where one is assumed: upstream allows as many as are kept for the answer.
+    pub max_tokens: Option<u64>,
+    /// What a request and its answer cost.
+    pub price: &'a dyn Fn(&Ask, &Heard) -> RequestStats,
+}
+
+impl fmt::Debug for Summarizer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Summarizer")
+            .field("llm", self.llm)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Summarizer<'_> {
+    /// The message that asks for the summary.
+    pub(super) fn instruction_message(&self) -> ChatMessage {
+        ChatMessage::notice("user", self.instruction)
+    }
+
+    /// Asks, and adds what the answer cost; one that failed costs nothing.
+    pub(super) fn ask(
+        &self,
+        mut ask: Ask,
+        usage: &mut RequestStats,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Heard, Wants> {
+        forget_counts(&mut ask.messages);
+        let heard = dialogue.ask(ask.clone())?;
+        if !matches!(&heard, Heard::Failed(why) if why != NO_MESSAGE) {
+            usage.add(&(self.price)(&ask, &heard));
+        }
+        Ok(heard)
+    }
+}
+
+/// What came of a compaction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Compaction {
+    /// The conversation afterwards: as it was, if no summary was made.
+    pub messages: Vec<ChatMessage>,
+    /// What it cost.
+    pub usage: RequestStats,
+    /// The summary.
+    pub summary: Option<Arc<str>>,
+    /// Why the first kind of request was left out or gave no summary.
+    pub fallback_reason: Option<String>,
+    /// Requests that the summary took.
+    pub n_requests: u64,
+    /// Calls whose results were so large that running them again would fill the window again; told only where the
+    /// conversation did not fit one request.
+    pub overflowing_call_ids: Vec<Arc<str>>,
+    /// An error of the model's that older releases hand on: the run ends with it.
+    pub raised: Option<String>,
+    /// What the program logs.
+    pub log: Vec<String>,
+}
+
+/// The sizes that decide how a summary is asked for.
+struct Sizes {
+    total: i64,
+    budget: i64,
+    is_without_images: bool,
+}
+
+/// Summarizes a conversation.
+///
+/// # Errors
+/// [`Wants`] if an answer is needed first.
+pub fn compact_conversation_history(
+    summarizer: &Summarizer<'_>,
+    original: &mut [ChatMessage],
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Compaction, Wants> {
+    let mut done = Compaction::default();
+    let (mut messages, sizes) = prepared(summarizer, original, &mut done.log);
+    let mut overflowed = sizes.total > sizes.budget;
+    let mut summary: Arc<str> = "".into();
+    let mut reason = None;
+    if overflowed {
+        reason = Some(format!(
+            "history ({} tokens) exceeds the {}-token budget of one request",
+            sizes.total, sizes.budget
+        ));
+    } else {
+        match primary(summarizer, &messages, &mut done.usage, dialogue)? {
+            Primary::Summary(text) => (summary, done.n_requests) = (text, 1),
+            Primary::Nothing(why) => reason = Some(why.to_owned()),
+            Primary::Failed(why) => {
+                overflowed = is_context_length_error(&why);
+                reason = Some(format!("summarization request failed: {why}"));
+            }
+        }
+    }
+    if let Some(why) = &mut reason {
+        done.log.push(format!(
+            "Compaction: {why}; summarizing as text, without tools"
+        ));
+        if overflowed && !sizes.is_without_images {
+            messages = strip_images(&messages);
+        }
+        let mut flat = flatten_tool_messages(without_instructions(&messages));
+        match summarize_in_chunks(
+            summarizer,
+            &mut flat,
+            sizes.budget,
+            &mut done.usage,
+            dialogue,
+        )? {
+            Chunked::Summary(text, n_requests) => (summary, done.n_requests) = (text, n_requests),
+            Chunked::Failed(error) => {
+                why.push_str("; fallback summarization failed: ");
+                why.push_str(&error);
+            }
+        }
+    }
+    done.fallback_reason = reason;
+    if summary.is_empty() {
+        done.log
+            .push("Compaction made no summary; the history stays as it is".to_owned());
+        done.messages = original.to_vec();
+        return Ok(done);
+    }
+    if overflowed {
+        done.overflowing_call_ids = large_call_ids(summarizer.llm, original);
+    }
+    done.messages = compacted(original, summary_message(&summary, true));
+    done.summary = Some(summary);
+    Ok(done)
+}
+
+/// The messages to summarize, without images if they would not fit with them, and the sizes of the request.
+fn prepared(
+    summarizer: &Summarizer<'_>,
+    original: &mut [ChatMessage],
+    log: &mut Vec<String>,
+) -> (Vec<ChatMessage>, Sizes) {
+    let llm = summarizer.llm;
+    let instruction = llm.count_message(&mut summarizer.instruction_message());
+    let mut total = llm.count(original, summarizer.tools).total;
+    let images = image_tokens(llm, original);
+    let (window, reserve) = (llm.limits.window, llm.limits.max_output);
+    let fits = total + instruction + reserve <= window;
+    let is_without_images = images > 0 && !fits;
+    let mut messages = original.to_vec();
+    if images > 0 {
+        let verb = if fits { "keeping" } else { "stripping" };
+        let sign = if fits { "<=" } else { ">" };
+        log.push(format!(
+            "Compaction: {verb} {images} image tokens ({total} + {instruction} + {reserve} {sign} {window})"
+        ));
+    }
+    if is_without_images {
+        messages = strip_images(&messages);
+        total = llm.count(&mut messages, summarizer.tools).total;
+    }
+    let sizes = Sizes {
+        total,
+        budget: (window - reserve - instruction).max(0),
+        is_without_images,
+    };
+    (messages, sizes)
+}
+
+/// What the first kind of request gave.
+enum Primary {
+    Summary(Arc<str>),
+    Nothing(&'static str),
+    Failed(String),
+}
+
+/// The whole conversation and the tools, as the agent itself would send them.
+fn primary(
+    summarizer: &Summarizer<'_>,
+    messages: &[ChatMessage],
+    usage: &mut RequestStats,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Primary, Wants> {
+    let mut messages = messages.to_vec();
+    messages.push(summarizer.instruction_message());
+    let ask = Ask {
+        messages,
+        with_tools: !summarizer.tools.is_empty(),
+        max_tokens: summarizer.max_tokens,
+    };
+    Ok(match summarizer.ask(ask, usage, dialogue)? {
+        Heard::Failed(why) if why == NO_MESSAGE => Primary::Nothing(NO_MESSAGE),
+        Heard::Failed(why) => Primary::Failed(why),
+        Heard::Called => Primary::Nothing("model responded with a tool call instead of a summary"),
+        Heard::Text(text) => match strip(&text) {
+            "" => Primary::Nothing("summarization response contains no text"),
+            text => Primary::Summary(text.into()),
+        },
+    })
+}
+
+/// Tokens of images, each message's counted as a message of its own.
+pub(super) fn image_tokens(llm: &Llm, messages: &[ChatMessage]) -> i64 {
+    let of = |message: &ChatMessage| {
+        let images: Vec<_> = message
+            .blocks()
+            .iter()
+            .filter(|b| is_image(b))
+            .cloned()
+            .collect();
+        if images.is_empty() {
+            return 0;
+        }
+        llm.count_message(&mut ChatMessage {
+            content: Content::Blocks(images),
+            ..ChatMessage::new("user", "")
+        })
+    };
+    messages.iter().map(of).sum()
+}
+
+/// The message of the user that carries a summary.
+pub(super) fn summary_message(summary: &str, is_final: bool) -> ChatMessage {
+    let mut text = format!("{PREAMBLE}\n\n{summary}");
+    if is_final {
+        text = format!("{text}\n\n{SUFFIX}");
+    }
+    ChatMessage::summary("user", text)
+}
+
+/// Everything behind the leading instructions.
+pub(super) fn without_instructions(messages: &[ChatMessage]) -> &[ChatMessage] {
+    match messages.split_first() {
+        Some((first, rest)) if first.is("system") => rest,
+        _ => messages,
+    }
+}
+
+/// Instructions, if they lead; the summary; the last question, if there is one.
+fn compacted(original: &[ChatMessage], summary: ChatMessage) -> Vec<ChatMessage> {
+    let system = original.first().filter(|m| m.is("system")).cloned();
+    let question = last_question(original).cloned();
+    system
+        .into_iter()
+        .chain([summary])
+        .chain(question)
+        .collect()
+}
+
+/// The last message of the user.
+pub(super) fn last_question(messages: &[ChatMessage]) -> Option<&ChatMessage> {
+    messages.iter().rev().find(|m| m.is("user"))
+}
+
+/// Calls whose result weighs at least half the cap of one result.
+fn large_call_ids(llm: &Llm, messages: &mut [ChatMessage]) -> Vec<Arc<str>> {
+    let least = llm.limits.tool_cap.div_euclid(2);
+    let large = messages.iter_mut().filter_map(|message| {
+        let id = message
+            .call_id
+            .clone()
+            .filter(|id| message.is("tool") && !id.is_empty())?;
+        (llm.count_message(message) >= least).then_some(id)
+    });
+    large.collect()
+}

@@ -1,0 +1,128 @@
+//! Cuts results of tools until the rest of a conversation fits, small ones last (`truncate_messages_to_fit_context`).
+//!
+//! What is allotted is counted in tokens and cut in characters, so that results end about four times too short. The
+//! legacy state did this where compaction was off or had not sufficed.
+
+use super::count::{Llm, uncounted};
+use super::event::RunError;
+use super::text::head;
+use crate::chat::{ChatMessage, Content, message_to_json, python_str};
+use serde_json::{Value, json};
+
+const NOTICE: &str = "\n\n[TRUNCATED]";
+/// `MAX_OUTPUT_TOKEN_RESERVATION`: no more is kept for the answer here.
+const MOST_RESERVED: i64 = 16_384;
+
+/// One result that was cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truncation {
+    /// Its call.
+    pub tool_call_id: String,
+    /// Its tool.
+    pub tool_name: String,
+    /// Characters that stayed.
+    pub end_index: usize,
+    /// What it weighed.
+    pub original_tokens: i64,
+}
+
+impl Truncation {
+    /// The fields as they are stored.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "tool_call_id": self.tool_call_id,
+            "start_index": 0,
+            "end_index": self.end_index,
+            "tool_name": self.tool_name,
+            "original_token_count": self.original_tokens,
+        })
+    }
+}
+
+/// What the cut worked with, for those who want to follow it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fair {
+    /// What was cut, the smallest result first.
+    pub truncations: Vec<Truncation>,
+    /// Everything but results of tools.
+    pub without_tools: i64,
+    /// Kept for the answer.
+    pub reserved: i64,
+    /// What the results could share.
+    pub available: i64,
+}
+
+/// Cuts results in place.
+///
+/// # Errors
+/// [`RunError`] if even without any result the conversation does not fit, or a result has no name.
+pub fn truncate_fairly(llm: &Llm, messages: &mut [ChatMessage]) -> Result<Fair, RunError> {
+    let (window, reserved) = (llm.limits.window, llm.limits.max_output.min(MOST_RESERVED));
+    let mut others: Vec<_> = messages.iter().filter(|m| !m.is("tool")).cloned().collect();
+    let without_tools = llm.count(&mut others, &[]).total;
+    if without_tools >= window - reserved {
+        return Err(RunError::plain(format!(
+            "The combined size of system_prompt and user_prompt ({without_tools} tokens) exceeds the maximum \
+             context size of {} tokens available for input.",
+            window - reserved
+        )));
+    }
+    let mut fair = Fair {
+        truncations: Vec::new(),
+        without_tools,
+        reserved,
+        available: window - without_tools - reserved,
+    };
+    let weigh = |message: &ChatMessage| {
+        llm.count_message(&mut ChatMessage {
+            content: message.content.clone(),
+            ..ChatMessage::new("tool", "")
+        })
+    };
+    let results = messages.iter_mut().filter(|m| m.is("tool"));
+    let mut results: Vec<(i64, &mut ChatMessage)> = results.map(|m| (weigh(m), m)).collect();
+    results.sort_by_key(|(needed, _)| *needed);
+    let n_results = results.len();
+    let mut remaining = fair.available;
+    for (idx, (needed, message)) in results.into_iter().enumerate() {
+        let share = remaining.div_euclid((n_results - idx).cast_signed() as i64);
+        let allotted = needed.min(share);
+        if needed > allotted {
+            fair.truncations
+                .push(cut(message, allotted.max(0) as usize, needed)?);
+        }
+        remaining -= allotted;
+    }
+    Ok(fair)
+}
+
+/// Cuts one result to so many characters, the notice included.
+fn cut(message: &mut ChatMessage, allotted: usize, needed: i64) -> Result<Truncation, RunError> {
+    let missing = |key: &str| RunError {
+        kind: "KeyError",
+        text: format!("'{key}'"),
+    };
+    let id = message
+        .call_id
+        .clone()
+        .ok_or_else(|| missing("tool_call_id"))?;
+    let name = message.name.clone().ok_or_else(|| missing("name"))?;
+    let said = match &message.content {
+        Content::Text(text) => text.text.to_string(),
+        _ => python_str(&message_to_json(message)["content"]),
+    };
+    let length = NOTICE.chars().count();
+    let (text, end_index) = if allotted > length {
+        let end = allotted - length;
+        (format!("{}{NOTICE}", head(&said, end)), end)
+    } else {
+        (head(NOTICE, allotted).to_owned(), allotted)
+    };
+    *message = uncounted(&message.with_text(text));
+    Ok(Truncation {
+        tool_call_id: id.to_string(),
+        tool_name: name.to_string(),
+        end_index,
+        original_tokens: needed,
+    })
+}

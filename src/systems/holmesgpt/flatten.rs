@@ -1,0 +1,153 @@
+//! Makes a conversation fit for a summary without tools: calls and results become text, images a note.
+
+use super::count::uncounted;
+use super::image::is_image;
+use super::text::strip_end;
+use crate::chat::{Arguments, Block, Call, Calls, ChatMessage, Content, Text, python_str};
+
+/// Calls become lines of the assistant's text, results messages of the user
+/// (`_flatten_tool_messages_for_compaction`).
+pub fn flatten_tool_messages(messages: &[ChatMessage]) -> Vec<ChatMessage> {
+    messages.iter().map(flatten).collect()
+}
+
+fn flatten(message: &ChatMessage) -> ChatMessage {
+    if message.is("tool") {
+        let id = message.call_id.as_deref().filter(|id| !id.is_empty());
+        let label = match id {
+            Some(id) => format!("[tool result for {id}]"),
+            None => "[tool result]".to_owned(),
+        };
+        return ChatMessage {
+            role: "user".into(),
+            content: with_text(&message.content, &label, Place::Before),
+            call_id: None,
+            name: None,
+            ..uncounted(message)
+        };
+    }
+    if message.is("assistant") && !message.calls().is_empty() {
+        let lines: Vec<_> = message.calls().iter().map(call_line).collect();
+        return ChatMessage {
+            content: with_text(&message.content, &lines.join("\n"), Place::After),
+            calls: Calls::Missing,
+            ..uncounted(message)
+        };
+    }
+    message.clone()
+}
+
+fn call_line(call: &Call) -> String {
+    let (name, arguments) = if let Some(function) = &call.function {
+        let arguments = match &function.arguments {
+            Arguments::Text(text) => text.to_string(),
+            Arguments::Json(value) => python_str(value),
+            Arguments::Missing => String::new(),
+        };
+        (function.name.to_string(), arguments)
+    } else {
+        // A function without a name is kept among the other fields.
+        let field = |key: &str| call.rest.get("function").and_then(|f| f.get(key));
+        let text = |key: &str| field(key).map_or_else(String::new, python_str);
+        (text("name"), text("arguments"))
+    };
+    strip_end(&format!("[tool call] {name} {arguments}")).to_owned()
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Before,
+    After,
+}
+
+/// A content with one more text before or behind it: a block of a list, else a line.
+fn with_text(content: &Content, text: &str, place: Place) -> Content {
+    let (said, part) = match content {
+        Content::Blocks(blocks) => {
+            let mut blocks = blocks.clone();
+            let at = match place {
+                Place::Before => 0,
+                Place::After => blocks.len(),
+            };
+            blocks.insert(at, Block::text(text));
+            return Content::Blocks(blocks);
+        }
+        Content::Text(said) => (said.text.to_string(), said.part),
+        Content::Other(value) => (python_str(value), None),
+        Content::Missing | Content::Null => (String::new(), None),
+    };
+    let text = match place {
+        _ if said.is_empty() => text.to_owned(),
+        Place::Before => format!("{text}\n{said}"),
+        Place::After => format!("{said}\n{text}"),
+    };
+    Content::Text(Text {
+        text: text.into(),
+        part,
+    })
+}
+
+/// Images become one note a message (`_strip_images_for_compaction`).
+pub fn strip_images(messages: &[ChatMessage]) -> Vec<ChatMessage> {
+    messages.iter().map(without_images).collect()
+}
+
+fn without_images(message: &ChatMessage) -> ChatMessage {
+    let Content::Blocks(blocks) = &message.content else {
+        return message.clone();
+    };
+    let mut kept: Vec<Block> = blocks.iter().filter(|b| !is_image(b)).cloned().collect();
+    let n_images = blocks.len() - kept.len();
+    if n_images > 0 {
+        kept.push(Block::text(format!(
+            "[{n_images} image(s) were present but stripped from compaction]"
+        )));
+    }
+    ChatMessage {
+        content: Content::Blocks(kept),
+        ..uncounted(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{message_from_json, message_to_json};
+    use serde_json::{Value, json};
+
+    fn flat(message: &Value) -> Value {
+        let messages = flatten_tool_messages(&[message_from_json(message)]);
+        message_to_json(&messages[0])
+    }
+
+    #[test]
+    fn blocks_get_a_block_and_empty_contents_the_line_alone() {
+        assert_eq!(
+            flat(&json!({"role": "tool", "content": [{"type": "text", "text": "a"}], "name": "f"})),
+            json!({"role": "user", "content": [{"type": "text", "text": "[tool result]"}, {"type": "text", "text": "a"}]})
+        );
+        assert_eq!(
+            flat(&json!({"role": "tool", "content": "", "tool_call_id": "x"})),
+            json!({"role": "user", "content": "[tool result for x]"})
+        );
+        assert_eq!(
+            flat(
+                &json!({"role": "assistant", "content": "b", "tool_calls": [{"function": {"name": "f", "arguments": ""}}]})
+            ),
+            json!({"role": "assistant", "content": "b\n[tool call] f"})
+        );
+    }
+
+    #[test]
+    fn images_leave_one_note_a_message() {
+        let image = json!({"type": "image_url", "image_url": {"url": "data:"}});
+        let messages = [message_from_json(
+            &json!({"role": "user", "content": [image, image]}),
+        )];
+        let stripped = strip_images(&messages);
+        assert_eq!(
+            stripped[0].blocks()[0].as_text(),
+            Some("[2 image(s) were present but stripped from compaction]")
+        );
+    }
+}

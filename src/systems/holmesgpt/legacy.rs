@@ -1,0 +1,172 @@
+//! The state of November 2025: an oversized result is refused, a compaction loses the last question, and what does not
+//! fit then is truncated fairly.
+
+use super::compact::{Compaction, Summarizer, without_instructions};
+use super::count::{Llm, Usage};
+use super::event::{Event, RunError};
+use super::fair_truncation::{Fair, truncate_fairly};
+use super::limiter::Threshold;
+use super::tool_data::{Status, ToolData};
+use super::tool_result::ToolResult;
+use super::v038::{NOTICE, ask_once};
+use crate::chat::{ChatMessage, Dialogue, Wants};
+use serde_json::{Value, json};
+
+/// Takes a result away that is over the cap, if it succeeded (`prevent_overly_big_tool_response`). Returns whether.
+pub fn refuse_oversized_result(llm: &Llm, result: &mut ToolResult) -> bool {
+    if result.status != Status::Success {
+        return false;
+    }
+    let tokens = llm.count_message(&mut result.to_legacy_message());
+    let cap = llm.limits.tool_cap;
+    if tokens <= cap {
+        return false;
+    }
+    let smaller = (tokens - cap) as f64 / tokens as f64 * 100.0;
+    result.status = Status::Error;
+    result.data = ToolData::None;
+    result.error = Some(format!(
+        "The tool call result is too large to return: {tokens} tokens.\nThe maximum allowed tokens is {cap} which is \
+         {smaller:.1}% smaller.\nInstructions for the LLM: try to repeat the query but proactively narrow down the \
+         result so that the tool answer fits within the allowed number of tokens."
+    ));
+    true
+}
+
+/// What came of the check.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LegacyLimited {
+    /// The conversation to send.
+    pub messages: Vec<ChatMessage>,
+    /// What it weighed before.
+    pub initial: Usage,
+    /// What it weighs.
+    pub tokens: Usage,
+    /// What the compaction left, accepted or not.
+    pub compaction: Option<(i64, Compaction)>,
+    /// Whether it was compacted.
+    pub is_compacted: bool,
+    /// What was cut, if it had to be.
+    pub fair: Option<Fair>,
+    /// What the client is told, in order.
+    pub events: Vec<Event>,
+    /// The run ends with it.
+    pub error: Option<RunError>,
+    /// What the program logs.
+    pub log: Vec<String>,
+}
+
+/// The check before each call of the model (`limit_input_context_window`).
+///
+/// # Errors
+/// [`Wants`] if an answer is needed first.
+pub fn limit_input_context_window(
+    summarizer: &Summarizer<'_>,
+    threshold: Threshold,
+    messages: Vec<ChatMessage>,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<LegacyLimited, Wants> {
+    let (llm, tools) = (summarizer.llm, summarizer.tools);
+    let mut limited = compact_legacy(summarizer, threshold, messages, dialogue)?;
+    if limited.error.is_none() {
+        match truncate_to_window(llm, &mut limited.messages, tools) {
+            Ok(fair) => limited.fair = fair,
+            Err(error) => limited.error = Some(error),
+        }
+        limited.tokens = llm.count(&mut limited.messages, tools);
+    }
+    Ok(limited)
+}
+
+/// Its first half: compacts a conversation that is over the threshold.
+///
+/// # Errors
+/// [`Wants`] if an answer is needed first.
+pub fn compact_legacy(
+    summarizer: &Summarizer<'_>,
+    threshold: Threshold,
+    mut messages: Vec<ChatMessage>,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<LegacyLimited, Wants> {
+    let (llm, tools) = (summarizer.llm, summarizer.tools);
+    let mut limited = LegacyLimited::default();
+    if let Some(text) = llm.refusal(&messages) {
+        limited.error = Some(RunError {
+            kind: "ValueError",
+            text,
+        });
+        limited.messages = messages;
+        return Ok(limited);
+    }
+    limited.initial = llm.count(&mut messages, tools);
+    limited.messages = messages;
+    if threshold.is_over(llm, limited.initial.total) {
+        let mut compaction = compact(summarizer, &limited.messages, dialogue)?;
+        limited.error = compaction.raised.take().map(RunError::plain);
+        let tokens = llm.count(&mut compaction.messages, tools).total;
+        limited.accept(compaction, tokens);
+    }
+    limited.tokens = llm.count(&mut limited.messages, tools);
+    Ok(limited)
+}
+
+/// Its second half: truncates results where the conversation does not fit the window. Returns what it did, if anything.
+///
+/// # Errors
+/// [`RunError`] if even without any result it does not fit.
+pub fn truncate_to_window(
+    llm: &Llm,
+    messages: &mut [ChatMessage],
+    tools: &[Value],
+) -> Result<Option<Fair>, RunError> {
+    let total = llm.count(messages, tools).total;
+    if total + llm.limits.max_output <= llm.limits.window {
+        return Ok(None);
+    }
+    truncate_fairly(llm, messages).map(Some)
+}
+
+impl LegacyLimited {
+    /// Takes a compaction over if it weighs less.
+    fn accept(&mut self, compaction: Compaction, tokens: i64) {
+        let initial = self.initial.total;
+        if tokens < initial {
+            let content = format!(
+                "The conversation history has been compacted from {initial} to {tokens} tokens"
+            );
+            self.events.push(Event {
+                name: "conversation_history_compacted",
+                content: Some(content.clone()),
+                metadata: Some(json!({"initial_tokens": initial, "compacted_tokens": tokens})),
+            });
+            self.events.push(Event::message(content.clone()));
+            self.log.push(content);
+            self.messages.clone_from(&compaction.messages);
+            self.is_compacted = true;
+        } else {
+            self.log.push(format!(
+                "Failed to reduce token count when compacting conversation history. Original tokens:{initial}. \
+                 Compacted tokens:{tokens}"
+            ));
+        }
+        self.compaction = Some((tokens, compaction));
+    }
+}
+
+/// Instructions, the summary as the model's own message, a notice: the last question is gone.
+fn compact(
+    summarizer: &Summarizer<'_>,
+    original: &[ChatMessage],
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Compaction, Wants> {
+    let mut done = Compaction::default();
+    let messages = without_instructions(original).to_vec();
+    let Some(summary) = ask_once(summarizer, messages, &mut done, dialogue)? else {
+        done.messages = original.to_vec();
+        return Ok(done);
+    };
+    let system = original.first().filter(|m| m.is("system")).cloned();
+    let notice = ChatMessage::notice("system", NOTICE);
+    done.messages = system.into_iter().chain([summary, notice]).collect();
+    Ok(done)
+}

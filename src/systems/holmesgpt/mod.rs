@@ -1,0 +1,56 @@
+//! `HolmesGPT`, as shipped: an oversized tool result is spilled to a file; a conversation near its window is summarized.
+//!
+//! Release 0.45 is the default. 0.38 (one request, the summary as an assistant's message) and the state of November
+//! 2025, called legacy (no spill; tool results are truncated fairly), are variants.
+
+mod action;
+mod agent_loop;
+mod chunk;
+mod compact;
+mod count;
+mod event;
+mod fair_truncation;
+mod flatten;
+mod image;
+mod instruction;
+mod legacy;
+mod limiter;
+mod limits;
+mod model_cost;
+mod refusal;
+mod repeat;
+mod spill;
+mod spilled_file;
+mod split;
+mod stats;
+mod text;
+mod tokenizer;
+mod tool_data;
+mod tool_definition;
+mod tool_result;
+mod v038;
+
+pub use action::{ACTIONS, METER, METER_O200K, WINDOW};
+pub use agent_loop::{AgentLoop, Completion, Streamed, World};
+pub use compact::{Compaction, NO_MESSAGE, Summarizer, compact_conversation_history};
+pub use count::{Llm, Usage, forget_counts};
+pub use event::{Event, RunError};
+pub use fair_truncation::{Fair, Truncation, truncate_fairly};
+pub use flatten::{flatten_tool_messages, strip_images};
+pub use instruction::{LEGACY_INSTRUCTION, V038_INSTRUCTION, V045_INSTRUCTION};
+pub use legacy::{
+    LegacyLimited, compact_legacy, limit_input_context_window, refuse_oversized_result,
+    truncate_to_window,
+};
+pub use limiter::{Limited, Threshold, compact_if_necessary, compaction_start_event};
+pub use limits::{Limits, Overrides, Reserve};
+pub use repeat::{RepeatGuard, refusal_of_repeat};
+pub use spill::{Spilling, Storage, spill_oversized_result};
+pub use spilled_file::{SpilledContent, SpilledFile};
+pub use split::split_message;
+pub use stats::RequestStats;
+pub use tokenizer::{NotShipped, Tokenizer};
+pub use tool_data::{Status, ToolData, ToolImage};
+pub use tool_definition::format_function_definitions;
+pub use tool_result::ToolResult;
+pub use v038::{compact_if_necessary_v038, compact_once};

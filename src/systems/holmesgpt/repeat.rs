@@ -1,0 +1,112 @@
+//! Refuses a call that was already run with the same arguments (`prevent_overly_repeated_tool_call`).
+//!
+//! After a compaction earlier calls may run again, except those whose results had filled the window.
+
+use super::tool_data::{Status, ToolData};
+use super::tool_result::ToolResult;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The calls of a run that may not be repeated.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RepeatGuard {
+    calls: Vec<Known>,
+    guarded: BTreeSet<Arc<str>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Known {
+    id: Arc<str>,
+    tool: Arc<str>,
+    params: Value,
+}
+
+impl RepeatGuard {
+    /// Whether a call was run before.
+    pub fn knows(&self, tool: &str, params: &Value) -> bool {
+        let is_same = |known: &Known| {
+            &*known.tool == tool && !known.params.is_null() && is_equal(&known.params, params)
+        };
+        self.calls.iter().any(is_same)
+    }
+
+    /// Keeps a call in mind, refused ones too.
+    pub fn remember(&mut self, result: &ToolResult) {
+        self.calls.push(Known {
+            id: Arc::clone(&result.call_id),
+            tool: Arc::clone(&result.tool_name),
+            params: result.params.clone(),
+        });
+    }
+
+    /// Forgets all calls but those of overflowing results, of this compaction and earlier ones.
+    pub fn forget(&mut self, overflowing: &[Arc<str>]) {
+        self.guarded.extend(overflowing.iter().cloned());
+        let guarded = &self.guarded;
+        self.calls.retain(|known| guarded.contains(&known.id));
+    }
+}
+
+/// What the model sees in the place of a result.
+pub fn refusal_of_repeat(tool: &str, call_id: &str, params: &Value) -> ToolResult {
+    ToolResult {
+        tool_name: tool.into(),
+        call_id: call_id.into(),
+        status: Status::Error,
+        error: Some(
+            "Refusing to run this tool call because it has already been called during this session with the exact same parameters.\nMove on with your investigation to a different tool or change the parameter values."
+                .to_owned(),
+        ),
+        data: ToolData::None,
+        part: None,
+        images: Vec::new(),
+        params: params.clone(),
+        url: None,
+    }
+}
+
+/// Equality as Python has it: 1, 1.0 and true are one, the order of keys is none.
+fn is_equal(a: &Value, b: &Value) -> bool {
+    let number = |value: &Value| match value {
+        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        Value::Number(number) => number.as_f64(),
+        _ => None,
+    };
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, value)| b.get(key).is_some_and(|other| is_equal(value, other)))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b))
+        }
+        (a, b) if a == b => true,
+        (a, b) => number(a).is_some_and(|a| number(b) == Some(a)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_overflowing_calls_stay_guarded() {
+        let mut guard = RepeatGuard::default();
+        for (id, kind) in [("1", "a"), ("2", "b")] {
+            guard.remember(&refusal_of_repeat(
+                "get",
+                id,
+                &json!({"n": 1, "kind": kind}),
+            ));
+        }
+        assert!(guard.knows("get", &json!({"kind": "a", "n": 1.0})));
+        assert!(!guard.knows("list", &json!({"kind": "a", "n": 1})));
+        guard.forget(&["2".into()]);
+        assert!(!guard.knows("get", &json!({"n": 1, "kind": "a"})));
+        guard.forget(&[]);
+        assert!(guard.knows("get", &json!({"n": 1, "kind": "b"})));
+    }
+}

@@ -1,0 +1,87 @@
+//! The files that a spill writes: their names and what they hold.
+
+use super::image::decode;
+use super::tool_data::{Status, ToolImage};
+use super::tool_result::ToolResult;
+
+/// Longest name of a file, in bytes: a longer one cannot be written, and the data is dropped.
+const LONGEST_NAME: usize = 255;
+/// Kinds of pictures that are kept.
+const EXTENSIONS: [(&str, &str); 4] = [
+    ("image/png", ".png"),
+    ("image/jpeg", ".jpg"),
+    ("image/gif", ".gif"),
+    ("image/webp", ".webp"),
+];
+
+/// A file that a spill writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpilledFile {
+    /// Where.
+    pub path: String,
+    /// What.
+    pub content: SpilledContent,
+}
+
+/// What a spill writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpilledContent {
+    /// The text of a result.
+    Text(String),
+    /// A picture; empty where the session does not hold it.
+    Image(Vec<u8>),
+}
+
+impl SpilledFile {
+    /// Bytes of the file.
+    pub fn n_bytes(&self) -> usize {
+        match &self.content {
+            SpilledContent::Text(text) => text.len(),
+            SpilledContent::Image(bytes) => bytes.len(),
+        }
+    }
+}
+
+/// The file that holds the text; none if its name is too long.
+pub(super) fn text_file(folder: &str, result: &ToolResult) -> Option<SpilledFile> {
+    let (mut text, is_json) = result.data.text(true);
+    let error = result.error.as_deref().filter(|error| !error.is_empty());
+    if let Some(error) = error.filter(|_| result.status != Status::Success) {
+        text = format!("{error}\n{text}");
+    }
+    let extension = if is_json { ".json" } else { ".txt" };
+    let path = path(folder, result, extension)?;
+    Some(SpilledFile {
+        path,
+        content: SpilledContent::Text(text),
+    })
+}
+
+/// The files that hold the pictures; other kinds and broken ones are lost without a word.
+pub(super) fn images(folder: &str, result: &ToolResult) -> Vec<SpilledFile> {
+    let file = |(idx, image): (usize, &ToolImage)| {
+        let (_, extension) = EXTENSIONS.iter().find(|(mime, _)| *mime == &*image.mime)?;
+        Some(SpilledFile {
+            path: path(folder, result, &format!("_img{idx}{extension}"))?,
+            content: SpilledContent::Image(decode(&image.payload)?),
+        })
+    };
+    result.images.iter().enumerate().filter_map(file).collect()
+}
+
+fn path(folder: &str, result: &ToolResult, ending: &str) -> Option<String> {
+    let name = format!(
+        "{}_{}{ending}",
+        safe(&result.tool_name),
+        safe(&result.call_id)
+    );
+    (name.len() <= LONGEST_NAME).then(|| format!("{}/{name}", folder.trim_end_matches('/')))
+}
+
+/// Letters and digits of any script, `_` and `-` stay.
+fn safe(name: &str) -> String {
+    let is_safe = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    name.chars()
+        .map(|c| if is_safe(c) { c } else { '_' })
+        .collect()
+}

@@ -1,0 +1,121 @@
+//! Which tokenizer `HolmesGPT` counts a model's text with: the choice of litellm and tiktoken by the model's name.
+
+use super::model_cost;
+use crate::tokens;
+use thiserror::Error;
+
+/// A way to count the tokens of a text.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokenizer {
+    /// Its name.
+    pub name: &'static str,
+    count: fn(&str) -> u32,
+}
+
+/// A vocabulary that we do not ship.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("counts with {0}, which we do not ship")]
+pub struct NotShipped(pub &'static str);
+
+/// Names that tiktoken knows by their beginning, in its order (<https://github.com/openai/tiktoken>, `model.py`).
+const PREFIXES: [(&str, &str); 15] = [
+    ("o1-", "o200k_base"),
+    ("o3-", "o200k_base"),
+    ("o4-mini-", "o200k_base"),
+    ("gpt-5", "o200k_base"),
+    ("gpt-4.5-", "o200k_base"),
+    ("gpt-4.1-", "o200k_base"),
+    ("chatgpt-4o-", "o200k_base"),
+    ("gpt-4o-", "o200k_base"),
+    ("gpt-4-", "cl100k_base"),
+    ("gpt-3.5-turbo-", "cl100k_base"),
+    ("gpt-35-turbo-", "cl100k_base"),
+    // Its own name for o200k with other special tokens, which are ordinary text here.
+    ("gpt-oss-", "o200k_base"),
+    ("ft:gpt-4o", "o200k_base"),
+    ("ft:gpt-4", "cl100k_base"),
+    ("ft:gpt-3.5-turbo", "cl100k_base"),
+];
+
+/// Names that tiktoken knows as a whole.
+const NAMES: [&str; 5] = ["o1", "o3", "o4-mini", "gpt-4.1", "gpt-4o"];
+
+impl Tokenizer {
+    /// A quarter of the characters, rounded up: in the place of a vocabulary.
+    pub const CHARS_4: Self = Self {
+        name: "chars/4",
+        count: chars_4,
+    };
+
+    /// One of our own counters by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        tokens::by_name(name).map(|counter| Self {
+            name: counter.name,
+            count: counter.count,
+        })
+    }
+
+    /// The tokenizer of a model.
+    ///
+    /// # Errors
+    /// [`NotShipped`] where it is one of a maker who publishes it apart.
+    pub fn of_model(model: &str) -> Result<Self, NotShipped> {
+        let provider = model_cost::exact(model).map_or("", |row| row.provider);
+        let lower = model.to_lowercase();
+        if provider == "cohere" && model.contains("command-r") {
+            return Err(NotShipped("Cohere's tokenizer"));
+        }
+        if provider == "anthropic" && !model.contains("claude-3") {
+            return Err(NotShipped("Anthropic's old BPE"));
+        }
+        if lower.contains("llama-2") || lower.contains("replicate") {
+            return Err(NotShipped("the tokenizer of Llama 2"));
+        }
+        if lower.contains("llama-3") {
+            return Err(NotShipped("the tokenizer of Llama 3"));
+        }
+        // A name that litellm does not list for OpenAI counts as gpt-3.5-turbo does; fine-tuned ones are not listed.
+        let is_listed = provider == "openai" && !model.starts_with("ft:");
+        let name = if is_listed {
+            vocabulary(model)
+        } else {
+            "cl100k_base"
+        };
+        Self::named(name).ok_or(NotShipped("a vocabulary of OpenAI"))
+    }
+
+    /// The tokens of a text.
+    pub fn count(&self, text: &str) -> u64 {
+        u64::from((self.count)(text))
+    }
+}
+
+fn vocabulary(model: &str) -> &'static str {
+    if model.contains("gpt-4o") || NAMES.contains(&model) {
+        return "o200k_base";
+    }
+    let known = PREFIXES
+        .iter()
+        .find(|(prefix, _)| model.starts_with(prefix));
+    known.map_or("cl100k_base", |(_, vocabulary)| vocabulary)
+}
+
+fn chars_4(text: &str) -> u32 {
+    u32::try_from(text.chars().count().div_ceil(4)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_name_as_given_decides() {
+        let name = |model| Tokenizer::of_model(model).map(|t| t.name);
+        assert_eq!(name("gpt-4o"), Ok("o200k_base"));
+        assert_eq!(name("gpt-4"), Ok("cl100k_base"));
+        assert_eq!(name("openai/gpt-4o"), Ok("cl100k_base"));
+        assert_eq!(name("claude-3-opus-20240229"), Ok("cl100k_base"));
+        assert_eq!(name("o3"), Ok("o200k_base"));
+        assert!(name("claude-sonnet-4-5-20250929").is_err());
+    }
+}

@@ -1,0 +1,112 @@
+//! Compaction of release 0.38: one request without tools, whatever its size; the summary stands behind the last
+//! question as the model's own message, with a notice of the system.
+
+use super::compact::{Compaction, Summarizer, image_tokens, last_question, without_instructions};
+use super::flatten::strip_images;
+use super::limiter::{Limited, Threshold, Version, limit};
+use crate::chat::{Ask, ChatMessage, Content, Dialogue, Heard, Wants};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// What the summary is followed by, in this release and before.
+pub(super) const NOTICE: &str = "The conversation history has been compacted to preserve available space in the context window. Continue.";
+
+/// Compacts a conversation that is over the threshold, as this release does.
+///
+/// # Errors
+/// [`Wants`] if an answer is needed first.
+pub fn compact_if_necessary_v038(
+    summarizer: &Summarizer<'_>,
+    threshold: Threshold,
+    messages: Vec<ChatMessage>,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Limited, Wants> {
+    let version = Version {
+        compact: &mut |messages| compact_once(summarizer, messages, dialogue),
+        details,
+    };
+    limit(summarizer, threshold, messages, version)
+}
+
+/// What this release tells of a compaction besides.
+fn details(compaction: &Compaction) -> Map<String, Value> {
+    let usage = &compaction.usage;
+    let cost = json!({
+        "total_cost": usage.total_cost,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.total_tokens,
+    });
+    Map::from_iter([("compaction_cost".to_owned(), cost)])
+}
+
+/// Summarizes a conversation in one request; an error of the model's ends the run.
+///
+/// # Errors
+/// [`Wants`] if an answer is needed first.
+pub fn compact_once(
+    summarizer: &Summarizer<'_>,
+    original: &mut [ChatMessage],
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Compaction, Wants> {
+    let mut done = Compaction::default();
+    let mut messages = without_instructions(original).to_vec();
+    let llm = summarizer.llm;
+    let instruction = llm.count_message(&mut summarizer.instruction_message());
+    let total = llm.count(&mut messages, &[]).total;
+    let images = image_tokens(llm, &messages);
+    if images > 0 {
+        let needed = total + instruction + llm.limits.max_output;
+        let fits = needed <= llm.limits.window;
+        let verb = if fits { "keeping" } else { "stripping" };
+        done.log
+            .push(format!("Compaction: {verb} {images} image tokens"));
+        if !fits {
+            messages = strip_images(&messages);
+        }
+    }
+    let Some(summary) = ask_once(summarizer, messages, &mut done, dialogue)? else {
+        done.messages = original.to_vec();
+        return Ok(done);
+    };
+    let system = original.first().filter(|m| m.is("system")).cloned();
+    let question = last_question(original).cloned();
+    let notice = ChatMessage::notice("system", NOTICE);
+    done.messages = system
+        .into_iter()
+        .chain(question)
+        .chain([summary, notice])
+        .collect();
+    Ok(done)
+}
+
+/// The model's answer as a message; none if it failed, with the reason in `done`.
+pub(super) fn ask_once(
+    summarizer: &Summarizer<'_>,
+    mut messages: Vec<ChatMessage>,
+    done: &mut Compaction,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Option<ChatMessage>, Wants> {
+    messages.push(summarizer.instruction_message());
+    let ask = Ask {
+        messages,
+        with_tools: false,
+        max_tokens: summarizer.max_tokens,
+    };
+    let heard = summarizer.ask(ask, &mut done.usage, dialogue)?;
+    done.n_requests = 1;
+    Ok(match heard {
+        Heard::Text(text) => {
+            done.summary = Some(Arc::clone(&text));
+            Some(ChatMessage::summary("assistant", text))
+        }
+        Heard::Called => Some(ChatMessage {
+            content: Content::Missing,
+            ..ChatMessage::summary("assistant", "")
+        }),
+        Heard::Failed(why) => {
+            done.raised = Some(why);
+            None
+        }
+    })
+}

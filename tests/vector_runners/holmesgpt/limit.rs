@@ -1,0 +1,162 @@
+//! The stage `limit`: the check before a call of the model.
+
+use super::super::{Answer, Case};
+use super::fakes::{described, heard};
+use super::small::{messages, stored};
+use super::{Version, is, llm, tools};
+use plimsoll::chat::{Ask, Heard, converse};
+use plimsoll::systems::holmesgpt::{
+    Event, LEGACY_INSTRUCTION, Llm, RequestStats, RunError, Summarizer, Threshold, Truncation,
+    V038_INSTRUCTION, V045_INSTRUCTION, compact_if_necessary, compact_if_necessary_v038,
+    compaction_start_event, forget_counts, limit_input_context_window,
+};
+use serde_json::{Map, Value, json};
+
+/// What a fake answer costs.
+const PRICE: (u64, u64) = (100, 10);
+
+pub(super) fn threshold(config: &Value) -> Threshold {
+    let is_enabled = config["enable_conversation_history_compaction"].as_bool();
+    Threshold {
+        is_enabled: is_enabled.unwrap_or(true),
+        pct: config["context_window_compaction_threshold_pct"]
+            .as_i64()
+            .unwrap_or(95),
+    }
+}
+
+fn price(_: &Ask, _: &Heard) -> RequestStats {
+    RequestStats::of_request(PRICE.0, PRICE.1)
+}
+
+fn summarizer<'a>(case: &'a Case, llm: &'a Llm) -> Summarizer<'a> {
+    let instruction = match super::version(case) {
+        Version::V045 => V045_INSTRUCTION,
+        Version::V038 => V038_INSTRUCTION,
+        Version::Legacy => LEGACY_INSTRUCTION,
+    };
+    Summarizer {
+        llm,
+        tools: tools(case),
+        instruction,
+        max_tokens: None,
+        price: &price,
+    }
+}
+
+/// Answers requests by the fakes of a case, the last one again and again, and describes them.
+fn answering<'a>(case: &'a Case, requests: &'a mut Vec<Value>) -> impl FnMut(&Ask) -> Heard + 'a {
+    let fakes = case.input["fake_completions"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    move |ask| {
+        let mut ask = ask.clone();
+        forget_counts(&mut ask.messages);
+        let fake = fakes.get(requests.len()).or(fakes.last()).cloned();
+        requests.push(described(&ask));
+        heard(&fake.unwrap_or_default(), &ask)
+    }
+}
+
+pub(super) fn limit(case: &Case) -> Answer {
+    let llm = llm(case)?;
+    let summarizer = summarizer(case, &llm);
+    let threshold = threshold(&case.config);
+    let before = llm.count(&mut messages(&case.input["messages"]), tools(case));
+    let mut input = messages(&case.input["messages"]);
+    let start = compaction_start_event(&llm, threshold, &mut input, tools(case));
+    let mut requests = Vec::new();
+    let limited = converse(
+        |dialogue| {
+            if is(case, Version::V038) {
+                compact_if_necessary_v038(&summarizer, threshold, input.clone(), dialogue)
+            } else {
+                compact_if_necessary(&summarizer, threshold, input.clone(), dialogue)
+            }
+        },
+        answering(case, &mut requests),
+    );
+    let start = start.map(|event| json!({"content": event.content, "metadata": event.metadata}));
+    let mut answer = Map::new();
+    let mut put = |key: &str, value: Value| answer.insert(key.to_owned(), value);
+    put("tokens_before", json!(before.total));
+    put("usage_before", before.to_json());
+    put("compaction_start_event", json!(start));
+    put("llm_requests", requests.into());
+    if let Some(error) = &limited.error {
+        put("error", json!(error.kind));
+        put("error_text", json!(error.text));
+        put("input_list_after", Value::Null);
+        if error.kind == "CompactionInsufficientError" {
+            put("events", limited.events.iter().map(spoken).collect());
+        }
+        return Ok(answer);
+    }
+    put("messages", stored(&limited.messages));
+    put("tokens_after", json!(limited.tokens.total));
+    put("compacted", json!(limited.is_compacted));
+    put("metadata", json!({}));
+    put("events", limited.events.iter().map(told).collect());
+    let mut usage = limited.usage.to_json();
+    if is(case, Version::V038) {
+        // That release did not know the figure.
+        usage
+            .as_object_mut()
+            .map(|usage| usage.shift_remove("cache_creation_tokens"));
+    } else {
+        put(
+            "overflowing_tool_call_ids",
+            texts(&limited.overflowing_call_ids),
+        );
+    }
+    put("compaction_usage", usage);
+    Ok(answer)
+}
+
+pub(super) fn legacy(case: &Case) -> Answer {
+    let llm = llm(case)?;
+    let summarizer = summarizer(case, &llm);
+    let before = llm.count(&mut messages(&case.input["messages"]), tools(case));
+    let mut requests = Vec::new();
+    let limited = converse(
+        |dialogue| {
+            let input = messages(&case.input["messages"]);
+            limit_input_context_window(&summarizer, threshold(&case.config), input, dialogue)
+        },
+        answering(case, &mut requests),
+    );
+    let mut answer = Map::new();
+    let mut put = |key: &str, value: Value| answer.insert(key.to_owned(), value);
+    put("tokens_before", json!(before.total));
+    put("usage_before", before.to_json());
+    put("llm_requests", requests.into());
+    if let Some(RunError { kind, text }) = &limited.error {
+        put("error", json!(kind));
+        put("error_text", json!(text));
+        put("input_list_after", Value::Null);
+        return Ok(answer);
+    }
+    let cut = limited.fair.iter().flat_map(|fair| &fair.truncations);
+    let cut: Value = cut.map(Truncation::to_json).collect();
+    put("messages", stored(&limited.messages));
+    put("tokens_after", json!(limited.tokens.total));
+    put("compacted", json!(limited.is_compacted));
+    put("metadata", json!({"truncations": cut}));
+    put("events", limited.events.iter().map(told).collect());
+    Ok(answer)
+}
+
+fn texts(ids: &[std::sync::Arc<str>]) -> Value {
+    ids.iter().map(|id| json!(&**id)).collect()
+}
+
+/// An event with its figures.
+pub(super) fn told(event: &Event) -> Value {
+    json!({"event": event.name, "content": event.content, "metadata": event.metadata})
+}
+
+/// An event as an error carries it.
+fn spoken(event: &Event) -> Value {
+    json!({"event": event.name, "content": event.content})
+}

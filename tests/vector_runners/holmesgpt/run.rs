@@ -1,0 +1,169 @@
+//! The stage `loop`: a whole run, with a model and tools that follow a script.
+
+use super::super::{Answer, Case};
+use super::fakes::{heard, roles};
+use super::limit::{threshold, told};
+use super::small::{messages, stored};
+use super::{llm, tools};
+use plimsoll::chat::{
+    Arguments, Ask, Call, Calls, ChatMessage, Content, Function, Heard, Layout, python_dumps,
+};
+use plimsoll::systems::holmesgpt::{
+    AgentLoop, Completion, Event, Llm, RequestStats, Status, Storage, Summarizer, ToolData,
+    ToolResult, V045_INSTRUCTION, World,
+};
+use serde_json::{Map, Value, json};
+
+/// What a fake answer costs the agent, and what a fake summary does.
+const ANSWER: (u64, u64) = (100, 10);
+const SUMMARY: (u64, u64) = (1000, 50);
+
+/// A model and tools that follow a script.
+struct Script<'a> {
+    case: &'a Case,
+    llm: &'a Llm,
+    step: usize,
+    requests: Vec<Value>,
+    executed: Vec<Value>,
+}
+
+impl Script<'_> {
+    fn describe(&mut self, kind: &str, messages: &[ChatMessage], tools: &[Value]) {
+        let tokens = self.llm.count(&mut messages.to_vec(), tools).total;
+        self.requests.push(json!({
+            "kind": kind,
+            "n_messages": messages.len(),
+            "roles": roles(messages),
+            "with_tools": !tools.is_empty(),
+            "tokens": tokens,
+        }));
+    }
+}
+
+impl World for Script<'_> {
+    fn complete(&mut self, messages: &[ChatMessage], tools: &[Value]) -> Completion {
+        self.describe("agent", messages, tools);
+        let steps = self.case.input["steps"].as_array();
+        let step = steps.and_then(|steps| steps.get(self.step).or(steps.last()));
+        let message = step.map_or_else(
+            || ChatMessage::new("assistant", ""),
+            |step| scripted(step, self.step),
+        );
+        self.step += 1;
+        Completion {
+            message,
+            usage: RequestStats::of_request(ANSWER.0, ANSWER.1),
+        }
+    }
+
+    fn summarize(&mut self, ask: &Ask) -> Heard {
+        let tools = if ask.with_tools {
+            tools(self.case)
+        } else {
+            &[]
+        };
+        self.describe("summarize", &ask.messages, tools);
+        heard(&self.case.input["fake_summary"], ask)
+    }
+
+    fn run_tool(&mut self, tool: &str, call_id: &str, params: &Value) -> ToolResult {
+        let outputs = self.case.input["tool_outputs"].as_array();
+        let output = outputs.and_then(|all| all.get(self.executed.len()).or(all.last()));
+        let data = ToolData::from_json(output.unwrap_or(&Value::Null));
+        self.executed.push(json!([tool, params]));
+        ToolResult {
+            tool_name: tool.into(),
+            call_id: call_id.into(),
+            status: Status::Success,
+            error: None,
+            data,
+            part: None,
+            images: Vec::new(),
+            params: params.clone(),
+            url: None,
+        }
+    }
+}
+
+/// A step is an answer, or a list of calls.
+fn scripted(step: &Value, idx: usize) -> ChatMessage {
+    let Some(calls) = step.as_array() else {
+        return ChatMessage::new("assistant", step.as_str().unwrap_or_default());
+    };
+    let call = |(n, call): (usize, &Value)| Call {
+        part: None,
+        id: Some(format!("call_{idx}_{n}").into()),
+        function: Some(Function {
+            name: call[0].as_str().unwrap_or_default().into(),
+            arguments: Arguments::Text(python_dumps(&call[1], Layout::ASCII).into()),
+        }),
+        rest: Map::from_iter([("type".to_owned(), json!("function"))]),
+    };
+    ChatMessage {
+        content: Content::Missing,
+        calls: Calls::List(calls.iter().enumerate().map(call).collect()),
+        ..ChatMessage::new("assistant", "")
+    }
+}
+
+pub(super) fn call_stream(case: &Case) -> Answer {
+    let llm = llm(case)?;
+    let price = |_: &Ask, _: &Heard| RequestStats::of_request(SUMMARY.0, SUMMARY.1);
+    let flag = |key: &str| case.config[key].as_bool().unwrap_or(true);
+    let agent = AgentLoop {
+        summarizer: Summarizer {
+            llm: &llm,
+            tools: tools(case),
+            instruction: V045_INSTRUCTION,
+            max_tokens: None,
+            price: &price,
+        },
+        threshold: threshold(&case.config),
+        storage: Storage {
+            folder: case.config["tool_results_dir"].as_str(),
+            is_enabled: Storage::is_on(case.config["storage_enabled_env"].as_str()),
+            spares_failures: false,
+        },
+        max_steps: case.config["max_steps"].as_u64().unwrap_or(10) as usize,
+        refuses_repeats: flag("tool_call_safeguards_enabled"),
+        forgets_at_compaction: flag("reset_repeated_tool_call_check_after_compaction"),
+    };
+    let mut script = Script {
+        case,
+        llm: &llm,
+        step: 0,
+        requests: Vec::new(),
+        executed: Vec::new(),
+    };
+    let run = agent.call_stream(messages(&case.input["messages"]), &mut script);
+    let error = run
+        .error
+        .map(|error| json!({"type": error.kind, "text": error.text}));
+    let content = run.messages.last().and_then(ChatMessage::text);
+    let last = json!({
+        "messages": stored(&run.messages),
+        "content": content,
+        "num_llm_calls": run.n_calls,
+        "costs": run.stats.to_json(),
+    });
+    let fields = [
+        ("requests", script.requests.into()),
+        ("events", run.events.iter().map(shown).collect()),
+        ("final", if error.is_some() { Value::Null } else { last }),
+        ("error", json!(error)),
+        ("executed_tools", script.executed.into()),
+    ];
+    Ok(fields
+        .map(|(key, value)| (key.to_owned(), value))
+        .into_iter()
+        .collect())
+}
+
+/// Events with words are told in full, others by name.
+fn shown(event: &Event) -> Value {
+    if event.content.is_some() {
+        told(event)
+    } else {
+        json!({"event": event.name})
+    }
+}

@@ -1,0 +1,86 @@
+//! Stages that are one function each: counting, flattening, splitting, the table of limits.
+
+use super::super::{Answer, Case};
+use super::{llm, overrides, tools};
+use plimsoll::chat::{ChatMessage, message_from_json, message_to_json};
+use plimsoll::systems::holmesgpt::{
+    Limits, Reserve, flatten_tool_messages, forget_counts, split_message,
+};
+use serde_json::{Map, Value, json};
+
+/// Messages of a list.
+pub(super) fn messages(value: &Value) -> Vec<ChatMessage> {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(message_from_json)
+        .collect()
+}
+
+/// A list of messages, without the counts kept in them.
+pub(super) fn stored(messages: &[ChatMessage]) -> Value {
+    let mut messages = messages.to_vec();
+    forget_counts(&mut messages);
+    messages.iter().map(message_to_json).collect()
+}
+
+pub(super) fn count(case: &Case) -> Answer {
+    let llm = llm(case)?;
+    let mut answer = Map::new();
+    for (name, set) in case.input["message_sets"].as_object().into_iter().flatten() {
+        let without = llm.count(&mut messages(set), &[]).to_json();
+        if tools(case).is_empty() {
+            answer.insert(name.clone(), without);
+            continue;
+        }
+        let with = llm.count(&mut messages(set), tools(case)).to_json();
+        let mut counted = json!({"without_tools": without, "with_tools": with});
+        if case.config["tokenizer"] == "litellm+real" {
+            let single = messages(set)
+                .iter_mut()
+                .map(|m| llm.count_message(m))
+                .collect();
+            counted["per_message_token_count"] = single;
+        }
+        answer.insert(name.clone(), counted);
+    }
+    Ok(answer)
+}
+
+pub(super) fn flatten(case: &Case) -> Map<String, Value> {
+    let flat = flatten_tool_messages(&messages(&case.input["messages"]));
+    Map::from_iter([("messages".to_owned(), stored(&flat))])
+}
+
+pub(super) fn split(case: &Case) -> Answer {
+    let llm = llm(case)?;
+    let mut message = message_from_json(&case.input["message"]);
+    let most = case.config["max_tokens"].as_i64().unwrap_or(0);
+    let parts = split_message(&llm, &mut message, most);
+    Ok(Map::from_iter([("parts".to_owned(), stored(&parts))]))
+}
+
+pub(super) fn limits(case: &Case) -> Map<String, Value> {
+    let rows = case.input["rows"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|row| {
+            let model = row["model"].as_str().unwrap_or_default();
+            let limits = Limits::of(model, &overrides(row), Reserve::Larger);
+            let pct = row["context_window_compaction_threshold_pct"]
+                .as_i64()
+                .unwrap_or(95);
+            let mut row = row.clone();
+            row["resolved"] = json!({
+                "context_window": limits.window,
+                "max_output_token": limits.max_output,
+                "max_token_count_for_single_tool": limits.tool_cap,
+            });
+            row["compaction_triggers_above_total_tokens"] = json!(limits.trigger(pct));
+            row["hard_input_limit_total_tokens"] = json!(limits.hard_input_limit());
+            row
+        });
+    Map::from_iter([("rows".to_owned(), rows.collect())])
+}

@@ -1,0 +1,99 @@
+//! The stage `spill`: one result of a tool against its cap.
+
+use super::super::{Answer, Case};
+use super::small::stored;
+use super::{Version, is, llm};
+use plimsoll::systems::holmesgpt::{
+    SpilledContent, SpilledFile, Status, Storage, ToolData, ToolImage, ToolResult,
+    refuse_oversized_result, spill_oversized_result,
+};
+use serde_json::{Map, Value, json};
+
+/// Longer texts are not stored in a case a second time.
+const LONGEST: usize = 4000;
+
+pub(super) fn spill(case: &Case) -> Answer {
+    let llm = llm(case)?;
+    let mut result = result(&case.input);
+    let is_legacy = is(case, Version::Legacy);
+    let message = |result: &ToolResult| {
+        if is_legacy {
+            result.to_legacy_message()
+        } else {
+            result.to_message()
+        }
+    };
+    let before = llm.count_message(&mut message(&result));
+    let storage = Storage {
+        folder: case.config["tool_results_dir"].as_str(),
+        is_enabled: Storage::is_on(case.config["storage_enabled_env"].as_str()),
+        spares_failures: is(case, Version::V038),
+    };
+    let (returned, files) = if is_legacy {
+        refuse_oversized_result(&llm, &mut result);
+        (Value::Null, Vec::new())
+    } else {
+        let spilling = spill_oversized_result(&llm, &mut result, storage);
+        (json!(spilling.tokens), spilling.files)
+    };
+    let mut now = message(&result);
+    let data = result.data.to_json();
+    let is_long = data.to_string().chars().count() > LONGEST;
+    let after = llm.count_message(&mut now);
+    let fields = [
+        ("returned_token_count", returned),
+        ("message", stored(&[now])[0].clone()),
+        ("status", json!(result.status.name())),
+        (
+            "data",
+            if is_long {
+                json!("see message.content")
+            } else {
+                data
+            },
+        ),
+        ("error", json!(result.error)),
+        (
+            "files",
+            files.iter().map(file).collect::<Map<_, _>>().into(),
+        ),
+        ("tokens_before", json!(before)),
+        ("tokens_after", json!(after)),
+    ];
+    Ok(fields
+        .map(|(key, value)| (key.to_owned(), value))
+        .into_iter()
+        .collect())
+}
+
+fn file(file: &SpilledFile) -> (String, Value) {
+    let content = match &file.content {
+        SpilledContent::Text(text) if text.chars().count() <= LONGEST => json!(text),
+        _ => json!({"bytes": file.n_bytes()}),
+    };
+    (file.path.clone(), content)
+}
+
+fn result(input: &Value) -> ToolResult {
+    let text = |key: &str| input[key].as_str().unwrap_or_default();
+    let image = |image: &Value| {
+        let mime = image["mimeType"].as_str().unwrap_or("image/png");
+        ToolImage::new(mime, image["data"].as_str().unwrap_or_default())
+    };
+    ToolResult {
+        tool_name: text("tool_name").into(),
+        call_id: text("tool_call_id").into(),
+        status: Status::named(text("status")),
+        error: input["error"].as_str().map(str::to_owned),
+        data: ToolData::from_json(&input["data"]),
+        part: None,
+        images: input["images"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(image)
+            .collect(),
+        params: input["params"].clone(),
+        url: input["url"].as_str().map(Into::into),
+    }
+}
