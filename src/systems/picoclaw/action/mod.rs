@@ -1,0 +1,154 @@
+//! PicoClaw's mechanisms as presets name them.
+
+mod compact;
+mod refuse;
+mod sanitize;
+mod summarize;
+#[cfg(test)]
+mod tests;
+mod trim;
+mod turn;
+
+use super::budget::Budget;
+use super::estimate::{content_chars, message_tokens, tokens_of_chars, tool_tokens};
+use super::force_compression::Compressed;
+use super::{Edition, Settings};
+use crate::chat::{ChatMessage, Shape};
+use crate::engine::{NamedAction, NamedMeter, Rewrite, Scene};
+use std::sync::Arc;
+
+/// Everything that a preset may have PicoClaw do.
+pub static ACTIONS: &[NamedAction] = &[
+    NamedAction {
+        name: "picoclaw.summarize_session",
+        verb: "summarize",
+        help: "Puts a summary of what the user and the assistant said in the place of all but the newest messages; tool results are never shown to the model that writes it.",
+        shape: Shape::OpenAi,
+        numbers: &[
+            "context_window",
+            "max_tokens",
+            "message_threshold",
+            "token_percent",
+            "kept_messages",
+        ],
+        make: summarize::make,
+    },
+    NamedAction {
+        name: "picoclaw.force_compression",
+        verb: "drop",
+        help: "Drops the older half of the messages after a refusal, without asking a model, and notes that in the first message.",
+        shape: Shape::OpenAi,
+        numbers: &[],
+        make: refuse::make_force_compression,
+    },
+    NamedAction {
+        name: "picoclaw.compact_before_turn",
+        verb: "drop",
+        help: "Drops the older half of the turns if the turn's first request would not fit, and notes that in the summary.",
+        shape: Shape::OpenAi,
+        numbers: &["context_window", "max_tokens"],
+        make: compact::make,
+    },
+    NamedAction {
+        name: "picoclaw.rebuild_after_refusal",
+        verb: "drop",
+        help: "Drops the older half of the turns after a refusal; gives up if what the running turn added does not fit.",
+        shape: Shape::OpenAi,
+        numbers: &["context_window", "max_tokens"],
+        make: refuse::make_rebuild,
+    },
+    NamedAction {
+        name: "picoclaw.trim_to_fit",
+        verb: "drop",
+        help: "Leaves the oldest turns out of a turn's requests until the first of them fits; the store keeps them.",
+        shape: Shape::OpenAi,
+        numbers: &["context_window", "max_tokens"],
+        make: trim::make,
+    },
+    NamedAction {
+        name: "picoclaw.sanitize",
+        verb: "repair",
+        help: "Leaves out of a request what a provider would refuse: calls without all their results, results without their call, system messages in between; the store keeps them.",
+        shape: Shape::OpenAi,
+        numbers: &[],
+        make: sanitize::make,
+    },
+];
+
+/// How PicoClaw counts a history for its own triggers, before and as built.
+pub static METERS: &[NamedMeter] = &[
+    NamedMeter {
+        name: "picoclaw.before",
+        help: "Two tokens for every five characters of what messages say; no calls, no tools, no system prompt.",
+        shape: Shape::OpenAi,
+        units: |message| of_history(message, content_chars),
+        tokens: tokens_of_chars,
+        tools: |_| 0,
+    },
+    NamedMeter {
+        name: "picoclaw.after",
+        help: "Two tokens for every five characters, message by message, with calls, reasoning and 256 for each picture; no system prompt.",
+        shape: Shape::OpenAi,
+        units: |message| of_history(message, message_tokens),
+        tokens: |tokens| tokens,
+        tools: tool_tokens,
+    },
+];
+
+/// The system prompt and the summary in it are no part of the history.
+fn of_history(message: &ChatMessage, count: fn(&ChatMessage) -> u64) -> u64 {
+    if message.is("system") {
+        0
+    } else {
+        count(message)
+    }
+}
+
+type Made = Result<Arc<dyn Rewrite>, String>;
+
+/// The edition that a preset asks for; it must name one and nothing else.
+fn edition(options: &toml::Table) -> Result<Edition, String> {
+    if let Some(key) = options.keys().find(|key| *key != "edition") {
+        return Err(format!("there is no option `{key}`"));
+    }
+    let name = options.get("edition").and_then(toml::Value::as_str);
+    name.and_then(Edition::named)
+        .ok_or_else(|| "`edition` must be \"before\", \"proposed\" or \"after\"".to_owned())
+}
+
+/// Refuses options where an action has none.
+fn without_options(options: &toml::Table) -> Result<(), String> {
+    match options.keys().next() {
+        Some(key) => Err(format!("there is no option `{key}`")),
+        None => Ok(()),
+    }
+}
+
+/// The settings that a stage's numbers stand for.
+fn settings(scene: &Scene<'_>, edition: Edition) -> Settings {
+    let number = |name| scene.number(name) as i64;
+    Settings::new(edition, number("context_window"), number("max_tokens"))
+}
+
+/// A term of an event.
+fn term(name: &str, value: f64) -> (String, f64) {
+    (name.to_owned(), value)
+}
+
+/// What a budget was reckoned from.
+fn budget_terms(budget: &Budget) -> [(String, f64); 4] {
+    [
+        term("message_tokens", budget.message_tokens as f64),
+        term("tool_tokens", budget.tool_tokens as f64),
+        term("max_tokens", budget.max_tokens as f64),
+        term("context_window", budget.context_window as f64),
+    ]
+}
+
+/// What a compression did.
+fn compression_terms(compressed: &Compressed) -> [(String, f64); 2] {
+    [
+        term("dropped", compressed.dropped as f64),
+        term("remaining", compressed.stored.history.len() as f64),
+    ]
+}

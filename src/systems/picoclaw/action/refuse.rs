@@ -1,0 +1,73 @@
+//! After the provider refused a request.
+
+use super::{Made, budget_terms, compression_terms, edition, settings, term, without_options};
+use crate::chat::{Dialogue, Wants};
+use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::systems::picoclaw::active_turn::{
+    COMPRESSING, DETECTED, REFUSED, rebuild_after_refusal,
+};
+use crate::systems::picoclaw::estimate::tool_tokens;
+use crate::systems::picoclaw::force_compression::{Compressed, EXECUTED, force_compression};
+use crate::systems::picoclaw::prompt::Prompt;
+use crate::systems::picoclaw::{Conversation, Edition};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct ForceCompression {
+    edition: Edition,
+}
+
+#[derive(Debug)]
+struct RebuildAfterRefusal;
+
+pub(super) fn make_force_compression(options: &toml::Table) -> Made {
+    let edition = edition(options)?;
+    Ok(Arc::new(ForceCompression { edition }))
+}
+
+pub(super) fn make_rebuild(options: &toml::Table) -> Made {
+    without_options(options)?;
+    Ok(Arc::new(RebuildAfterRefusal))
+}
+
+impl Rewrite for ForceCompression {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let conversation = Conversation::of(scene.messages);
+        let compressed = force_compression(&conversation.stored, self.edition);
+        Ok(tell(conversation, compressed))
+    }
+}
+
+impl Rewrite for RebuildAfterRefusal {
+    fn rewrite(&self, mut scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let settings = settings(&scene, Edition::After);
+        let conversation = Conversation::of(std::mem::take(&mut scene.messages));
+        let prompt = Prompt::of(&conversation, Edition::After);
+        let stored = &conversation.stored;
+        let said = stored.history.iter().rposition(|m| m.is("user"));
+        let turn = &stored.history[said.unwrap_or(0)..];
+        let tools = tool_tokens(scene.tools);
+        let retry = rebuild_after_refusal(&prompt, stored, turn, tools, &settings);
+        let mut done = tell(conversation, retry.compressed);
+        done.halt = (!retry.trimmed.fits).then(|| REFUSED.to_owned());
+        done.terms.extend(budget_terms(&retry.trimmed.budget));
+        done.terms.push(term("protected", retry.protected as f64));
+        Ok(done)
+    }
+}
+
+/// What is shown of a compression; one that the history is too short for is tried in vain, and nobody is told.
+fn tell(mut conversation: Conversation, compressed: Option<Compressed>) -> Rewritten {
+    let mut done = Rewritten {
+        fired: true,
+        log: vec![DETECTED.to_owned(), COMPRESSING.to_owned()],
+        ..Rewritten::default()
+    };
+    if let Some(compressed) = compressed {
+        done.log.push(EXECUTED.to_owned());
+        done.terms.extend(compression_terms(&compressed));
+        conversation.stored = compressed.stored;
+        done.messages = Some(conversation.into_messages());
+    }
+    done
+}

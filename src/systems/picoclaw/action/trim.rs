@@ -1,0 +1,73 @@
+//! The oldest turns are left out of a turn's requests until the first of them fits.
+
+use super::turn::Built;
+use super::{Made, budget_terms, settings, term, without_options};
+use crate::chat::{Dialogue, Wants};
+use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::systems::picoclaw::budget::{Trimmed, trim_to_fit};
+use crate::systems::picoclaw::estimate::tool_tokens;
+use crate::systems::picoclaw::prompt::Prompt;
+use crate::systems::picoclaw::turn_setup::{STILL_EXCEEDED, TRIMMED};
+use crate::systems::picoclaw::{Conversation, Edition};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct TrimToFit;
+
+pub(super) fn make(options: &toml::Table) -> Made {
+    without_options(options)?;
+    Ok(Arc::new(TrimToFit))
+}
+
+impl Rewrite for TrimToFit {
+    fn rewrite(&self, mut scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let turn = scene.turn.0;
+        let before = Built::read(&scene.memory);
+        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages));
+        let history = &conversation.stored.history;
+        let mut done = Rewritten::default();
+        let still = before.and_then(|built| built.still(history, turn));
+        let built = still.unwrap_or_else(|| {
+            let mut built = Built::new(history, turn, before.as_ref());
+            let trimmed = trim(&scene, &conversation, built.turn_start(history));
+            built.leave_out(history, trimmed.dropped);
+            report(&mut done, &trimmed);
+            built
+        });
+        let left_out = built.left_out(history);
+        done.memory = built.write();
+        done.terms.push(term("left_out", left_out as f64));
+        done.fired = left_out > 0;
+        done.messages = (left_out > 0).then(|| {
+            conversation.stored.history.drain(..left_out);
+            conversation.into_messages()
+        });
+        Ok(done)
+    }
+}
+
+/// Trims what stands before the running turn.
+fn trim(scene: &Scene<'_>, conversation: &Conversation, turn_start: usize) -> Trimmed {
+    let settings = settings(scene, Edition::After);
+    let prompt = Prompt::of(conversation, Edition::After);
+    let mut stable = conversation.stored.clone();
+    let active = stable.history.split_off(turn_start);
+    trim_to_fit(
+        &prompt,
+        &stable,
+        &active,
+        tool_tokens(scene.tools),
+        &settings,
+    )
+}
+
+fn report(done: &mut Rewritten, trimmed: &Trimmed) {
+    if trimmed.dropped > 0 {
+        done.log.push(TRIMMED.to_owned());
+    } else if !trimmed.fits {
+        done.log.push(STILL_EXCEEDED.to_owned());
+    }
+    done.terms.extend(budget_terms(&trimmed.budget));
+    done.terms
+        .push(term("fits", f64::from(u8::from(trimmed.fits))));
+}

@@ -1,0 +1,175 @@
+//! Which messages a turn's requests were built from.
+//!
+//! PicoClaw builds a request once a turn, and again after a refusal; in between it appends what the turn adds as it
+//! is. A replay asks for every request, so what was decided is kept until the turn ends or the store is rewritten.
+
+use crate::chat::ChatMessage;
+use crate::engine::Memory;
+use serde_json::json;
+
+/// What a request was built from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Built {
+    /// The turn.
+    turn: u32,
+    /// The part that the turn started with.
+    turn_part: u32,
+    /// The newest part that was there.
+    up_to: u32,
+    /// Messages that were there.
+    pub(super) messages: usize,
+    /// The oldest part that was sent; 0 if nothing was left out.
+    from_part: u32,
+}
+
+impl Built {
+    /// Builds from all of a history.
+    pub(super) fn new(history: &[ChatMessage], turn: u32, before: Option<&Self>) -> Self {
+        let up_to = history
+            .iter()
+            .flat_map(ChatMessage::parts)
+            .max()
+            .unwrap_or(0);
+        let said = history.iter().rfind(|m| m.is("user"));
+        let started = said.or(history.last()).map_or(0, first_part);
+        let turn_part = before.filter(|b| b.turn == turn).map(|b| b.turn_part);
+        let mut built = Self {
+            turn,
+            turn_part: turn_part.unwrap_or(started),
+            up_to,
+            messages: 0,
+            from_part: 0,
+        };
+        built.messages = built.count(history);
+        built
+    }
+
+    /// What was built in this turn, if the store was not rewritten since.
+    pub(super) fn still(self, history: &[ChatMessage], turn: u32) -> Option<Self> {
+        (self.turn == turn && self.count(history) == self.messages).then_some(self)
+    }
+
+    /// Messages at the start of a history that were there.
+    fn count(&self, history: &[ChatMessage]) -> usize {
+        let was_there = |m: &&ChatMessage| m.parts().all(|part| part <= self.up_to);
+        history.iter().take_while(was_there).count()
+    }
+
+    /// Where what belongs to the running turn starts.
+    pub(super) fn turn_start(&self, history: &[ChatMessage]) -> usize {
+        let of_turn = |m: &ChatMessage| m.parts().min().is_some_and(|part| part >= self.turn_part);
+        history.iter().position(of_turn).unwrap_or(history.len())
+    }
+
+    /// Sends nothing of what stands before this message of the history.
+    pub(super) fn leave_out(&mut self, history: &[ChatMessage], before: usize) {
+        if before > 0 {
+            self.from_part = history.get(before).map_or(self.up_to + 1, first_part);
+        }
+    }
+
+    /// Messages at the start of a history that are left out.
+    pub(super) fn left_out(&self, history: &[ChatMessage]) -> usize {
+        let is_sent = |m: &ChatMessage| m.parts().any(|part| part >= self.from_part);
+        match self.from_part {
+            0 => 0,
+            _ => history.iter().position(is_sent).unwrap_or(history.len()),
+        }
+    }
+
+    pub(super) fn read(memory: &Memory) -> Option<Self> {
+        let number = |key: &str| memory.get(key)?.as_u64();
+        Some(Self {
+            turn: number("turn")? as u32,
+            turn_part: number("turn_part")? as u32,
+            up_to: number("up_to")? as u32,
+            messages: number("messages")? as usize,
+            from_part: number("from_part")? as u32,
+        })
+    }
+
+    pub(super) fn write(&self) -> Memory {
+        json!({
+            "turn": self.turn,
+            "turn_part": self.turn_part,
+            "up_to": self.up_to,
+            "messages": self.messages,
+            "from_part": self.from_part,
+        })
+    }
+}
+
+/// The oldest part in a message.
+fn first_part(message: &ChatMessage) -> u32 {
+    message.parts().min().unwrap_or(0)
+}
+
+/// Takes off what the user says now, which is not stored before the turn's first request is built.
+pub(super) fn split_current(history: &mut Vec<ChatMessage>) -> Option<ChatMessage> {
+    history.pop_if(|message| message.is("user"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{Content, Text};
+
+    fn history(parts: &[u32]) -> Vec<ChatMessage> {
+        let message = |part: &u32| ChatMessage {
+            content: Content::Text(Text {
+                text: "said".into(),
+                part: Some(*part),
+            }),
+            ..ChatMessage::new(
+                if part.is_multiple_of(10) {
+                    "user"
+                } else {
+                    "assistant"
+                },
+                "",
+            )
+        };
+        parts.iter().map(message).collect()
+    }
+
+    #[test]
+    fn what_was_built_holds_while_the_turn_only_adds_to_it() {
+        let built = Built::new(&history(&[0, 1, 10]), 2, None);
+        let kept = Built::read(&built.write()).unwrap();
+        assert_eq!(kept.still(&history(&[0, 1, 10, 11, 12]), 2), Some(built));
+        assert_eq!(
+            kept.still(&history(&[0, 1, 10, 11]), 3),
+            None,
+            "another turn"
+        );
+        assert_eq!(
+            kept.still(&history(&[1, 10, 11]), 2),
+            None,
+            "a message is gone"
+        );
+    }
+
+    #[test]
+    fn what_was_left_out_stays_out_as_the_turn_goes_on() {
+        let at_first = history(&[0, 1, 10]);
+        let mut built = Built::new(&at_first, 2, None);
+        assert_eq!(
+            (built.turn_start(&at_first), built.left_out(&at_first)),
+            (2, 0)
+        );
+        built.leave_out(&at_first, 2);
+        assert_eq!(built.left_out(&history(&[0, 1, 10, 11])), 2);
+        built.leave_out(&at_first, 3);
+        assert_eq!(built.left_out(&at_first), 3);
+        assert_eq!(built.left_out(&history(&[0, 1, 10, 11])), 3);
+    }
+
+    #[test]
+    fn a_request_built_again_knows_where_its_turn_started() {
+        let first = Built::new(&history(&[0, 1, 10]), 2, None);
+        let later = history(&[1, 10, 11, 12]);
+        let again = Built::new(&later, 2, Some(&first));
+        assert_eq!(again.turn_start(&later), 1);
+        assert_eq!(again.messages, 4);
+    }
+}

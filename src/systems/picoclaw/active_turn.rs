@@ -1,0 +1,84 @@
+//! After the provider refused a request, as built: what belongs to the running turn is not given up for room.
+
+use super::budget::{Trimmed, trim_to_fit};
+use super::force_compression::{Compressed, force_compression};
+use super::message::are_equivalent;
+use super::prompt::Prompt;
+use super::{Settings, Stored};
+use crate::chat::ChatMessage;
+
+/// What the user is told at the first refusal.
+pub const COMPRESSING: &str = "Context window exceeded. Compressing history and retrying...";
+
+/// What PicoClaw logs at each.
+pub const DETECTED: &str = "Context window error detected, attempting compression";
+
+/// The error that ends the turn.
+pub const REFUSED: &str =
+    "context window still exceeded after retry compaction; refusing to drop active turn messages";
+
+/// A request built again after a refusal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retry {
+    /// What became of the store; none if it was too short to compress.
+    pub compressed: Option<Compressed>,
+    /// The request. If it does not fit, the turn ends with [`REFUSED`].
+    pub trimmed: Trimmed,
+    /// Messages of the running turn that were found in the history.
+    pub protected: usize,
+}
+
+/// How many messages at the end of the history are the newest of those that the running turn stored.
+pub fn active_messages(history: &[ChatMessage], turn: &[ChatMessage]) -> usize {
+    let newest = |messages: &[ChatMessage], n: usize| messages.len() - n;
+    let matches = |n: &usize| {
+        let (history, turn) = (&history[newest(history, *n)..], &turn[newest(turn, *n)..]);
+        history.iter().zip(turn).all(|(a, b)| are_equivalent(a, b))
+    };
+    let most = history.len().min(turn.len());
+    (1..=most).rev().find(matches).unwrap_or(0)
+}
+
+/// Compresses the store by force and trims what is not of the running turn.
+pub fn rebuild_after_refusal(
+    prompt: &Prompt,
+    stored: &Stored,
+    turn: &[ChatMessage],
+    tool_tokens: u64,
+    settings: &Settings,
+) -> Retry {
+    let compressed = force_compression(stored, prompt.edition);
+    let mut stable = compressed
+        .as_ref()
+        .map_or_else(|| stored.clone(), |done| done.stored.clone());
+    let protected = active_messages(&stable.history, turn);
+    let active = stable.history.split_off(stable.history.len() - protected);
+    Retry {
+        trimmed: trim_to_fit(prompt, &stable, &active, tool_tokens, settings),
+        compressed,
+        protected,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(texts: &[&str]) -> Vec<ChatMessage> {
+        texts
+            .iter()
+            .map(|text| ChatMessage::new("user", *text))
+            .collect()
+    }
+
+    #[test]
+    fn the_longest_common_end_is_the_running_turn() {
+        assert_eq!(
+            active_messages(&said(&["a", "b", "c"]), &said(&["b", "c"])),
+            2
+        );
+        assert_eq!(active_messages(&said(&["c"]), &said(&["b", "c"])), 1);
+        assert_eq!(active_messages(&said(&["a", "b"]), &said(&["b", "c"])), 0);
+        assert_eq!(active_messages(&said(&["a"]), &[]), 0);
+    }
+}

@@ -1,0 +1,93 @@
+//! Where a history may be cut: at turns, as built, or between groups of calls and results, as proposed.
+
+use super::message::calls_tools;
+use crate::chat::ChatMessage;
+
+/// Indices where a turn starts: messages of the user.
+pub fn turn_starts(history: &[ChatMessage]) -> Vec<usize> {
+    let users = history.iter().enumerate().filter(|(_, m)| m.is("user"));
+    users.map(|(idx, _)| idx).collect()
+}
+
+/// Whether a cut before this message leaves every turn whole. Both ends are safe, and all that lies beyond them.
+pub fn is_safe_boundary(history: &[ChatMessage], at: isize) -> bool {
+    let inside = usize::try_from(at).ok().filter(|at| *at > 0);
+    inside
+        .and_then(|at| history.get(at))
+        .is_none_or(|m| m.is("user"))
+}
+
+/// The safe place nearest to a target: the last turn that starts there or earlier, else the first that starts later;
+/// the very start where there is but one turn, and the target itself where there is none.
+pub fn find_safe_boundary(history: &[ChatMessage], target: isize) -> usize {
+    let Ok(target) = usize::try_from(target) else {
+        return 0;
+    };
+    if target == 0 || target >= history.len() {
+        return target.min(history.len());
+    }
+    let starts = turn_starts(history);
+    if starts.is_empty() {
+        return target;
+    }
+    let back = starts
+        .iter()
+        .rev()
+        .find(|start| (1..=target).contains(*start));
+    let forward = || starts.iter().find(|start| **start > target);
+    back.or_else(forward).copied().unwrap_or(0)
+}
+
+/// The cut moved before the group of an answer that calls tools and their results, if it falls inside one.
+pub fn before_group(history: &[ChatMessage], cut: usize) -> usize {
+    let inside = |cut: usize| history.get(cut).is_some_and(|m| m.is("tool"));
+    if !inside(cut) {
+        return cut;
+    }
+    let start = history[..cut].iter().rposition(|m| !m.is("tool"));
+    // Results without their call are no group: nothing is torn there.
+    start
+        .filter(|start| calls_tools(&history[*start]))
+        .unwrap_or(cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::message_from_json;
+    use serde_json::json;
+
+    fn history(roles: &str) -> Vec<ChatMessage> {
+        let message = |role| match role {
+            'u' => json!({"role": "user", "content": "q"}),
+            'c' => json!({"role": "assistant", "tool_calls": [{"id": "a"}]}),
+            't' => json!({"role": "tool", "tool_call_id": "a"}),
+            _ => json!({"role": "assistant", "content": "x"}),
+        };
+        roles
+            .chars()
+            .map(|role| message_from_json(&message(role)))
+            .collect()
+    }
+
+    #[test]
+    fn a_cut_inside_a_group_moves_before_it() {
+        let history = history("ucttca");
+        assert_eq!(before_group(&history, 3), 1);
+        assert_eq!(before_group(&history, 2), 1);
+        assert_eq!(before_group(&history, 4), 4);
+        assert_eq!(before_group(&history, 6), 6);
+    }
+
+    #[test]
+    fn results_without_a_call_are_no_group() {
+        assert_eq!(before_group(&history("tta"), 1), 1);
+        assert_eq!(before_group(&history("uatt"), 3), 3);
+    }
+
+    #[test]
+    fn the_only_turn_is_never_cut() {
+        assert_eq!(find_safe_boundary(&history("ucta"), 2), 0);
+        assert_eq!(find_safe_boundary(&history("acua"), 1), 2);
+    }
+}

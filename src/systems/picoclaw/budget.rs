@@ -1,0 +1,232 @@
+//! Whether a request fits, and how its history is trimmed until it does.
+
+use super::boundary::turn_starts;
+use super::estimate::{message_tokens, tokens_after};
+use super::prompt::Prompt;
+use super::sanitize::sent;
+use super::{Settings, Stored};
+use crate::chat::ChatMessage;
+
+/// What a request weighs against the window, as PicoClaw believes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Tokens of all messages, the system prompt included.
+    pub message_tokens: i64,
+    /// Tokens of the tools' definitions.
+    pub tool_tokens: i64,
+    /// Room for the answer.
+    pub max_tokens: i64,
+    /// The window.
+    pub context_window: i64,
+}
+
+/// A request whose history was trimmed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trimmed {
+    /// What the request weighed at first.
+    pub budget: Budget,
+    /// Messages that the history lost at its start.
+    pub dropped: usize,
+    /// The request.
+    pub request: Vec<ChatMessage>,
+    /// Whether it fits.
+    pub fits: bool,
+}
+
+impl Budget {
+    /// Of these messages.
+    pub fn of(messages: &[ChatMessage], tool_tokens: u64, settings: &Settings) -> Self {
+        Self::with_tokens(tokens_after(messages).cast_signed(), tool_tokens, settings)
+    }
+
+    fn with_tokens(message_tokens: i64, tool_tokens: u64, settings: &Settings) -> Self {
+        Self {
+            message_tokens,
+            tool_tokens: tool_tokens.cast_signed(),
+            max_tokens: settings.max_tokens,
+            context_window: settings.context_window,
+        }
+    }
+
+    /// Whether messages, tools and the room for the answer exceed the window.
+    pub fn is_over(&self) -> bool {
+        let needed = self.message_tokens.saturating_add(self.tool_tokens);
+        needed.saturating_add(self.max_tokens) > self.context_window
+    }
+
+    /// What PicoClaw shows as the context's usage, in percent of the window without the room for the answer.
+    pub fn shown_percent(&self) -> i64 {
+        let effective = self.context_window.saturating_sub(self.max_tokens);
+        let effective = if effective < 0 {
+            self.context_window
+        } else {
+            effective
+        };
+        let used = self.message_tokens.saturating_add(self.tool_tokens);
+        let percent = used.saturating_mul(100).checked_div(effective);
+        percent.map_or(100, |percent| percent.min(100))
+    }
+}
+
+/// What is left of the window for the history, as the issue proposes: the system prompt, the tools and the room for
+/// the answer are taken off.
+pub fn history_budget(system: Option<&ChatMessage>, tool_tokens: u64, settings: &Settings) -> i64 {
+    let fixed = system
+        .map_or(0, message_tokens)
+        .saturating_add(tool_tokens)
+        .cast_signed();
+    let left = settings.context_window.saturating_sub(fixed);
+    left.saturating_sub(settings.max_tokens)
+}
+
+/// Drops the oldest turns from a request until it fits. The store is not touched, and `active` (what belongs to the
+/// running turn) is never dropped.
+pub fn trim_to_fit(
+    prompt: &Prompt,
+    stored: &Stored,
+    active: &[ChatMessage],
+    tool_tokens: u64,
+    settings: &Settings,
+) -> Trimmed {
+    let history = &stored.history;
+    let budget = |tokens: u64| Budget::with_tokens(tokens.cast_signed(), tool_tokens, settings);
+    let request = |dropped: usize| {
+        let rest = [&history[dropped..], active].concat();
+        prompt.request(&Stored::new(rest, stored.summary.clone()))
+    };
+    let fixed: u64 = [prompt.system(&stored.summary).as_ref(), prompt.said_now()]
+        .into_iter()
+        .flatten()
+        .map(message_tokens)
+        .sum();
+    let weights = Weights::new(prompt, history, active);
+    let ends = history.len();
+    let cuts = std::iter::once(0).chain(cuts(history));
+    let fit = cuts
+        .into_iter()
+        .find(|cut| !budget(fixed + weights.from(*cut)).is_over());
+    Trimmed {
+        budget: budget(fixed + weights.from(0)),
+        dropped: fit.unwrap_or(ends),
+        request: request(fit.unwrap_or(ends)),
+        fits: fit.is_some(),
+    }
+}
+
+/// Where the history may start, in the order tried: at its second turn and each that follows, then empty. A single
+/// turn that does not stand at the start is tried first.
+fn cuts(history: &[ChatMessage]) -> Vec<usize> {
+    if history.is_empty() {
+        return Vec::new();
+    }
+    let starts = turn_starts(history);
+    let mut cuts = match &*starts {
+        [only] if *only > 0 => vec![*only],
+        [] | [_] => Vec::new(),
+        [_, later @ ..] => later.to_vec(),
+    };
+    cuts.push(history.len());
+    cuts
+}
+
+/// Tokens of what is sent of a history, for any cut at a turn. From a message of the user on, what is sent does not
+/// depend on what stood before, so that one pass answers for all cuts.
+struct Weights {
+    /// Tokens of what is sent from each message on; one entry more than messages.
+    from: Vec<u64>,
+    ends: usize,
+    /// Tokens of what is sent of the running turn alone.
+    active: u64,
+}
+
+impl Weights {
+    fn new(prompt: &Prompt, history: &[ChatMessage], active: &[ChatMessage]) -> Self {
+        let tokens_of = |messages: &[ChatMessage]| {
+            let mut tokens = vec![0; messages.len()];
+            for idx in sent(messages, prompt.edition) {
+                tokens[idx] = message_tokens(&messages[idx]);
+            }
+            tokens
+        };
+        let mut from = tokens_of(&[history, active].concat());
+        let mut total = 0;
+        for tokens in from.iter_mut().rev() {
+            total += *tokens;
+            *tokens = total;
+        }
+        Self {
+            from,
+            ends: history.len(),
+            active: tokens_of(active).into_iter().sum(),
+        }
+    }
+
+    fn from(&self, cut: usize) -> u64 {
+        if cut == self.ends {
+            return self.active;
+        }
+        self.from.get(cut).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::systems::picoclaw::Edition;
+
+    fn history(roles: &str) -> Vec<ChatMessage> {
+        let role = |c| if c == 'u' { "user" } else { "assistant" };
+        roles
+            .chars()
+            .map(|c| ChatMessage::new(role(c), "text"))
+            .collect()
+    }
+
+    #[test]
+    fn the_first_turn_goes_with_what_stands_before_it() {
+        assert_eq!(cuts(&history("auaua")), [3, 5]);
+        assert_eq!(cuts(&history("aua")), [1, 3]);
+        assert_eq!(cuts(&history("uaa")), [3]);
+        assert_eq!(cuts(&history("aa")), [2]);
+        assert_eq!(cuts(&history("")), [0; 0]);
+    }
+
+    #[test]
+    fn the_running_turn_is_never_trimmed() {
+        let settings = Settings {
+            max_tokens: 0,
+            ..Settings::new(Edition::After, 20, 1)
+        };
+        let prompt = Prompt {
+            instructions: vec![],
+            current: None,
+            edition: Edition::After,
+        };
+        let stored = Stored::new(history("uaua"), "");
+        let active = history("ua");
+        let trimmed = trim_to_fit(&prompt, &stored, &active, 0, &settings);
+        assert_eq!(
+            (trimmed.dropped, trimmed.request.len(), trimmed.fits),
+            (4, 2, true)
+        );
+        let tight = Settings {
+            context_window: 5,
+            ..settings
+        };
+        let trimmed = trim_to_fit(&prompt, &stored, &active, 0, &tight);
+        assert_eq!(
+            (trimmed.dropped, trimmed.request.len(), trimmed.fits),
+            (4, 2, false)
+        );
+    }
+
+    #[test]
+    fn the_history_budget_takes_prompt_tools_and_answer_off_the_window() {
+        let settings = Settings::new(Edition::Proposed, 1000, 300);
+        let system = ChatMessage::new("system", "x".repeat(488));
+        assert_eq!(
+            history_budget(Some(&system), 50, &settings),
+            1000 - 200 - 50 - 300
+        );
+    }
+}

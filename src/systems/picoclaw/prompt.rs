@@ -1,0 +1,101 @@
+//! How a request is put together: one system message of parts, what of the history may be sent, what the user says now.
+
+use super::message::{media_of, text_of};
+use super::sanitize::sanitize;
+use super::store::Stored;
+use super::{Conversation, Edition};
+use crate::chat::ChatMessage;
+use serde_json::{Value, json};
+
+/// What stands before a summary in the system prompt.
+pub const SUMMARY_INTRODUCTION: &str = "CONTEXT_SUMMARY: The following is an approximate summary of prior conversation for reference only. It may be incomplete or outdated — always defer to explicit instructions.\n\n";
+
+/// What stands between the parts of the system prompt.
+const SEPARATOR: &str = "\n\n---\n\n";
+
+/// What a request says beside the stored session.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// Parts of the system prompt before the summary.
+    pub instructions: Vec<String>,
+    /// What the user says now, where that is not stored yet.
+    pub current: Option<ChatMessage>,
+    /// Whose rules decide what is sent.
+    pub edition: Edition,
+}
+
+/// The summary as a part of the system prompt.
+pub fn summary_part(summary: &str) -> String {
+    format!("{SUMMARY_INTRODUCTION}{summary}")
+}
+
+impl Prompt {
+    /// The prompt of a replayed conversation.
+    pub fn of(conversation: &Conversation, edition: Edition) -> Self {
+        let instructions = conversation.instructions.iter();
+        Self {
+            instructions: instructions.map(|m| text_of(m).into_owned()).collect(),
+            current: None,
+            edition,
+        }
+    }
+
+    /// The one system message: its parts joined, and beside that the parts themselves. None without any part.
+    pub fn system(&self, summary: &str) -> Option<ChatMessage> {
+        let mut parts = self.instructions.clone();
+        if !summary.is_empty() {
+            parts.push(summary_part(summary));
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let mut message = ChatMessage::new("system", parts.join(SEPARATOR));
+        let blocks: Value = parts
+            .iter()
+            .map(|text| json!({"type": "text", "text": text}))
+            .collect();
+        message.rest.insert("system_parts".to_owned(), blocks);
+        Some(message)
+    }
+
+    /// The request as it is sent.
+    pub fn request(&self, stored: &Stored) -> Vec<ChatMessage> {
+        let mut sent = stored.history.clone();
+        sanitize(&mut sent, self.edition);
+        let mut request: Vec<_> = self.system(&stored.summary).into_iter().collect();
+        request.append(&mut sent);
+        request.extend(self.said_now().cloned());
+        request
+    }
+
+    /// What the user says now, if that is sent: a blank text is not, unless (as built) it brings media.
+    pub fn said_now(&self) -> Option<&ChatMessage> {
+        self.current.as_ref().filter(|message| {
+            let says = !text_of(message).trim().is_empty();
+            says || (self.edition == Edition::After && media_of(message) > 0)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn media_without_a_text_are_sent_as_built_only() {
+        let mut message = ChatMessage::new("user", " \n");
+        message.rest.insert("media".to_owned(), json!(["a.png"]));
+        let sent = |edition| {
+            let current = Some(message.clone());
+            let instructions = vec!["Be brief.".to_owned()];
+            let prompt = Prompt {
+                instructions,
+                current,
+                edition,
+            };
+            prompt.request(&Stored::default()).len()
+        };
+        assert_eq!(sent(Edition::Before), 1);
+        assert_eq!(sent(Edition::After), 2);
+    }
+}

@@ -1,0 +1,154 @@
+//! The read path: what of the stored history is sent, so that a provider never sees a call without its results.
+//!
+//! The store itself stays as it is, orphans included.
+
+use super::Edition;
+use super::message::{call_id, calls_tools, id_of};
+use crate::chat::ChatMessage;
+use std::collections::HashSet;
+
+/// Indices of the messages that are sent, in order.
+pub fn sent(history: &[ChatMessage], edition: Edition) -> Vec<usize> {
+    complete_groups(history, &in_order(history), edition)
+}
+
+/// Leaves in a copy of the history what is sent.
+pub fn sanitize(history: &mut Vec<ChatMessage>, edition: Edition) {
+    let mut sent = sent(history, edition).into_iter().peekable();
+    let mut idx = 0..;
+    history.retain(|_| {
+        idx.next()
+            .is_some_and(|idx| sent.next_if_eq(&idx).is_some())
+    });
+}
+
+/// Leaves out what stands where a provider does not expect it: system messages; results that follow no call; calls
+/// that follow neither the user nor a result.
+fn in_order(history: &[ChatMessage]) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::with_capacity(history.len());
+    let mut is_answering = false;
+    for (idx, message) in history.iter().enumerate() {
+        let last = kept.last().map(|last| &history[*last]);
+        let stays = match &*message.role {
+            "system" => false,
+            "tool" => is_answering,
+            "assistant" if calls_tools(message) => {
+                last.is_some_and(|last| last.is("user") || last.is("tool"))
+            }
+            _ => true,
+        };
+        if stays {
+            kept.push(idx);
+            if !message.is("tool") {
+                is_answering = calls_tools(message);
+            }
+        }
+    }
+    kept
+}
+
+/// Leaves out calls of which a result is missing, with the results that are there.
+fn complete_groups(history: &[ChatMessage], kept: &[usize], edition: Edition) -> Vec<usize> {
+    let mut sent = Vec::with_capacity(kept.len());
+    let mut rest = kept;
+    while let Some((&idx, behind)) = rest.split_first() {
+        rest = behind;
+        if !calls_tools(&history[idx]) {
+            // As built, a result that no call claimed is left out here.
+            if edition != Edition::After || !history[idx].is("tool") {
+                sent.push(idx);
+            }
+            continue;
+        }
+        let n_results = behind
+            .iter()
+            .take_while(|k| history[**k].is("tool"))
+            .count();
+        let (results, behind) = behind.split_at(n_results);
+        rest = behind;
+        if let Some(results) = answers(history, idx, results, edition) {
+            sent.push(idx);
+            sent.extend(results);
+        }
+    }
+    sent
+}
+
+/// The results of a call that are sent with it; none if one is missing. Before, everything that follows is sent as it
+/// is; as built, only the first result of each call.
+fn answers(
+    history: &[ChatMessage],
+    calling: usize,
+    results: &[usize],
+    edition: Edition,
+) -> Option<Vec<usize>> {
+    let ids: Vec<&str> = history[calling].calls().iter().map(id_of).collect();
+    let id_at = |idx: usize| call_id(&history[idx]);
+    let answered: HashSet<&str> = results.iter().map(|idx| id_at(*idx)).collect();
+    if !ids.iter().all(|id| answered.contains(id)) {
+        return None;
+    }
+    if edition != Edition::After {
+        return Some(results.to_vec());
+    }
+    if ids.contains(&"") {
+        return None;
+    }
+    // An id leaves the set with its first result.
+    let mut open: HashSet<&str> = ids.into_iter().collect();
+    let first = results
+        .iter()
+        .copied()
+        .filter(|idx| open.remove(id_at(*idx)));
+    Some(first.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::message_from_json;
+    use serde_json::{Value, json};
+
+    fn history(messages: &Value) -> Vec<ChatMessage> {
+        let messages = messages.as_array().unwrap().iter();
+        messages.map(message_from_json).collect()
+    }
+
+    #[test]
+    fn doubled_and_unknown_results_are_sent_before_and_not_as_built() {
+        let history = history(&json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "tool_calls": [{"id": "a"}, {"id": "b"}]},
+            {"role": "tool", "tool_call_id": "a"},
+            {"role": "tool", "tool_call_id": "a"},
+            {"role": "tool", "tool_call_id": "z"},
+            {"role": "tool"},
+            {"role": "tool", "tool_call_id": "b"},
+        ]));
+        assert_eq!(sent(&history, Edition::Before), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(sent(&history, Edition::After), [0, 1, 2, 6]);
+    }
+
+    #[test]
+    fn an_empty_id_that_is_answered_passes_before_only() {
+        let history = history(&json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "tool_calls": [{"id": ""}]},
+            {"role": "tool", "tool_call_id": ""},
+        ]));
+        assert_eq!(sent(&history, Edition::Before), [0, 1, 2]);
+        assert_eq!(sent(&history, Edition::After), [0]);
+    }
+
+    #[test]
+    fn ids_may_be_used_again_in_a_later_turn() {
+        let history = history(&json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "tool_calls": [{"id": "a"}]},
+            {"role": "tool", "tool_call_id": "a"},
+            {"role": "assistant", "tool_calls": [{"id": "a"}]},
+            {"role": "tool", "tool_call_id": "a"},
+        ]));
+        assert_eq!(sent(&history, Edition::After), [0, 1, 2, 3, 4]);
+    }
+}

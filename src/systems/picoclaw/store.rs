@@ -1,0 +1,104 @@
+//! What PicoClaw stores of a conversation, and where that stands among the messages of a replay.
+//!
+//! Its store holds messages of the user, the assistant and tools, and beside them one summary; the system prompt is
+//! built anew for every request. A replay keeps instructions first, then the summary as a message of its own.
+
+use super::prompt::{SUMMARY_INTRODUCTION, summary_part};
+use crate::chat::ChatMessage;
+use crate::session::WrittenKind;
+
+/// A stored session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stored {
+    /// Its messages.
+    pub history: Vec<ChatMessage>,
+    /// Its summary; empty if there is none.
+    pub summary: String,
+}
+
+/// A stored session with the instructions that stand before it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conversation {
+    /// The parts of the system prompt that are not PicoClaw's own.
+    pub instructions: Vec<ChatMessage>,
+    /// What is stored.
+    pub stored: Stored,
+}
+
+impl Stored {
+    /// A session with these messages and this summary.
+    pub fn new(history: Vec<ChatMessage>, summary: impl Into<String>) -> Self {
+        Self {
+            history,
+            summary: summary.into(),
+        }
+    }
+
+    /// Keeps the newest messages only.
+    pub fn truncate_history(&mut self, keep: usize) {
+        let dropped = self.history.len().saturating_sub(keep);
+        self.history.drain(..dropped);
+    }
+}
+
+impl Conversation {
+    /// Takes a replay's messages apart.
+    pub fn of(messages: Vec<ChatMessage>) -> Self {
+        let n_system = messages.iter().take_while(|m| m.is("system")).count();
+        let mut instructions = messages;
+        let history = instructions.split_off(n_system);
+        let mut summary = String::new();
+        instructions.retain(|message| match summary_in(message) {
+            Some(text) => {
+                text.clone_into(&mut summary);
+                false
+            }
+            None => true,
+        });
+        Self {
+            instructions,
+            stored: Stored { history, summary },
+        }
+    }
+
+    /// The same messages again, as a replay holds them.
+    pub fn into_messages(self) -> Vec<ChatMessage> {
+        let Self {
+            instructions,
+            stored,
+        } = self;
+        let has_summary = !stored.summary.is_empty();
+        let summary =
+            has_summary.then(|| ChatMessage::summary("system", summary_part(&stored.summary)));
+        let mut messages = instructions;
+        messages.extend(summary);
+        messages.extend(stored.history);
+        messages
+    }
+}
+
+/// The summary in a message of ours.
+fn summary_in(message: &ChatMessage) -> Option<&str> {
+    let is_ours = message.written == Some(WrittenKind::Summary);
+    let text = message.text().filter(|_| is_ours)?;
+    Some(text.strip_prefix(SUMMARY_INTRODUCTION).unwrap_or(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_taken_out_and_put_back_in_its_place() {
+        let said = [
+            ChatMessage::new("system", "Be brief."),
+            ChatMessage::new("user", "hi"),
+        ];
+        let mut conversation = Conversation::of(said.to_vec());
+        assert_eq!(conversation.stored.summary, "");
+        "earlier".clone_into(&mut conversation.stored.summary);
+        let messages = conversation.clone().into_messages();
+        assert_eq!(messages[1].text(), Some(summary_part("earlier").as_str()));
+        assert_eq!(Conversation::of(messages), conversation);
+    }
+}

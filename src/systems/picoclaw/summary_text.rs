@@ -1,0 +1,124 @@
+//! What a model is asked for in a summary, how often, and what stands in its place if it never answers.
+
+use super::message::text_of;
+use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+
+/// Temperature of every request for a summary.
+pub const TEMPERATURE: f64 = 0.3;
+
+/// Tries a request. Between them PicoClaw sleeps for 100 and 200 ms.
+const TRIES: usize = 3;
+
+/// Characters of a message that the fallback keeps at least.
+const FALLBACK_CHARS: usize = 200;
+
+/// Share of a message, in percent, that the fallback keeps of longer ones.
+const FALLBACK_PERCENT: usize = 10;
+
+/// Asks for a summary of messages; if nothing comes, the start of each stands for it.
+///
+/// # Errors
+/// [`Wants`] until the answer is there.
+pub fn summarize_batch(
+    batch: &[&ChatMessage],
+    existing: &str,
+    max_tokens: i64,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<String, Wants> {
+    let mut prompt = String::from(
+        "Provide a concise summary of this conversation segment, preserving core context and key points.\n",
+    );
+    if !existing.is_empty() {
+        prompt.extend(["Existing context: ", existing, "\n"]);
+    }
+    prompt.push_str("\nCONVERSATION:\n");
+    for message in batch {
+        prompt.extend([&*message.role, ": ", &*text_of(message), "\n"]);
+    }
+    let answer = ask_with_retries(&prompt, max_tokens, dialogue)?;
+    Ok(answer.map_or_else(|| fallback(batch), |text| text.trim().to_owned()))
+}
+
+/// Asks for one summary out of two; if nothing comes, both stand beside each other.
+///
+/// # Errors
+/// [`Wants`] until the answer is there.
+pub fn merge_summaries(
+    first: &str,
+    second: &str,
+    max_tokens: i64,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<String, Wants> {
+    let prompt = format!(
+        "Merge these two conversation summaries into one cohesive summary:\n\n1: {first}\n\n2: {second}"
+    );
+    let answer = ask_with_retries(&prompt, max_tokens, dialogue)?;
+    Ok(answer.unwrap_or_else(|| format!("{first} {second}")))
+}
+
+/// The first answer that says anything, if only spaces.
+fn ask_with_retries(
+    prompt: &str,
+    max_tokens: i64,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Option<String>, Wants> {
+    for _ in 0..TRIES {
+        let heard = dialogue.ask(Ask {
+            messages: vec![ChatMessage::new("user", prompt)],
+            with_tools: false,
+            max_tokens: u64::try_from(max_tokens).ok(),
+        })?;
+        if let Heard::Text(text) = heard
+            && !text.is_empty()
+        {
+            return Ok(Some(text.to_string()));
+        }
+    }
+    Ok(None)
+}
+
+fn fallback(batch: &[&ChatMessage]) -> String {
+    let starts: Vec<String> = batch
+        .iter()
+        .map(|message| format!("{}: {}", message.role, start_of(text_of(message).trim())))
+        .collect();
+    format!("Conversation summary: {}", starts.join(" | "))
+}
+
+fn start_of(text: &str) -> String {
+    let length = text.chars().count();
+    let kept = FALLBACK_CHARS.max(length * FALLBACK_PERCENT / 100);
+    if kept >= length {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(kept).collect();
+    format!("{start}...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fallback_keeps_a_tenth_of_long_messages_and_two_hundred_of_short_ones() {
+        assert_eq!(start_of(&"é".repeat(200)), "é".repeat(200));
+        assert_eq!(
+            start_of(&"é".repeat(201)),
+            format!("{}...", "é".repeat(200))
+        );
+        assert_eq!(
+            start_of(&"é".repeat(3001)),
+            format!("{}...", "é".repeat(300))
+        );
+    }
+
+    #[test]
+    fn an_answer_of_spaces_is_an_answer() {
+        let heard = [Heard::Text("  ".into())];
+        let batch = ChatMessage::new("user", "hi");
+        let summary = summarize_batch(&[&batch], "", 10, &mut Dialogue::new(&heard)).unwrap();
+        assert_eq!(summary, "");
+        let merged = merge_summaries("a", "b", 10, &mut Dialogue::new(&heard)).unwrap();
+        assert_eq!(merged, "  ");
+    }
+}
