@@ -17,7 +17,7 @@ pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
 };
 pub use picture::{picture_place, write_picture};
-pub use policy_file::load_policy;
+pub use policy_file::{load_configuration, load_policy, save_policy};
 pub use state::State;
 
 use std::path::Path;

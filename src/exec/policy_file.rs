@@ -1,7 +1,9 @@
-//! Reads a policy of one's own from a TOML file.
+//! Reads a policy of one's own from a TOML file, or an agent's own configuration.
 
 use super::load::{LoadError, must_exist};
+use super::place::{cannot_create, refuse_nowhere, write_new};
 use crate::engine::Policy;
+use crate::presets;
 use std::fs;
 use std::path::Path;
 
@@ -13,17 +15,37 @@ const LONGEST: u64 = 1 << 20;
 /// # Errors
 /// One line that says what is wrong with the file.
 pub fn load_policy(path: &Path) -> Result<Policy, LoadError> {
+    let what = "policy; give a TOML file as in `plimsoll presets show truncate`";
+    let text = read_settings(path, what)?;
+    let shown = path.display();
+    presets::parse(&text)
+        .map_err(|error| LoadError(format!("{shown}: {}", one_line(&error.to_string()))))
+}
+
+/// Reads a configuration of an agent.
+///
+/// # Errors
+/// One line that says what is wrong with the file.
+pub fn load_configuration(path: &Path) -> Result<String, LoadError> {
+    read_settings(path, "configuration of an agent")
+}
+
+/// Writes a policy as a new file.
+///
+/// # Errors
+/// One line; nothing that exists is written over.
+pub fn save_policy(output: &Path, toml: &str) -> Result<(), LoadError> {
+    refuse_nowhere(output).map_err(LoadError)?;
+    write_new(output, toml.as_bytes()).map_err(|error| LoadError(cannot_create(output, &error)))
+}
+
+fn read_settings(path: &Path, what: &str) -> Result<String, LoadError> {
     let metadata = must_exist(path)?;
     let shown = path.display();
     if !metadata.is_file() || metadata.len() > LONGEST {
-        return Err(LoadError(format!(
-            "{shown} is no policy; give a TOML file as in `plimsoll presets show truncate`"
-        )));
+        return Err(LoadError(format!("{shown} is no {what}")));
     }
-    let text = fs::read_to_string(path)
-        .map_err(|error| LoadError(format!("{shown} cannot be read ({error})")))?;
-    Policy::parse(&text)
-        .map_err(|error| LoadError(format!("{shown}: {}", one_line(&error.to_string()))))
+    fs::read_to_string(path).map_err(|error| LoadError(format!("{shown} cannot be read ({error})")))
 }
 
 /// Errors of the TOML reader quote the file over several lines; position and reason are enough.

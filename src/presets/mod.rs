@@ -1,8 +1,10 @@
 //! Systems as data: one TOML file a preset in `assets/presets`, one row a preset in [`PRESETS`].
 
 pub mod models;
+pub mod native;
 
 use crate::engine::{Policy, PolicyError};
+use crate::systems::REGISTRY;
 
 /// One bundled preset.
 #[derive(Debug)]
@@ -13,24 +15,37 @@ pub struct Preset {
     pub toml: &'static str,
 }
 
+/// A row: the name is the file's.
+macro_rules! preset {
+    ($name:literal) => {
+        Preset {
+            name: $name,
+            toml: include_str!(concat!("../../assets/presets/", $name, ".toml")),
+        }
+    };
+}
+
 /// Every bundled preset, in the order to offer them.
 pub static PRESETS: &[Preset] = &[
-    Preset {
-        name: "truncate",
-        toml: include_str!("../../assets/presets/truncate.toml"),
-    },
-    Preset {
-        name: "prune",
-        toml: include_str!("../../assets/presets/prune.toml"),
-    },
-    Preset {
-        name: "summarize",
-        toml: include_str!("../../assets/presets/summarize.toml"),
-    },
-    Preset {
-        name: "none",
-        toml: include_str!("../../assets/presets/none.toml"),
-    },
+    preset!("truncate"),
+    preset!("prune"),
+    preset!("summarize"),
+    preset!("none"),
+    preset!("holmesgpt"),
+    preset!("holmesgpt-document"),
+    preset!("holmesgpt-v038"),
+    preset!("holmesgpt-legacy"),
+    preset!("digitorn"),
+    preset!("digitorn-hooks"),
+    preset!("digitorn-document"),
+    preset!("digitorn-go"),
+    preset!("baseagent"),
+    preset!("baseagent-document"),
+    preset!("cowagent"),
+    preset!("cowagent-document"),
+    preset!("picoclaw"),
+    preset!("picoclaw-before"),
+    preset!("picoclaw-proposed"),
 ];
 
 impl Preset {
@@ -39,8 +54,16 @@ impl Preset {
     /// # Errors
     /// None for a bundled preset: a test reads them all.
     pub fn policy(&self) -> Result<Policy, PolicyError> {
-        Policy::parse(self.toml)
+        parse(self.toml)
     }
+}
+
+/// A policy that may name everything that our own presets may.
+///
+/// # Errors
+/// [`PolicyError`], naming the place.
+pub fn parse(toml: &str) -> Result<Policy, PolicyError> {
+    Policy::parse(toml, &REGISTRY)
 }
 
 /// The policy of this name.

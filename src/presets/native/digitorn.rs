@@ -1,0 +1,90 @@
+//! A whole application of Digitorn's: its settings as knobs, and its own hooks as the policy's.
+
+use super::Imported;
+use super::import::change_values;
+use crate::presets;
+use crate::systems::digitorn::config::Application;
+use serde_json::Value;
+
+/// The action that runs hooks.
+const HOOKS: &str = "digitorn.hooks";
+
+/// What a document says, if it is one of Digitorn's: what has hooks of its own comes as a whole policy.
+pub(super) fn imported(document: &Value) -> Option<Imported> {
+    let is_one = document["agents"].is_array() || document["execution"].is_object();
+    let mut policy = is_one.then(|| presets::by_name("digitorn")).flatten()?;
+    let app = Application::from_json(document);
+    let context = &app.context;
+    let flag = |on: bool| f64::from(u8::from(on));
+    let number = |value: &Value| value.as_f64().unwrap_or_default();
+    let wanted = [
+        // What the agent's own model has, whatever model a session was recorded with.
+        ("max_tokens", app.max_tokens as f64),
+        ("output_reserve", context.output_reserved as f64),
+        ("strategy", flag(context.strategy == "summarize")),
+        ("keep_recent", context.keep_recent as f64),
+        ("compression_trigger", number(&context.compression_trigger)),
+        ("summary_max_tokens", context.summary_max_tokens as f64),
+        ("auto_compact", flag(context.auto_compact)),
+        ("summary_brain", flag(app.summary_brain.is_some())),
+        ("max_turns", app.max_turns as f64),
+    ];
+    let mut imported = Imported::new(policy.clone());
+    for (knob, value) in wanted {
+        match policy.set(&mut imported.knobs, knob, value) {
+            Ok(()) => imported.set.push(knob.to_owned()),
+            Err(why) => imported.notes.push(format!("{why}; the default stays.")),
+        }
+    }
+    imported.notes.push(format!(
+        "Agent {} with {}: a window of {} tokens; its settings are those of {}.",
+        app.agent_id,
+        app.model,
+        app.max_tokens,
+        app.level.path()
+    ));
+    let ignored = app.ignored.iter();
+    imported
+        .notes
+        .extend(ignored.map(|i| format!("{} has no effect: {}.", i.path, i.why)));
+    let hooks = own_hooks(document);
+    if !hooks.is_empty() {
+        imported.toml = with_hooks(&imported, &hooks, &app.agent_id);
+        policy = presets::parse(imported.toml.as_deref()?).ok()?;
+        imported.policy = policy;
+    }
+    Some(imported)
+}
+
+/// The hooks as they are written, those of agents bound to them.
+fn own_hooks(document: &Value) -> Vec<Value> {
+    let listed = |of: &Value| of["hooks"].as_array().cloned().unwrap_or_default();
+    let mut hooks = listed(&document["execution"]);
+    for agent in document["agents"].as_array().into_iter().flatten() {
+        for mut hook in listed(agent) {
+            hook["agent_id"] = agent["id"].clone();
+            hooks.push(hook);
+        }
+    }
+    hooks
+}
+
+/// The preset with these values and hooks, as a policy file.
+fn with_hooks(imported: &Imported, hooks: &[Value], agent: &str) -> Option<String> {
+    let preset = presets::PRESETS.iter().find(|p| p.name == "digitorn")?;
+    let mut table: toml::Table = toml::from_str(preset.toml).ok()?;
+    change_values(&mut table, &imported.knobs);
+    let hooks = toml::Value::try_from(hooks).ok()?;
+    for stage in table.get_mut("stage")?.as_array_mut()? {
+        let action = stage.get_mut("do")?.as_table_mut()?;
+        if action.get("named").and_then(toml::Value::as_str) == Some(HOOKS) {
+            action.insert("hooks".to_owned(), hooks.clone());
+            action.insert("agent".to_owned(), agent.into());
+            // Hooks have conditions of their own.
+            stage
+                .as_table_mut()?
+                .insert("when".to_owned(), "true".into());
+        }
+    }
+    toml::to_string(&table).ok()
+}

@@ -1,0 +1,147 @@
+//! How configurations are written down: environment variables, a Python dict, JSON, YAML.
+
+use super::Setting;
+use serde_json::{Map, Value};
+use std::fmt::Write as _;
+
+/// A way to write settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `KEY=value`, a line each.
+    Environment,
+    /// `"key": value,` in a dict.
+    Python,
+    /// Nested objects.
+    Json,
+    /// Nested mappings.
+    Yaml,
+}
+
+impl Form {
+    /// The settings in this form.
+    pub(super) fn write(self, settings: &[Setting<'_>]) -> String {
+        match self {
+            Self::Environment => lines(settings, |key, value| format!("{key}={}", bare(value))),
+            Self::Python => format!(
+                "CONFIG = {{\n{}}}\n",
+                lines(settings, |key, value| format!(
+                    "    \"{key}\": {},",
+                    python(value)
+                ))
+            ),
+            Self::Json => {
+                let mut text = serde_json::to_string_pretty(&nested(settings)).unwrap_or_default();
+                text.push('\n');
+                text
+            }
+            Self::Yaml => yaml(settings),
+        }
+    }
+
+    /// The settings that a text in this form holds, by path. Comments are passed over.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub(super) fn read(self, text: &str) -> Result<Value, String> {
+        match self {
+            Self::Environment => Ok(pairs(text, '=')),
+            Self::Python => Ok(pairs(text, ':')),
+            Self::Json => serde_json::from_str(text).map_err(|e| e.to_string()),
+            Self::Yaml => serde_saphyr::from_str(text).map_err(|e| e.to_string()),
+        }
+    }
+}
+
+/// One line a setting; one that is ignored has the reason behind it.
+fn lines(settings: &[Setting<'_>], write: impl Fn(&str, &Value) -> String) -> String {
+    let mut text = String::new();
+    for setting in settings {
+        let line = write(&setting.path.join("."), &setting.value);
+        match setting.ignored {
+            Some(why) => _ = writeln!(text, "{line}  # ignored: {why}"),
+            None => _ = writeln!(text, "{line}"),
+        }
+    }
+    text
+}
+
+fn bare(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn python(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Null => "None".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn nested(settings: &[Setting<'_>]) -> Value {
+    let mut root = Value::Object(Map::new());
+    for setting in settings {
+        let mut at = &mut root;
+        for key in &setting.path {
+            at = &mut at[*key];
+        }
+        *at = setting.value.clone();
+    }
+    root
+}
+
+/// Nested mappings; the comment of a setting stands behind it. Keys of one mapping follow one another.
+fn yaml(settings: &[Setting<'_>]) -> String {
+    let mut text = String::new();
+    let mut open: Vec<&str> = Vec::new();
+    for setting in settings {
+        let Some((key, parents)) = setting.path.split_last() else {
+            continue;
+        };
+        let same = open.iter().zip(parents).take_while(|(a, b)| a == b).count();
+        open.truncate(same);
+        for parent in &parents[same..] {
+            let _ = writeln!(text, "{}{parent}:", "  ".repeat(open.len()));
+            open.push(parent);
+        }
+        let value = match setting.value.as_str() {
+            Some(name) => name.to_owned(),
+            None => setting.value.to_string(),
+        };
+        let _ = write!(text, "{}{key}: {value}", "  ".repeat(open.len()));
+        if let Some(why) = setting.ignored {
+            let _ = write!(text, "  # ignored: {why}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// `key SIGN value` of each line that has one: quotes, a comma behind and a comment are left away.
+fn pairs(text: &str, sign: char) -> Value {
+    let pair = |line: &str| {
+        let line = line.split_once(" #").map_or(line, |(line, _)| line).trim();
+        if line.starts_with('#') {
+            return None;
+        }
+        let (key, value) = line.trim_start_matches("export ").split_once(sign)?;
+        let plain = |text: &str| {
+            text.trim()
+                .trim_end_matches(',')
+                .trim_matches(['"', '\''])
+                .to_owned()
+        };
+        let key = plain(key);
+        let is_name = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let value = match &*plain(value) {
+            "True" => Value::Bool(true),
+            "False" => Value::Bool(false),
+            "None" | "{" | "" => return None,
+            other => Value::from(other),
+        };
+        is_name.then_some((key, value))
+    };
+    Value::Object(text.lines().filter_map(pair).collect())
+}

@@ -1,0 +1,151 @@
+//! A configuration of one's own, read back as a policy with its knobs.
+
+use super::{Form, NATIVE, Native, digitorn, knob_value};
+use crate::engine::{KnobValues, Policy};
+use crate::presets;
+use serde_json::Value;
+
+/// What a configuration says.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The system's preset.
+    pub policy: Policy,
+    /// Its knobs as configured; the rest at their defaults.
+    pub knobs: KnobValues,
+    /// Names of the knobs that the configuration sets.
+    pub set: Vec<String>,
+    /// Keys that are no knob here.
+    pub unread: Vec<String>,
+    /// The whole policy, where the configuration says more than knobs can (hooks of one's own).
+    pub toml: Option<String>,
+    /// What to know about it: settings that the shipped code ignores, values out of range.
+    pub notes: Vec<String>,
+}
+
+/// Reads a configuration of any of the systems; which one is told by its keys.
+///
+/// # Errors
+/// One line that says what is wrong, or that no system is configured like this.
+pub fn import(text: &str) -> Result<Imported, String> {
+    let read = NATIVE.iter().filter_map(|native| {
+        let found = native.form.read(text).ok()?;
+        let imported = imported(native, &found)?;
+        Some((imported.set.len(), imported))
+    });
+    // The one that knows most of its keys.
+    let best = read.reduce(|a, b| if b.0 > a.0 { b } else { a });
+    best.map(|(_, imported)| imported).ok_or_else(|| {
+        let why = match Form::Json.read(text) {
+            Err(why) if text.trim_start().starts_with('{') => format!(" (as JSON: {why})"),
+            _ => String::new(),
+        };
+        let known: Vec<_> = NATIVE
+            .iter()
+            .map(|n| format!("{} ({})", n.system, n.file))
+            .collect();
+        format!(
+            "no setting that we know stands in it{why}; it may be of {}",
+            known.join(", ")
+        )
+    })
+}
+
+impl Imported {
+    /// A preset as it is.
+    pub(super) fn new(policy: Policy) -> Self {
+        Self {
+            knobs: policy.defaults(),
+            set: Vec::new(),
+            unread: Vec::new(),
+            notes: Vec::new(),
+            toml: None,
+            policy,
+        }
+    }
+
+    /// The policy as a file of its own, with these values as its defaults.
+    ///
+    /// # Errors
+    /// None for a bundled preset.
+    pub fn to_toml(&self) -> Result<String, String> {
+        if let Some(toml) = &self.toml {
+            return Ok(toml.clone());
+        }
+        let preset = presets::PRESETS.iter().find(|p| p.name == self.policy.name);
+        let preset = preset.ok_or_else(|| format!("no preset is named {}", self.policy.name))?;
+        let mut table: toml::Table = toml::from_str(preset.toml).map_err(|e| e.to_string())?;
+        change_values(&mut table, &self.knobs);
+        toml::to_string(&table).map_err(|e| e.to_string())
+    }
+}
+
+/// Gives a preset's knobs other defaults.
+pub(super) fn change_values(preset: &mut toml::Table, values: &KnobValues) {
+    let knobs = preset.get_mut("knobs").and_then(toml::Value::as_table_mut);
+    for (name, knob) in knobs.into_iter().flatten() {
+        if let (Some(value), Some(knob)) = (values.get(name), knob.as_table_mut()) {
+            knob.insert("value".to_owned(), value.into());
+        }
+    }
+}
+
+/// What a text that was read says about a system; none if it says nothing.
+fn imported(native: &Native, found: &Value) -> Option<Imported> {
+    if native.system == "digitorn" {
+        return digitorn::imported(found);
+    }
+    let mut imported = Imported::new(presets::by_name(native.system)?);
+    let mut read = Vec::new();
+    for knob in imported.policy.knobs.clone() {
+        let Some(key) = &knob.key else {
+            continue;
+        };
+        let Some(path) = native.path(key) else {
+            continue;
+        };
+        let Some(value) = path.iter().try_fold(found, |at, key| at.get(key)) else {
+            continue;
+        };
+        read.push(path.join("."));
+        let set = knob_value(&knob, value)
+            .ok_or_else(|| format!("{key}: {value} is no value for it"))
+            .and_then(|value| {
+                let set = imported.policy.set(&mut imported.knobs, &knob.name, value);
+                set.map_err(|e| format!("{key}: {e}"))
+            });
+        match set {
+            Ok(()) => imported.set.push(knob.name.clone()),
+            Err(why) => imported.notes.push(format!("{why}; the default stays.")),
+        }
+        if let Some(why) = &knob.ignored {
+            imported
+                .notes
+                .push(format!("The shipped code ignores {key}: {why}"));
+        }
+    }
+    let mut all = Vec::new();
+    leaves(found, "", &mut all);
+    imported.unread = all
+        .into_iter()
+        .filter(|path| !read.contains(path))
+        .collect();
+    (!read.is_empty()).then_some(imported)
+}
+
+/// Paths of everything that is no mapping.
+fn leaves(value: &Value, at: &str, paths: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let at = if at.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{at}.{key}")
+                };
+                leaves(value, &at, paths);
+            }
+        }
+        _ if !at.is_empty() => paths.push(at.to_owned()),
+        _ => {}
+    }
+}

@@ -1,0 +1,197 @@
+//! A system's own configuration: tuned knobs written in its form, ready to paste, and such a configuration read back.
+//!
+//! One row a system. Knobs carry the key that they have in that configuration; a form is how keys and values are
+//! written down. What the shipped code ignores is written with a word that says so.
+
+mod digitorn;
+mod form;
+mod import;
+
+use crate::engine::{Knob, KnobValues, Policy};
+pub use form::Form;
+pub use import::{Imported, import};
+use serde_json::{Number, Value};
+
+/// How one system is configured.
+#[derive(Debug)]
+pub struct Native {
+    /// Its presets: this name, and this name with `-variant` behind it.
+    pub system: &'static str,
+    /// How its configuration is written.
+    pub form: Form,
+    /// Where its keys stand, from the outside in.
+    pub root: &'static [&'static str],
+    /// What people call the file.
+    pub file: &'static str,
+}
+
+/// Every system with a configuration of its own.
+pub static NATIVE: &[Native] = &[
+    Native {
+        system: "holmesgpt",
+        form: Form::Environment,
+        root: &[],
+        file: "environment variables",
+    },
+    Native {
+        system: "digitorn",
+        form: Form::Yaml,
+        root: &["execution", "context"],
+        file: "app.yaml",
+    },
+    Native {
+        system: "baseagent",
+        form: Form::Python,
+        root: &[],
+        file: "src/config/defaults.py",
+    },
+    Native {
+        system: "cowagent",
+        form: Form::Json,
+        root: &[],
+        file: "config.json",
+    },
+    Native {
+        system: "picoclaw",
+        form: Form::Json,
+        root: &["agents", "defaults"],
+        file: "config.json",
+    },
+];
+
+/// A configuration in a system's own form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// Its text.
+    pub text: String,
+    /// What people call the file.
+    pub file: &'static str,
+    /// What the text cannot say: settings without a key there, and those that the shipped code ignores.
+    pub notes: Vec<String>,
+}
+
+/// One setting with its key.
+#[derive(Clone, Debug, PartialEq)]
+struct Setting<'a> {
+    path: Vec<&'a str>,
+    value: Value,
+    /// Why the shipped code ignores it, where it does.
+    ignored: Option<&'a str>,
+}
+
+impl Native {
+    /// The row of a preset.
+    pub fn of(preset: &str) -> Option<&'static Self> {
+        let is_of = |n: &&Self| {
+            let variant = preset.strip_prefix(n.system);
+            variant.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        NATIVE.iter().find(is_of)
+    }
+
+    /// Where a knob's key stands; none if it is no place in this configuration but words about one.
+    fn path<'a>(&self, key: &'a str) -> Option<Vec<&'a str>> {
+        // A key may have a word behind it: `KEY, or ...`.
+        let key = key.split_once(',').map_or(key, |(key, _)| key);
+        let steps: Vec<&str> = key.split('.').collect();
+        let is_name = |s: &&str| s.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_nested = matches!(self.form, Form::Json | Form::Yaml);
+        if !steps.iter().all(is_name) || (!is_nested && steps.len() > 1) {
+            return None;
+        }
+        let root = self.root;
+        match (root.first(), root.last()) {
+            (Some(first), _) if steps[0] == *first => Some(steps),
+            (_, Some(last)) if steps[0] == *last => Some(
+                root.iter()
+                    .copied()
+                    .chain(steps.into_iter().skip(1))
+                    .collect(),
+            ),
+            _ if steps.len() > 1 && !root.is_empty() => None,
+            _ => Some(root.iter().copied().chain(steps).collect()),
+        }
+    }
+}
+
+/// Writes a policy's settings in its system's own form.
+///
+/// # Errors
+/// One line, if the policy is no real system's.
+pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
+    let native = Native::of(&policy.name).ok_or_else(|| {
+        let known: Vec<_> = NATIVE.iter().map(|n| n.system).collect();
+        format!(
+            "{} has no configuration of its own; there is one for {}",
+            policy.name,
+            known.join(", ")
+        )
+    })?;
+    let mut settings = Vec::new();
+    let mut notes = Vec::new();
+    for knob in &policy.knobs {
+        let value = knobs.get(&knob.name).unwrap_or(knob.value);
+        let path = knob.key.as_deref().and_then(|key| native.path(key));
+        let (Some(key), Some(path)) = (&knob.key, path) else {
+            if value != knob.value {
+                let (name, file) = (&knob.name, native.file);
+                let place = knob.key.as_ref();
+                let place = place.map_or_else(String::new, |key| format!(" ({key})"));
+                notes.push(format!(
+                    "{name} is no setting of {file}{place}: not written."
+                ));
+            }
+            continue;
+        };
+        if let Some(why) = &knob.ignored {
+            notes.push(format!("The shipped code ignores {key}: {why}"));
+        }
+        settings.push(Setting {
+            path,
+            value: native_value(knob, value),
+            ignored: knob.ignored.as_deref(),
+        });
+    }
+    Ok(Exported {
+        text: native.form.write(&settings),
+        file: native.file,
+        notes,
+    })
+}
+
+/// A knob's value as the system writes it: a name for a choice, true or false for a switch, a number else.
+fn native_value(knob: &Knob, value: f64) -> Value {
+    let choice = knob.choices.get(value.max(0.0) as usize);
+    // 0.29 * 100 is not 29.
+    let value = (value * knob.scale * 1e9).round() / 1e9;
+    match choice.map(String::as_str) {
+        Some("on") => Value::Bool(true),
+        Some("off") => Value::Bool(false),
+        Some(name) => Value::from(name),
+        None if value.fract() == 0.0 => Value::from(value as i64),
+        None => Number::from_f64(value).map_or(Value::Null, Value::Number),
+    }
+}
+
+/// What a system's own value is for a knob; none if it does not fit.
+fn knob_value(knob: &Knob, value: &Value) -> Option<f64> {
+    let text = match value {
+        Value::Bool(true) => "on".to_owned(),
+        Value::Bool(false) => "off".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let is_it = |choice: &String| {
+        let means = match &*text.to_lowercase() {
+            "true" => "on".to_owned(),
+            "false" => "off".to_owned(),
+            other => other.to_owned(),
+        };
+        *choice == means
+    };
+    let choice = knob.choices.iter().position(is_it);
+    let number = || text.trim().replace('_', "").parse().ok();
+    choice
+        .map(|at| at as f64)
+        .or_else(|| number().map(|n: f64| n / knob.scale))
+}
