@@ -1,7 +1,9 @@
 //! What can be said about a session and a run: pure functions over sessions, ledgers and outcomes.
 
 mod breakdown;
+mod finding;
 mod verdict;
 
 pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
+pub use finding::{Finding, FindingKind, findings};
 pub use verdict::{Clause, Link, Severity, Verdict, verdict};

@@ -99,6 +99,7 @@ fn recorded(case: &Case) -> Outcome {
             window: WINDOW,
             metered: tokens,
             tokens,
+            believed: None,
             pressure: budget.pressure(tokens),
             overflows: false,
             by_kind: [0; Kind::ALL.len()],

@@ -1,0 +1,40 @@
+//! Findings about settings: larger than the window, or without any effect.
+
+use super::{Finding, FindingKind, Seen};
+use crate::units::Tokens;
+
+pub(super) fn above_window(seen: &Seen<'_>) -> Option<Finding> {
+    let window = seen.case.windows.largest();
+    let mut above = seen.policy.knobs.iter().filter_map(|knob| {
+        let value = seen.knobs.get(&knob.name)?;
+        (knob.unit == "tokens" && value > window.as_f64()).then_some((&knob.name, value))
+    });
+    let (name, value) = above.next()?;
+    Some(Finding {
+        kind: FindingKind::AboveWindow,
+        step: 0,
+        times: 1 + above.count(),
+        text: format!(
+            "{name} is {} tokens in a window of {}: what depends on it comes too late or never.",
+            Tokens(value as u64).short(),
+            window.short()
+        ),
+    })
+}
+
+pub(super) fn ignored(seen: &Seen<'_>) -> Option<Finding> {
+    let mut changed = seen.policy.knobs.iter().filter_map(|knob| {
+        let is_changed = seen.knobs.get(&knob.name).is_some_and(|v| v != knob.value);
+        Some((knob, knob.ignored.as_ref().filter(|_| is_changed)?))
+    });
+    let (knob, why) = changed.next()?;
+    Some(Finding {
+        kind: FindingKind::Ignored,
+        step: 0,
+        times: 1 + changed.count(),
+        text: format!(
+            "{} is changed here, but the shipped code ignores it: {why}",
+            knob.name
+        ),
+    })
+}
