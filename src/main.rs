@@ -28,6 +28,7 @@ fn main() -> ExitCode {
                 window: args.load.window,
                 output_reserve: args.output_reserve,
                 counter: Some(args.load.counter.name),
+                restarts: args.restarts,
                 ..Options::default()
             };
             let done = options

@@ -680,7 +680,7 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
         (&["replay", c, "--set", "keep_recent=0"], "out of range"),
         (
             &["replay", c, "--set", "keep_recent=many"],
-            "keep_recent=20",
+            "KNOB=NUMBER such as keep_recent=",
         ),
         (&["replay", c, "--set", "patience=3"], "keep_recent"),
         (&["replay", c, "--set", "nobody.keep_recent=3"], "truncate"),

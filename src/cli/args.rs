@@ -20,6 +20,7 @@ Options everywhere, before the verb or after it:
   --counter NAME       what counts tokens, one of
                        {}
   --conversation N     which conversation of a file that holds several, from 1
+  --restart STEP       the agent's program was started again before this call; again for more
   --json               the result as JSON
   --no-state           keep no recent files or window layout
   --help, --version
@@ -94,7 +95,7 @@ fn expected(option: &str) -> &'static str {
     match option {
         "--window" | "--output-reserve" => "a number of tokens such as 200000, 200k or 1M",
         "--counter" => "the name of a counter such as o200k_base",
-        "--conversation" | "--at" => "a whole number from 1",
+        "--conversation" | "--at" | "--restart" => "a whole number from 1",
         "--policy" => "the name of a preset such as truncate, or a FILE.toml",
         "--set" => "KNOB=NUMBER such as keep_recent=20",
         "--schedule" => "now or replay",
@@ -117,6 +118,8 @@ pub(super) struct Shared {
     pub(super) counter: &'static Counter,
     /// Index of the conversation.
     pub(super) conversation: usize,
+    /// Steps before which the program was started again (indices).
+    pub(super) restarts: Vec<usize>,
     /// Keep no state.
     pub(super) no_state: bool,
     /// Print JSON.
@@ -131,6 +134,7 @@ impl Shared {
             output_reserve: None,
             counter: tokens::default_counter(),
             conversation: 0,
+            restarts: Vec::new(),
             no_state: false,
             json: false,
         }
@@ -155,6 +159,7 @@ impl Shared {
             "--output-reserve" => self.output_reserve = Some(whole(option, &words.value(option)?)?),
             "--counter" => self.counter = counter(&words.value(option)?)?,
             "--conversation" => self.conversation = ordinal(option, &words.value(option)?)?,
+            "--restart" => self.restarts.push(ordinal(option, &words.value(option)?)?),
             "--no-state" => self.no_state = true,
             "--json" => self.json = true,
             _ => return Ok(false),
@@ -174,11 +179,18 @@ impl Shared {
     /// Reads the session file, or standard input for `-`.
     pub(super) fn load(&self, file: &OsStr) -> anyhow::Result<Loaded> {
         let (options, progress) = (self.load_options(), Progress::default());
-        if file != "-" {
-            return Ok(load(Path::new(file), &options, &progress)?);
+        let mut loaded = if file == "-" {
+            let stdin = io::stdin().lock();
+            load_stream("standard input", stdin, &options, &progress)?
+        } else {
+            load(Path::new(file), &options, &progress)?
+        };
+        let steps = loaded.case.session.steps.len();
+        if let Some(step) = self.restarts.iter().find(|step| **step >= steps) {
+            bail!("--restart {}: the session has {steps} calls", step + 1);
         }
-        let stdin = io::stdin().lock();
-        Ok(load_stream("standard input", stdin, &options, &progress)?)
+        loaded.case = loaded.case.with_restarts(&self.restarts);
+        Ok(loaded)
     }
 }
 

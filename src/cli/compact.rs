@@ -95,7 +95,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         bail!("compact of standard input needs -o OUT");
     }
     let loaded = shared.load(&file)?;
-    if let Some(text) = lanes::check_reserve(&loaded.case, lane.output_reserve(), &shared)? {
+    if let Some(text) =
+        lanes::check_reserve(&loaded.case, lane.output_reserve(&loaded.case), &shared)?
+    {
         note(&text);
     }
     let until = within(&loaded, wanted.at)?;

@@ -49,8 +49,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         }
     }
     let file = one_file(VERB.name, files)?;
-    let reserve = lanes::none(&shared)?.output_reserve();
+    let none = lanes::none(&shared)?;
     let loaded = shared.load(&file)?;
+    let reserve = none.output_reserve(&loaded.case);
     if let Some(text) = lanes::check_reserve(&loaded.case, reserve, &shared)? {
         note(&text);
     }

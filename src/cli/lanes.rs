@@ -1,7 +1,7 @@
 //! Which policies a command plays: `--policy`, `--set` and `--output-reserve`.
 
 use super::args::{Shared, Words, number};
-use crate::engine::{Case, KnobRole, KnobValues, Policy};
+use crate::engine::{Case, Knob, KnobRole, KnobValues, Policy};
 use crate::exec::load_policy;
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
@@ -39,13 +39,14 @@ pub(super) struct LaneArgs {
 struct Set {
     lane: Option<String>,
     knob: String,
-    value: f64,
+    /// As typed: a number, or the name of a choice.
+    value: String,
 }
 
 impl Lane {
     /// Room for the answer.
-    pub(super) fn output_reserve(&self) -> Tokens {
-        Tokens(self.policy.output_reserve(&self.knobs).max(0.0) as u64)
+    pub(super) fn output_reserve(&self, case: &Case) -> Tokens {
+        self.policy.output_reserve(&self.knobs, case, 0)
     }
 }
 
@@ -58,6 +59,11 @@ impl LaneArgs {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Names a policy as `--policy` does.
+    pub(super) fn choose(&mut self, policy: &str) {
+        self.policies.push(policy.to_owned());
     }
 
     /// The lanes to compare: those named, else the three strategies. `recorded` and `none` may be named: they are
@@ -204,18 +210,39 @@ fn known_policies() -> String {
 
 /// Lane names hold no `=`, knob names no `.`.
 fn set(text: &str) -> anyhow::Result<Set> {
-    let parsed = text.split_once('=').and_then(|(name, value)| {
+    let parsed = text.split_once('=').map(|(name, value)| {
         let (lane, knob) = match name.rsplit_once('.') {
             Some((lane, knob)) => (Some(lane.to_owned()), knob),
             None => (None, name),
         };
-        Some(Set {
+        Set {
             lane,
             knob: knob.trim().to_owned(),
-            value: number(value)?,
-        })
+            value: value.trim().to_owned(),
+        }
     });
-    parsed.ok_or_else(|| anyhow::anyhow!("--set {text}: give KNOB=NUMBER such as keep_recent=20"))
+    parsed
+        .filter(|set| !set.value.is_empty())
+        .ok_or_else(|| anyhow::anyhow!("--set {text}: give KNOB=NUMBER such as keep_recent=20"))
+}
+
+/// The value of a knob as typed.
+fn value_of(knob: &Knob, text: &str) -> anyhow::Result<f64> {
+    let choice = knob
+        .choices
+        .iter()
+        .position(|c| c.eq_ignore_ascii_case(text));
+    let value = choice.map(|at| at as f64).or_else(|| number(text));
+    value.ok_or_else(|| match &*knob.choices {
+        [] => {
+            let (name, usual) = (&knob.name, knob.value);
+            anyhow::anyhow!("--set {name}={text}: give KNOB=NUMBER such as {name}={usual}")
+        }
+        choices => {
+            let (name, choices) = (&knob.name, choices.join(", "));
+            anyhow::anyhow!("--set {name}={text}: give one of {choices}")
+        }
+    })
 }
 
 fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
@@ -227,12 +254,12 @@ fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
         bail!("no lane is named {name:?}; there are {}", known.join(", "));
     }
     let mut is_known = false;
-    for lane in lanes
-        .iter_mut()
-        .filter(|lane| is_meant(lane) && lane.policy.knob(&set.knob).is_some())
-    {
-        lane.policy.set(&mut lane.knobs, &set.knob, set.value)?;
-        is_known = true;
+    for lane in lanes.iter_mut().filter(|lane| is_meant(lane)) {
+        if let Some(knob) = lane.policy.knob(&set.knob) {
+            let value = value_of(knob, &set.value)?;
+            lane.policy.set(&mut lane.knobs, &set.knob, value)?;
+            is_known = true;
+        }
     }
     if !is_known {
         let mut known: Vec<_> = lanes

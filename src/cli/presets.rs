@@ -1,9 +1,12 @@
 //! `plimsoll presets`: the systems we know, as data.
 
+mod native;
+
 use super::args::{Shared, Word, Words, unknown_option};
+use super::lanes::LaneArgs;
 use super::output::{clean, json, plain, print};
 use super::{Status, Verb};
-use crate::engine::{Action, Boundary, Hook, Keep, Knob, KnobRole, Policy, Stage, What};
+use crate::engine::{Action, Boundary, Hook, Keep, Knob, KnobRole, Mutates, Policy, Stage, What};
 use crate::presets::{self, PRESETS};
 use anyhow::bail;
 use serde_json::{Value, json};
@@ -15,20 +18,31 @@ pub(super) const VERB: Verb = Verb {
     help: "\
 plimsoll presets [list] [--json]
 plimsoll presets show NAME [--json]
+plimsoll presets export NAME [--set KNOB=VALUE]... [--json]
+plimsoll presets import FILE [-o OUT.toml] [--json]
+
+export writes the settings in the system's own form (environment variables, YAML, a Python dict, JSON), ready to paste;
+import reads such a configuration and says which preset and knobs it means; -o writes it as a policy of its own.
 
 JSON of list: [{name, label, help, knobs[], stages[]}] with names only.
 JSON of show: name, label, help, knobs[{name, value, range[], step, unit, help, role, key}], let[{name, expression}],
-stages[{id, at, when, take, do, guard, sentence}], sources[], unknowns[], differences[], toml.
+stages[{id, at, when, take, do, guard, mutates, delay, sentence}], sources[], unknowns[], differences[], toml.
+JSON of export: preset, file, text, notes[]. JSON of import: preset, knobs{}, set[], unread[], notes[], options, toml.
 ",
     run,
 };
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let mut operands = Vec::new();
+    let mut lanes = LaneArgs::default();
+    let mut output = None;
     while let Some(word) = words.next()? {
         match word {
             Word::Operand(operand) => operands.push(operand.to_string_lossy().into_owned()),
-            Word::Option(option) if shared.take(&option, words)? => {}
+            Word::Option(option)
+                if shared.take(&option, words)?
+                    || option == "--set" && lanes.take(&option, words)? => {}
+            Word::Option(option) if option == "-o" => output = Some(words.raw_value(&option)?),
             Word::Option(option) => return Err(unknown_option(VERB.name, &option)),
         }
     }
@@ -36,8 +50,12 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         [] | ["list"] => list(shared.json)?,
         ["show", name] => show(name, shared.json)?,
         ["show"] => bail!("presets show needs a NAME; there are {}", names()),
+        ["export", name] => native::export(name, lanes, &shared)?,
+        ["export"] => bail!("presets export needs a NAME; there are {}", names()),
+        ["import", file] => native::import(file, output.as_deref(), &shared)?,
+        ["import"] => bail!("presets import needs a FILE"),
         _ => bail!(
-            "presets {}: say presets list or presets show NAME",
+            "presets {}: say presets list, show NAME, export NAME or import FILE",
             operands.join(" ")
         ),
     }
@@ -64,7 +82,7 @@ fn list(as_json: bool) -> anyhow::Result<()> {
     }
     let mut text = String::new();
     for policy in all {
-        let _ = writeln!(text, "{:<12} {}", policy.name, policy.help);
+        let _ = writeln!(text, "{:<20} {}", policy.name, policy.help);
     }
     print(&text)
 }
@@ -106,6 +124,8 @@ fn knob_shape(knob: &Knob) -> Value {
         "help": knob.help,
         "role": knob.role.map(role),
         "key": knob.key,
+        "ignored": knob.ignored,
+        "choices": knob.choices,
     })
 }
 
@@ -125,6 +145,11 @@ fn stage_shape(stage: &Stage) -> Value {
             "must_shrink": stage.guard.must_shrink,
             "cooldown": stage.guard.cooldown.text,
         },
+        "mutates": match stage.mutates {
+            Mutates::Store => "store",
+            Mutates::View => "view",
+        },
+        "delay": stage.delay.as_ref().map(|e| e.text.clone()),
         "sentence": sentence(stage),
     })
 }
@@ -140,11 +165,16 @@ fn text(policy: &Policy) -> String {
             .key
             .as_ref()
             .map_or_else(String::new, |key| format!(" [{key}]"));
-        let _ = writeln!(
-            text,
-            "  {} = {value} {} ({low} to {high}){key}\n      {}",
-            knob.name, knob.unit, knob.help
-        );
+        let range = if knob.choices.is_empty() {
+            format!("{value} {} ({low} to {high})", knob.unit)
+        } else {
+            let chosen = knob.choices.get(knob.value as usize);
+            format!("{} ({})", chosen.map_or("", |c| c), knob.choices.join(", "))
+        };
+        let _ = writeln!(text, "  {} = {range}{key}\n      {}", knob.name, knob.help);
+        if let Some(why) = &knob.ignored {
+            let _ = writeln!(text, "      The shipped code ignores it: {}", clean(why));
+        }
     }
     if !policy.lets.is_empty() {
         text.push_str("\nNamed expressions\n");
@@ -184,7 +214,15 @@ fn sentence(stage: &Stage) -> String {
         let keep: Vec<_> = stage.take.keep.iter().map(kept).collect();
         clauses.push(format!("keeps {}", keep.join(", ")));
     }
-    clauses.push(format!("cuts at {}", boundary(stage.take.boundary)));
+    if !matches!(stage.action, Action::Named(_) | Action::Log(_)) {
+        clauses.push(format!("cuts at {}", boundary(stage.take.boundary)));
+    }
+    if stage.mutates == Mutates::View {
+        clauses.push("for this call only".to_owned());
+    }
+    if let Some(steps) = &stage.delay {
+        clauses.push(format!("lands {} steps later", steps.text));
+    }
     if let Some(least) = &stage.guard.min_saved {
         clauses.push(format!("only if more than {} tokens are saved", least.text));
     }
@@ -214,6 +252,18 @@ fn deed(stage: &Stage) -> String {
                 s.max_tokens.text
             )
         }
+        Action::Log(_) => "say a line, as the system's own log does".to_owned(),
+        Action::Named(named) => {
+            let numbers = named.numbers.iter();
+            let numbers = numbers.map(|(name, expr)| format!("{name} = {}", expr.text));
+            let numbers: Vec<_> = numbers.collect();
+            format!(
+                "{} ({}): {}",
+                named.spec.name,
+                numbers.join(", "),
+                named.spec.help
+            )
+        }
     }
 }
 
@@ -232,6 +282,8 @@ fn role(role: KnobRole) -> &'static str {
 
 fn hook(hook: Hook) -> &'static str {
     match hook {
+        Hook::ToolResult => "tool_result",
+        Hook::Resume => "resume",
         Hook::TurnStart => "turn_start",
         Hook::AfterTools => "after_tools",
         Hook::BeforeCall => "before_call",

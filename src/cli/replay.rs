@@ -5,7 +5,8 @@ use super::known::{basis, basis_sentence, window_source};
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{clean, counted, grouped, json, note, percent, plain, print, tokens};
 use super::{Status, Verb};
-use crate::engine::{Budget, Case, Event, KnobValues, Outcome, Sample, recorded, simulate};
+use crate::analysis::{Finding, findings};
+use crate::engine::{Budget, Case, Did, Event, KnobValues, Outcome, Sample, recorded, simulate};
 use crate::exec::Loaded;
 use crate::units::Tokens;
 use rayon::prelude::*;
@@ -26,8 +27,10 @@ Without --policy: truncate, prune and summarize. The lanes `recorded` and `none`
   --csv                one line a lane and call: lane,step,turn,window,metered,tokens,pressure,overflows
 
 JSON: format, window, output_reserve, basis, lanes[{policy, lane, knobs{}, output_reserve, samples[{step, turn,
-window, metered, tokens, pressure, overflows}], events[{step, stage, action, cause, before, after, messages[]}],
-peak, peak_step, compactions, overflows, tokens_sent, tokens_rejected, summaries{}, warnings[]}].
+window, metered, tokens, pressure, overflows}], events[{step, stage, action, cause, before, after, did,
+orphans, request, log[], messages[]}], peak, peak_step, compactions, overflows, tokens_sent, tokens_rejected,
+summaries{}, warnings[], findings[{kind, step, times, text}], halts[{step, why}]}]. A sample's `believed` is how full the
+policy itself takes the context to be, where it says; `did` is removed, changed, nothing (a no-op) or told (log lines).
 Steps, turns and messages are numbered from 1; pressure is tokens / (window - output reserve).
 ",
     run,
@@ -43,6 +46,7 @@ struct Played {
     knobs: KnobValues,
     output_reserve: Tokens,
     outcome: Outcome,
+    findings: Vec<Finding>,
 }
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
@@ -66,7 +70,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     // What was typed is checked before a long file is read.
     let (lanes, none) = (wanted.lanes(&shared)?, lanes::none(&shared)?);
     let loaded = shared.load(&file)?;
-    let reserve = lanes.first().unwrap_or(&none).output_reserve();
+    let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
     if let Some(text) = lanes::check_reserve(&loaded.case, reserve, &shared)? {
         note(&text);
     }
@@ -93,14 +97,19 @@ fn play(case: &Case, mut none: Lane, lanes: Vec<Lane>, reserve: Tokens) -> Vec<P
         knobs: KnobValues::default(),
         output_reserve: reserve,
         outcome: recorded(case, reserve, None),
+        findings: Vec::new(),
     };
     let all: Vec<Lane> = std::iter::once(none).chain(lanes).collect();
-    let played = all.into_par_iter().map(|lane| Played {
-        outcome: simulate(case, &lane.policy, &lane.knobs, None),
-        output_reserve: lane.output_reserve(),
-        policy: lane.policy.name,
-        lane: lane.name,
-        knobs: lane.knobs,
+    let played = all.into_par_iter().map(|lane| {
+        let outcome = simulate(case, &lane.policy, &lane.knobs, None);
+        Played {
+            findings: findings(case, &lane.policy, &lane.knobs, &outcome),
+            outcome,
+            output_reserve: lane.output_reserve(case),
+            policy: lane.policy.name,
+            lane: lane.name,
+            knobs: lane.knobs,
+        }
     });
     let mut result = vec![really];
     result.par_extend(played);
@@ -141,8 +150,19 @@ fn lane_shape(lane: &Played) -> Value {
             "received": outcome.summaries.received,
         },
         "warnings": outcome.warnings,
+        "findings": lane.findings.iter().map(finding_shape).collect::<Vec<_>>(),
+        "halts": outcome.halts.iter().map(|h| json!({"step": h.step + 1, "why": h.why})).collect::<Vec<_>>(),
         "events": outcome.events.iter().map(event_shape).collect::<Vec<_>>(),
         "samples": outcome.samples.iter().map(sample_shape).collect::<Vec<_>>(),
+    })
+}
+
+fn finding_shape(finding: &Finding) -> Value {
+    json!({
+        "kind": finding.kind.name(),
+        "step": finding.step + 1,
+        "times": finding.times,
+        "text": finding.text,
     })
 }
 
@@ -169,6 +189,10 @@ fn event_shape(event: &Event) -> Value {
         "cause": { "when": event.cause.when, "terms": Value::Object(terms.collect::<Map<_, _>>()) },
         "before": event.before,
         "after": event.after,
+        "did": event.did.name(),
+        "orphans": event.orphans,
+        "request": event.request.map(|(sent, received)| json!({"sent": sent, "received": received})),
+        "log": event.log,
         "messages": event.messages.iter().cloned().flatten().map(|idx| idx + 1).collect::<Vec<_>>(),
     })
 }
@@ -181,6 +205,7 @@ fn sample_shape(sample: &Sample) -> Value {
         "metered": sample.metered,
         "tokens": sample.tokens,
         "pressure": sample.pressure,
+        "believed": sample.believed,
         "overflows": sample.overflows,
     })
 }
@@ -280,10 +305,10 @@ fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
             ],
         );
     }
-    for lane in played
-        .iter()
-        .filter(|l| !l.outcome.events.is_empty() || !l.outcome.warnings.is_empty())
-    {
+    let has_news = |l: &&Played| {
+        !(l.outcome.events.is_empty() && l.outcome.warnings.is_empty() && l.findings.is_empty())
+    };
+    for lane in played.iter().filter(has_news) {
         events(&mut text, lane);
     }
     text
@@ -296,22 +321,40 @@ fn events(text: &mut String, lane: &Played) {
         .map(|(name, value)| format!("{}={}", clean(name), plain(value)))
         .collect();
     let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), knobs.join(" "));
-    let all = &lane.outcome.events;
-    for event in all.iter().take(SHOWN_EVENTS) {
+    let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Told);
+    let all: Vec<&Event> = changing.collect();
+    // What is done anew before call after call stands on one line.
+    let goes_on = |a: &&Event, b: &&Event| a.stage == b.stage && b.step <= a.step + 1;
+    let rows: Vec<&[&Event]> = all.chunk_by(goes_on).collect();
+    for row in rows.iter().take(SHOWN_EVENTS) {
+        let event = row[0];
         let (step, stage, action) = (event.step + 1, clean(&event.stage), event.action);
         let (before, after) = (tokens(event.before), tokens(event.after));
         let messages = counted(event.n_messages(), "message");
         let _ = writeln!(
             text,
-            "  call {step:>6}  {stage} ({action})  {before} → {after}, {messages}"
+            "  call {step:>6}  {stage} ({action})  {before} → {after}, {messages}{}{}",
+            if event.did == Did::Nothing {
+                ": nothing changed"
+            } else {
+                ""
+            },
+            match row.len() {
+                1 => String::new(),
+                n => format!(" (and at the next {} calls)", n - 1),
+            }
         );
     }
-    if all.len() > SHOWN_EVENTS {
+    if rows.len() > SHOWN_EVENTS {
         let _ = writeln!(
             text,
             "  and {} more (--json lists all)",
-            all.len() - SHOWN_EVENTS
+            rows.len() - SHOWN_EVENTS
         );
+    }
+    for finding in &lane.findings {
+        let (step, said) = (finding.step + 1, clean(&finding.text));
+        let _ = writeln!(text, "  found {step:>5}  {said}");
     }
     for warning in &lane.outcome.warnings {
         let _ = writeln!(text, "  warning: {}", clean(warning));

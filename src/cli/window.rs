@@ -35,6 +35,8 @@ pub struct WindowArgs {
     pub load: LoadOptions,
     /// Room for the answer by hand.
     pub output_reserve: Option<Tokens>,
+    /// Calls before which the program was started again (indices).
+    pub restarts: Vec<usize>,
     /// Read and write nothing of the program's own.
     pub no_state: bool,
 }
@@ -88,6 +90,7 @@ pub(super) fn parse(
         lanes,
         load,
         output_reserve,
+        restarts: shared.restarts,
         no_state,
     }))
 }

@@ -210,11 +210,9 @@ fn overflows(outcome: &Outcome) -> Option<String> {
 
 /// A policy may act and still not help, or not act where it should.
 fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
-    let window = job
-        .case
-        .windows
-        .at(job.until.unwrap_or(job.case.session.steps.len()));
-    let output_reserve = Tokens(job.policy.output_reserve(&job.knobs).max(0.0) as u64);
+    let step = job.until.unwrap_or(job.case.session.steps.len());
+    let window = job.case.windows.at(step);
+    let output_reserve = job.policy.output_reserve(&job.knobs, &job.case, step);
     let usable = Budget {
         window,
         output_reserve,

@@ -1,0 +1,96 @@
+//! `plimsoll presets export` and `import`: settings in a system's own form, there and back.
+
+use crate::cli::args::Shared;
+use crate::cli::lanes::LaneArgs;
+use crate::cli::output::{clean, json, note, plain, print};
+use crate::engine::KnobValues;
+use crate::exec::{load_configuration, save_policy};
+use crate::presets::native::{self, Imported};
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Writes the tuned settings of one preset.
+pub(super) fn export(preset: &str, mut lanes: LaneArgs, shared: &Shared) -> anyhow::Result<()> {
+    lanes.choose(preset);
+    let lane = lanes.one("presets export", shared)?;
+    let exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
+    if shared.json {
+        return json(&json!({
+            "preset": lane.policy.name,
+            "file": exported.file,
+            "text": exported.text,
+            "notes": exported.notes,
+        }));
+    }
+    for line in &exported.notes {
+        note(&clean(line));
+    }
+    print(&exported.text)
+}
+
+/// Reads a configuration and says which preset and knobs it means.
+pub(super) fn import(file: &str, output: Option<&OsStr>, shared: &Shared) -> anyhow::Result<()> {
+    let text = load_configuration(Path::new(file))?;
+    let imported = native::import(&text).map_err(|why| anyhow::anyhow!("{file}: {why}"))?;
+    if let Some(output) = output {
+        let policy = imported.to_toml().map_err(anyhow::Error::msg)?;
+        save_policy(Path::new(output), &policy)?;
+    }
+    if shared.json {
+        return json(&shape(&imported));
+    }
+    for line in &imported.notes {
+        note(&clean(line));
+    }
+    print(&sentence(&imported))
+}
+
+fn shape(imported: &Imported) -> Value {
+    let knobs = imported.knobs.iter();
+    let knobs: serde_json::Map<_, _> = knobs
+        .map(|(name, value)| (name.to_owned(), plain(value)))
+        .collect();
+    json!({
+        "preset": imported.policy.name,
+        "knobs": knobs,
+        "set": imported.set,
+        "unread": imported.unread,
+        "notes": imported.notes,
+        "options": options(imported),
+        "toml": imported.toml,
+    })
+}
+
+/// The options of `replay` and `compact` that mean the same.
+fn options(imported: &Imported) -> String {
+    let knob = |name: &str| imported.policy.knob(name).map(|k| k.value);
+    let differs = |values: &KnobValues, name: &str| values.get(name) != knob(name);
+    let mut options = format!("--policy {}", imported.policy.name);
+    for (name, value) in imported.knobs.iter() {
+        if differs(&imported.knobs, name) {
+            let _ = write!(options, " --set {name}={}", plain(value));
+        }
+    }
+    options
+}
+
+fn sentence(imported: &Imported) -> String {
+    let mut text = format!("{}\n", imported.policy.label);
+    for name in &imported.set {
+        let value = imported.knobs.get(name).unwrap_or_default();
+        let _ = writeln!(text, "  {name} = {}", plain(value));
+    }
+    if !imported.unread.is_empty() {
+        let unread: Vec<_> = imported.unread.iter().map(|key| clean(key)).collect();
+        let _ = writeln!(text, "Not a setting here: {}", unread.join(", "));
+    }
+    if imported.toml.is_some() {
+        let more = "It has hooks of its own, which no knob can say: write it with -o OUT.toml and give --policy OUT.toml.";
+        let _ = writeln!(text, "\n{more}");
+    } else {
+        let _ = writeln!(text, "\nplimsoll replay FILE {}", options(imported));
+    }
+    text
+}
