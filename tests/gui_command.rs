@@ -119,6 +119,41 @@ fn the_copied_command_gives_the_numbers_of_a_session_as_it_is_set() {
 }
 
 #[test]
+fn the_copied_command_starts_the_program_again_where_the_window_does() {
+    let sample =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl");
+    let policy = plimsoll::presets::by_name("cowagent").expect("a preset that can resume");
+    let values = policy.defaults();
+    let word = policy.name.clone();
+    let options = Options {
+        paths: vec![sample],
+        no_state: true,
+        work: Where::InFrame,
+        ..Options::default()
+    };
+    let lane = plimsoll::app::LaneOption { word, policy };
+    let options = options.compare(vec![(lane, values)]).expect("it is shown");
+    let harness = Harness::builder()
+        .with_size(Vec2::new(1440.0, 1200.0))
+        .allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(4);
+    let unmarked = shown(&window);
+    // The last call is selected, then the one ten before it.
+    window.key_press(egui::Key::R);
+    window.run_steps(3);
+    window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::ArrowLeft);
+    window.run_steps(3);
+    window.key_press(egui::Key::R);
+    window.run_steps(4);
+    let marked = shown(&window);
+    assert_ne!(unmarked, marked, "what is restored is not what there was");
+    let command = copied(&mut window);
+    assert_eq!(command.matches(" --restart ").count(), 2, "{command}");
+    assert_eq!(told(&command), marked, "{command}");
+}
+
+#[test]
 fn the_copied_command_says_which_conversation_of_a_file_is_shown() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("two of them's.jsonl");

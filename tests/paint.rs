@@ -52,8 +52,9 @@ fn sample(step: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
         step,
         turn: 0,
         window: Tokens(200_000),
-        metered: tokens,
+        metered: Tokens(tokens.0 / 4 * 3),
         tokens,
+        believed: Some(Share(pressure.0 * 0.75)),
         pressure,
         overflows,
         by_kind,
@@ -115,6 +116,9 @@ impl Scene {
                 dim: false,
                 focused: i == 0,
                 events: &self.events[i],
+                no_ops: &[],
+                halts: &[],
+                counts_otherwise: i == 0,
             })
             .collect();
         let input = TimelineInput {
@@ -128,6 +132,7 @@ impl Scene {
             axis,
             turn_starts: &self.turns,
             recorded_compactions: &self.compactions,
+            restarts: &[],
             selected: self.selected,
             corner: 0.0,
             hover_text: &|_| {
@@ -268,6 +273,9 @@ fn policy(ui: &mut Ui, scene: &mut Scene) {
         log,
         unit,
         help,
+        hint: "",
+        note: "",
+        is_noted: false,
         default,
         consequence: None,
         tone: Tone::Plain,
@@ -764,6 +772,9 @@ fn knob_harness<'a>() -> egui_kittest::Harness<'a, f64> {
             log: false,
             unit: "of usable",
             help: "",
+            hint: "",
+            note: "",
+            is_noted: false,
             default: 0.5,
             consequence: None,
             tone: Tone::Plain,

@@ -7,10 +7,13 @@ use super::knobs::KnobKey;
 use super::load::Loading;
 use super::managed_export::Export;
 use super::policies::NONE;
+use super::runs::resumes;
 use super::state::{Config, LaneConfig, MAX_LANES, Selection, View, lane};
 use super::{App, dropped, twin, wording};
 use crate::exec::{self, LoadOptions};
+use crate::presets::native;
 use crate::tokens;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -34,17 +37,25 @@ impl App {
             Command::EditPath(path) => self.view.path = path,
             Command::SelectStep(step) => self.select_step(step),
             Command::SelectMessage(message) => self.select_message(message),
+            Command::SelectEvent(lane, event) => self.select_event(lane, event),
             Command::GoToMessage(number) => self.go_to_message(number),
             Command::FocusLane(lane) => {
                 self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
             }
             Command::Undo => self.travel(true),
             Command::Redo => self.travel(false),
-            Command::ShowTab(tab) => self.view.tab = tab,
+            Command::ShowTab(tab) => {
+                self.view.tab = tab;
+                self.once.reveals_event = true;
+            }
             Command::SetAxis(axis) => self.view.axis = axis,
             Command::SetArea(area) => self.view.area = area,
             Command::SetSort(sort) => self.view.sort = sort,
             Command::SetFilter(filter) => self.view.filter = filter,
+            Command::SetEventFilter(filter) => {
+                self.view.events = filter;
+                self.once.reveals_event = true;
+            }
             Command::FocusFilter => self.once.focuses_filter = true,
             Command::EditJump(text) => self.view.jump = text,
             Command::SetDetail(detail) => self.view.detail = detail,
@@ -58,6 +69,8 @@ impl App {
             Command::SetTheme(theme) => self.set_theme(ctx, theme),
             Command::CopyText(what, text) => self.copy(ctx, what, text),
             Command::CopyAsCommand => self.copy_as_command(ctx),
+            Command::CopyConfig(lane) => self.copy_config(ctx, lane),
+            Command::ToggleRestart(step) => self.toggle_restart(step),
             command => {
                 edit_config(&mut self.config, command.clone());
                 self.export_command(ctx, command);
@@ -123,11 +136,15 @@ impl App {
             step: document.last_step(),
             message: None,
             lane: self.selection.lane.or(Some(0)),
+            event: None,
         };
         if self.document.is_some() {
-            // Set by hand for another session's model.
+            // Set by hand for another session's model and calls.
             self.config.window = None;
+            self.config.restarts.clear();
         }
+        let n_steps = document.session().steps.len();
+        self.config.restarts.retain(|step| *step < n_steps);
         self.history = super::History::new(self.config.clone());
         let View {
             axis, area, tab, ..
@@ -199,6 +216,7 @@ impl App {
         };
         let step = step.min(document.last_step());
         self.selection.step = step;
+        self.selection.event = None;
         self.view.unfolded.clear();
         let ledger = match self.derived.runs() {
             Some(runs) if runs.document == document.id => &runs.case.ledger,
@@ -210,7 +228,43 @@ impl App {
         }
         // The lanes show where they differ, the table the message.
         self.once.reveals_frontier = true;
+        self.once.reveals_event = true;
         self.once.reveals_message = true;
+    }
+
+    /// Looks at what a lane's policy did: at its call, too.
+    fn select_event(&mut self, lane: usize, event: usize) {
+        let runs = self.derived.runs();
+        let found = runs.and_then(|runs| runs.lanes.get(lane)?.outcome.events.get(event));
+        if let Some(step) = found.map(|event| event.step) {
+            self.select_step(step);
+            self.selection.lane = Some(lane);
+            self.selection.event = Some((lane, event));
+            // It is under the pointer already.
+            self.once.reveals_event = false;
+        }
+    }
+
+    /// Places a restart mark before a call, or takes it away; says so where nothing comes of it.
+    fn toggle_restart(&mut self, step: usize) {
+        let Some(document) = &self.document else {
+            return;
+        };
+        if step >= document.session().steps.len() {
+            return;
+        }
+        self.config.toggle_restart(step);
+        let is_placed = self.config.restarts.contains(&step);
+        let mut policies = self
+            .config
+            .lanes
+            .iter()
+            .map(|l| self.policies.get(&l.policy));
+        if is_placed && !policies.any(|policy| resumes(&policy)) {
+            self.toasts.info(
+                "Restart mark placed. No lane's policy does anything when it is started again.",
+            );
+        }
     }
 
     /// Looks at a message: at the first call that saw it, where the one that is looked at came before.
@@ -292,6 +346,29 @@ impl App {
         if let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) {
             let command = twin::command(document, runs, &self.policies);
             self.copy(ctx, "the command", command);
+        }
+    }
+
+    /// A lane's settings in its system's own form.
+    fn copy_config(&mut self, ctx: &egui::Context, lane: usize) {
+        let Some(runs) = self.derived.runs().map(Arc::clone) else {
+            return;
+        };
+        let Some(lane) = runs.lanes.get(lane) else {
+            return;
+        };
+        match native::export(&lane.policy, &lane.knobs) {
+            Ok(exported) => {
+                self.copy(
+                    ctx,
+                    &format!("the settings for {}", exported.file),
+                    exported.text,
+                );
+                if !exported.notes.is_empty() {
+                    self.toasts.info(few(&exported.notes));
+                }
+            }
+            Err(why) => self.complain(Some(why)),
         }
     }
 
@@ -412,6 +489,20 @@ fn set_knob(config: &mut Config, lane: usize, key: KnobKey, value: Option<f64>) 
         Some(value) => settings.insert(key, value),
         None => settings.remove(&key),
     };
+}
+
+/// The first lines, and how many more there are.
+fn few(lines: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let mut text = lines[..lines.len().min(SHOWN)].join("\n");
+    if lines.len() > SHOWN {
+        let _ = write!(
+            text,
+            "\nand {} more; the copied text marks them",
+            lines.len() - SHOWN
+        );
+    }
+    text
 }
 
 fn save_dialog(suggested: &std::path::Path) -> Option<PathBuf> {

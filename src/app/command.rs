@@ -1,5 +1,6 @@
 //! Everything that can be asked of the window. Panels read and ask; `app::carry` does it, after the frame.
 
+use crate::app::event_table::EventFilter;
 use crate::app::knobs::KnobKey;
 use crate::app::managed_export::Draft;
 use crate::app::message_table::{Filter, Sort};
@@ -32,6 +33,8 @@ pub enum Command {
     SelectStep(usize),
     /// Look at this message, everywhere.
     SelectMessage(usize),
+    /// Look at what a lane's policy did: indices of the lane and of its event.
+    SelectEvent(usize, usize),
     /// Look at the message of this number (from 1), or the nearest there is.
     GoToMessage(usize),
     /// Show the knobs of this lane; none for what was recorded.
@@ -55,6 +58,8 @@ pub enum Command {
     SetWindow(Option<Tokens>),
     /// Count with this counter.
     SetCounter(&'static str),
+    /// Place a restart mark before this call, or take it away.
+    ToggleRestart(usize),
     /// Take back the last change.
     Undo,
     /// Do again what was taken back.
@@ -70,6 +75,8 @@ pub enum Command {
     SetSort(Sort),
     /// Filter the message table.
     SetFilter(Filter),
+    /// Choose which events are listed.
+    SetEventFilter(EventFilter),
     /// Put the cursor in the filter.
     FocusFilter,
     /// Change what stands in the field that jumps to a message.
@@ -98,4 +105,6 @@ pub enum Command {
     CopyText(&'static str, String),
     /// Put the command line that gives the same numbers on the clipboard.
     CopyAsCommand,
+    /// Put a lane's settings on the clipboard, in its system's own form.
+    CopyConfig(usize),
 }

@@ -3,6 +3,7 @@
 //! Worked out again only when something it depends on changed. A lane whose policy, knobs and case stay keeps its outcome.
 
 use crate::app::document::Document;
+use crate::app::event_table::{EventFilter, EventList};
 use crate::app::lane_rows::LaneRows;
 use crate::app::latest::{Latest, Where};
 use crate::app::message_table::{self, Filter, Sort};
@@ -23,6 +24,7 @@ pub struct Derived {
     runs: Latest<RunsKey, Runs>,
     rows: Latest<(u64, usize), LaneRows>,
     order: Latest<OrderKey, Vec<u32>>,
+    events: Latest<(u64, EventFilter, Option<usize>), EventList>,
     ledgers: Latest<(u64, &'static str), TokenLedger>,
     text: Latest<(u64, u64, usize, bool), MessageText>,
     stale_since: Option<Instant>,
@@ -56,6 +58,7 @@ impl Derived {
             runs,
             rows,
             order: Latest::new("filter"),
+            events: Latest::new("events"),
             ledgers: Latest::new("count"),
             text: Latest::new("text"),
             stale_since: None,
@@ -75,6 +78,11 @@ impl Derived {
     /// The latest order of the message table.
     pub fn order(&self) -> &[u32] {
         self.order.get().map_or(&[], |order| order)
+    }
+
+    /// The latest list of events.
+    pub fn events(&self) -> Option<&EventList> {
+        self.events.get().map(Arc::as_ref)
     }
 
     /// Counts the results so far.
@@ -108,6 +116,7 @@ impl Derived {
         self.runs.clear();
         self.rows.clear();
         self.order.clear();
+        self.events.clear();
         self.ledgers.clear();
         self.text.clear();
         // Until the first of each is measured: what the document before cost says nothing about this one.
@@ -146,6 +155,7 @@ impl Derived {
             ctx.request_repaint_after(DIM_AFTER);
         }
         self.update_rows(ctx, selection.step);
+        self.update_events(ctx, selection, view.events);
         let weights = self.ledgers.generation();
         let key = OrderKey {
             document: document.id,
@@ -240,6 +250,17 @@ impl Derived {
         self.runs.want(ctx, self.at, &key, move |before| {
             let before = before.filter(|runs| runs.document == document.id);
             run_all(&document, config, ledger, wanted, before.as_deref())
+        });
+    }
+
+    fn update_events(&mut self, ctx: &egui::Context, selection: &Selection, filter: EventFilter) {
+        let Some(runs) = self.runs.get().map(Arc::clone) else {
+            return;
+        };
+        let lane = selection.lane.filter(|_| filter.is_one_lane);
+        let key = (self.runs.generation(), filter, lane);
+        self.events.want(ctx, self.at, &key, move |_| {
+            EventList::new(&runs, filter, lane)
         });
     }
 

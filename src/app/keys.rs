@@ -139,6 +139,14 @@ static SHORTCUTS: &[Shortcut] = &[
         ],
     },
     Shortcut {
+        keys: "R",
+        what: "Restart mark at this call, or none",
+        when: When::InDocument,
+        bindings: &[(NONE, Key::R, |place| {
+            Some(Command::ToggleRestart(place.selection.step))
+        })],
+    },
+    Shortcut {
         keys: "0",
         what: "Focus what was recorded",
         when: When::InDocument,

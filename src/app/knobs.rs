@@ -1,13 +1,12 @@
 //! Knob values, shared by lanes or one lane's own: one slider drives every policy that has a knob of the same role and unit.
 
 use crate::engine::{Budget, Knob, KnobRole, KnobValues, Policy};
-use crate::units::Tokens;
 use std::collections::BTreeMap;
 
 /// What a slider sets.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnobKey {
-    /// Every knob of this role and unit, in all lanes.
+    /// Every knob of this role that is measured in the same, in all lanes.
     Shared(KnobRole, String),
     /// A knob that only this policy has.
     Own {
@@ -22,7 +21,7 @@ impl KnobKey {
     /// The key under which a policy's knob is set.
     pub fn of(policy: &Policy, knob: &Knob) -> Self {
         match knob.role {
-            Some(role) => Self::Shared(role, knob.unit.clone()),
+            Some(role) => Self::Shared(role, measure(&knob.unit).to_owned()),
             None => Self::Own {
                 policy: policy.name.clone(),
                 knob: knob.name.clone(),
@@ -69,61 +68,45 @@ pub fn snapped(knob: &Knob, value: f64) -> f64 {
     on_grid.clamp(low, high)
 }
 
-/// The tokens at which a policy acts, where it has a knob for that.
-pub fn trigger_tokens(policy: &Policy, values: &KnobValues, budget: Budget) -> Option<Tokens> {
-    let knob = policy.knob_for(KnobRole::CompressionTrigger)?;
-    let value = values.get(&knob.name)?;
-    let tokens = value * Basis::of(knob).one(budget);
-    Some(Tokens(tokens.round() as u64))
-}
-
-/// What a trigger's value is a share of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Basis {
-    /// The whole window.
-    Window,
-    /// The window without the room for the answer.
-    Usable,
-    /// Nothing: it is a number of tokens.
-    Tokens,
-}
-
-impl Basis {
-    /// The one place where a unit, which is for people, decides anything.
-    fn of(knob: &Knob) -> Self {
-        match knob.unit.as_str() {
-            "share of window" => Self::Window,
-            unit if unit.starts_with("share") => Self::Usable,
-            _ => Self::Tokens,
-        }
-    }
-
-    /// Tokens that a value of 1 stands for.
-    fn one(self, budget: Budget) -> f64 {
-        match self {
-            Self::Window => budget.window.as_f64(),
-            Self::Usable => budget.usable().as_f64(),
-            Self::Tokens => 1.0,
-        }
+/// What a knob's unit counts: the one place where a unit, which is for people, decides anything. One share is driven
+/// with another, whatever each is a share of.
+fn measure(unit: &str) -> &str {
+    if unit.starts_with("share") {
+        "share"
+    } else {
+        unit
     }
 }
 
-/// The knob's value that makes its policy act at `tokens`: the way back of [`trigger_tokens`].
-pub fn trigger_value(knob: &Knob, tokens: Tokens, budget: Budget) -> f64 {
-    snapped(knob, tokens.as_f64() / Basis::of(knob).one(budget).max(1.0))
-}
-
-/// Window and reserve of a policy at a window.
-pub fn budget(policy: &Policy, values: &KnobValues, window: Tokens) -> Budget {
-    Budget {
-        window,
-        output_reserve: Tokens(policy.output_reserve(values).max(0.0).round() as u64),
+/// Tokens that a trigger of 1 stands for, where its unit says so: a share of the window, of usable, or of another knob.
+pub fn trigger_unit(
+    policy: &Policy,
+    values: &KnobValues,
+    knob: &Knob,
+    budget: Budget,
+) -> Option<f64> {
+    if knob.unit == "tokens" {
+        return Some(1.0);
+    }
+    match knob.unit.strip_prefix("share of ")? {
+        "window" => Some(budget.window.as_f64()),
+        "usable" => Some(budget.usable().as_f64()),
+        other => {
+            let is_it = |k: &&Knob| {
+                let key = k.key.as_deref().unwrap_or_default();
+                k.name == other || key.rsplit('.').next() == Some(other)
+            };
+            let of = policy.knobs.iter().find(is_it)?;
+            // Systems take 0 for what they find out themselves.
+            values.get(&of.name).filter(|tokens| *tokens > 0.0)
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Tokens;
 
     fn knob(name: &str, unit: &str, value: f64, range: [f64; 2], step: f64) -> Knob {
         let (name, unit) = (name.to_owned(), unit.to_owned());
@@ -136,6 +119,9 @@ mod tests {
             unit,
             help: String::new(),
             key: None,
+            scale: 1.0,
+            ignored: None,
+            choices: Vec::new(),
         }
     }
 
@@ -172,17 +158,31 @@ mod tests {
     }
 
     #[test]
-    fn a_dragged_threshold_comes_back_as_the_same_tokens() {
+    fn a_trigger_is_a_share_of_what_its_unit_names() {
         let budget = Budget {
             window: Tokens(200_000),
             output_reserve: Tokens(32_000),
         };
-        let policy = policy(knob("trigger", "share of usable", 0.75, [0.1, 1.0], 0.01));
-        let value = trigger_value(&policy.knobs[0], Tokens(126_000), budget);
-        assert!((value - 0.75).abs() < 1e-12);
+        let one = |unit: &str| {
+            let trigger = knob("trigger", unit, 0.75, [0.1, 1.0], 0.01);
+            let mut answer = knob("answer", "tokens", 8_000.0, [0.0, 1e6], 1.0);
+            answer.key = Some("agents.max_tokens".to_owned());
+            let policy = Policy {
+                knobs: vec![trigger, answer],
+                ..crate::app::policies::none()
+            };
+            trigger_unit(&policy, &policy.defaults(), &policy.knobs[0], budget)
+        };
+        let units = [
+            "share of usable",
+            "share of window",
+            "share of max_tokens",
+            "tokens",
+        ];
         assert_eq!(
-            trigger_tokens(&policy, &policy.defaults(), budget),
-            Some(Tokens(126_000))
+            units.map(one),
+            [Some(168_000.0), Some(200_000.0), Some(8_000.0), Some(1.0)]
         );
+        assert_eq!(one("share of context_window"), None);
     }
 }

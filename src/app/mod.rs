@@ -6,6 +6,8 @@ mod carry;
 pub mod command;
 pub mod derived;
 pub mod document;
+pub mod event_table;
+pub mod event_text;
 pub mod examples;
 pub mod fonts;
 mod history;
@@ -27,6 +29,7 @@ pub mod runs;
 pub mod safe_text;
 pub mod state;
 pub mod theme;
+pub mod trigger_mark;
 mod twin;
 pub mod widgets;
 pub mod wording;
@@ -92,6 +95,9 @@ impl App {
                 .insert(knobs::output_reserve(), reserve.as_f64());
         }
         config.counter = options.counter.unwrap_or(config.counter);
+        config.restarts.clone_from(&options.restarts);
+        config.restarts.sort_unstable();
+        config.restarts.dedup();
         let mut app = Self {
             work: options.work,
             policies: Policies::new(&options.lanes),
@@ -188,6 +194,7 @@ impl App {
                     is_covered,
                     revision: self.derived.revision(),
                     text: self.derived.text(document, &self.selection, &self.view),
+                    events: self.derived.events(),
                     once,
                 };
                 panels::show_all(ui, &input, &frame, &mut commands);

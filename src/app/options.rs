@@ -33,6 +33,8 @@ pub struct Options {
     pub knobs: KnobSettings,
     /// Name of the counter, if not the default.
     pub counter: Option<&'static str>,
+    /// Calls before which the program is taken to have been started again (indices).
+    pub restarts: Vec<usize>,
     /// Where loading and replaying happen.
     pub work: Where,
 }
@@ -128,6 +130,7 @@ impl Default for Options {
             lanes: Vec::new(),
             knobs: KnobSettings::new(),
             counter: None,
+            restarts: Vec::new(),
             work: Where::AsNeeded,
         }
     }

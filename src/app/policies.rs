@@ -3,6 +3,7 @@
 use crate::app::options::LaneOption;
 use crate::engine::Policy;
 use crate::presets;
+use crate::presets::native::Native;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -53,6 +54,30 @@ impl Policies {
         self.words.get(name).map_or(name, String::as_str)
     }
 
+    /// All of them as people look for them: one's own, what is generic, and each system with its variants.
+    pub fn groups(&self) -> Vec<Group<'_>> {
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        for policy in &self.all {
+            let key = self.group_of(policy);
+            match groups.iter_mut().find(|group| group.key == key) {
+                Some(group) => group.policies.push(policy),
+                None => groups.push(Group {
+                    key,
+                    title: title(key, policy),
+                    policies: vec![policy],
+                }),
+            }
+        }
+        groups
+    }
+
+    fn group_of(&self, policy: &Policy) -> &'static str {
+        if self.words.contains_key(&policy.name) {
+            return OWN;
+        }
+        Native::of(&policy.name).map_or(GENERIC, |native| native.system)
+    }
+
     /// All of them, in the order to offer them.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Policy>> {
         self.all.iter()
@@ -63,10 +88,37 @@ impl Policies {
     }
 }
 
+/// Policies that belong together.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    key: &'static str,
+    /// What they are, for people.
+    pub title: String,
+    /// In the order to offer them.
+    pub policies: Vec<&'a Arc<Policy>>,
+}
+
+const OWN: &str = "From files";
+const GENERIC: &str = "Generic";
+
+/// The name of a group: of a system, what its presets' labels begin with.
+fn title(key: &str, first: &Policy) -> String {
+    if [OWN, GENERIC].contains(&key) {
+        return key.to_owned();
+    }
+    let end = first.label.find([',', '·', '(', ':']);
+    first.label[..end.unwrap_or(first.label.len())]
+        .trim()
+        .to_owned()
+}
+
 /// The policy that does nothing.
 pub fn none() -> Policy {
     Policy {
         meter: crate::engine::Meter::TRUE,
+        believes: None,
+        reserve: None,
+        window: None,
         name: NONE.to_owned(),
         label: "None".to_owned(),
         help: "No management: every message stays until the window overflows.".to_owned(),
@@ -76,5 +128,40 @@ pub fn none() -> Policy {
         sources: Vec::new(),
         unknowns: Vec::new(),
         differences: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str, label: &str) -> Arc<Policy> {
+        let (name, label) = (name.to_owned(), label.to_owned());
+        Arc::new(Policy {
+            name,
+            label,
+            ..none()
+        })
+    }
+
+    #[test]
+    fn a_system_s_variants_stand_under_its_name_and_all_else_is_generic() {
+        let policies = Policies {
+            all: vec![
+                named("mine", "Mine"),
+                named("truncate", "Truncate"),
+                named("digitorn", "Digitorn · as shipped"),
+                named("digitorn-document", "Digitorn · as its document says"),
+                named("none", "None"),
+            ],
+            words: BTreeMap::from([("mine".to_owned(), "mine.toml".to_owned())]),
+        };
+        let groups: Vec<_> = policies
+            .groups()
+            .iter()
+            .map(|group| (group.title.clone(), group.policies.len()))
+            .collect();
+        let titles = [("From files", 1), ("Generic", 2), ("Digitorn", 2)];
+        assert_eq!(groups, titles.map(|(title, n)| (title.to_owned(), n)));
     }
 }

@@ -1,13 +1,13 @@
 //! Everything that is replayed for one config: all lanes, what really happened, and the verdict over it.
 
-use crate::analysis::{Verdict, verdict};
+use crate::analysis::{Finding, Verdict, findings, verdict};
 use crate::app::document::Document;
 use crate::app::knobs::{self, KnobSettings};
 use crate::app::policies;
 use crate::app::state::{Config, Selection, numbered};
 use crate::app::wording;
 use crate::engine::{
-    Budget, Case, Event, Knob, KnobRole, KnobValues, Outcome, Policy, recorded, simulate,
+    Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Policy, recorded, simulate,
 };
 use crate::presets::models;
 use crate::tokens::TokenLedger;
@@ -26,24 +26,68 @@ pub struct LaneRun {
     pub outcome: Outcome,
     /// Its compactions for the timeline: step and a few words.
     pub marks: Vec<(usize, String)>,
+    /// Steps at which it ran and changed nothing, ascending.
+    pub no_ops: Vec<usize>,
+    /// The first step of each run of steps at which the system itself would have given up.
+    pub halts: Vec<usize>,
     /// The largest context and its step's index.
     pub peak: Option<(usize, Tokens)>,
     /// What all calls sent.
     pub sent: Tokens,
+    /// Its own count is another than the true one.
+    pub counts_otherwise: bool,
+    /// What the run shows to be wrong with it, worst first.
+    pub findings: Vec<Finding>,
 }
 
 impl LaneRun {
     fn new(policy: Arc<Policy>, knobs: KnobValues, outcome: Outcome) -> Self {
-        let removed = outcome.events.iter().filter(|e| e.after < e.before);
+        let did = |what: Did| outcome.events.iter().filter(move |e| e.did == what);
         Self {
             policy,
             knobs,
-            marks: removed.map(mark).collect(),
+            marks: did(Did::Removed).map(mark).collect(),
+            no_ops: did(Did::Nothing).map(|e| e.step).collect(),
+            halts: halt_runs(&outcome),
             peak: outcome.peak(),
             sent: outcome.tokens_sent(),
+            counts_otherwise: counts_otherwise(&outcome),
+            findings: Vec::new(),
             outcome,
         }
     }
+
+    /// How full it believes itself to be at a step, beside how full it is, where it says.
+    pub fn belief(&self, step: usize) -> Option<(Share, Share)> {
+        let sample = self.outcome.samples.get(step)?;
+        Some((sample.believed?, sample.pressure))
+    }
+}
+
+/// The first step of each run of neighboring steps with a halt.
+fn halt_runs(outcome: &Outcome) -> Vec<usize> {
+    let mut last = None;
+    let mut first = Vec::new();
+    for halt in &outcome.halts {
+        if last.is_none_or(|last| halt.step > last + 1) {
+            first.push(halt.step);
+        }
+        last = Some(halt.step);
+    }
+    first
+}
+
+/// Whether the policy's own count can be told from the true one in a plot.
+fn counts_otherwise(outcome: &Outcome) -> bool {
+    outcome.samples.iter().any(|sample| {
+        let (metered, tokens) = (sample.metered.0, sample.tokens.0);
+        metered.abs_diff(tokens) * 100 > tokens
+    })
+}
+
+/// Whether a policy does anything when its program is started again.
+pub fn resumes(policy: &Policy) -> bool {
+    policy.stages.iter().any(|stage| stage.at == Hook::Resume)
 }
 
 fn mark(event: &Event) -> (usize, String) {
@@ -81,12 +125,13 @@ impl Runs {
             .unwrap_or(&self.recorded)
     }
 
-    /// The lane whose thresholds are drawn: the focused one, else the first that has a trigger.
+    /// The lane whose thresholds are drawn: the focused one if its policy does anything, else the first that has a
+    /// trigger.
     pub fn ruler(&self, selection: &Selection) -> &LaneRun {
         let has_trigger =
             |lane: &LaneRun| lane.policy.knob_for(KnobRole::CompressionTrigger).is_some();
         let focused = self.focused(selection);
-        if has_trigger(focused) {
+        if !focused.policy.stages.is_empty() {
             return focused;
         }
         self.lanes
@@ -98,7 +143,10 @@ impl Runs {
 
     /// Window and reserve of a policy at a step.
     pub fn budget(&self, policy: &Policy, values: &KnobValues, step: usize) -> Budget {
-        knobs::budget(policy, values, self.case.windows.at(step))
+        Budget {
+            window: self.case.windows.at(step),
+            output_reserve: policy.output_reserve(values, &self.case, step),
+        }
     }
 }
 
@@ -119,6 +167,7 @@ pub(super) fn run_all(
     let same_count = before.filter(|b| Arc::ptr_eq(&b.case.ledger, &ledger));
     let base = same_count.map_or(loaded, |b| &b.case);
     let case = base.with_ledger(ledger).with_windows(windows);
+    let case = case.with_restarts(&config.restarts);
     let is_same_case = before.is_some_and(|b| {
         Arc::ptr_eq(&b.case.ledger, &case.ledger) && Arc::ptr_eq(&b.case.windows, &case.windows)
     });
@@ -158,6 +207,9 @@ fn run(
 ) -> Arc<LaneRun> {
     let knobs = knobs::values(&policy, settings);
     let same = before.and_then(|b| {
+        if resumes(&policy) && b.case.restarts != case.restarts {
+            return None;
+        }
         b.lanes
             .iter()
             .find(|lane| Arc::ptr_eq(&lane.policy, &policy) && lane.knobs == knobs)
@@ -166,7 +218,11 @@ fn run(
         return Arc::clone(lane);
     }
     let outcome = simulate(case, &policy, &knobs, None);
-    Arc::new(LaneRun::new(policy, knobs, outcome))
+    let findings = findings(case, &policy, &knobs, &outcome);
+    Arc::new(LaneRun {
+        findings,
+        ..LaneRun::new(policy, knobs, outcome)
+    })
 }
 
 fn events(lanes: &[Arc<LaneRun>]) -> Vec<(usize, usize)> {
@@ -185,18 +241,17 @@ fn yardstick(lanes: &[Arc<LaneRun>], case: &Case) -> (Tokens, Share) {
         .iter()
         .find(|lane| lane.policy.knob_for(KnobRole::OutputReserve).is_some());
     let reserve = reserving.map_or(Tokens::ZERO, |lane| {
-        Tokens(lane.policy.output_reserve(&lane.knobs) as u64)
+        lane.policy.output_reserve(&lane.knobs, case, 0)
     });
     let budget = Budget {
         window: case.windows.largest(),
         output_reserve: reserve,
     };
-    let trigger = lanes
-        .iter()
-        .find_map(|lane| knobs::trigger_tokens(&lane.policy, &lane.knobs, budget));
+    let last = case.session.steps.len().saturating_sub(1);
+    let trigger = lanes.iter().find_map(|lane| lane.trigger(last, budget));
     (
         reserve,
-        trigger.map_or(Share(1.0), |tokens| budget.pressure(tokens)),
+        trigger.map_or(Share(1.0), |mark| budget.pressure(mark.really)),
     )
 }
 
@@ -211,6 +266,9 @@ fn as_recorded(reserve: Tokens) -> Policy {
         unit: "tokens".to_owned(),
         help: String::new(),
         key: None,
+        scale: 1.0,
+        ignored: None,
+        choices: Vec::new(),
     };
     let help = "What really happened: the file's own compactions and the tokens that the provider reported.".to_owned();
     Policy {

@@ -1,5 +1,6 @@
 //! What the window is a function of, beside the document: Config (can be undone), View and Selection.
 
+use crate::app::event_table::EventFilter;
 use crate::app::knobs::KnobSettings;
 use crate::app::managed_export::Draft;
 use crate::app::message_table::{Filter, Sort};
@@ -22,6 +23,8 @@ pub struct Config {
     pub window: Option<Tokens>,
     /// Name of the counter.
     pub counter: &'static str,
+    /// Calls before which the program is taken to have been started again (indices, ascending).
+    pub restarts: Vec<usize>,
 }
 
 /// One lane.
@@ -50,6 +53,15 @@ impl Config {
             knobs: KnobSettings::new(),
             window: None,
             counter: tokens::default_counter().name,
+            restarts: Vec::new(),
+        }
+    }
+
+    /// Places a restart mark before a call, or takes it away.
+    pub fn toggle_restart(&mut self, step: usize) {
+        match self.restarts.binary_search(&step) {
+            Ok(at) => drop(self.restarts.remove(at)),
+            Err(at) => self.restarts.insert(at, step),
         }
     }
 
@@ -103,6 +115,8 @@ pub struct Selection {
     pub message: Option<usize>,
     /// Index of the lane whose knobs are shown; none for what was recorded.
     pub lane: Option<usize>,
+    /// Indices of a lane and of its event; none where only a call was chosen.
+    pub event: Option<(usize, usize)>,
 }
 
 /// How it is looked at.
@@ -118,6 +132,8 @@ pub struct View {
     pub sort: Sort,
     /// What the message table leaves out.
     pub filter: Filter,
+    /// Which events are listed.
+    pub events: EventFilter,
     /// What stands in the field that jumps to a message.
     pub jump: String,
     /// What stands in the field for a path.
@@ -155,8 +171,12 @@ pub enum Area {
 pub enum Tab {
     /// The message table and the selected message.
     Messages,
+    /// What the runs show to be wrong with the policies.
+    Findings,
     /// What the policies did and why.
     Events,
+    /// What is known about the focused policy, and where it comes from.
+    About,
     /// How the file was understood.
     Import,
 }
@@ -169,6 +189,7 @@ impl Default for View {
             tab: Tab::Messages,
             sort: Sort::BY_NUMBER,
             filter: Filter::default(),
+            events: EventFilter::default(),
             jump: String::new(),
             path: String::new(),
             shows_keys: false,

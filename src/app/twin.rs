@@ -41,6 +41,9 @@ pub(super) fn command(document: &Document, runs: &Runs, policies: &Policies) -> 
     if let Some(window) = runs.config.window {
         let _ = write!(line, " --window {}", window.0);
     }
+    for step in &runs.config.restarts {
+        let _ = write!(line, " --restart {}", step + 1);
+    }
     if runs.config.counter != tokens::default_counter().name {
         let _ = write!(line, " --counter {}", quoted(runs.config.counter));
     }

@@ -2,7 +2,7 @@
 //!
 //! Thousands are grouped by thin spaces, `≈` stands before what is estimated, and a percentage always says of what.
 
-use crate::engine::{Fate, Knob, WindowSource};
+use crate::engine::{Fate, Hook, Knob, WindowSource};
 use crate::session::{Kind, WrittenKind};
 use crate::tokens::{Basis, TokenLedger};
 use crate::units::{Bytes, Share, Tokens};
@@ -64,6 +64,31 @@ pub fn percent(share: Share) -> String {
     format!("{value:.places$}{THIN}%")
 }
 
+/// How full a policy believes itself to be beside how full it is: `believes 75 %, really 100.4 %`, or the belief alone
+/// where it is right. The one is a share of its own limit, the other of usable.
+pub fn belief(believed: Share, really: Share) -> String {
+    let said = format!("believes {}", fullness(believed));
+    if is_belief_right(believed, really) {
+        said
+    } else {
+        format!("{said}, really {}", fullness(really))
+    }
+}
+
+/// A belief is right where it is less than a percent of the limit away.
+pub fn is_belief_right(believed: Share, really: Share) -> bool {
+    (believed.0 - really.0).abs() < 0.01
+}
+
+/// A share in percent, with a decimal near the limit, where it decides.
+fn fullness(share: Share) -> String {
+    if (0.95..1.05).contains(&share.0) {
+        format!("{:.1}{THIN}%", share.0 * 100.0)
+    } else {
+        percent(share)
+    }
+}
+
 /// `85 % of usable`.
 pub fn of_usable(share: Share) -> String {
     format!("{} of usable", percent(share))
@@ -114,6 +139,21 @@ pub fn window_source(source: WindowSource) -> &'static str {
         WindowSource::Recorded => "recorded",
         WindowSource::ModelTable => "from the model table",
         WindowSource::Assumed => "assumed",
+    }
+}
+
+/// Where in a step a stage may act, for people.
+pub fn hook(hook: Hook) -> &'static str {
+    match hook {
+        Hook::ToolResult => "at a tool's result",
+        Hook::Resume => "when started again",
+        Hook::TurnStart => "when a turn begins",
+        Hook::AfterTools => "after tools",
+        Hook::BeforeCall => "before a call",
+        Hook::OverflowError => "when a call does not fit",
+        Hook::AfterCall => "after a call",
+        Hook::TurnEnd => "when a turn ends",
+        Hook::Manual => "when a person asks",
     }
 }
 
@@ -269,6 +309,13 @@ mod tests {
         assert_eq!(of_window(Share(0.0893)), "8.9\u{2009}% of window");
         assert_eq!(percent(Share(f64::NAN)), "–");
         assert_eq!(percent(Share(1.004)), "100\u{2009}%");
+    }
+
+    #[test]
+    fn a_belief_is_told_beside_the_truth_only_where_they_part() {
+        let said = belief(Share(0.75), Share(1.004));
+        assert_eq!(said, "believes 75\u{2009}%, really 100.4\u{2009}%");
+        assert_eq!(belief(Share(0.752), Share(0.749)), "believes 75\u{2009}%");
     }
 
     #[test]

@@ -1,69 +1,182 @@
-//! The tab Events: what every lane's policy did, when and why.
+//! The tab Events: what every lane's policy did, when and why. Rows are drawn only where they are seen.
 
-use super::{PanelInput, weak};
+use super::{PanelInput, event_detail, small, weak};
 use crate::app::command::Command;
+use crate::app::event_table::{EventFilter, EventList, Shows};
+use crate::app::event_text;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::wording;
-use crate::engine::Event;
-use egui::{Align, Label, Layout, Sense, Ui};
+use crate::engine::{Did, Event};
+use egui::{Align, Label, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
-use std::fmt::Write as _;
 
-/// The lanes say how many events there are.
-pub(super) fn remark(_input: &PanelInput<'_>) -> String {
-    String::new()
+/// Narrowest detail, and what it leaves to the table.
+const MIN_DETAIL: f32 = 240.0;
+const MIN_TABLE: f32 = 420.0;
+
+/// Which events are listed, at the right of the drawer's tabs; from right to left.
+pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let Some(list) = input.events else {
+        return;
+    };
+    ui.spacing_mut().interact_size.y = 22.0;
+    ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let filter = input.view.events;
+    for (shows, count) in Shows::ALL.iter().zip(list.counts).rev() {
+        let name = format!("{} {}", shows.name(), wording::grouped(count as u64));
+        let label = ui.selectable_label(filter.shows == *shows, small(ui, name));
+        let label = label
+            .on_hover_text(shows.help())
+            .accessible_name(format!("Show {}", shows.name()));
+        if label.clicked() {
+            let shows = *shows;
+            commands.push(Command::SetEventFilter(EventFilter { shows, ..filter }));
+        }
+    }
+    ui.add_space(space::S);
+    let one = ui.selectable_label(filter.is_one_lane, small(ui, "focused lane"));
+    if one
+        .on_hover_text("Only what the focused lane's policy did")
+        .clicked()
+    {
+        commands.push(Command::SetEventFilter(EventFilter {
+            is_one_lane: !filter.is_one_lane,
+            ..filter
+        }));
+    }
 }
 
-/// Shows all lanes' events in the order of their calls.
+/// Shows the events that are listed, in the order of their calls, and the selected one in full beside them.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    let lines = &input.runs.events;
-    if lines.is_empty() {
-        super::padded(ui, |ui| {
-            ui.label(weak(ui, "No policy acted: the context never reached a trigger. Lower compression_trigger to see one act."))
-        });
+    let Some(list) = input.events else {
+        super::padded(ui, |ui| ui.label(weak(ui, "Sorting out…")));
+        return;
+    };
+    if list.rows.is_empty() {
+        super::padded(ui, |ui| ui.label(weak(ui, nothing(input, list))));
         return;
     }
-    let table = TableBuilder::new(ui)
-        .id_salt("events")
+    if let Some((lane, event)) = shown(input, list) {
+        let available = ui.available_width();
+        let most = (available - MIN_TABLE).max(MIN_DETAIL);
+        let panel = egui::Panel::right("event detail")
+            .resizable(true)
+            .default_size((available * 0.34).round().min(most))
+            .size_range(MIN_DETAIL..=most);
+        panel
+            .frame(egui::Frame::new().fill(palette(ui).panel))
+            .show(ui, |ui| {
+                event_detail::show(ui, input, (lane, event), commands);
+            });
+    }
+    // Never over the detail, however narrow.
+    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    table(ui, input, list, commands);
+}
+
+/// Why no event is listed.
+fn nothing(input: &PanelInput<'_>, list: &EventList) -> String {
+    if input.runs.events.is_empty() {
+        "No policy acted: the context never reached a trigger. Lower compression_trigger to see one act.".to_owned()
+    } else if list.counts[0] == 0 {
+        "This lane's policy did nothing. Press focused lane again to see what the others did."
+            .to_owned()
+    } else {
+        "No event is of this kind. Choose all to see what there is.".to_owned()
+    }
+}
+
+/// The event to show in full: the one that was chosen, else the first listed one of the selected call, of the focused
+/// lane if it has one.
+fn shown(input: &PanelInput<'_>, list: &EventList) -> Option<(usize, usize)> {
+    let lanes = &input.runs.lanes;
+    let event = |(lane, event): (usize, usize)| lanes.get(lane)?.outcome.events.get(event);
+    let step = input.selection.step;
+    let chosen = input
+        .selection
+        .event
+        .filter(|id| event(*id).is_some_and(|e| e.step == step));
+    chosen.or_else(|| {
+        let first = list.row_at(step);
+        let here = || {
+            list.rows[first..]
+                .iter()
+                .take_while(|id| event(**id).is_some_and(|e| e.step == step))
+        };
+        let of_focused = here().find(|(lane, _)| input.selection.lane == Some(*lane));
+        of_focused.or_else(|| here().next()).copied()
+    })
+}
+
+fn table(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let chosen = shown(input, list);
+    let has_room = ui.available_width() > 640.0;
+    let mut table = TableBuilder::new(ui)
+        .id_salt(("events", has_room))
         .sense(Sense::CLICK)
         .auto_shrink(false)
         .min_scrolled_height(0.0)
         .cell_layout(Layout::left_to_right(Align::Center))
         .column(Column::exact(space::S))
         .column(Column::exact(48.0))
-        .column(Column::initial(104.0).clip(true))
-        .column(Column::initial(120.0).clip(true))
-        .column(Column::exact(72.0))
-        .column(Column::exact(72.0))
-        .column(Column::exact(72.0))
-        .column(Column::remainder().clip(true));
+        .column(
+            Column::initial(if has_room { 112.0 } else { 88.0 })
+                .at_least(48.0)
+                .clip(true),
+        )
+        .column(
+            Column::initial(if has_room { 136.0 } else { 112.0 })
+                .at_least(48.0)
+                .clip(true),
+        );
+    if has_room {
+        table = table.column(Column::exact(64.0));
+    }
+    table = table.column(Column::exact(64.0));
+    if has_room {
+        table = table.column(Column::exact(72.0));
+    }
+    table = table.column(Column::remainder().clip(true));
+    if input.once.reveals_event {
+        let row = list.row_at(input.selection.step);
+        let end = list.rows.len().saturating_sub(1);
+        table = table
+            .scroll_to_row(row.min(end), None)
+            .animate_scrolling(false);
+    }
+    let heads: [(&str, Side, bool); 7] = [
+        ("call", Side::Right, true),
+        ("lane", Side::Left, true),
+        ("what", Side::Left, true),
+        ("before", Side::Right, has_room),
+        ("after", Side::Right, true),
+        ("messages", Side::Right, has_room),
+        ("why", Side::Left, true),
+    ];
     let table = table.header(space::ROW, |mut row| {
         row.col(|_| {});
-        for (title, layout) in [
-            ("call", Side::Right),
-            ("lane", Side::Left),
-            ("what", Side::Left),
-            ("before", Side::Right),
-            ("after", Side::Right),
-            ("messages", Side::Right),
-            ("why", Side::Left),
-        ] {
-            column(&mut row, layout, |ui| {
-                ui.label(super::small(ui, title));
+        for (title, side, _) in heads.into_iter().filter(|(.., is_shown)| *is_shown) {
+            column(&mut row, side, |ui| {
+                ui.label(small(ui, title));
             });
         }
     });
     table.body(|body| {
-        body.rows(space::ROW, lines.len(), |mut row| {
-            let (lane, event) = lines[row.index()];
-            let event = &input.runs.lanes[lane].outcome.events[event];
-            row.set_selected(event.step == input.selection.step);
+        body.rows(space::ROW, list.rows.len(), |mut row| {
+            let id = list.rows[row.index()];
+            // The list may still be of the runs before.
+            let run = input.runs.lanes.get(id.0);
+            let Some(event) = run.and_then(|run| run.outcome.events.get(id.1)) else {
+                return;
+            };
+            row.set_selected(chosen == Some(id));
             row.col(|_| {});
-            cells(&mut row, input, lane, event);
+            cells(&mut row, input, id.0, event, has_room);
             if row.response().clicked() {
-                commands.push(Command::SelectStep(event.step));
-                commands.push(Command::FocusLane(Some(lane)));
+                commands.push(Command::SelectEvent(id.0, id.1));
             }
         });
     });
@@ -92,74 +205,78 @@ fn column(row: &mut TableRow<'_, '_>, side: Side, content: impl FnOnce(&mut Ui))
     });
 }
 
-fn cells(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: usize, event: &Event) {
+fn cells(
+    row: &mut TableRow<'_, '_>,
+    input: &PanelInput<'_>,
+    lane: usize,
+    event: &Event,
+    has_room: bool,
+) {
+    let has_effect = matches!(event.did, Did::Removed | Did::Changed);
     column(row, Side::Right, |ui| {
         ui.label(weak(ui, wording::number(event.step)));
     });
     column(row, Side::Left, |ui| {
         widgets::swatch(ui, palette(ui).lane(lane));
-        ui.label(&input.runs.labels[lane]);
+        ui.add(Label::new(&input.runs.labels[lane]).truncate());
     });
-    column(row, Side::Left, |ui| {
-        ui.label(event.action);
-        // A stage that is named after what it does says nothing new.
-        if event.stage != event.action {
-            ui.label(weak(ui, &event.stage));
-        }
-    });
-    for figure in [event.before, event.after] {
+    column(row, Side::Left, |ui| what(ui, event));
+    if has_room {
         column(row, Side::Right, |ui| {
-            ui.label(wording::tokens(figure));
+            let before = wording::tokens(event.before);
+            ui.label(if has_effect {
+                RichText::new(before)
+            } else {
+                weak(ui, before)
+            });
         });
     }
     column(row, Side::Right, |ui| {
-        ui.label(wording::grouped(event.n_messages() as u64));
-    });
-    column(row, Side::Left, |ui| {
-        ui.add(Label::new(weak(ui, why(event))).truncate())
-            .on_hover_ui(|ui| {
-                ui.label(format!("{}\n{}", event.cause.when, terms(event)));
-            });
-    });
-}
-
-/// Why it acted, with the quantities in the place of their names: `used 130 212 >= trigger 126 000`.
-fn why(event: &Event) -> String {
-    let mut why = filled_in(event);
-    if let Some((sent, received)) = event.request {
-        let (sent, back) = (wording::short(sent), wording::short(received));
-        let _ = write!(why, " · asked for a summary: {sent} sent, {back} back");
-    }
-    why
-}
-
-/// The trigger as it is written, each name followed by its value.
-fn filled_in(event: &Event) -> String {
-    let mut out = String::new();
-    let mut word = String::new();
-    let flush = |word: &mut String, out: &mut String| {
-        out.push_str(word);
-        let value = event.cause.terms.iter().find(|(name, _)| name == word);
-        if let Some((_, value)) = value {
-            let _ = write!(out, " {}", wording::quantity(*value));
-        }
-        word.clear();
-    };
-    for c in event.cause.when.chars() {
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
+        ui.label(if has_effect {
+            RichText::new(wording::tokens(event.after))
         } else {
-            flush(&mut word, &mut out);
-            out.push(c);
-        }
+            weak(ui, "–")
+        });
+    });
+    if has_room {
+        column(row, Side::Right, |ui| {
+            let n = event.n_messages() as u64;
+            ui.label(if n == 0 {
+                weak(ui, "–")
+            } else {
+                RichText::new(wording::grouped(n))
+            });
+        });
     }
-    flush(&mut word, &mut out);
-    out.replace(">=", "≥").replace("<=", "≤")
+    column(row, Side::Left, |ui| {
+        ui.add(
+            Label::new(weak(
+                ui,
+                event_text::why(event, &input.runs.lanes[lane].outcome),
+            ))
+            .truncate(),
+        );
+    });
 }
 
-/// The quantities, one a line.
-fn terms(event: &Event) -> String {
-    let said = |(name, value): &(String, f64)| format!("{name} {}", wording::quantity(*value));
-    let all: Vec<_> = event.cause.terms.iter().map(said).collect();
-    all.join("\n")
+/// What it did: the verb, else that it did nothing, and the stage's name where that says more.
+fn what(ui: &mut Ui, event: &Event) {
+    match event.did {
+        Did::Removed | Did::Changed => {
+            ui.label(event.action);
+        }
+        Did::Nothing => {
+            ui.label(weak(ui, "no-op"));
+        }
+        Did::Told if event.log.is_empty() => {
+            ui.label(RichText::new("gives up").color(palette(ui).bad));
+        }
+        Did::Told => {
+            ui.label(weak(ui, "log"));
+        }
+    }
+    // A stage that is named after what it does says nothing new.
+    if event.stage != event.action {
+        ui.add(Label::new(weak(ui, &event.stage)).truncate());
+    }
 }

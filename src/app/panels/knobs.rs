@@ -1,15 +1,17 @@
 //! The focused policy and its knobs, each with what it leads to.
 
-use super::{PanelInput, small, weak};
+use super::knob_list::{self, Lane};
+use super::{PanelInput, preset_menu, restarts, small, weak};
 use crate::app::command::Command;
 use crate::app::knobs::{self, KnobKey};
 use crate::app::state::{LaneConfig, STRATEGIES};
 use crate::app::theme::{palette, space};
 use crate::app::widgets::{self, KnobSpec, Tone, knob_slider};
 use crate::app::wording;
-use crate::engine::{Knob, KnobRole, KnobValues, Policy, WindowSource};
+use crate::engine::{Knob, WindowSource};
+use crate::presets::native::Native;
 use crate::units::Tokens;
-use egui::{ComboBox, Frame, Margin, Panel, ScrollArea, Ui};
+use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Panel, ScrollArea, Ui};
 
 /// Shows the knobs of the focused lane.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
@@ -26,7 +28,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .show(ui, |ui| {
             foot(ui, input, commands);
         });
-    widgets::section(ui, "Policy");
+    head(ui, input, commands);
     ui.add_space(space::XS);
     let focused = input
         .selection
@@ -49,15 +51,37 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         if let Some((lane, config)) = focused {
             let policy = input.policies.get(&config.policy);
             let values = knobs::values(&policy, input.config.lane_settings(lane));
-            for knob in &policy.knobs {
-                show_knob(ui, input, (lane, &policy, &values), knob, commands);
-            }
+            let shown = Lane {
+                index: lane,
+                policy: &policy,
+                values: &values,
+            };
+            knob_list::show(ui, input, shown, commands);
             if policy.knobs.is_empty() {
                 ui.label(weak(ui, &policy.help));
             }
         }
         window(ui, input, commands);
+        restarts::show(ui, input, commands);
         others(ui, input, focused, commands);
+    });
+}
+
+/// The panel's title, with the way back to all defaults.
+fn head(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+        widgets::section(ui, "Policy");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let is_changed = input.config.is_changed();
+            let name = small(ui, "Reset all");
+            let button = ui.add_enabled(is_changed, Button::new(name).frame_when_inactive(false));
+            let help = "Every knob back to its preset's default, the window back to what is known";
+            if button.on_hover_text(help).clicked() {
+                commands.push(Command::ResetKnobs);
+            }
+        });
     });
 }
 
@@ -106,19 +130,23 @@ fn others(
     for (idx, lane) in lanes.filter(|(idx, lane)| lane.own.is_none() && Some(*idx) != focused) {
         let policy = input.policies.get(&lane.policy);
         let values = knobs::values(&policy, input.config.lane_settings(idx));
-        let new = |knob: &&Knob| !shown.contains(&KnobKey::of(&policy, knob));
+        // What only that policy has is shown when it is looked at.
+        let new =
+            |knob: &&Knob| knob.role.is_some() && !shown.contains(&KnobKey::of(&policy, knob));
         let mine: Vec<&Knob> = policy.knobs.iter().filter(new).collect();
         if mine.is_empty() {
             continue;
         }
-        ui.horizontal(|ui| {
-            widgets::swatch(ui, palette(ui).lane(idx));
-            widgets::section(ui, &policy.label);
-        });
+        knob_list::lane_head(ui, palette(ui).lane(idx), &policy.label);
+        let lane = Lane {
+            index: idx,
+            policy: &policy,
+            values: &values,
+        };
         // A knob of the same name may stand above.
         ui.push_id(("others", idx), |ui| {
             for knob in mine {
-                show_knob(ui, input, (idx, &policy, &values), knob, commands);
+                knob_list::show_knob(ui, input, lane, knob, commands);
                 shown.push(KnobKey::of(&policy, knob));
             }
         });
@@ -150,92 +178,18 @@ fn choice(
     let combo = ComboBox::from_id_salt("preset")
         // As wide as the sliders below, which leave room for the scroll bar.
         .width(ui.available_width() - 6.0)
+        .height(preset_menu::height(ui) + space::XL)
         .selected_text(format!("Preset  {}", policy.label));
     let response = combo.show_ui(ui, |ui| {
-        for other in input.policies.iter() {
-            if ui
-                .selectable_label(other.name == chosen, &other.label)
-                .on_hover_text(&other.help)
-                .clicked()
-            {
-                commands.push(Command::SetLanePolicy(lane, other.name.clone()));
-            }
+        if let Some(name) = preset_menu::list(ui, input, chosen) {
+            commands.push(Command::SetLanePolicy(lane, name));
+            ui.close();
         }
     });
     response
         .response
         .accessible_name("Preset")
         .on_hover_text(&policy.help);
-}
-
-fn show_knob(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    (lane, policy, values): (usize, &Policy, &KnobValues),
-    knob: &Knob,
-    commands: &mut Vec<Command>,
-) {
-    let value = values.get(&knob.name).unwrap_or(knob.value);
-    let (consequence, tone) = consequence(input, policy, values, knob);
-    let spec = KnobSpec {
-        label: &knob.name,
-        value,
-        range: knob.range[0]..=knob.range[1],
-        step: knob.step,
-        log: knob.unit == "tokens" && knob.range[1] > 20.0 * knob.range[0].max(1_000.0),
-        unit: wording::knob_unit(&knob.unit),
-        help: &knob.help,
-        default: knob.value,
-        consequence,
-        tone,
-    };
-    let response = knob_slider(ui, &spec);
-    let key = KnobKey::of(policy, knob);
-    if response.reset {
-        commands.push(Command::SetLaneKnob(lane, key, None));
-    } else if let Some(value) = response.changed {
-        let value = Some(knobs::snapped(knob, value));
-        commands.push(Command::SetLaneKnob(lane, key, value));
-    }
-}
-
-/// What a knob's value means for this session.
-fn consequence(
-    input: &PanelInput<'_>,
-    policy: &Policy,
-    values: &KnobValues,
-    knob: &Knob,
-) -> (Option<String>, Tone) {
-    let budget = input.runs.budget(policy, values, input.selection.step);
-    match knob.role {
-        Some(KnobRole::CompressionTrigger) => {
-            let tokens = knobs::trigger_tokens(policy, values, budget).unwrap_or_default();
-            let said = format!(
-                "= {} tok of usable {}",
-                wording::tokens(tokens),
-                wording::tokens(budget.usable())
-            );
-            if tokens > budget.usable() {
-                return (
-                    Some(format!("{said}: it overflows before it acts")),
-                    Tone::Bad,
-                );
-            }
-            (Some(said), Tone::Plain)
-        }
-        Some(KnobRole::OutputReserve) => {
-            let said = format!(
-                "= usable {} of window {}",
-                wording::tokens(budget.usable()),
-                wording::tokens(budget.window)
-            );
-            if budget.usable() == Tokens::ZERO {
-                return (Some(format!("{said}: nothing fits")), Tone::Bad);
-            }
-            (Some(said), Tone::Plain)
-        }
-        _ => (None, Tone::Plain),
-    }
 }
 
 /// The context window, as one more knob.
@@ -265,6 +219,9 @@ fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         log: true,
         unit: "tok",
         help: "The model's hard limit, for all lanes.",
+        hint: "",
+        note: "",
+        is_noted: false,
         default: known.as_f64(),
         consequence: Some(said),
         tone,
@@ -285,16 +242,18 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         {
             commands.push(Command::CopyAsCommand);
         }
-        ui.add_enabled_ui(input.config.is_changed(), |ui| {
-            if widgets::secondary_button(ui, "Reset all", "")
-                .on_hover_text(
-                    "Every knob back to its preset's default, the window back to what is known",
-                )
+        let lane = input
+            .selection
+            .lane
+            .filter(|lane| *lane < input.runs.lanes.len());
+        let system = lane.filter(|lane| Native::of(&input.runs.lanes[*lane].policy.name).is_some());
+        if let Some(lane) = system
+            && widgets::secondary_button(ui, "Copy config", "")
+                .on_hover_text("This lane's settings in its system's own form, ready to paste")
                 .clicked()
-            {
-                commands.push(Command::ResetKnobs);
-            }
-        });
+        {
+            commands.push(Command::CopyConfig(lane));
+        }
     });
     ui.add_space(space::XS);
     ui.label(small(ui, "A shared knob moves every lane that has it. Everything stays on this machine. Files are never changed."));

@@ -1,10 +1,10 @@
 //! The head of a lane: its policy, which can be switched, and its figures.
 
-use super::{PanelInput, small};
+use super::{PanelInput, belief, findings, preset_menu, small};
 use crate::app::command::Command;
 use crate::app::runs::LaneRun;
-use crate::app::state::MAX_LANES;
-use crate::app::theme::{self, palette, space};
+use crate::app::state::{MAX_LANES, Tab};
+use crate::app::theme::{self, palette};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
 use crate::units::Tokens;
@@ -37,12 +37,35 @@ pub(super) fn show(
     if input.is_stale {
         ui.multiply_opacity(0.5);
     }
-    title(&mut ui, input, lane, commands);
+    title(&mut ui, input, lane, has_place(inner), commands);
     ui.add_space(2.0);
     figures(&mut ui, input, lane);
+    ui.add_space(2.0);
+    ui.spacing_mut().interact_size.y = belief::HEIGHT;
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if !has_place(inner) && belief::is_any(input) {
+                badge(ui, input, lane, commands);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                belief::show(ui, input, lane);
+            });
+        });
+    });
 }
 
-fn title(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Command>) {
+/// Whether more than the name has room in the first line.
+fn has_place(head: Rect) -> bool {
+    head.width() > 206.0
+}
+
+fn title(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    lane: usize,
+    has_place: bool,
+    commands: &mut Vec<Command>,
+) {
     let policy = &input.runs.lanes[lane].policy;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -52,7 +75,6 @@ fn title(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Co
         ui.painter()
             .circle_filled(dot.center(), 4.0, palette(ui).lane(lane));
         // The call gives way to the name where both do not fit.
-        let has_place = ui.available_width() > 190.0;
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if has_place {
                 ui.label(small(ui, place(input)));
@@ -65,6 +87,9 @@ fn title(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Co
                 && has_place
             {
                 ui.label(small(ui, "own knobs"));
+            }
+            if has_place || !belief::is_any(input) {
+                badge(ui, input, lane, commands);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let label = &input.runs.labels[lane];
@@ -81,20 +106,13 @@ fn title(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Co
 
 fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Command>) {
     Popup::menu(button).show(|ui| {
-        ui.set_min_width(220.0);
-        widgets::section(ui, "Policy of this lane");
-        for policy in input.policies.iter() {
-            let is_chosen = policy.name == input.config.lanes.get(lane).map_or("", |l| &l.policy);
-            if ui
-                .radio(is_chosen, &policy.label)
-                .on_hover_text(&policy.help)
-                .clicked()
-            {
-                commands.push(Command::SetLanePolicy(lane, policy.name.clone()));
-                commands.push(Command::FocusLane(Some(lane)));
-            }
+        let chosen = input.config.lanes.get(lane).map_or("", |l| &l.policy);
+        if let Some(name) = preset_menu::list(ui, input, chosen) {
+            commands.push(Command::SetLanePolicy(lane, name));
+            commands.push(Command::FocusLane(Some(lane)));
+            ui.close();
         }
-        ui.add_space(space::S);
+        ui.separator();
         let n = input.config.lanes.len();
         if ui
             .add_enabled(n < MAX_LANES, Button::new("Add a lane"))
@@ -123,10 +141,42 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
         {
             commands.push(Command::RemoveLane(lane));
         }
+        if ui.button("About this policy").clicked() {
+            commands.push(Command::FocusLane(Some(lane)));
+            commands.push(Command::ShowTab(Tab::About));
+        }
         if ui.button("Export this lane…").clicked() {
             commands.push(Command::StartExport(Some(lane)));
         }
     });
+}
+
+/// How many findings the lane has, in the tone of the worst; leads to them.
+fn badge(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Command>) {
+    let all = &input.runs.lanes[lane].findings;
+    let Some(worst) = all.first() else {
+        return;
+    };
+    let tone = findings::tone(worst.kind);
+    let badge = widgets::badge(ui, all.len(), tone);
+    badge.widget_info(|| {
+        let name = format!(
+            "{} of lane {}",
+            wording::count(all.len(), "finding"),
+            lane + 1
+        );
+        WidgetInfo::labeled(Role::Button, true, name)
+    });
+    let badge = badge.on_hover_ui(|ui| {
+        for finding in all {
+            let text = finding.text.replace('`', "");
+            ui.label(format!("call {}: {text}", wording::number(finding.step)));
+        }
+    });
+    if badge.clicked() {
+        commands.push(Command::FocusLane(Some(lane)));
+        commands.push(Command::ShowTab(Tab::Findings));
+    }
 }
 
 /// One figure of a head.

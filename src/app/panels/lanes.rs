@@ -2,7 +2,7 @@
 //!
 //! Rows are aligned: the same message stands at the same height in every lane.
 
-use super::{PanelInput, lane_head, weak};
+use super::{PanelInput, belief, lane_head, weak};
 use crate::app::command::Command;
 use crate::app::lane_rows::{Fold, Line, Row, Seen};
 use crate::app::theme::{self, palette};
@@ -18,7 +18,7 @@ use egui::{
 
 /// Height of a row: dense, since there are many and each says little.
 const ROW: f32 = 17.0;
-/// Height of a lane's head, with room below its figures.
+/// Height of a lane's head, with room below its figures; what a policy believes takes a line more.
 const HEAD: f32 = 74.0;
 /// Narrowest lane; more lanes than fit scroll sideways.
 const MIN_LANE: f32 = 150.0;
@@ -45,7 +45,12 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     // Rows are whole or not there: nothing fades.
     ui.spacing_mut().scroll.fade.strength = 0.0;
     ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
-        let full = vec2(width * n as f32, HEAD);
+        let belief = if belief::is_any(input) {
+            belief::HEIGHT
+        } else {
+            0.0
+        };
+        let full = vec2(width * n as f32, HEAD + belief);
         let (head, _) = ui.allocate_exact_size(full, Sense::hover());
         let bottom = ui.max_rect().bottom();
         for lane in 0..input.runs.lanes.len() {
@@ -92,6 +97,7 @@ fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Comm
     let aim = aim(ui, input);
     let mut area = ScrollArea::vertical()
         .id_salt("lane rows")
+        .min_scrolled_height(0.0)
         .auto_shrink(false)
         .animated(false);
     let snap = Id::unique("lanes snap");

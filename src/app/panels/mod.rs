@@ -1,14 +1,22 @@
 //! The parts of the window. Each reads what it is given and asks by commands; none acts.
 
+mod about;
 pub mod bar;
+mod belief;
 mod detail;
+mod event_detail;
 mod events;
 pub mod export;
+mod findings;
 mod import;
+mod knob_list;
+mod knob_meaning;
 mod knobs;
 mod lane_head;
 mod lanes;
 mod messages;
+mod preset_menu;
+mod restarts;
 pub mod shortcuts;
 mod timeline;
 pub mod toasts;
@@ -17,6 +25,7 @@ pub mod welcome;
 
 use crate::app::command::Command;
 use crate::app::document::Document;
+use crate::app::event_table::EventList;
 use crate::app::lane_rows::LaneRows;
 use crate::app::load::Loading;
 use crate::app::message_text::MessageText;
@@ -58,6 +67,8 @@ pub struct PanelInput<'a> {
     pub rows: &'a LaneRows,
     /// The message table's order.
     pub order: &'a [u32],
+    /// The events that are listed; none while they are sorted out.
+    pub events: Option<&'a EventList>,
     /// What is wanted; the runs may still be of a config before.
     pub config: &'a Config,
     /// The selected message in full; none while it is read.
@@ -78,11 +89,14 @@ pub struct PanelInput<'a> {
 
 /// What panels are told in one frame only.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is told by itself")]
 pub struct Once {
     /// Put the cursor in the message filter.
     pub focuses_filter: bool,
     /// Scroll the lanes to where messages were removed last.
     pub reveals_frontier: bool,
+    /// Scroll the list of events to the selected call.
+    pub reveals_event: bool,
     /// Scroll lanes and table to the selected message.
     pub reveals_message: bool,
 }
@@ -93,6 +107,8 @@ struct DrawerTab {
     label: &'static str,
     /// What stands behind the label, if anything.
     remark: fn(&PanelInput<'_>) -> String,
+    /// What stands at the right end of the tabs' row, from right to left.
+    tools: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
     show: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
 }
 
@@ -101,18 +117,35 @@ static TABS: &[DrawerTab] = &[
         tab: Tab::Messages,
         label: "Messages",
         remark: |_| String::new(),
+        tools: messages::tools,
         show: messages::show,
+    },
+    DrawerTab {
+        tab: Tab::Findings,
+        label: "Findings",
+        remark: findings::remark,
+        tools: |_, _, _| {},
+        show: findings::show,
     },
     DrawerTab {
         tab: Tab::Events,
         label: "Events",
-        remark: events::remark,
+        remark: |_| String::new(),
+        tools: events::tools,
         show: events::show,
+    },
+    DrawerTab {
+        tab: Tab::About,
+        label: "About",
+        remark: |_| String::new(),
+        tools: |_, _, _| {},
+        show: about::show,
     },
     DrawerTab {
         tab: Tab::Import,
         label: "Import",
         remark: import::remark,
+        tools: |_, _, _| {},
         show: import::show,
     },
 ];
@@ -196,11 +229,9 @@ fn show_drawer(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>)
             if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
                 commands.push(Command::ShowTab(TABS[clicked].tab));
             }
-            if input.view.tab == Tab::Messages {
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    messages::tools(ui, input, commands);
-                });
-            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                (TABS[chosen].tools)(ui, input, commands);
+            });
         });
     });
     full_hairline(ui);
@@ -219,6 +250,11 @@ fn full_hairline(ui: &mut Ui) {
 fn dialog(ui: &Ui, name: &str) -> egui::Modal {
     egui::Modal::new(egui::Id::unique(name))
         .frame(UiFrame::popup(ui.style()).inner_margin(Margin::same(20)))
+}
+
+/// A text up to where its first sentence ends.
+fn first_sentence(text: &str) -> &str {
+    text.find(". ").map_or(text, |end| &text[..=end])
 }
 
 /// Small weak text.

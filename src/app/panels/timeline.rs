@@ -5,6 +5,7 @@ use crate::app::command::Command;
 use crate::app::knobs::{self, KnobKey};
 use crate::app::plots::timeline::{Axis, LaneLine, TimelineInput, TimelineResponse, timeline};
 use crate::app::runs::LaneRun;
+use crate::app::safe_text;
 use crate::app::state::Area;
 use crate::app::theme::{palette, space};
 use crate::app::wording;
@@ -21,7 +22,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     let focused = runs.focused(&selection);
     let ruler = runs.ruler(&selection);
     let budget = runs.budget(&ruler.policy, &ruler.knobs, selection.step);
-    let trigger = knobs::trigger_tokens(&ruler.policy, &ruler.knobs, budget);
+    let trigger = ruler.trigger(selection.step, budget);
     let area = if input.view.area == Area::Recorded {
         &runs.recorded
     } else {
@@ -45,10 +46,11 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             recorded_usage: &document.marks.usage,
             windows: &runs.case.windows.per_step,
             output_reserve: budget.output_reserve,
-            trigger: trigger.map(|tokens| budget.pressure(tokens)),
+            trigger: trigger.map(|mark| budget.pressure(mark.counted)),
             axis: input.view.axis,
             turn_starts: &document.marks.turn_starts,
             recorded_compactions: &flags(&runs.recorded.outcome.events),
+            restarts: &input.config.restarts,
             selected: Some(selection.step),
             corner: SWITCHES,
             hover_text: &hover,
@@ -83,6 +85,9 @@ fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> L
         dim: input.is_stale,
         focused: input.selection.lane == Some(idx),
         events: &lane.marks,
+        no_ops: &lane.no_ops,
+        halts: &lane.halts,
+        counts_otherwise: lane.counts_otherwise,
     }
 }
 
@@ -96,14 +101,18 @@ fn ask(
     if let Some(step) = response.clicked_step {
         commands.push(Command::SelectStep(step));
     }
+    if let Some(step) = response.restart {
+        commands.push(Command::ToggleRestart(step));
+    }
     let budget = input
         .runs
         .budget(&ruler.policy, &ruler.knobs, input.selection.step);
     let knob = |role| ruler.policy.knob_for(role);
     if let (Some(share), Some(knob)) = (response.trigger, knob(KnobRole::CompressionTrigger)) {
         let tokens = Tokens((share.0.max(0.0) * budget.usable().as_f64()).round() as u64);
-        let value = knobs::trigger_value(knob, tokens, budget);
-        commands.push(Command::SetKnob(KnobKey::of(&ruler.policy, knob), value));
+        if let Some(value) = ruler.trigger_value(tokens, input.selection.step, budget) {
+            commands.push(Command::SetKnob(KnobKey::of(&ruler.policy, knob), value));
+        }
     }
     if let (Some(reserve), Some(knob)) = (response.output_reserve, knob(KnobRole::OutputReserve)) {
         commands.push(Command::SetKnob(
@@ -173,12 +182,19 @@ fn hover_text(input: &PanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<Str
         let tokens = wording::tokens(tokens);
         lines.push(format!("+{tokens} {what}  {}", facts.preview));
     }
+    if input.selection.lane.is_none() {
+        return lines;
+    }
+    if let Some((believed, really)) = focused.belief(step) {
+        lines.push(wording::belief(believed, really));
+    }
     if let Some(sample) = focused.outcome.samples.get(step)
         && wording::short(sample.metered) != wording::short(sample.tokens)
-        && input.selection.lane.is_some()
     {
-        let metered = wording::short(sample.metered);
-        lines.push(format!("believed by policy: {metered}"));
+        lines.push(format!("its own count: {}", wording::short(sample.metered)));
+    }
+    if let Some(halt) = focused.outcome.halts.iter().find(|halt| halt.step == step) {
+        lines.push(format!("gives up: {}", safe_text::one_line(&halt.why, 200)));
     }
     lines
 }

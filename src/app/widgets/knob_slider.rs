@@ -22,25 +22,7 @@ pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
         let hint = ui.make_persistent_id("clamped");
         head(ui, spec, hint, &mut out);
         rail(ui, spec, &mut out);
-        let palette = palette(ui);
-        let small = |text: &str, color| {
-            RichText::new(text)
-                .text_style(TextStyle::Small)
-                .color(color)
-        };
-        if !spec.help.is_empty() {
-            ui.add_space(2.0);
-            ui.label(small(spec.help, palette.weak));
-        }
-        if let Some(consequence) = &spec.consequence {
-            ui.add_space(2.0);
-            let color = if spec.tone == Tone::Plain {
-                palette.weak
-            } else {
-                spec.tone.color(palette)
-            };
-            ui.label(small(consequence, color));
-        }
+        words(ui, spec);
     });
     out.changed = out
         .changed
@@ -49,12 +31,59 @@ pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
     out
 }
 
+/// What stands below a knob: its help, and what its value leads to.
+pub(super) fn words(ui: &mut Ui, spec: &KnobSpec<'_>) {
+    let palette = palette(ui);
+    let small = |text: &str, color| {
+        RichText::new(text)
+            .text_style(TextStyle::Small)
+            .color(color)
+    };
+    if !spec.help.is_empty() {
+        ui.add_space(2.0);
+        let help = ui.label(small(spec.help, palette.weak));
+        hint_on(help, spec);
+    }
+    if !spec.note.is_empty() {
+        ui.add_space(2.0);
+        let color = if spec.is_noted {
+            palette.warn
+        } else {
+            palette.weak
+        };
+        let note = ui.label(small(spec.note, color).italics());
+        hint_on(note, spec);
+    }
+    if let Some(consequence) = &spec.consequence {
+        ui.add_space(2.0);
+        let color = if spec.tone == Tone::Plain {
+            palette.weak
+        } else {
+            spec.tone.color(palette)
+        };
+        let consequence = ui.label(small(consequence, color));
+        hint_on(consequence, spec);
+    }
+}
+
+/// The name of a knob, with all there is to say about it as a tooltip.
+pub(super) fn label(ui: &mut Ui, spec: &KnobSpec<'_>) {
+    let name = ui.label(RichText::new(spec.label).color(palette(ui).text));
+    hint_on(name, spec);
+}
+
+fn hint_on(response: Response, spec: &KnobSpec<'_>) {
+    if !spec.hint.is_empty() {
+        response.on_hover_text(spec.hint);
+    }
+}
+
 fn head(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) {
     let palette = palette(ui);
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().item_spacing.x = space::XS;
-        ui.label(RichText::new(spec.label).color(palette.text));
+        label(ui, spec);
         if !spec.is_same(spec.value, spec.default) {
             reset(ui, spec, out);
         }
@@ -73,7 +102,8 @@ fn head(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) {
     });
 }
 
-fn reset(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
+/// The button that puts a knob back to its default.
+pub(super) fn reset(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
     let (rect, button) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::click());
     let color = if button.hovered() {
         palette(ui).accent

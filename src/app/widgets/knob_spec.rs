@@ -20,6 +20,12 @@ pub struct KnobSpec<'a> {
     pub unit: &'a str,
     /// One line on what it does; may be empty.
     pub help: &'a str,
+    /// All there is to say about it, as a tooltip; may be empty.
+    pub hint: &'a str,
+    /// What is special about it, in few words; may be empty.
+    pub note: &'a str,
+    /// The note matters at the present value.
+    pub is_noted: bool,
     /// What reset goes back to.
     pub default: f64,
     /// What the present value leads to.
@@ -132,6 +138,9 @@ mod tests {
             log,
             unit: "",
             help: "",
+            hint: "",
+            note: "",
+            is_noted: false,
             default: 1.0,
             consequence: None,
             tone: Tone::Plain,

@@ -2,6 +2,7 @@
 
 mod fate_bar;
 mod hint;
+mod knob_choice;
 mod knob_slider;
 mod knob_spec;
 mod number;
@@ -10,10 +11,11 @@ pub(crate) mod slide;
 
 pub use fate_bar::fate_bar;
 pub use hint::{figure, hairline, section, swatch};
+pub use knob_choice::knob_choice;
 pub use knob_slider::knob_slider;
 pub use knob_spec::{KnobResponse, KnobSpec};
 pub use number::grouped;
-pub use pill::{chip, primary_button, secondary_button, tabs, toggle};
+pub use pill::{badge, chip, choice, primary_button, secondary_button, tabs, toggle};
 
 use super::theme::Palette;
 use egui::Color32;

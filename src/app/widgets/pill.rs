@@ -1,9 +1,10 @@
 //! Buttons, chips and tabs.
 
+use super::Tone;
 use crate::app::theme::{self, chip_padding, palette, space};
 use egui::{
-    Button, Color32, CornerRadius, Response, RichText, Role, Sense, Stroke, StrokeKind, TextStyle,
-    Ui, WidgetInfo, vec2,
+    Button, Color32, CornerRadius, Response, RichText, Role, Sense, Shape, Stroke, StrokeKind,
+    TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
 /// The one button that a view is about.
@@ -100,6 +101,73 @@ pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Respon
     }
     let text: String = words.iter().map(|(word, _)| *word).collect();
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &text));
+    response
+}
+
+/// A line of a menu that is chosen from: a name, below it a few words as far as they fit, and a dot if it is chosen.
+pub fn choice(ui: &mut Ui, name: &str, help: &str, is_chosen: bool) -> Response {
+    const INDENT: f32 = 18.0;
+    let palette = palette(ui);
+    let line = |text: &str, style: TextStyle, color: Color32| {
+        let font = style.resolve(ui.style());
+        let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, color);
+        let room = ui.available_width() - INDENT - space::S;
+        job.wrap = egui::text::TextWrapping::truncate_at_width(room);
+        ui.painter().layout_job(job)
+    };
+    let style = if is_chosen {
+        theme::strong()
+    } else {
+        TextStyle::Body
+    };
+    let title = line(name, style, palette.text);
+    let words = line(help, TextStyle::Small, palette.weak);
+    let height = title.size().y + words.size().y + 9.0;
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+    if response.hovered() || response.has_focus() {
+        let radius = f32::from(space::RADIUS_SMALL);
+        ui.painter().rect_filled(rect, radius, palette.hover);
+    }
+    if response.has_focus() {
+        ui.painter()
+            .rect_stroke(rect, 4.0, theme::focus_ring(ui), StrokeKind::Inside);
+    }
+    let at = rect.min + vec2(INDENT, 4.0);
+    if is_chosen {
+        let dot = pos2(rect.left() + 9.0, at.y + title.size().y / 2.0);
+        ui.painter().circle_filled(dot, 3.0, palette.accent);
+    }
+    let below = at + vec2(0.0, title.size().y);
+    ui.painter().galley(at, title, palette.text);
+    ui.painter().galley(below, words, palette.weak);
+    response
+        .widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), is_chosen, name));
+    response
+}
+
+/// A small count of what is wrong: a triangle and a figure in the tone of the judgement, to be clicked.
+pub fn badge(ui: &mut Ui, count: usize, tone: Tone) -> Response {
+    let (palette, color) = (palette(ui), tone.color(palette(ui)));
+    let font = theme::small_strong().resolve(ui.style());
+    let figure = ui.painter().layout_no_wrap(count.to_string(), font, color);
+    let size = vec2(figure.size().x + 12.0 + 10.0, 18.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    if response.hovered() {
+        ui.painter()
+            .rect_filled(rect, f32::from(space::RADIUS_SMALL), palette.hover);
+    }
+    let at = rect.left_center() + vec2(9.0, 0.0);
+    let corners = [vec2(0.0, -4.5), vec2(5.0, 4.0), vec2(-5.0, 4.0)].map(|by| at + by);
+    ui.painter()
+        .add(Shape::convex_polygon(corners.to_vec(), color, Stroke::NONE));
+    let right = rect.right() - 5.0 - figure.size().x;
+    let top = rect.center().y - figure.size().y / 2.0;
+    ui.painter().galley(pos2(right, top), figure, color);
+    if response.has_focus() {
+        ui.painter()
+            .rect_stroke(rect, 4.0, theme::focus_ring(ui), StrokeKind::Outside);
+    }
     response
 }
 

@@ -14,6 +14,16 @@ pub(super) type Curve = Vec<[f64; 2]>;
 /// Thins a lane: of each column the least and the greatest sample remain, in their order. A context only falls
 /// because something was removed before a call, so a fall is upright at that call.
 pub(super) fn curve(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Curve {
+    curve_of(samples, |sample| sample.tokens, steps, grid)
+}
+
+/// The same of any quantity of the samples.
+pub(super) fn curve_of(
+    samples: &[Sample],
+    of: impl Fn(&Sample) -> Tokens,
+    steps: Steps<'_>,
+    grid: &Grid,
+) -> Curve {
     let mut out = Curve::new();
     let mut column = Column {
         tolerance: grid.tolerance,
@@ -21,7 +31,7 @@ pub(super) fn curve(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Curve 
     };
     let mut before = 0.0;
     for (step, sample) in in_view(samples, steps, grid) {
-        let point = [steps.x(step), sample.tokens.as_f64()];
+        let point = [steps.x(step), of(sample).as_f64()];
         let at = grid.column(point[0]);
         if point[1] + grid.tolerance < before {
             column.put(at, [point[0], before], &mut out);

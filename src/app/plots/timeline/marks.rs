@@ -13,8 +13,12 @@ use egui::{
 
 /// Marks nearer than this to the one before are left out.
 const MARK_GAP: f32 = 12.0;
+/// The same for what ran in vain.
+const NO_OP_GAP: f32 = 5.0;
 /// Length of a dash where lanes coincide.
 const DASH: f32 = 6.0;
+/// Dash and gap of a policy's own count.
+pub(super) const COUNT_DASH: [f32; 2] = [2.0, 3.0];
 /// Widest hover card.
 const CARD: f32 = 260.0;
 
@@ -50,6 +54,16 @@ pub(super) fn lanes(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
             ));
         }
     }
+    if let Some(lane) = scene.input.counting() {
+        let points: Vec<Pos2> = curves.count.iter().map(|at| scene.point(*at)).collect();
+        let stroke = Stroke::new(1.25, ink(lane));
+        painter.extend(Shape::dashed_line(
+            &points,
+            stroke,
+            COUNT_DASH[0],
+            COUNT_DASH[1],
+        ));
+    }
     let reported = scene.palette.recorded.gamma_multiply(0.8);
     for at in &curves.dots {
         painter.circle_filled(scene.point(*at), 1.25, reported);
@@ -68,7 +82,8 @@ fn ink(lane: &LaneLine<'_>) -> Color32 {
     }
 }
 
-/// A lane's own compactions as beads on its line, and the first of each run of overflows as a cross.
+/// A lane's own compactions as beads on its line, what ran in vain as a small stroke below it, where its system would
+/// have given up as a square, and the first of each run of overflows as a cross.
 fn events(painter: &Painter, scene: &Scene<'_>, lane: &LaneLine<'_>, overflows: &[usize]) {
     let color = ink(lane);
     let at = |step: usize| {
@@ -76,28 +91,72 @@ fn events(painter: &Painter, scene: &Scene<'_>, lane: &LaneLine<'_>, overflows: 
             .get(step)
             .map(|sample| pos2(scene.x(step), scene.y(sample.tokens.as_f64())))
     };
-    let mut free = f32::NEG_INFINITY;
-    for (step, _) in lane
-        .events
-        .iter()
-        .filter(|(step, _)| scene.shows(scene.steps.x(*step)))
-    {
-        if let Some(at) = at(*step).filter(|at| at.x >= free) {
-            free = at.x + MARK_GAP;
-            painter.circle(at, 3.0, scene.palette.background, Stroke::new(1.5, color));
-        }
+    // Many no-ops say no more than a few of them.
+    for at in apart(scene, lane.no_ops.iter().copied(), NO_OP_GAP, at) {
+        let stroke = Stroke::new(1.0, color.gamma_multiply(0.8));
+        painter.vline(at.x, at.y + 4.0..=at.y + 8.0, stroke);
     }
+    let removals = lane.events.iter().map(|(step, _)| *step);
+    for at in apart(scene, removals, MARK_GAP, at) {
+        painter.circle(at, 3.0, scene.palette.background, Stroke::new(1.5, color));
+    }
+    let inside = |at: Pos2| at.clamp(scene.areas.plot.min + MARK, scene.areas.plot.max - MARK);
+    for at in apart(scene, overflows.iter().copied(), MARK_GAP, at) {
+        cross(painter, inside(at), scene.palette);
+    }
+    for at in apart(scene, lane.halts.iter().copied(), MARK_GAP, at) {
+        let square = Rect::from_center_size(inside(at), MARK);
+        let outline = Stroke::new(1.5, scene.palette.background);
+        painter.rect(square, 1.0, scene.palette.bad, outline, StrokeKind::Outside);
+    }
+}
+
+/// The places of those of some ascending steps that are in view, each so far from the one before.
+fn apart(
+    scene: &Scene<'_>,
+    steps: impl Iterator<Item = usize>,
+    gap: f32,
+    at: impl Fn(usize) -> Option<Pos2>,
+) -> Vec<Pos2> {
     let mut free = f32::NEG_INFINITY;
-    let first = overflows.partition_point(|step| scene.steps.x(*step) < scene.view.from);
-    for step in overflows[first..]
-        .iter()
-        .take_while(|step| **step <= scene.last)
-    {
-        if let Some(at) = at(*step).filter(|at| at.x >= free) {
-            free = at.x + MARK_GAP;
-            let at = at.clamp(scene.areas.plot.min + MARK, scene.areas.plot.max - MARK);
-            cross(painter, at, scene.palette);
+    let seen = steps.filter(|step| scene.shows(scene.steps.x(*step)));
+    seen.filter_map(at)
+        .filter(|at| {
+            let is_free = at.x >= free;
+            if is_free {
+                free = at.x + gap;
+            }
+            is_free
+        })
+        .collect()
+}
+
+/// Restart marks: a hairline through the plot at the call before which the program was started again, with its name
+/// at the foot where that has room.
+pub(super) fn restarts(ui: &Ui, scene: &Scene<'_>) {
+    let (painter, palette, plot) = (ui.painter(), scene.palette, scene.areas.plot);
+    let font = TextStyle::Small.resolve(ui.style());
+    let mut free = f32::NEG_INFINITY;
+    let seen = scene.input.restarts.iter();
+    for step in seen.filter(|step| scene.shows(scene.steps.x(**step))) {
+        let x = painter.round_to_pixel_center(scene.x(*step));
+        let ends = [pos2(x, plot.top()), pos2(x, plot.bottom())];
+        painter.extend(Shape::dashed_line(
+            &ends,
+            Stroke::new(1.0, palette.text),
+            6.0,
+            4.0,
+        ));
+        if x < free {
+            continue;
         }
+        let name = painter.layout_no_wrap("restart".to_owned(), font.clone(), palette.text);
+        let size = name.size() + vec2(10.0, 2.0);
+        free = x + size.x + 4.0;
+        let left = (x + 3.0).min(plot.right() - size.x);
+        let tag = Rect::from_min_size(pos2(left, plot.bottom() - size.y - 3.0), size);
+        painter.rect_filled(tag, 3.0, palette.background.gamma_multiply(0.85));
+        painter.galley(tag.min + vec2(5.0, 1.0), name, palette.text);
     }
 }
 

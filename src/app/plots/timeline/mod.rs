@@ -128,6 +128,13 @@ fn show(
         tolerance,
     };
     let curves = memory.curves(input, data, grid);
+    if plot.secondary_clicked()
+        && let Some(at) = pointer
+    {
+        memory.menu = scene.step_at(at);
+    }
+    let has_menu = menu(&plot, input, memory.menu, &mut out);
+    out.hovered = out.hovered.filter(|_| !has_menu);
     paint(ui, id, &scene, &curves, memory, &mut out);
     name(ui, &plot, &scene, &out, memory.is_pointed);
     out
@@ -146,6 +153,7 @@ fn paint(
     paint::legend(ui, scene);
     handles::paint_lines(ui, scene, &curves.windows);
     marks::flags(ui, scene);
+    marks::restarts(ui, scene);
     marks::lanes(ui, scene, curves);
     marks::cursors(ui, scene, out.hovered);
     overview::paint(ui, scene);
@@ -153,6 +161,32 @@ fn paint(
     if let Some(step) = out.hovered.filter(|_| memory.top.is_none()) {
         marks::card(ui, id, scene, step);
     }
+}
+
+/// What can be done at a call, by the secondary button; whether the menu is open.
+fn menu(
+    plot: &egui::Response,
+    input: &TimelineInput<'_>,
+    step: usize,
+    out: &mut TimelineResponse,
+) -> bool {
+    let is_marked = input.restarts.binary_search(&step).is_ok();
+    let shown = plot.context_menu(|ui| {
+        let call = step + 1;
+        if ui.button(format!("Look at call {call}")).clicked() {
+            out.clicked_step = Some(step);
+        }
+        let name = if is_marked {
+            format!("Take the restart mark before call {call} away")
+        } else {
+            format!("Mark a restart before call {call}")
+        };
+        let help = "The agent's program is taken to have been started again before this call (R at the selected call)";
+        if ui.button(name).on_hover_text(help).clicked() {
+            out.restart = Some(step);
+        }
+    });
+    shown.is_some()
 }
 
 /// Tells assistive tools what this is and where it stands.

@@ -27,6 +27,8 @@ pub struct TimelineInput<'a> {
     pub turn_starts: &'a [usize],
     /// The recorded compactions: step and a few words.
     pub recorded_compactions: &'a [(usize, String)],
+    /// Steps before which the program is taken to have been started again, ascending.
+    pub restarts: &'a [usize],
     /// The step all panels look at.
     pub selected: Option<usize>,
     /// How much of the legend's row, from its right end, the caller needs for controls of its own.
@@ -52,6 +54,19 @@ pub struct LaneLine<'a> {
     pub focused: bool,
     /// Its compactions: step and a few words.
     pub events: &'a [(usize, String)],
+    /// Steps at which it ran and changed nothing, ascending.
+    pub no_ops: &'a [usize],
+    /// The first step of each run of steps at which its system would have given up.
+    pub halts: &'a [usize],
+    /// Its own count is another than the true one: drawn beside it while the lane is looked at.
+    pub counts_otherwise: bool,
+}
+
+impl LaneLine<'_> {
+    /// Its own count is drawn.
+    pub(super) fn shows_count(&self) -> bool {
+        self.focused && self.counts_otherwise
+    }
 }
 
 /// What the horizontal axis counts.
@@ -77,6 +92,8 @@ pub struct TimelineResponse {
     pub output_reserve: Option<Tokens>,
     /// Where the window line was put.
     pub window: Option<Tokens>,
+    /// The step whose restart mark is to be placed or taken away.
+    pub restart: Option<usize>,
     /// The end of the legend's row that was kept free for the caller.
     pub corner: Option<Rect>,
 }
@@ -141,7 +158,17 @@ impl TimelineInput<'_> {
             .iter()
             .map(|sample| sample.tokens.max(stacked(sample)));
         let reported = self.recorded_usage.iter().map(|(_, tokens)| *tokens);
-        lanes.chain(area).chain(reported).max().unwrap_or_default()
+        let heaviest = lanes.chain(area).chain(reported).max().unwrap_or_default();
+        // A count far above everything else may leave the plot: what is true keeps its room.
+        let most = heaviest.max(self.windows.iter().copied().max().unwrap_or_default());
+        let counted = self.counting().map(|lane| lane.samples).unwrap_or_default();
+        let counted = counted.iter().map(|sample| sample.metered).max();
+        heaviest.max(counted.unwrap_or_default().min(most))
+    }
+
+    /// The lane whose own count is drawn.
+    pub(super) fn counting(&self) -> Option<&LaneLine<'_>> {
+        self.lanes.iter().find(|lane| lane.shows_count())
     }
 }
 

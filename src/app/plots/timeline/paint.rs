@@ -2,6 +2,7 @@
 
 use super::columns::Bar;
 use super::layout::ticks;
+use super::marks::COUNT_DASH;
 use super::scene::{Curves, Scene};
 use crate::app::widgets::grouped;
 use crate::app::wording;
@@ -15,6 +16,8 @@ use egui::{
 const FEW_TURNS: f32 = 72.0;
 /// Turns nearer than this are not marked.
 const MANY_TURNS: f32 = 3.0;
+/// What the focused lane's own count is called.
+const COUNT: &str = "its own count";
 /// How far the legend may reach to the left of the plot.
 const LEGEND_ASIDE: f32 = 48.0;
 
@@ -219,11 +222,13 @@ pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
     } else {
         width(ui, "reported", &font) + 12.0
     };
-    let count = kinds.len() + usize::from(reported > 0.0);
-    let needed = widths + reported + 8.0 * count as f32;
+    let counting = scene.input.counting();
+    let counted = counting.map_or(0.0, |_| width(ui, COUNT, &font) + 22.0);
+    let count = kinds.len() + usize::from(reported > 0.0) + usize::from(counted > 0.0);
+    let needed = widths + reported + counted + 8.0 * count as f32;
     // Where it is narrow, it begins left of the plot.
     let left = (legend.right() - needed).clamp(legend.left() - LEGEND_ASIDE, legend.left());
-    let gap = (legend.right() - left - widths - reported) / count.max(1) as f32;
+    let gap = (legend.right() - left - widths - reported - counted) / count.max(1) as f32;
     let gap = gap.clamp(8.0, 20.0);
     let middle = legend.center().y;
     let mut x = left;
@@ -244,7 +249,18 @@ pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
         let painter = ui.painter();
         painter.circle_filled(pos2(x + 4.5, middle), 2.0, scene.palette.recorded);
         let at = pos2(x + 12.0, middle);
-        painter.text(at, Align2::LEFT_CENTER, "reported", font, weak);
+        painter.text(at, Align2::LEFT_CENTER, "reported", font.clone(), weak);
+        x += reported + gap;
+    }
+    if let Some(lane) = counting.filter(|_| x + counted <= legend.right()) {
+        let ends = [pos2(x, middle), pos2(x + 17.0, middle)];
+        let [dash, space] = COUNT_DASH;
+        let stroke = Stroke::new(1.25, lane.color);
+        ui.painter()
+            .extend(Shape::dashed_line(&ends, stroke, dash, space));
+        let at = pos2(x + 22.0, middle);
+        ui.painter()
+            .text(at, Align2::LEFT_CENTER, COUNT, font, weak);
     }
 }
 

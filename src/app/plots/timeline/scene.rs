@@ -140,6 +140,8 @@ pub(super) struct Memory {
     pub(super) is_pointed: bool,
     /// How far from the line it was grabbed.
     pub(super) grab: f32,
+    /// The step whose menu is open.
+    pub(super) menu: usize,
     /// What is dragged of the overview.
     pub(super) brush: Option<super::overview::Grip>,
     /// The part of the axis where a brush began.
@@ -153,6 +155,8 @@ pub(super) struct Curves {
     key: (u64, Grid),
     pub(super) bars: Vec<Bar>,
     pub(super) lanes: Vec<Curve>,
+    /// The focused lane's own count, where it is another.
+    pub(super) count: Curve,
     pub(super) dots: Curve,
     pub(super) windows: Vec<(f64, f64, Tokens)>,
 }
@@ -192,6 +196,9 @@ impl Memory {
                 .iter()
                 .map(|lane| columns::curve(lane.samples, steps, &grid))
                 .collect(),
+            count: input.counting().map_or_else(Curve::new, |lane| {
+                columns::curve_of(lane.samples, |sample| sample.metered, steps, &grid)
+            }),
             dots: columns::dots(
                 input.recorded_usage,
                 steps,

@@ -1,0 +1,181 @@
+//! An event in words: why it came about, its arithmetic term by term, and what came of it.
+
+use crate::app::safe_text;
+use crate::app::wording;
+use crate::engine::{Did, Event, Outcome};
+use std::fmt::Write as _;
+
+/// Longest line of a log in a row of the list.
+const LINE: usize = 240;
+
+/// Why it acted, with the quantities in the place of their names: `used 130 212 ≥ trigger 126 000`. What only said
+/// something is told by what it said.
+pub fn why(event: &Event, outcome: &Outcome) -> String {
+    let halt = halt(event, outcome);
+    if event.did == Did::Told
+        && let Some(line) = event.log.first().map(String::as_str).or(halt)
+    {
+        return safe_text::one_line(line, LINE);
+    }
+    let mut why = filled_in(event);
+    if let Some((sent, received)) = event.request {
+        let (sent, back) = (wording::short(sent), wording::short(received));
+        let _ = write!(why, " · asked for a summary: {sent} sent, {back} back");
+    }
+    if event.orphans > 0 {
+        let _ = write!(why, " · {}", wording::count(event.orphans, "orphan"));
+    }
+    if let Some(line) = event.log.first() {
+        let _ = write!(why, " · “{}”", safe_text::one_line(line, LINE));
+    }
+    why
+}
+
+/// The error with which the system gives up there, if this is what did it.
+pub fn halt<'a>(event: &Event, outcome: &'a Outcome) -> Option<&'a str> {
+    let halts = &outcome.halts;
+    let at = halts.partition_point(|halt| halt.step < event.step);
+    let halt = halts.get(at).filter(|halt| halt.step == event.step)?;
+    // A stage that did something went on.
+    (event.did == Did::Told).then_some(&*halt.why)
+}
+
+/// The trigger as it is written, each name followed by its value. A trigger that is always met says nothing: then the
+/// terms stand alone.
+pub fn filled_in(event: &Event) -> String {
+    if event.cause.when.trim() == "true" {
+        let all = event.cause.terms.iter();
+        let all: Vec<_> = all.map(|(name, value)| term(name, *value)).collect();
+        return all.join(", ");
+    }
+    let mut out = String::new();
+    let mut word = String::new();
+    let flush = |word: &mut String, out: &mut String| {
+        out.push_str(word);
+        let value = event.cause.terms.iter().find(|(name, _)| name == word);
+        if let Some((_, value)) = value {
+            let _ = write!(out, " {}", wording::quantity(*value));
+        }
+        word.clear();
+    };
+    for c in event.cause.when.chars() {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+        } else {
+            flush(&mut word, &mut out);
+            out.push(c);
+        }
+    }
+    flush(&mut word, &mut out);
+    out.replace(">=", "≥").replace("<=", "≤")
+}
+
+/// `used 130 212`.
+fn term(name: &str, value: f64) -> String {
+    format!("{name} {}", wording::quantity(value))
+}
+
+/// What came of it, in a few words.
+pub fn did(event: &Event) -> String {
+    let messages = || wording::count(event.n_messages(), "message");
+    match event.did {
+        Did::Removed => format!("{} of {}", deed(event), messages()),
+        Did::Changed if event.n_messages() > 0 => {
+            format!("{} in {}, nothing removed", deed(event), messages())
+        }
+        Did::Changed => format!("{}, nothing removed", deed(event)),
+        Did::Nothing => "ran and changed nothing".to_owned(),
+        Did::Told if event.log.is_empty() => "gave up".to_owned(),
+        Did::Told => "said something, changed nothing".to_owned(),
+    }
+}
+
+fn deed(event: &Event) -> &'static str {
+    event.action
+}
+
+/// Everything about it as text, for the clipboard.
+pub fn whole(event: &Event, outcome: &Outcome, lane: &str) -> String {
+    let mut out = format!(
+        "call {} · {lane} · {} ({})\n{}\n",
+        wording::number(event.step),
+        event.stage,
+        event.action,
+        did(event)
+    );
+    let _ = writeln!(out, "when {}", event.cause.when);
+    for (name, value) in &event.cause.terms {
+        let _ = writeln!(out, "  {name} = {value}");
+    }
+    let _ = writeln!(
+        out,
+        "tokens {} to {}, {} messages left, {} orphans",
+        event.before.0, event.after.0, event.left, event.orphans
+    );
+    if let Some((sent, received)) = event.request {
+        let _ = writeln!(out, "summary request: {} sent, {} back", sent.0, received.0);
+    }
+    let halt = halt(event, outcome);
+    for line in event.log.iter().map(String::as_str).chain(halt) {
+        let _ = writeln!(out, "{line}");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Cause, Halt};
+    use crate::units::Tokens;
+
+    fn event(when: &str, terms: &[(&str, f64)], did: Did) -> Event {
+        Event {
+            step: 0,
+            stage: "cut".to_owned(),
+            action: "drop",
+            cause: Cause {
+                when: when.to_owned(),
+                terms: terms.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
+            },
+            before: Tokens(10),
+            after: Tokens(5),
+            messages: std::iter::once(3..5).collect(),
+            request: None,
+            did,
+            orphans: 0,
+            left: 2,
+            log: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn quantities_stand_behind_their_names() {
+        let event = event(
+            "used >= limit",
+            &[("used", 12_000.0), ("limit", 0.5)],
+            Did::Removed,
+        );
+        let outcome = Outcome::default();
+        assert_eq!(why(&event, &outcome), "used 12\u{2009}000 ≥ limit 0.500");
+        assert_eq!(did(&event), "drop of 2 messages");
+    }
+
+    #[test]
+    fn a_trigger_that_is_always_met_leaves_its_place_to_the_terms() {
+        let mut event = event("true", &[("cut", 3.0)], Did::Nothing);
+        event.log.push("No compaction needed".to_owned());
+        event.orphans = 1;
+        let mut outcome = Outcome::default();
+        let said = "cut 3 · 1 orphan · “No compaction needed”";
+        assert_eq!(why(&event, &outcome), said);
+        event.did = Did::Told;
+        assert_eq!(why(&event, &outcome), "No compaction needed");
+        event.log.clear();
+        let why_not = "prompt is too long".to_owned();
+        outcome.halts.push(Halt {
+            step: 0,
+            why: why_not.clone(),
+        });
+        assert_eq!(why(&event, &outcome), why_not);
+    }
+}

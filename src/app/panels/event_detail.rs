@@ -1,0 +1,191 @@
+//! One event in full: its arithmetic term by term, what it did, what it asked for, and what the system said.
+
+use super::{PanelInput, small, weak};
+use crate::app::command::Command;
+use crate::app::event_text;
+use crate::app::safe_text;
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::engine::{Did, Event};
+use egui::{Color32, Frame, Grid, Label, Margin, RichText, ScrollArea, TextStyle, Ui};
+
+/// Lines of a log that are shown; the clipboard gets all.
+const MOST_LINES: usize = 200;
+/// Longest line of them.
+const MOST_CHARS: usize = 2_000;
+
+/// Shows an event, by the indices of its lane and of itself.
+pub(super) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    (lane, index): (usize, usize),
+    commands: &mut Vec<Command>,
+) {
+    let outcome = &input.runs.lanes[lane].outcome;
+    let Some(event) = outcome.events.get(index) else {
+        return;
+    };
+    let margin = Margin {
+        left: 12,
+        right: 14,
+        top: 8,
+        bottom: 8,
+    };
+    ScrollArea::vertical()
+        .id_salt(("event", lane, index))
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            Frame::new().inner_margin(margin).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = space::XS;
+                ui.spacing_mut().interact_size.y = 20.0;
+                head(ui, input, lane, event, commands);
+                arithmetic(ui, event);
+                result(ui, event, commands);
+                log(ui, event, event_text::halt(event, outcome));
+            });
+        });
+}
+
+fn head(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    lane: usize,
+    event: &Event,
+    commands: &mut Vec<Command>,
+) {
+    let label = &input.runs.labels[lane];
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        widgets::swatch(ui, palette(ui).lane(lane));
+        ui.label(RichText::new(&event.stage).text_style(theme::strong()));
+        ui.label(weak(
+            ui,
+            format!("{label} · call {}", wording::number(event.step)),
+        ));
+        if ui
+            .small_button("Copy")
+            .on_hover_text("All of this as text")
+            .clicked()
+        {
+            let outcome = &input.runs.lanes[lane].outcome;
+            let text = event_text::whole(event, outcome, label);
+            commands.push(Command::CopyText("the event", text));
+        }
+    });
+    let said = RichText::new(event_text::did(event));
+    ui.label(match event.did {
+        Did::Nothing => said.color(palette(ui).warn),
+        Did::Told => said.color(palette(ui).weak),
+        Did::Removed | Did::Changed => said,
+    });
+}
+
+/// The trigger as written, and below it every quantity with its value.
+fn arithmetic(ui: &mut Ui, event: &Event) {
+    ui.add_space(space::XS);
+    widgets::section(ui, "Why");
+    if event.cause.when.trim() == "true" {
+        ui.label(small(ui, "always, where its stage stands"));
+    } else {
+        let when = event.cause.when.replace(">=", "≥").replace("<=", "≤");
+        ui.add(Label::new(RichText::new(when).text_style(TextStyle::Monospace)).wrap());
+    }
+    Grid::new("terms")
+        .num_columns(2)
+        .spacing([16.0, 2.0])
+        .min_row_height(18.0)
+        .show(ui, |ui| {
+            for (name, value) in &event.cause.terms {
+                ui.label(weak(ui, name));
+                ui.label(RichText::new(wording::quantity(*value)).text_style(theme::strong()));
+                ui.end_row();
+            }
+        });
+}
+
+/// What came of it, as figures.
+fn result(ui: &mut Ui, event: &Event, commands: &mut Vec<Command>) {
+    ui.add_space(space::XS);
+    widgets::section(ui, "What came of it");
+    Grid::new("result")
+        .num_columns(2)
+        .spacing([16.0, 2.0])
+        .min_row_height(18.0)
+        .show(ui, |ui| {
+            let (before, after) = (wording::tokens(event.before), wording::tokens(event.after));
+            let tokens = if event.before == event.after {
+                format!("{before}, unchanged")
+            } else {
+                format!("{before} → {after}")
+            };
+            line(ui, "tokens", tokens, event.after > event.before);
+            if let (Some(first), Some(last)) = (event.messages.first(), event.messages.last()) {
+                ui.label(weak(ui, "messages"));
+                let range = format!(
+                    "{}, from {} to {}",
+                    wording::grouped(event.n_messages() as u64),
+                    wording::number(first.start),
+                    wording::grouped(last.end as u64)
+                );
+                if ui.link(range).on_hover_text("Look at the first").clicked() {
+                    commands.push(Command::SelectMessage(first.start));
+                }
+                ui.end_row();
+            }
+            line(
+                ui,
+                "left",
+                wording::count(event.left, "message"),
+                event.left == 0,
+            );
+            if event.orphans > 0 {
+                let orphans = format!("{} without their partner", event.orphans);
+                line(ui, "orphans", orphans, true);
+            }
+            if let Some((sent, back)) = event.request {
+                let (sent, back) = (wording::tokens(sent), wording::tokens(back));
+                line(ui, "asked for", format!("{sent} sent, {back} back"), false);
+            }
+        });
+}
+
+fn line(ui: &mut Ui, name: &str, value: String, is_bad: bool) {
+    ui.label(weak(ui, name));
+    let value = RichText::new(value);
+    ui.label(if is_bad {
+        value.color(palette(ui).bad)
+    } else {
+        value
+    });
+    ui.end_row();
+}
+
+/// What the system itself logs or shows, in its own words.
+fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
+    if event.log.is_empty() && halt.is_none() {
+        return;
+    }
+    ui.add_space(space::XS);
+    widgets::section(ui, "In its own words");
+    let said = |ui: &mut Ui, line: &str, color: Color32| {
+        let line = safe_text::visible(safe_text::head(line, MOST_CHARS));
+        let text = RichText::new(line.into_owned())
+            .text_style(TextStyle::Monospace)
+            .color(color);
+        ui.add(Label::new(text).wrap().selectable(true));
+    };
+    for line in event.log.iter().take(MOST_LINES) {
+        said(ui, line, palette(ui).text);
+    }
+    if let Some(why) = halt {
+        said(ui, why, palette(ui).bad);
+    }
+    if event.log.len() > MOST_LINES {
+        let more = wording::grouped((event.log.len() - MOST_LINES) as u64);
+        ui.label(small(
+            ui,
+            format!("and {more} lines more, which Copy gives"),
+        ));
+    }
+}

@@ -1,0 +1,43 @@
+//! A knob whose values have names: its name and what it is set to on one line.
+
+use super::knob_slider::reset;
+use super::knob_spec::{KnobResponse, KnobSpec};
+use crate::app::theme::space;
+use egui::{Align, ComboBox, Layout, Ui};
+
+/// Shows a knob that is one of `choices`, by their index.
+pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> KnobResponse {
+    let mut out = KnobResponse::default();
+    let chosen = spec.value.max(0.0).round() as usize;
+    ui.push_id(spec.label, |ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.horizontal(|ui| {
+            ui.spacing_mut().interact_size.y = 22.0;
+            ui.spacing_mut().item_spacing.x = space::XS;
+            super::knob_slider::label(ui, spec);
+            if !spec.is_same(spec.value, spec.default) {
+                reset(ui, spec, &mut out);
+            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let name = choices.get(chosen).map_or("?", String::as_str);
+                let combo = ComboBox::from_id_salt("choice")
+                    .width(96.0)
+                    .selected_text(name)
+                    .truncate();
+                let shown = combo.show_ui(ui, |ui| {
+                    for (index, choice) in choices.iter().enumerate() {
+                        if ui.selectable_label(index == chosen, choice).clicked() {
+                            out.changed = Some(index as f64);
+                        }
+                    }
+                });
+                shown.response.accessible_name(spec.label);
+            });
+        });
+        super::knob_slider::words(ui, spec);
+    });
+    out.changed = out
+        .changed
+        .filter(|value| !spec.is_same(*value, spec.value));
+    out
+}

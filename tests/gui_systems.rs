@@ -1,0 +1,306 @@
+//! The window with real systems in its lanes: what they believed, what they did in vain, what is wrong with them, and
+//! where they are started again.
+
+use egui::accesskit::Role;
+use egui::{OutputCommand, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::event_text;
+use plimsoll::app::latest::Where;
+use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::engine::Did;
+use plimsoll::presets;
+use std::path::Path;
+
+/// A window over a bundled session with these presets, or policies of these files' texts, in its lanes.
+fn window(sample: &str, policies: &[&str]) -> Harness<'static, App> {
+    sized(sample, policies, Vec2::new(1440.0, 900.0))
+}
+
+fn sized(sample: &str, policies: &[&str], size: Vec2) -> Harness<'static, App> {
+    let lane = |word: &&str| {
+        let bundled = presets::by_name(word);
+        let policy = bundled.unwrap_or_else(|| presets::parse(word).expect("it is a policy"));
+        let word = (*word).to_owned();
+        let values = policy.defaults();
+        (LaneOption { word, policy }, values)
+    };
+    let options = Options {
+        paths: vec![
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("sample_sessions")
+                .join(sample),
+        ],
+        no_state: true,
+        work: Where::InFrame,
+        size,
+        ..Options::default()
+    };
+    let options = options
+        .compare(policies.iter().map(lane).collect())
+        .expect("the window shows them");
+    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(4);
+    window
+}
+
+const MANY_RESULTS: &str = "many-tool-results.jsonl";
+const COMPACTED: &str = "compacted.jsonl";
+
+/// Names of everything whose name holds a text.
+fn named(window: &Harness<'_, App>, text: &str) -> Vec<String> {
+    let nodes = window.query_all_by_label_contains(text);
+    let name = |node: egui_kittest::Node<'_>| {
+        let node = node.accesskit_node();
+        node.label().or_else(|| node.value())
+    };
+    nodes.filter_map(name).collect()
+}
+
+/// A policy with a setting of each kind and a stage for restarts.
+const OWN: &str = r#"
+name = "own"
+label = "Own"
+help = "A policy of our own."
+differences = ["Document: it summarizes. Code: it drops. For you: what is gone is gone.", "Nothing else."]
+sources = ["a file of ours"]
+
+[meter]
+count = "true"
+believes = "used / (2 * window)"
+
+[knobs.mode]
+value = 0
+range = [0, 2]
+step = 1
+unit = "choice"
+help = "What it does."
+choices = ["off", "drop", "drop all"]
+key = "own.mode"
+
+[knobs.compression_trigger]
+role = "compression_trigger"
+value = 0.75
+range = [0.05, 1.0]
+step = 0.01
+unit = "share of usable"
+help = "Acts above this share."
+
+[knobs.unread]
+value = 5
+range = [0, 10]
+step = 1
+unit = "messages"
+help = "Nothing reads it."
+ignored = "The constant 5 stands in the code."
+
+[[stage]]
+id = "resume"
+at = "resume"
+when = "true"
+take = { what = "messages", keep = ["last_messages(4)"] }
+do = { drop = {} }
+
+[[stage]]
+id = "drop"
+at = "before_call"
+when = "mode > 0 and used >= compression_trigger * window"
+take = { what = "messages", keep = ["last_messages(4)"] }
+do = { drop = {} }
+"#;
+
+#[test]
+fn a_lane_says_what_its_system_believes_beside_the_truth() {
+    let window = window(MANY_RESULTS, &[OWN, "truncate"]);
+    let said = named(&window, "believes ");
+    assert_eq!(said.len(), 1, "only one of them says: {said:?}");
+    let runs = window.state().runs().expect("it was replayed");
+    let last = runs.lanes[0].outcome.samples.last().expect("a call");
+    let believed = last.believed.expect("it says so");
+    assert!(believed.0 < last.pressure.0, "half of it");
+    assert!(said[0].contains("really"), "{said:?}");
+}
+
+#[test]
+fn a_choice_is_made_by_name_and_moves_its_lane() {
+    let mut window = window(MANY_RESULTS, &[OWN]);
+    let compactions = |window: &Harness<'_, App>| {
+        let runs = window.state().runs().expect("it was replayed");
+        runs.lanes[0].outcome.compactions
+    };
+    assert_eq!(compactions(&window), 0, "it is off");
+    window.get_by_role_and_label(Role::ComboBox, "mode").click();
+    window.run_steps(3);
+    window.get_by_label("drop all").click();
+    window.run_steps(4);
+    window
+        .get_by_role_and_label(Role::Slider, "compression_trigger")
+        .set_value_accesskit(0.2);
+    window.run_steps(4);
+    assert!(compactions(&window) > 0, "it is on");
+    window.get_by_label("The shipped code ignores this setting.");
+}
+
+#[test]
+fn a_restart_mark_is_placed_taken_back_and_run() {
+    let mut window = window(MANY_RESULTS, &[OWN]);
+    window.key_press(egui::Key::Home);
+    window.run_steps(3);
+    for _ in 0..3 {
+        window.key_press(egui::Key::ArrowRight);
+        window.run_steps(3);
+    }
+    window.key_press(egui::Key::R);
+    window.run_steps(4);
+    let events = |window: &Harness<'_, App>| -> Vec<usize> {
+        let runs = window.state().runs().expect("it was replayed");
+        let events = runs.lanes[0].outcome.events.iter();
+        events.map(|event| event.step).collect()
+    };
+    assert_eq!(events(&window), [3], "it is started again before call 4");
+    window.get_by_label("Restart at call 4");
+    window.get_by_label("Undo").click();
+    window.run_steps(4);
+    assert!(events(&window).is_empty());
+    window.get_by_label("Mark a restart at call 4").click();
+    window.run_steps(4);
+    assert_eq!(events(&window), [3]);
+    window.get_by_label("Take the mark at call 4 away").click();
+    window.run_steps(4);
+    assert!(window.query_by_label("Restart at call 4").is_none());
+}
+
+#[test]
+fn a_mark_that_nobody_heeds_is_told_to_be_so() {
+    let mut window = window(MANY_RESULTS, &["truncate"]);
+    assert!(window.query_by_label_contains("Mark a restart").is_none());
+    window.key_press(egui::Key::R);
+    window.run_steps(3);
+    window.get_by_label_contains("No lane's policy does anything when it is started again");
+}
+
+#[test]
+fn events_are_filtered_and_shown_term_by_term() {
+    let mut window = window(MANY_RESULTS, &["picoclaw-before", "truncate"]);
+    window.get_by_label("Events").click();
+    window.run_steps(3);
+    let runs = window.state().runs().expect("it was replayed");
+    let changes = runs.lanes.iter().flat_map(|lane| &lane.outcome.events);
+    let changes = changes.filter(|e| matches!(e.did, Did::Removed | Did::Changed));
+    let changes = changes.count();
+    assert!(changes > 0);
+    window.get_by_label("Show changes").click();
+    window.run_steps(3);
+    // The first row is that of an event: its call leads everywhere.
+    window.get_by_label("focused lane").click();
+    window.run_steps(3);
+    // The list follows the call that is looked at.
+    window.key_press(egui::Key::Home);
+    window.run_steps(3);
+    let lane = &window.state().runs().expect("it was replayed").lanes[0];
+    let is_change = |did: Did| matches!(did, Did::Removed | Did::Changed);
+    let mut events = lane.outcome.events.iter();
+    let first = events
+        .find(|e| is_change(e.did))
+        .expect("it changed something");
+    let (why, stage) = (event_text::why(first, &lane.outcome), first.stage.clone());
+    let terms = first.cause.terms.clone();
+    let row = window.get_all_by_label(&why).next().expect("its row");
+    row.click();
+    window.run_steps(4);
+    window.get_by_label("WHAT CAME OF IT");
+    assert!(
+        window.query_all_by_label(&stage).next().is_some(),
+        "{stage}"
+    );
+    for (name, _) in terms {
+        assert!(window.query_all_by_label(&name).next().is_some(), "{name}");
+    }
+}
+
+#[test]
+fn a_finding_leads_to_the_call_where_it_bit() {
+    let mut window = window(MANY_RESULTS, &["truncate", "picoclaw-before"]);
+    let runs = window.state().runs().expect("it was replayed");
+    let findings = &runs.lanes[1].findings;
+    let first = findings
+        .first()
+        .expect("something is wrong with it")
+        .clone();
+    let badge = match findings.len() {
+        1 => "1 finding of lane 2".to_owned(),
+        n => format!("{n} findings of lane 2"),
+    };
+    window.get_by_label(&badge).click();
+    window.run_steps(3);
+    let call = format!("call {}", first.step + 1);
+    let link = window.query_all_by_role_and_label(Role::Link, &call).last();
+    link.expect("a link to its call").click();
+    window.run_steps(4);
+    let heads = named(&window, &call);
+    assert!(heads.len() >= 2, "the lanes are at {call}: {heads:?}");
+}
+
+#[test]
+fn what_is_known_about_a_policy_can_be_read() {
+    let mut window = window(MANY_RESULTS, &[OWN]);
+    window.get_by_label("About").click();
+    window.run_steps(3);
+    for text in [
+        "It summarizes.",
+        "It drops.",
+        "What is gone is gone.",
+        "Nothing else.",
+        "a file of ours",
+    ] {
+        window.get_by_label(text);
+    }
+}
+
+#[test]
+fn settings_are_copied_in_the_system_s_own_form() {
+    let mut window = window(COMPACTED, &["baseagent"]);
+    window.get_by_label("Copy config").click();
+    let mut copied = None;
+    for _ in 0..6 {
+        window.step();
+        let commands = &window.output().platform_output.commands;
+        copied = copied.or_else(|| {
+            commands.iter().find_map(|c| match c {
+                OutputCommand::CopyText(text) => Some(text.clone()),
+                _ => None,
+            })
+        });
+    }
+    let runs = window.state().runs().expect("it was replayed");
+    let lane = &runs.lanes[0];
+    let exported = presets::native::export(&lane.policy, &lane.knobs).expect("it has a form");
+    assert_eq!(copied, Some(exported.text));
+}
+
+#[test]
+fn six_systems_in_a_small_window_keep_every_control() {
+    let policies = [
+        "baseagent",
+        "picoclaw-before",
+        "picoclaw",
+        "cowagent",
+        "truncate",
+        "prune",
+    ];
+    let size = Vec2::new(1100.0, 700.0);
+    let window = sized(MANY_RESULTS, &policies, size);
+    let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, size);
+    for name in [
+        "Copy as command",
+        "Copy config",
+        "Reset all",
+        "Events",
+        "Findings",
+        "About",
+    ] {
+        let rect = window.get_by_label(name).rect();
+        assert!(screen.contains_rect(rect), "{name} at {rect:?}");
+    }
+}
