@@ -1,5 +1,6 @@
 //! `CowAgent`'s mechanisms as actions that a preset places: each is one stage with its own event.
 
+mod context;
 mod cut;
 mod drop;
 mod guard;
@@ -131,6 +132,14 @@ pub static ACTIONS: &[NamedAction] = &[
         shape: Shape::Anthropic,
         numbers: &["max_turns", "is_scheduled"],
         make: |table| plain(table, recover::Restore),
+    },
+    NamedAction {
+        name: "cowagent.context",
+        verb: "log",
+        help: "Tells what /context tells: messages, roles and characters.",
+        shape: Shape::Anthropic,
+        numbers: &[],
+        make: |table| plain(table, context::Context),
     },
     NamedAction {
         name: "cowagent.clear",
