@@ -53,7 +53,9 @@ pub(super) fn orphans(seen: &Seen<'_>) -> Option<Finding> {
 }
 
 pub(super) fn grew(seen: &Seen<'_>) -> Option<Finding> {
-    let is_growth = |e: &Event| e.did == Did::Removed && e.after > e.before;
+    // What repairs or adds a message is meant to.
+    let is_meant = |e: &Event| ["repair", "inject"].contains(&e.action);
+    let is_growth = |e: &Event| e.did == Did::Removed && e.after > e.before && !is_meant(e);
     found(seen, FindingKind::Grew, is_growth, |e, n| {
         format!(
             "`{}` makes the context larger ({}; {} \u{2192} {} tokens the first time).",

@@ -95,6 +95,7 @@ const DETECTORS: &[Detector] = &[
     deed::no_op,
     estimate::miscounts,
     setting::above_window,
+    setting::wrong_window,
     setting::ignored,
 ];
 

@@ -22,6 +22,29 @@ pub(super) fn above_window(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
+/// The system takes a model's window to be larger than it was.
+pub(super) fn wrong_window(seen: &Seen<'_>) -> Option<Finding> {
+    let known = seen.policy.window?;
+    let steps = 0..seen.case.session.steps.len();
+    let believed = |step: usize| Tokens((known.window)(seen.case.model_at(step)));
+    let mut wrong = steps.filter(|step| believed(*step) > seen.case.windows.at(*step));
+    let first = wrong.next()?;
+    Some(Finding {
+        kind: FindingKind::AboveWindow,
+        step: first,
+        times: 1 + wrong.count(),
+        text: format!(
+            "It takes the window of {} to be {} tokens by its own table; it was {}. What it works out from that comes too late or never, unless a setting says otherwise.",
+            match seen.case.model_at(first) {
+                "" => "an unknown model",
+                model => model,
+            },
+            believed(first).short(),
+            seen.case.windows.at(first).short()
+        ),
+    })
+}
+
 pub(super) fn ignored(seen: &Seen<'_>) -> Option<Finding> {
     let mut changed = seen.policy.knobs.iter().filter_map(|knob| {
         let is_changed = seen.knobs.get(&knob.name).is_some_and(|v| v != knob.value);
