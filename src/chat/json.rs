@@ -1,7 +1,7 @@
 //! Messages from and to the JSON that programs store: nothing is lost, `null` and a missing field stay apart.
 
 use super::{
-    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Function, Image, Text,
+    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Image, Text,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub fn message_from_json(value: &Value) -> ChatMessage {
         Some(Value::Array(calls)) => Calls::List(calls.iter().map(call_from_json).collect()),
         Some(other) => Calls::Other(other),
     };
-    ChatMessage {
+    ChatMessage::from(Fields {
         role,
         content: content.map_or(Content::Missing, content_from_json),
         calls,
@@ -34,7 +34,7 @@ pub fn message_from_json(value: &Value) -> ChatMessage {
         reasoning,
         rest,
         written: None,
-    }
+    })
 }
 
 fn content_from_json(value: Value) -> Content {

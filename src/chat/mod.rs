@@ -7,11 +7,13 @@
 
 mod dialogue;
 mod json;
+mod message;
 mod python;
 mod view;
 
 pub use dialogue::{Ask, Dialogue, Heard, Wants, converse};
 pub use json::{message_from_json, message_to_json};
+pub use message::{ChatMessage, Rule};
 pub use python::{Layout, python_dumps, python_number, python_str};
 pub use view::{Replaced, Shape, group_results, messages_of};
 
@@ -19,9 +21,9 @@ use crate::session::WrittenKind;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// One message of an agent's own store.
+/// What a message holds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ChatMessage {
+pub struct Fields {
     /// `system`, `user`, `assistant`, `tool`, or what the file says.
     pub role: Arc<str>,
     /// What is said.
@@ -162,7 +164,7 @@ pub enum Arguments {
 impl ChatMessage {
     /// A message with one text, of no session.
     pub fn new(role: &str, text: impl Into<Arc<str>>) -> Self {
-        Self {
+        Self::from(Fields {
             role: role.into(),
             content: Content::text(text),
             calls: Calls::Missing,
@@ -171,23 +173,23 @@ impl ChatMessage {
             reasoning: None,
             rest: Map::new(),
             written: None,
-        }
+        })
     }
 
     /// A summary that a policy puts in the place of messages.
     pub fn summary(role: &str, text: impl Into<Arc<str>>) -> Self {
-        Self {
+        Self::from(Fields {
             written: Some(WrittenKind::Summary),
-            ..Self::new(role, text)
-        }
+            ..Self::new(role, text).into_fields()
+        })
     }
 
     /// A notice of a policy's own.
     pub fn notice(role: &str, text: impl Into<Arc<str>>) -> Self {
-        Self {
+        Self::from(Fields {
             written: Some(WrittenKind::Notice),
-            ..Self::new(role, text)
-        }
+            ..Self::new(role, text).into_fields()
+        })
     }
 
     /// Whether it has this role.
@@ -216,24 +218,17 @@ impl ChatMessage {
         self.content.as_text()
     }
 
-    /// The same message saying something else; the part it came from stays the same.
-    #[must_use]
-    pub fn with_text(&self, text: impl Into<Arc<str>>) -> Self {
-        Self {
-            content: Content::Text(Text {
-                text: text.into(),
-                part: self.content.first_part(),
-            }),
-            ..self.clone()
-        }
-    }
-
     /// Every part of the session that it holds something of.
     pub fn parts(&self) -> impl Iterator<Item = u32> {
-        let content = self.content.parts();
+        // Most say one text: that takes no list.
+        let (text, content) = match &self.content {
+            Content::Text(text) => (text.part, Vec::new()),
+            content => (None, content.parts()),
+        };
         let calls = self.calls().iter().filter_map(|call| call.part);
         let reasoning = self.reasoning.as_ref().and_then(|r| r.part);
-        content.into_iter().chain(calls).chain(reasoning)
+        let content = text.into_iter().chain(content);
+        content.chain(calls).chain(reasoning)
     }
 }
 
@@ -256,7 +251,11 @@ impl Content {
 
     /// The first part of the session in it.
     pub fn first_part(&self) -> Option<u32> {
-        self.parts().first().copied()
+        match self {
+            Self::Text(text) => text.part,
+            Self::Blocks(blocks) => blocks.iter().find_map(Block::first_part),
+            Self::Missing | Self::Null | Self::Other(_) => None,
+        }
     }
 
     /// Every part of the session in it, results' own contents included.
@@ -284,6 +283,14 @@ impl Block {
             BlockBody::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// The first part of the session in it.
+    fn first_part(&self) -> Option<u32> {
+        self.part.or_else(|| match &self.body {
+            BlockBody::ToolResult { content, .. } => content.first_part(),
+            _ => None,
+        })
     }
 
     /// Every part of the session in it.

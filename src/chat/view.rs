@@ -4,7 +4,7 @@
 //! blocks in one message of the user.
 
 use super::{
-    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Function, Image, Text,
+    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Image, Text,
 };
 use crate::session::{Body, MediaKind, Message, Part, Role, Session};
 use serde_json::{Map, Value, json};
@@ -73,13 +73,13 @@ pub fn group_results(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     let mut grouped: Vec<ChatMessage> = Vec::with_capacity(messages.len());
     for message in messages {
         let joins = only_results(&message) && grouped.last().is_some_and(only_results);
-        match (joins, grouped.last_mut(), message.content) {
-            (true, Some(last), Content::Blocks(mut more)) => {
+        match (joins, grouped.last_mut()) {
+            (true, Some(last)) => {
                 if let Content::Blocks(blocks) = &mut last.content {
-                    blocks.append(&mut more);
+                    blocks.extend_from_slice(message.blocks());
                 }
             }
-            (_, _, content) => grouped.push(ChatMessage { content, ..message }),
+            _ => grouped.push(message),
         }
     }
     grouped
@@ -130,10 +130,10 @@ impl<'a> Piece<'a> {
 }
 
 fn message_of(role: Role, content: Content) -> ChatMessage {
-    ChatMessage {
+    ChatMessage::from(Fields {
         content,
-        ..ChatMessage::new(role.name(), "")
-    }
+        ..ChatMessage::new(role.name(), "").into_fields()
+    })
 }
 
 fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
@@ -185,11 +185,11 @@ fn with_results_apart(parts: &[Piece<'_>], role: Role) -> Vec<ChatMessage> {
                     [result] => result.as_content(),
                     pieces => Content::Blocks(pieces.iter().map(|p| plain_block(p)).collect()),
                 };
-                messages.push(ChatMessage {
+                messages.push(ChatMessage::from(Fields {
                     call_id: Some((&**call).into()),
                     name: (!tool.is_empty()).then(|| (&**tool).into()),
-                    ..message_of(Role::Tool, content)
-                });
+                    ..message_of(Role::Tool, content).into_fields()
+                }));
             }
             Body::Media {
                 within: Some(call), ..

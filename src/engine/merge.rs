@@ -60,16 +60,16 @@ fn new_before(after: &[ChatMessage]) -> HashMap<u32, Vec<&ChatMessage>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Content, Text};
+    use crate::chat::{Content, Fields, Text};
 
     fn message(part: u32, text: &str) -> ChatMessage {
-        ChatMessage {
+        ChatMessage::from(Fields {
             content: Content::Text(Text {
                 text: text.into(),
                 part: Some(part),
             }),
-            ..ChatMessage::new("user", "")
-        }
+            ..ChatMessage::new("user", "").into_fields()
+        })
     }
 
     fn texts(messages: &[ChatMessage]) -> Vec<&str> {

@@ -93,7 +93,7 @@ impl Meter {
         };
         let mut units = 0;
         scene::give(case, entry, markers, meter.shape, |message| {
-            units += (meter.units)(message);
+            units += meter.weigh(message);
         });
         Some(narrow(units))
     }
@@ -106,11 +106,14 @@ impl Meter {
         markers: &[Marker],
         column: &MeterColumn,
     ) -> u32 {
+        if let EntryBody::Original(message) = &entry.body {
+            return column.per_message[*message as usize];
+        }
         if let Some(units) = self.units_of(case, entry, markers) {
             return units;
         }
         match &entry.body {
-            EntryBody::Original(message) => column.per_message[*message as usize],
+            EntryBody::Original(_) => 0,
             EntryBody::Written(written) => self.weigh_known(&written.text, entry.tokens),
             EntryBody::Edited(edited) => {
                 let parts = case.session.messages[edited.message as usize].parts.clone();
@@ -225,7 +228,7 @@ const INSTRUCTION: &str = "You are an agent that works in a terminal and answers
 fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
     let units = |message: u32| {
         let messages = case.originals().message(case, meter.shape, message);
-        narrow(messages.iter().map(meter.units).sum())
+        narrow(messages.iter().map(|m| meter.weigh(m)).sum())
     };
     let n_messages = case.session.messages.len() as u32;
     MeterColumn {

@@ -4,7 +4,7 @@
 //! handed in as a [`Registry`] when a policy is read.
 
 use super::stages::Hook;
-use crate::chat::{ChatMessage, Dialogue, Shape, Wants};
+use crate::chat::{ChatMessage, Dialogue, Rule, Shape, Wants};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -52,6 +52,17 @@ pub struct NamedMeter {
     pub tokens: fn(u64) -> u64,
     /// Units of the tools' definitions, where the system counts them.
     pub tools: fn(&[Value]) -> u64,
+}
+
+impl NamedMeter {
+    /// What a message adds: worked out once and kept with the message.
+    pub fn weigh(&self, message: &ChatMessage) -> u64 {
+        let rule = Rule {
+            name: self.name,
+            by: self.units as usize,
+        };
+        message.weigh(rule, self.units)
+    }
 }
 
 /// A system's own way to tell a model's context window.

@@ -4,7 +4,9 @@ use super::Case;
 use super::context::{Context, Edited, Entry, EntryBody, Marker, PartFate, Written};
 use super::pieces::{Origin, Pieces, Said, WRITTEN, pieces};
 use super::taken::ranges;
-use crate::chat::{ChatMessage, Content, Replaced, Shape, Text, group_results, messages_of};
+use crate::chat::{
+    ChatMessage, Content, Fields, Replaced, Shape, Text, group_results, messages_of,
+};
 use crate::session::Body;
 use crate::session::Message;
 use crate::units::Tokens;
@@ -117,14 +119,14 @@ fn edited_messages(
 }
 
 fn written_message(written: &Written, id: u32) -> ChatMessage {
-    ChatMessage {
+    ChatMessage::from(Fields {
         content: Content::Text(Text {
             text: Arc::clone(&written.text),
             part: Some(WRITTEN + id),
         }),
         written: Some(written.kind),
-        ..ChatMessage::new(written.role.name(), "")
-    }
+        ..ChatMessage::new(written.role.name(), "").into_fields()
+    })
 }
 
 /// What messages of an action's own request hold.

@@ -1,7 +1,7 @@
 //! Findings about a system's own count: how far it is from what is sent, and what it gives no weight to.
 
 use super::{Finding, FindingKind, Seen, percent};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Image};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Image};
 use crate::engine::{Count, NamedMeter, Sample};
 use crate::session::Kind;
 use serde_json::json;
@@ -105,23 +105,23 @@ fn picture() -> ChatMessage {
         json: Arc::new(json!({"type": "image"})),
         pixels: Some((800, 600)),
     };
-    ChatMessage {
+    ChatMessage::from(Fields {
         content: Content::Blocks(vec![Block {
             part: None,
             body: BlockBody::Image(image),
         }]),
-        ..ChatMessage::new("user", "")
-    }
+        ..ChatMessage::new("user", "").into_fields()
+    })
 }
 
 fn thought(text: &str) -> ChatMessage {
-    ChatMessage {
+    ChatMessage::from(Fields {
         reasoning: Some(crate::chat::Text {
             text: text.into(),
             part: None,
         }),
-        ..ChatMessage::new("assistant", "")
-    }
+        ..ChatMessage::new("assistant", "").into_fields()
+    })
 }
 
 fn tool() -> serde_json::Value {

@@ -3,7 +3,9 @@
 //! Content and calls count; ids, names, reasoning and the definitions of tools do not.
 
 use super::PythonError;
-use crate::chat::{Arguments, BlockBody, Call, Calls, ChatMessage, Content, Function, python_str};
+use crate::chat::{
+    Arguments, BlockBody, Call, Calls, ChatMessage, Content, Function, Rule, python_str,
+};
 use crate::units::Tokens;
 use serde_json::{Map, Value};
 
@@ -13,6 +15,12 @@ const CODE_POINTS_A_TOKEN: u64 = 4;
 const IMAGE: Tokens = Tokens(1000);
 /// What a message adds beside what it holds.
 const MESSAGE: Tokens = Tokens(4);
+
+/// Weighs a content that is a text.
+const CONTENT: Rule = Rule {
+    name: "baseagent: content",
+    by: 0,
+};
 
 /// `estimate_tokens` of a text.
 pub fn text_tokens(text: &str) -> Tokens {
@@ -140,7 +148,9 @@ fn length_tokens(value: &Value) -> Result<Tokens, PythonError> {
 /// `estimate_tokens(content)` of a whole content, as clearing takes it: a list counts its parts.
 pub(super) fn whole_content_tokens(message: &ChatMessage) -> Result<Tokens, PythonError> {
     match &message.content {
-        Content::Text(text) => Ok(text_tokens(&text.text)),
+        Content::Text(text) => Ok(Tokens(
+            message.weigh(CONTENT, |_| text_tokens(&text.text).0),
+        )),
         Content::Blocks(blocks) => Ok(Tokens(blocks.len() as u64 / CODE_POINTS_A_TOKEN)),
         Content::Missing | Content::Null => Ok(Tokens::ZERO),
         Content::Other(other) => length_tokens(other),

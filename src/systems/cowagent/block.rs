@@ -1,6 +1,6 @@
 //! Reads blocks as the original reads its dictionaries: by `type`, whatever else a block holds.
 
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Text, message_to_json};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Text, message_to_json};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -138,18 +138,18 @@ pub(super) fn text_message(role: &str, text: Text) -> ChatMessage {
         part: text.part,
         body: BlockBody::Text(text.text),
     };
-    ChatMessage {
+    ChatMessage::from(Fields {
         content: Content::Blocks(vec![block]),
-        ..ChatMessage::new(role, "")
-    }
+        ..ChatMessage::new(role, "").into_fields()
+    })
 }
 
 /// A message's content as JSON; an absent field reads as the empty text.
 pub(super) fn content_json(content: &Content) -> Value {
-    let message = ChatMessage {
+    let message = ChatMessage::from(Fields {
         content: content.clone(),
-        ..ChatMessage::new("", "")
-    };
+        ..ChatMessage::new("", "").into_fields()
+    });
     message_to_json(&message)
         .get_mut("content")
         .map_or_else(|| json!(""), Value::take)

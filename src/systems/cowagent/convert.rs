@@ -2,7 +2,7 @@
 
 use super::block::{answered_id, call_id, content_json, has, input, is, text_of};
 use crate::chat::{
-    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Function, Layout, Text,
+    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Layout, Text,
     python_dumps,
 };
 use serde_json::{Map, Value, json};
@@ -39,10 +39,10 @@ fn convert(message: &ChatMessage) -> Vec<ChatMessage> {
 }
 
 fn with_content(role: &str, content: Content) -> ChatMessage {
-    ChatMessage {
+    ChatMessage::from(Fields {
         content,
-        ..ChatMessage::new(role, "")
-    }
+        ..ChatMessage::new(role, "").into_fields()
+    })
 }
 
 /// Texts joined by a space; none if there is no text block.
@@ -70,10 +70,10 @@ fn result(block: &Block) -> ChatMessage {
         text: text.into(),
         part: block.part,
     });
-    ChatMessage {
+    ChatMessage::from(Fields {
         call_id: Some(answered_id(block).unwrap_or_default().into()),
-        ..with_content("tool", content)
-    }
+        ..with_content("tool", content).into_fields()
+    })
 }
 
 fn assistant(blocks: &[Block]) -> ChatMessage {
@@ -83,14 +83,14 @@ fn assistant(blocks: &[Block]) -> ChatMessage {
         .map(call)
         .collect();
     let content = joined_texts(blocks).map_or(Content::Null, Content::Text);
-    ChatMessage {
+    ChatMessage::from(Fields {
         calls: if calls.is_empty() {
             Calls::Missing
         } else {
             Calls::List(calls)
         },
-        ..with_content("assistant", content)
-    }
+        ..with_content("assistant", content).into_fields()
+    })
 }
 
 /// Arguments are written in ASCII.

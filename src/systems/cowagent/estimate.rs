@@ -47,7 +47,7 @@ pub fn message_tokens(message: &ChatMessage) -> u64 {
 
 /// Tokens of messages.
 pub fn messages_tokens(messages: &[ChatMessage]) -> u64 {
-    messages.iter().map(message_tokens).sum()
+    messages.iter().map(|m| METER.weigh(m)).sum()
 }
 
 /// Tokens of the instructions, which count one even if there are none.

@@ -61,8 +61,9 @@ fn is_visible(message: &ChatMessage) -> bool {
 
 fn without_thinking(message: &ChatMessage) -> ChatMessage {
     let mut message = message.clone();
-    if let Content::Blocks(blocks) = &mut message.content
-        && &*message.role == "assistant"
+    if message.is("assistant")
+        && has(&message, "thinking")
+        && let Content::Blocks(blocks) = &mut message.content
     {
         blocks.retain(|block| !is(block, "thinking"));
     }

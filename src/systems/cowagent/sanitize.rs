@@ -1,7 +1,7 @@
 //! Repairs calls without results and results without calls, after the trim and before every model call.
 
 use super::block::{answered_id, call_id, has};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, python_str};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, python_str};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -104,10 +104,10 @@ fn calls(message: &ChatMessage) -> Vec<String> {
 }
 
 fn synthetic_message(ids: &[String]) -> ChatMessage {
-    ChatMessage {
+    ChatMessage::from(Fields {
         content: Content::Blocks(ids.iter().map(|id| synthetic_block(id)).collect()),
-        ..ChatMessage::notice("user", "")
-    }
+        ..ChatMessage::notice("user", "").into_fields()
+    })
 }
 
 fn synthetic_block(id: &str) -> Block {

@@ -4,7 +4,9 @@
 //! characters of texts and arguments. Ids, roles, pictures and tool definitions weigh nothing in either.
 
 use super::fault::{Fault, class_of, is_true, len, signed};
-use crate::chat::{Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, python_str};
+use crate::chat::{
+    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Rule, python_str,
+};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -19,8 +21,33 @@ pub const CHARS_PER_TOKEN: usize = 4;
 /// # Errors
 /// As the original raises, on a text block whose text is no text.
 pub fn hook_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
-    let units = messages.iter().map(hook_units);
+    let units = messages.iter().map(|m| known(m, HOOKS, hook_units));
     Ok(signed(tokens_of(units.sum::<Result<usize, Fault>>()?)))
+}
+
+/// The estimates, as messages remember them.
+const HOOKS: Rule = Rule {
+    name: "digitorn: hooks",
+    by: 0,
+};
+const LOG: Rule = Rule {
+    name: "digitorn: log",
+    by: 0,
+};
+
+/// An estimate of a message that is worked out once; not where it raises.
+fn known(
+    message: &ChatMessage,
+    rule: Rule,
+    units: fn(&ChatMessage) -> Result<usize, Fault>,
+) -> Result<usize, Fault> {
+    const RAISES: u64 = u64::MAX;
+    let known = message.weigh(rule, |m| units(m).map_or(RAISES, |units| units as u64));
+    if known == RAISES {
+        units(message)
+    } else {
+        Ok(known as usize)
+    }
 }
 
 /// What a message adds to that, in quarters of a token.
@@ -44,7 +71,7 @@ pub(super) fn tokens_of(units: usize) -> usize {
 /// # Errors
 /// As the original raises: on `tool_calls: null`, and on a text block whose text is no text.
 pub fn log_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
-    let chars = messages.iter().map(log_units);
+    let chars = messages.iter().map(|m| known(m, LOG, log_units));
     let chars: usize = chars.sum::<Result<_, _>>()?;
     Ok(signed(chars / CHARS_PER_TOKEN))
 }

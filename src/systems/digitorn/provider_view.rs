@@ -3,7 +3,7 @@
 //! Source: `to_chat_messages` of `runtime/messages.py`, mbathe/digitorn-bridge @0828486f. The store keeps everything.
 
 use super::fault::{is_space, is_true};
-use crate::chat::{Block, BlockBody, Call, Calls, ChatMessage, Content, python_str};
+use crate::chat::{Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, python_str};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -80,10 +80,10 @@ fn with_answered_calls(message: &ChatMessage, answered: &[bool]) -> Option<ChatM
     } else {
         Calls::List(kept)
     };
-    Some(ChatMessage {
+    Some(ChatMessage::from(Fields {
         calls,
-        ..message.clone()
-    })
+        ..message.clone().into_fields()
+    }))
 }
 
 /// Whether the nearest assistant before made this call.
@@ -126,7 +126,10 @@ fn flattened(message: ChatMessage) -> ChatMessage {
         }
         _ => return message,
     };
-    ChatMessage { content, ..message }
+    ChatMessage::from(Fields {
+        content,
+        ..message.into_fields()
+    })
 }
 
 fn is_picture(block: &Block) -> bool {

@@ -10,7 +10,7 @@ use super::flatten::{flatten_tool_messages, strip_images};
 use super::image::is_image;
 use super::stats::RequestStats;
 use super::text::strip;
-use crate::chat::{Ask, ChatMessage, Content, Dialogue, Heard, Wants};
+use crate::chat::{Ask, ChatMessage, Content, Dialogue, Fields, Heard, Wants};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -238,10 +238,10 @@ pub(super) fn image_tokens(llm: &Llm, messages: &[ChatMessage]) -> i64 {
         if images.is_empty() {
             return 0;
         }
-        llm.count_message(&mut ChatMessage {
+        llm.count_message(&mut ChatMessage::from(Fields {
             content: Content::Blocks(images),
-            ..ChatMessage::new("user", "")
-        })
+            ..ChatMessage::new("user", "").into_fields()
+        }))
     };
     messages.iter().map(of).sum()
 }

@@ -8,7 +8,7 @@ use super::image;
 use super::limits::Limits;
 use super::tokenizer::Tokenizer;
 use super::tool_definition::format_function_definitions;
-use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, python_str};
+use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Rule, python_str};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -103,6 +103,8 @@ impl Llm {
                 images += image;
                 let single = (own + image + PRIMING).cast_signed();
                 message.rest.insert(CACHE.to_owned(), json!(single));
+                // A number beside it leaves the text what it was.
+                message.weigh(self.rule(), |_| own);
                 single
             });
             *match &*message.role {
@@ -140,6 +142,21 @@ impl Llm {
 
     /// A message without priming, and without images where they are weighed apart.
     pub(super) fn message_text(&self, message: &ChatMessage) -> u64 {
+        message.weigh(self.rule(), |message| self.count_text(message))
+    }
+
+    /// What a message's text depends on beside the message.
+    fn rule(&self) -> Rule {
+        let name = if self.weighs_images_apart {
+            "holmesgpt: without images"
+        } else {
+            "holmesgpt: with images"
+        };
+        let by = self.tokenizer.id();
+        Rule { name, by }
+    }
+
+    fn count_text(&self, message: &ChatMessage) -> u64 {
         let count = |text: &str| self.tokenizer.count(text);
         let of = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| count(text));
         let texts = message.rest.iter().filter_map(|(key, value)| {
@@ -248,14 +265,18 @@ fn cached(message: &ChatMessage) -> Option<i64> {
 /// The same message without the count kept in it: what it weighs has changed.
 pub(super) fn uncounted(message: &ChatMessage) -> ChatMessage {
     let mut message = message.clone();
-    message.rest.shift_remove(CACHE);
+    if message.rest.contains_key(CACHE) {
+        message.rest.shift_remove(CACHE);
+    }
     message
 }
 
 /// Takes the counts out again, as is done before anything is sent.
 pub fn forget_counts(messages: &mut [ChatMessage]) {
     for message in messages {
-        message.rest.shift_remove(CACHE);
+        if message.rest.contains_key(CACHE) {
+            message.rest.shift_remove(CACHE);
+        }
     }
 }
 

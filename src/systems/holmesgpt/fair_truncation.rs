@@ -6,7 +6,7 @@
 use super::count::{Llm, uncounted};
 use super::event::RunError;
 use super::text::head;
-use crate::chat::{ChatMessage, Content, message_to_json, python_str};
+use crate::chat::{ChatMessage, Content, Fields, message_to_json, python_str};
 use serde_json::{Value, json};
 
 const NOTICE: &str = "\n\n[TRUNCATED]";
@@ -74,10 +74,10 @@ pub fn truncate_fairly(llm: &Llm, messages: &mut [ChatMessage]) -> Result<Fair, 
         available: window - without_tools - reserved,
     };
     let weigh = |message: &ChatMessage| {
-        llm.count_message(&mut ChatMessage {
+        llm.count_message(&mut ChatMessage::from(Fields {
             content: message.content.clone(),
-            ..ChatMessage::new("tool", "")
-        })
+            ..ChatMessage::new("tool", "").into_fields()
+        }))
     };
     let results = messages.iter_mut().filter(|m| m.is("tool"));
     let mut results: Vec<(i64, &mut ChatMessage)> = results.map(|m| (weigh(m), m)).collect();

@@ -3,7 +3,7 @@
 use super::count::uncounted;
 use super::image::is_image;
 use super::text::strip_end;
-use crate::chat::{Arguments, Block, Call, Calls, ChatMessage, Content, Text, python_str};
+use crate::chat::{Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Text, python_str};
 
 /// Calls become lines of the assistant's text, results messages of the user
 /// (`_flatten_tool_messages_for_compaction`).
@@ -18,21 +18,21 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
             Some(id) => format!("[tool result for {id}]"),
             None => "[tool result]".to_owned(),
         };
-        return ChatMessage {
+        return ChatMessage::from(Fields {
             role: "user".into(),
             content: with_text(&message.content, &label, Place::Before),
             call_id: None,
             name: None,
-            ..uncounted(message)
-        };
+            ..uncounted(message).into_fields()
+        });
     }
     if message.is("assistant") && !message.calls().is_empty() {
         let lines: Vec<_> = message.calls().iter().map(call_line).collect();
-        return ChatMessage {
+        return ChatMessage::from(Fields {
             content: with_text(&message.content, &lines.join("\n"), Place::After),
             calls: Calls::Missing,
-            ..uncounted(message)
-        };
+            ..uncounted(message).into_fields()
+        });
     }
     message.clone()
 }
@@ -103,10 +103,10 @@ fn without_images(message: &ChatMessage) -> ChatMessage {
             "[{n_images} image(s) were present but stripped from compaction]"
         )));
     }
-    ChatMessage {
+    ChatMessage::from(Fields {
         content: Content::Blocks(kept),
-        ..uncounted(message)
-    }
+        ..uncounted(message).into_fields()
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Splits a message that is too big for one request into labelled parts.
 
 use super::count::{Llm, uncounted};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Text};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Text};
 
 /// The label that is assumed while the parts are not counted yet.
 const WIDEST: (usize, usize) = (999, 999);
@@ -13,10 +13,10 @@ pub fn split_message(llm: &Llm, message: &mut ChatMessage, max_tokens: i64) -> V
         return vec![message.clone()];
     }
     let (text, others) = text_and_others(&message.content);
-    let base = ChatMessage {
+    let base = ChatMessage::from(Fields {
         content: Content::Missing,
-        ..uncounted(message)
-    };
+        ..uncounted(message).into_fields()
+    });
     let overhead = llm.count_message(&mut base.clone());
     let fits = |part: &str| {
         let labelled = label(WIDEST, part);
@@ -45,10 +45,10 @@ pub fn split_message(llm: &Llm, message: &mut ChatMessage, max_tokens: i64) -> V
         } else {
             Content::Text(text)
         };
-        ChatMessage {
+        ChatMessage::from(Fields {
             content,
-            ..base.clone()
-        }
+            ..base.clone().into_fields()
+        })
     });
     parts.collect()
 }

@@ -84,6 +84,11 @@ impl Tokenizer {
         Self::named(name).ok_or(NotShipped("a vocabulary of OpenAI"))
     }
 
+    /// Tells tokenizers apart that count differently.
+    pub fn id(&self) -> usize {
+        self.count as usize
+    }
+
     /// The tokens of a text.
     pub fn count(&self, text: &str) -> u64 {
         u64::from((self.count)(text))

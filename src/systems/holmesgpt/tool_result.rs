@@ -3,7 +3,7 @@
 use super::image::is_image;
 use super::text::strip;
 use super::tool_data::{Status, ToolData, ToolImage};
-use crate::chat::{Block, ChatMessage, Content, Layout, Text, python_dumps, python_str};
+use crate::chat::{Block, ChatMessage, Content, Fields, Layout, Text, python_dumps, python_str};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -109,12 +109,12 @@ impl ToolResult {
             let images = self.images.iter().map(|image| image.block.clone());
             Content::Blocks([first].into_iter().chain(images).collect())
         };
-        ChatMessage {
+        ChatMessage::from(Fields {
             content,
             call_id: Some(Arc::clone(&self.call_id)),
             name: Some(Arc::clone(&self.tool_name)),
-            ..ChatMessage::new("tool", "")
-        }
+            ..ChatMessage::new("tool", "").into_fields()
+        })
     }
 
     fn metadata(&self) -> String {
@@ -148,6 +148,11 @@ impl ToolResult {
             self.call_id
         )
     }
+}
+
+/// Whether a text may begin with what the agent itself puts before the data.
+pub(super) fn has_prefix(text: &str) -> bool {
+    text.starts_with(PARAMS) || text.starts_with(METADATA)
 }
 
 /// Parameters and data of a text that the agent itself wrote.

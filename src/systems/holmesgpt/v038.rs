@@ -4,7 +4,7 @@
 use super::compact::{Compaction, Summarizer, image_tokens, last_question, without_instructions};
 use super::flatten::strip_images;
 use super::limiter::{Limited, Threshold, Version, limit};
-use crate::chat::{Ask, ChatMessage, Content, Dialogue, Heard, Wants};
+use crate::chat::{Ask, ChatMessage, Content, Dialogue, Fields, Heard, Wants};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -100,10 +100,10 @@ pub(super) fn ask_once(
             done.summary = Some(Arc::clone(&text));
             Some(ChatMessage::summary("assistant", text))
         }
-        Heard::Called => Some(ChatMessage {
+        Heard::Called => Some(ChatMessage::from(Fields {
             content: Content::Missing,
-            ..ChatMessage::summary("assistant", "")
-        }),
+            ..ChatMessage::summary("assistant", "").into_fields()
+        })),
         Heard::Failed(why) => {
             done.raised = Some(why);
             None

@@ -1,7 +1,7 @@
 //! Whether a request fits, and how its history is trimmed until it does.
 
 use super::boundary::turn_starts;
-use super::estimate::{message_tokens, tokens_after};
+use super::estimate::{known_tokens, tokens_after};
 use super::prompt::Prompt;
 use super::sanitize::sent;
 use super::{Settings, Stored};
@@ -72,7 +72,7 @@ impl Budget {
 /// the answer are taken off.
 pub fn history_budget(system: Option<&ChatMessage>, tool_tokens: u64, settings: &Settings) -> i64 {
     let fixed = system
-        .map_or(0, message_tokens)
+        .map_or(0, known_tokens)
         .saturating_add(tool_tokens)
         .cast_signed();
     let left = settings.context_window.saturating_sub(fixed);
@@ -97,7 +97,7 @@ pub fn trim_to_fit(
     let fixed: u64 = [prompt.system(&stored.summary).as_ref(), prompt.said_now()]
         .into_iter()
         .flatten()
-        .map(message_tokens)
+        .map(known_tokens)
         .sum();
     let weights = Weights::new(prompt, history, active);
     let ends = history.len();
@@ -144,7 +144,7 @@ impl Weights {
         let tokens_of = |messages: &[ChatMessage]| {
             let mut tokens = vec![0; messages.len()];
             for idx in sent(messages, prompt.edition) {
-                tokens[idx] = message_tokens(&messages[idx]);
+                tokens[idx] = known_tokens(&messages[idx]);
             }
             tokens
         };

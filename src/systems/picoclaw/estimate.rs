@@ -6,7 +6,7 @@
 
 use super::go_json::marshal;
 use super::message::{call_id, id_of, media_of, system_parts, text_of, type_of};
-use crate::chat::{Arguments, Call, ChatMessage};
+use crate::chat::{Arguments, Call, ChatMessage, Rule};
 use serde_json::Value;
 
 /// Characters added for each message's role and separators.
@@ -21,6 +21,16 @@ const MEDIA_TOKENS: u64 = 256;
 /// Characters added for each definition of a tool.
 const TOOL_OVERHEAD: u64 = 20;
 
+/// The two ways to count, as messages remember them.
+const BEFORE: Rule = Rule {
+    name: "picoclaw: before",
+    by: 0,
+};
+const AFTER: Rule = Rule {
+    name: "picoclaw: after",
+    by: 0,
+};
+
 /// Tokens of this many characters.
 pub fn tokens_of_chars(chars: u64) -> u64 {
     chars.saturating_mul(2) / 5
@@ -33,7 +43,12 @@ pub fn content_chars(message: &ChatMessage) -> u64 {
 
 /// Tokens of messages as counted before.
 pub fn tokens_before(messages: &[ChatMessage]) -> u64 {
-    tokens_of_chars(messages.iter().map(content_chars).sum())
+    tokens_of_chars(
+        messages
+            .iter()
+            .map(|m| m.weigh(BEFORE, content_chars))
+            .sum(),
+    )
 }
 
 /// Tokens of one message as built.
@@ -52,9 +67,14 @@ pub fn message_tokens(message: &ChatMessage) -> u64 {
     tokens_of_chars(chars) + MEDIA_TOKENS * media_of(message) as u64
 }
 
+/// The same, worked out once.
+pub fn known_tokens(message: &ChatMessage) -> u64 {
+    message.weigh(AFTER, message_tokens)
+}
+
 /// Tokens of messages as built: each is rounded down by itself.
 pub fn tokens_after(messages: &[ChatMessage]) -> u64 {
-    messages.iter().map(message_tokens).sum()
+    messages.iter().map(known_tokens).sum()
 }
 
 /// Tokens of the tools' definitions, rounded once.

@@ -3,7 +3,7 @@
 //! It stores a text and a list of media a message. What came as blocks is read so: texts joined with a newline, and
 //! everything that is no text is media.
 
-use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Text};
+use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Fields, Text};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -71,8 +71,7 @@ pub fn type_of(call: &Call) -> &str {
 /// The same message with more text at its end; everything in it keeps the part it came from.
 pub fn with_more_text(message: &ChatMessage, more: &str) -> ChatMessage {
     let longer = |text: &str| format!("{text}{more}").into();
-    let mut message = message.clone();
-    message.content = match message.content {
+    let content = match message.content.clone() {
         Content::Text(text) => Content::Text(Text {
             text: longer(&text.text),
             part: text.part,
@@ -89,7 +88,10 @@ pub fn with_more_text(message: &ChatMessage, more: &str) -> ChatMessage {
         }
         Content::Missing | Content::Null | Content::Other(_) => Content::text(more),
     };
-    message
+    ChatMessage::from(Fields {
+        content,
+        ..message.clone().into_fields()
+    })
 }
 
 /// Whether two messages are the same to PicoClaw, which compares what it stores and not how a call was read.

@@ -128,7 +128,7 @@ fn image_block(part: &Value) -> Option<Block> {
         return None;
     }
     let message = message_from_json(&json!({"role": "user", "content": [part]}));
-    match message.content {
+    match message.into_fields().content {
         Content::Blocks(blocks) => blocks.into_iter().next(),
         _ => None,
     }

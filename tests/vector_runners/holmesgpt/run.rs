@@ -6,7 +6,8 @@ use super::limit::{threshold, told};
 use super::small::{messages, stored};
 use super::{llm, tools};
 use plimsoll::chat::{
-    Arguments, Ask, Call, Calls, ChatMessage, Content, Function, Heard, Layout, python_dumps,
+    Arguments, Ask, Call, Calls, ChatMessage, Content, Fields, Function, Heard, Layout,
+    python_dumps,
 };
 use plimsoll::systems::holmesgpt::{
     AgentLoop, Completion, Event, Llm, RequestStats, Status, Storage, Summarizer, ToolData,
@@ -99,11 +100,11 @@ fn scripted(step: &Value, idx: usize) -> ChatMessage {
         }),
         rest: Map::from_iter([("type".to_owned(), json!("function"))]),
     };
-    ChatMessage {
+    ChatMessage::from(Fields {
         content: Content::Missing,
         calls: Calls::List(calls.iter().enumerate().map(call).collect()),
-        ..ChatMessage::new("assistant", "")
-    }
+        ..ChatMessage::new("assistant", "").into_fields()
+    })
 }
 
 pub(super) fn call_stream(case: &Case) -> Answer {

@@ -69,7 +69,7 @@ fn limits_of(scene: &Scene<'_>) -> Limits {
 }
 
 fn total(messages: &[ChatMessage]) -> Tokens {
-    messages.iter().map(countable_tokens).sum()
+    messages.iter().map(|m| Tokens(METER.weigh(m))).sum()
 }
 
 fn terms(terms: &[(&str, f64)]) -> Vec<(String, f64)> {

@@ -1,20 +1,20 @@
 //! What the actions make of a session's conversation.
 
 use super::*;
-use crate::chat::{Content, Dialogue, Heard, Text, Wants};
+use crate::chat::{Content, Dialogue, Fields, Heard, Text, Wants};
 use crate::engine::Hook;
 use crate::systems::baseagent::MARKER;
 use serde_json::Value;
 
 /// A message whose content is a part of a session.
 fn said(role: &str, text: &str, part: u32) -> ChatMessage {
-    ChatMessage {
+    ChatMessage::from(Fields {
         content: Content::Text(Text {
             text: text.into(),
             part: Some(part),
         }),
-        ..ChatMessage::new(role, "")
-    }
+        ..ChatMessage::new(role, "").into_fields()
+    })
 }
 
 fn run(

@@ -5,7 +5,7 @@ use super::{
     Failure, Record, Reply, Request, Settings, Task, ToolCall, Usage, World, mark_for_cache,
 };
 use crate::chat::{
-    Arguments, Block, Call, Calls, ChatMessage, Content, Function, converse, python_str,
+    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Function, converse, python_str,
 };
 use crate::systems::baseagent::{manage_context, middle_out};
 use serde_json::{Map, Value, json};
@@ -169,10 +169,10 @@ impl Run<'_> {
 
     fn execute(&mut self, reply: Reply) {
         let calls = reply.calls.iter().map(stored_call).collect();
-        self.messages.push(ChatMessage {
+        self.messages.push(ChatMessage::from(Fields {
             calls: Calls::List(calls),
-            ..ChatMessage::new("assistant", reply.text)
-        });
+            ..ChatMessage::new("assistant", reply.text).into_fields()
+        }));
         let none = Map::new();
         for call in &reply.calls {
             self.log(format!("Executing tool: {}", call.tool));
@@ -184,15 +184,15 @@ impl Run<'_> {
             // The picture comes before the result, between the call and what answers it.
             if let Some(image) = output.image {
                 let title = Block::text(format!("Image from {}:", call.tool));
-                self.messages.push(ChatMessage {
+                self.messages.push(ChatMessage::from(Fields {
                     content: Content::Blocks(vec![title, image]),
-                    ..ChatMessage::new("user", "")
-                });
+                    ..ChatMessage::new("user", "").into_fields()
+                }));
             }
-            self.messages.push(ChatMessage {
+            self.messages.push(ChatMessage::from(Fields {
                 call_id: Some(call.id.as_str().into()),
-                ..ChatMessage::new("tool", text)
-            });
+                ..ChatMessage::new("tool", text).into_fields()
+            }));
         }
     }
 

@@ -6,7 +6,7 @@ use super::super::run::ask_for_report;
 use super::super::sanitize::sanitize;
 use super::super::turn::starts_turn;
 use super::{apart, idle, joined, term};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, Wants};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, Fields, Wants};
 use crate::engine::{Rewrite, Rewritten, Scene};
 use serde_json::{Value, json};
 
@@ -84,10 +84,10 @@ impl Rewrite for HintAtRepeats {
 }
 
 fn notice(text: &str) -> ChatMessage {
-    ChatMessage {
+    ChatMessage::from(Fields {
         content: Content::Blocks(vec![Block::text(text)]),
-        ..ChatMessage::notice("user", "")
-    }
+        ..ChatMessage::notice("user", "").into_fields()
+    })
 }
 
 /// Steps of the current run, the first tool of the newest, and how often that call succeeded of late.

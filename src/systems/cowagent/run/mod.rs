@@ -15,7 +15,7 @@ use super::history::{Ends, HISTORY_RESULT_CHARS, cut_history};
 use super::repeat::CallHistory;
 use super::sanitize::sanitize;
 use super::trim::{Limits, trim_messages};
-use crate::chat::{Block, BlockBody, ChatMessage, Content};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields};
 use serde_json::Value;
 
 /// The model and the tools.
@@ -206,10 +206,10 @@ fn user_text(text: &str) -> ChatMessage {
 }
 
 fn with_blocks(role: &str, blocks: Vec<Block>) -> ChatMessage {
-    ChatMessage {
+    ChatMessage::from(Fields {
         content: Content::Blocks(blocks),
-        ..ChatMessage::new(role, "")
-    }
+        ..ChatMessage::new(role, "").into_fields()
+    })
 }
 
 fn block(body: BlockBody) -> Block {

@@ -3,9 +3,9 @@
 use super::super::count::Llm;
 use super::super::legacy::refuse_oversized_result;
 use super::super::spill::{Spilling, Storage, spill_oversized_result};
-use super::super::tool_result::ToolResult;
+use super::super::tool_result::{ToolResult, has_prefix};
 use super::settings::{Settings, Version, text};
-use crate::chat::{ChatMessage, Dialogue, Shape, Wants};
+use crate::chat::{ChatMessage, Dialogue, Fields, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
 use std::sync::Arc;
 
@@ -70,6 +70,9 @@ impl Spill {
         storage: Storage<'_>,
         done: &mut Rewritten,
     ) -> Option<ChatMessage> {
+        if is_surely_small(message, llm) {
+            return None;
+        }
         let mut result = ToolResult::of_message(message);
         let spilling = if self.settings.version == Version::Legacy {
             let tokens = llm.count_message(&mut result.to_legacy_message());
@@ -108,11 +111,25 @@ impl Spill {
             done.log.push(format!("writes {} ({size})", file.path));
         }
         done.log.extend(result.error);
-        Some(ChatMessage {
-            content: now.content,
-            ..message.clone()
-        })
+        Some(ChatMessage::from(Fields {
+            content: now.into_fields().content,
+            ..message.clone().into_fields()
+        }))
     }
+}
+
+/// Whether a result has fewer bytes than its cap has tokens, so that it need not be counted: no token is less than a
+/// byte. Beside its text stand its name and id, twice and perhaps escaped, and a few words.
+fn is_surely_small(message: &ChatMessage, llm: &Llm) -> bool {
+    const WORDS: usize = 200;
+    const ESCAPED: usize = 6;
+    let Some(text) = message.text().filter(|text| !has_prefix(text)) else {
+        return false;
+    };
+    let length = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len());
+    let around = (length(&message.name) + length(&message.call_id)) * (ESCAPED + 1);
+    let most = text.len() + around + WORDS;
+    i64::try_from(most).is_ok_and(|most| most <= llm.limits.tool_cap)
 }
 
 #[cfg(test)]
@@ -126,15 +143,15 @@ mod tests {
         let table: toml::Table = toml::from_str("tokenizer = 'chars/4'").unwrap();
         let action = (SPILL.make)(&table).unwrap();
         let scene = Scene {
-            messages: vec![ChatMessage {
+            messages: vec![ChatMessage::from(Fields {
                 content: Content::Text(Text {
                     text: text.into(),
                     part: Some(3),
                 }),
                 call_id: Some("c1".into()),
                 name: Some("logs".into()),
-                ..ChatMessage::new("tool", "")
-            }],
+                ..ChatMessage::new("tool", "").into_fields()
+            })],
             tools: &[],
             numbers: &[
                 ("window_override", 4_000.0),

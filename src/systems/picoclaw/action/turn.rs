@@ -112,22 +112,25 @@ pub(super) fn split_current(history: &mut Vec<ChatMessage>) -> Option<ChatMessag
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Content, Text};
+    use crate::chat::{Content, Fields, Text};
 
     fn history(parts: &[u32]) -> Vec<ChatMessage> {
-        let message = |part: &u32| ChatMessage {
-            content: Content::Text(Text {
-                text: "said".into(),
-                part: Some(*part),
-            }),
-            ..ChatMessage::new(
-                if part.is_multiple_of(10) {
-                    "user"
-                } else {
-                    "assistant"
-                },
-                "",
-            )
+        let message = |part: &u32| {
+            ChatMessage::from(Fields {
+                content: Content::Text(Text {
+                    text: "said".into(),
+                    part: Some(*part),
+                }),
+                ..ChatMessage::new(
+                    if part.is_multiple_of(10) {
+                        "user"
+                    } else {
+                        "assistant"
+                    },
+                    "",
+                )
+                .into_fields()
+            })
         };
         parts.iter().map(message).collect()
     }
