@@ -5,12 +5,14 @@
 //! that the same function runs in a replay and on a file of messages. What was said keeps the part of the session
 //! that it came from, wherever a rule moves it. Nothing here knows of any system.
 
+mod answer;
 mod dialogue;
 mod json;
 mod message;
 mod python;
 mod view;
 
+pub use answer::join_answer;
 pub use dialogue::{Ask, Dialogue, Heard, Wants, converse};
 pub use json::{message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};

@@ -6,7 +6,7 @@
 use super::context::{Entry, EntryBody, Marker};
 use super::rewrite::NamedMeter;
 use super::{Case, scene};
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, join_answer};
 use crate::session::{Body, Kind, Part};
 use crate::tokens::Counter;
 use crate::units::Tokens;
@@ -231,9 +231,25 @@ fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
         narrow(messages.iter().map(|m| meter.weigh(m)).sum())
     };
     let n_messages = case.session.messages.len() as u32;
+    let mut per_message: Vec<u32> = (0..n_messages).into_par_iter().map(units).collect();
+    // Of an answer that the file splits, each piece adds what the whole weighs more with it than without it.
+    for answer in scene::split_answers(&case.session) {
+        let pieces: Vec<ChatMessage> = answer
+            .clone()
+            .flat_map(|message| case.originals().message(case, meter.shape, message))
+            .cloned()
+            .collect();
+        let up_to = |n: usize| join_answer(&pieces[..n]).map_or(0, |whole| meter.weigh(&whole));
+        if pieces.len() == answer.len() {
+            for (nth, message) in answer.enumerate() {
+                let weight = up_to(nth + 1).saturating_sub(up_to(nth));
+                per_message[message as usize] = narrow(weight);
+            }
+        }
+    }
     MeterColumn {
         per_part: vec![0; case.session.parts.len()],
-        per_message: (0..n_messages).into_par_iter().map(units).collect(),
+        per_message,
     }
 }
 

@@ -5,12 +5,13 @@ use super::context::{Context, Edited, Entry, EntryBody, Marker, PartFate, Writte
 use super::pieces::{Origin, Pieces, Said, WRITTEN, pieces};
 use super::taken::ranges;
 use crate::chat::{
-    ChatMessage, Content, Fields, Replaced, Shape, Text, group_results, messages_of,
+    ChatMessage, Content, Fields, Replaced, Shape, Text, group_results, join_answer, messages_of,
 };
-use crate::session::Body;
 use crate::session::Message;
+use crate::session::{Body, Role, Session};
 use crate::units::Tokens;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -18,8 +19,12 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug, Default)]
 pub(super) struct Originals {
     by_shape: [OnceLock<Column>; 2],
+    answers: [OnceLock<Answers>; 2],
     tools: OnceLock<Vec<Value>>,
 }
+
+/// Answers that the file splits, by their first message, each in one message.
+type Answers = HashMap<u32, (usize, ChatMessage)>;
 
 /// By message index.
 type Column = Box<[OnceLock<Box<[ChatMessage]>>]>;
@@ -39,6 +44,19 @@ impl Originals {
             let message = &session.messages[message as usize];
             messages_of(session, message, shape, |_| Replaced::Kept).into()
         })
+    }
+
+    /// The answer that begins with a message, with how many messages of the session it is; none if it is one.
+    fn answer(&self, case: &Case, shape: Shape, message: u32) -> Option<&(usize, ChatMessage)> {
+        let answers = self.answers[shape as usize].get_or_init(|| {
+            let whole = |run: Range<u32>| {
+                let messages = run.clone().flat_map(|m| self.message(case, shape, m));
+                let messages: Vec<_> = messages.cloned().collect();
+                Some((run.start, (run.len(), join_answer(&messages)?)))
+            };
+            split_answers(&case.session).filter_map(whole).collect()
+        });
+        answers.get(&message)
     }
 
     /// Definitions of tools in the file, as JSON.
@@ -66,15 +84,54 @@ pub(super) fn messages(
 ) -> Vec<ChatMessage> {
     let entries = &context.entries[first..];
     let mut messages = Vec::with_capacity(entries.len());
-    for entry in entries {
+    let mut at = 0;
+    while let Some(entry) = entries.get(at) {
+        let answer = match entry.body {
+            EntryBody::Original(message) => case.originals().answer(case, shape, message),
+            _ => None,
+        };
+        if let Some((n, whole)) = answer.filter(|(n, _)| are_whole(&entries[at..], *n)) {
+            messages.push(whole.clone());
+            at += n;
+            continue;
+        }
         give(case, entry, &context.markers, shape, |m| {
             messages.push(m.clone());
         });
+        at += 1;
     }
     match shape {
         Shape::OpenAi => messages,
         Shape::Anthropic => group_results(messages),
     }
+}
+
+/// Whether the first `n` entries are untouched messages that follow one another.
+fn are_whole(entries: &[Entry], n: usize) -> bool {
+    let untouched = |entry: &Entry| match entry.body {
+        EntryBody::Original(message) => Some(message),
+        _ => None,
+    };
+    let Some(first) = entries.first().and_then(untouched) else {
+        return false;
+    };
+    let follows = |(nth, entry): (usize, &Entry)| untouched(entry) == Some(first + nth as u32);
+    entries.len() >= n && entries[..n].iter().enumerate().all(follows)
+}
+
+/// Runs of messages that are one answer of the model: some formats write its texts and calls as records of their own.
+pub(super) fn split_answers(session: &Session) -> impl Iterator<Item = Range<u32>> {
+    let is_of_one = |a: &Message, b: &Message| {
+        let is_answer = |m: &Message| m.role == Role::Assistant && m.in_history;
+        is_answer(a) && is_answer(b) && a.step.is_some() && a.step == b.step
+    };
+    let runs = session.messages.chunk_by(is_of_one);
+    runs.scan(0_u32, |start, run| {
+        let range = *start..*start + run.len() as u32;
+        *start = range.end;
+        Some(range)
+    })
+    .filter(|range| range.len() > 1)
 }
 
 /// Gives the messages that one entry is in a shape: several where results stand apart, none for definitions of tools.
