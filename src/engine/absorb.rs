@@ -7,13 +7,12 @@
 use super::Case;
 use super::context::{Context, Dropped, Edited, Entry, EntryBody, Left, Marker};
 use super::context::{PartFate, PartFates, Written};
+use super::diff::{Diff, Saids};
 use super::meter::Meter;
-use super::pieces::{Origin, Pieces, Said, pieces};
-use super::scene::message_of;
+use super::pieces::{Origin, Said, pieces};
 use super::taken::join;
 use crate::chat::ChatMessage;
 use crate::session::{Role, WrittenKind};
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -27,14 +26,12 @@ pub(super) struct Absorbed {
 }
 
 /// An entry to be, in the order of the new context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 enum Place {
-    /// A message of the session.
-    Message(u32),
-    /// A message of ours that was there before, by its id.
+    /// One that was there before, by its id.
     Entry(u32),
-    /// A message of ours that the action wrote, by its place among those.
-    New(usize),
+    /// The next message of ours that the action wrote.
+    New,
 }
 
 /// What marks a change.
@@ -46,68 +43,43 @@ pub(super) struct New {
     pub(super) is_predicted: bool,
 }
 
-/// Replaces the context's entries by what an action left of them (`messages`: before and after). Weights are worked
-/// out by the caller; `next_id` numbers what is new.
+/// Replaces the context's entries by what an action left of them. Entries that are touched come back without weights:
+/// the caller works them out. `next_id` numbers what is new.
 pub(super) fn absorb(
     case: &Case,
     meter: &Meter,
     context: &mut Context,
-    messages: (&[ChatMessage], &[ChatMessage]),
+    diff: &mut Diff<'_>,
     change: New,
     next_id: &mut u32,
 ) -> Absorbed {
-    let (before, after) = messages;
-    let New {
-        event,
-        is_predicted,
-    } = change;
-    let mut was: HashMap<Origin, Said> = HashMap::new();
-    for message in before {
-        was.extend(pieces(message).known);
-    }
-    let mut now: HashMap<Origin, Said> = HashMap::new();
-    let mut order: Vec<Place> = Vec::new();
-    let mut placed: HashSet<Place> = HashSet::new();
+    let mut order: Vec<Place> = Vec::with_capacity(context.entries.len());
+    let mut placed = vec![false; *next_id as usize];
     let mut new: Vec<Written> = Vec::new();
-    for message in after {
-        let Pieces { known, new: texts } = pieces(message);
-        if !texts.is_empty() {
-            order.push(Place::New(new.len()));
-            new.push(written(message, &texts, event, is_predicted));
+    let (was, now) = diff.each_after(|message, ids| {
+        if ids.contains(&None) {
+            order.push(Place::New);
+            new.push(written(message, change));
         }
-        for (origin, said) in known {
-            let place = match origin {
-                Origin::Part(part) => Place::Message(message_of(case, part)),
-                Origin::Entry(id) => Place::Entry(id),
-            };
-            if placed.insert(place) {
-                order.push(place);
+        for id in ids.iter().flatten() {
+            let placed = placed.get_mut(*id as usize);
+            if placed.is_some_and(|placed| !std::mem::replace(placed, true)) {
+                order.push(Place::Entry(*id));
             }
-            now.insert(origin, said);
         }
-    }
-    let old: HashMap<Place, Entry> = std::mem::take(&mut context.entries)
-        .into_iter()
-        .map(|entry| {
-            (
-                entry
-                    .message()
-                    .map_or(Place::Entry(entry.id), Place::Message),
-                entry,
-            )
-        })
-        .collect();
+    });
     let change = Change {
         case,
         meter,
         markers: &mut context.markers,
+        diff,
         was,
         now,
-        event,
-        is_predicted,
+        change,
         absorbed: Vec::new(),
         removed: false,
     };
+    let old = Old::new(std::mem::take(&mut context.entries), *next_id);
     change.run(
         old,
         order,
@@ -118,15 +90,40 @@ pub(super) fn absorb(
     )
 }
 
+/// The entries that were there, to be taken by their ids.
+struct Old {
+    entries: Vec<Option<Entry>>,
+    /// Places in the list, counted from 1, by id.
+    at: Vec<u32>,
+}
+
+impl Old {
+    fn new(entries: Vec<Entry>, next_id: u32) -> Self {
+        let mut at = vec![0; next_id as usize];
+        for (idx, entry) in entries.iter().enumerate() {
+            at[entry.id as usize] = idx as u32 + 1;
+        }
+        Self {
+            entries: entries.into_iter().map(Some).collect(),
+            at,
+        }
+    }
+
+    fn take(&mut self, id: u32) -> Option<Entry> {
+        let at = *self.at.get(id as usize)? as usize;
+        self.entries[at.checked_sub(1)?].take()
+    }
+}
+
 /// A change being carried out.
 struct Change<'a> {
     case: &'a Case,
     meter: &'a Meter,
     markers: &'a mut Vec<Marker>,
-    was: HashMap<Origin, Said>,
-    now: HashMap<Origin, Said>,
-    event: u32,
-    is_predicted: bool,
+    diff: &'a Diff<'a>,
+    was: Saids,
+    now: Saids,
+    change: New,
     absorbed: Vec<Range<u32>>,
     removed: bool,
 }
@@ -134,7 +131,7 @@ struct Change<'a> {
 impl Change<'_> {
     fn run(
         mut self,
-        mut old: HashMap<Place, Entry>,
+        mut old: Old,
         order: Vec<Place>,
         new: Vec<Written>,
         entries: &mut Vec<Entry>,
@@ -146,27 +143,27 @@ impl Change<'_> {
         let mut new = new.into_iter();
         for place in order {
             let entry = match place {
-                Place::New(_) => new.next().map(|written| {
+                Place::New => new.next().map(|written| {
                     heirs.push((kept.len(), written.kind));
                     *next_id += 1;
                     entry_of(*next_id - 1, EntryBody::Written(Box::new(written)))
                 }),
-                Place::Entry(id) => old.remove(&place).map(|entry| {
-                    let (entry, changed) = self.rewritten(entry, id);
-                    if let (true, EntryBody::Written(written)) = (changed, &entry.body) {
-                        heirs.push((kept.len(), written.kind));
+                Place::Entry(id) => old.take(id).map(|entry| {
+                    if !self.diff.touches(id) {
+                        return entry;
+                    }
+                    let (entry, rewritten) = self.changed(entry);
+                    if let Some(kind) = rewritten {
+                        heirs.push((kept.len(), kind));
                     }
                     entry
                 }),
-                Place::Message(message) => {
-                    old.remove(&place).map(|entry| self.edited(entry, message))
-                }
             };
             kept.extend(entry);
         }
         // What no action sees (definitions of tools) stays where it stands: first.
-        let (gone, unseen): (Vec<Entry>, Vec<Entry>) =
-            old.into_values().partition(|entry| self.was_seen(entry));
+        let left = old.entries.into_iter().flatten();
+        let (gone, mut unseen): (Vec<Entry>, Vec<Entry>) = left.partition(|e| self.was_seen(e));
         let covers = self.covers(&gone);
         // A summary inherits what is gone, else the first notice, else nothing stands for it.
         let heir = heirs
@@ -183,12 +180,12 @@ impl Change<'_> {
         } else {
             dropped.extend(covers.into_iter().map(|messages| Dropped {
                 messages,
-                event: Some(self.event),
+                event: Some(self.change.event),
                 is_summarized: false,
             }));
         }
+        unseen.sort_by_key(|e| e.id);
         entries.extend(unseen);
-        entries.sort_by_key(|e| e.id);
         entries.extend(kept);
         Absorbed {
             messages: join(self.absorbed),
@@ -196,22 +193,33 @@ impl Change<'_> {
         }
     }
 
-    /// A message of ours, perhaps with another text; and whether it is another.
-    fn rewritten(&mut self, mut entry: Entry, id: u32) -> (Entry, bool) {
-        let origin = Origin::Entry(id);
-        let changed = self.now.get(&origin) != self.was.get(&origin);
-        if let (true, EntryBody::Written(written)) = (changed, &mut entry.body) {
-            let said = self.now.remove(&origin).map(Said::into_text);
-            written.text = said.unwrap_or_default();
-            written.is_predicted |= self.is_predicted;
-            written.event = self.event;
+    /// An entry with what became of it, and of which kind it is where it is one of ours that reads otherwise now.
+    fn changed(&mut self, entry: Entry) -> (Entry, Option<WrittenKind>) {
+        match entry.message() {
+            Some(message) => (self.edited(entry, message), None),
+            None => self.rewritten(entry),
         }
-        (entry, changed)
+    }
+
+    /// A message of ours, perhaps with another text; and its kind if it has one.
+    fn rewritten(&mut self, mut entry: Entry) -> (Entry, Option<WrittenKind>) {
+        let origin = Origin::Entry(entry.id);
+        let said = self.now.get(self.case, origin);
+        let changed = said != self.was.get(self.case, origin);
+        let mut kind = None;
+        if let (true, EntryBody::Written(written)) = (changed, &mut entry.body) {
+            written.text = said.map(Said::to_text).unwrap_or_default();
+            written.is_predicted |= self.change.is_predicted;
+            written.event = self.change.event;
+            kind = Some(written.kind);
+        }
+        (entry, kind)
     }
 
     /// A message of the session with what became of its parts.
     fn edited(&mut self, entry: Entry, message: u32) -> Entry {
-        let parts = self.case.session.messages[message as usize].parts.clone();
+        let case = self.case;
+        let parts = case.session.messages[message as usize].parts.clone();
         let mut fates = match entry.body {
             EntryBody::Edited(edited) => edited.parts,
             _ => PartFates::kept(parts.len()),
@@ -219,17 +227,19 @@ impl Change<'_> {
         let mut changed = false;
         for (part, fate) in parts.zip(fates.as_mut_slice()) {
             let origin = Origin::Part(part as u32);
-            let (was, now) = (self.was.get(&origin), self.now.get(&origin));
-            if was == now {
+            let now = self.now.get(case, origin);
+            if self.was.get(case, origin) == now {
                 continue;
             }
             changed = true;
-            *fate = match self.now.remove(&origin) {
+            *fate = match now.map(Said::to_text) {
                 None => {
                     self.removed = true;
-                    PartFate::Removed { event: self.event }
+                    PartFate::Removed {
+                        event: self.change.event,
+                    }
                 }
-                Some(said) => self.marked(part, said.into_text()),
+                Some(text) => self.marked(part, text),
             };
         }
         if changed {
@@ -258,20 +268,22 @@ impl Change<'_> {
             metered: self.meter.weigh_known_part(&text, tokens),
             left,
             text,
-            event: self.event,
-            is_predicted: self.is_predicted,
+            event: self.change.event,
+            is_predicted: self.change.is_predicted,
         });
         PartFate::Cleared {
             marker: self.markers.len() as u32 - 1,
         }
     }
 
+    /// Whether an action saw an entry that it left out. What is not touched was never there to be seen.
     fn was_seen(&self, entry: &Entry) -> bool {
+        let is_there = |part| self.was.get(self.case, Origin::Part(part)).is_some();
         match entry.message() {
             None => true,
             Some(message) => {
-                let mut parts = self.case.session.messages[message as usize].parts.clone();
-                parts.any(|part| self.was.contains_key(&Origin::Part(part as u32)))
+                let parts = &self.case.session.messages[message as usize].parts;
+                self.diff.touches(entry.id) && parts.clone().any(|part| is_there(part as u32))
             }
         }
     }
@@ -320,8 +332,9 @@ fn entry_of(id: u32, body: EntryBody) -> Entry {
     }
 }
 
-fn written(message: &ChatMessage, texts: &[Arc<str>], event: u32, is_predicted: bool) -> Written {
-    let text = match texts {
+/// What an action wrote in a message.
+fn written(message: &ChatMessage, change: New) -> Written {
+    let text = match &*pieces(message).new {
         [text] => Arc::clone(text),
         texts => texts.join("\n").into(),
     };
@@ -329,9 +342,9 @@ fn written(message: &ChatMessage, texts: &[Arc<str>], event: u32, is_predicted: 
         role: role_of(&message.role),
         kind: message.written.unwrap_or(WrittenKind::Notice),
         text,
-        is_predicted,
+        is_predicted: change.is_predicted,
         covers: Vec::new(),
-        event,
+        event: change.event,
     }
 }
 

@@ -10,6 +10,12 @@ pub struct SessionIndex {
     pub kinds: Vec<Kind>,
     /// The tool result that a part goes with (an image inside it), by part.
     pub owner: Vec<Option<u32>>,
+    /// The message that each part belongs to, by part.
+    pub message_of: Vec<u32>,
+    /// A number for the id that a call and its results share, by part.
+    pub pair: Vec<Option<u32>>,
+    /// How many such ids there are.
+    pub n_pairs: usize,
     /// The earliest message whose call is answered in a message, by message; itself if none is.
     pub first_call: Vec<u32>,
     /// Whether a message opens a turn, by message.
@@ -36,6 +42,7 @@ impl SessionIndex {
             .position(is_other)
             .unwrap_or(session.messages.len()) as u32;
         let mut calls: HashMap<&str, u32> = HashMap::new();
+        let mut pairs: HashMap<&str, u32> = HashMap::new();
         let mut turn = 0;
         for (message_idx, message) in session.messages.iter().enumerate() {
             let at = message_idx as u32;
@@ -52,6 +59,15 @@ impl SessionIndex {
             let mut results: Vec<(&str, u32)> = Vec::new();
             for (part_idx, part) in message.parts.clone().zip(session.parts_of(message)) {
                 index.kinds.push(kind_of(message, part));
+                index.message_of.push(at);
+                let pair = match &part.body {
+                    Body::ToolCall { call, .. } | Body::ToolResult { call, .. } => {
+                        let next = pairs.len() as u32;
+                        Some(*pairs.entry(call).or_insert(next))
+                    }
+                    _ => None,
+                };
+                index.pair.push(pair);
                 let owner = match &part.body {
                     Body::Media {
                         within: Some(call), ..
@@ -76,6 +92,7 @@ impl SessionIndex {
             }
             index.first_call.push(first_call);
         }
+        index.n_pairs = pairs.len();
         index
     }
 }

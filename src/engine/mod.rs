@@ -7,6 +7,7 @@ mod absorb;
 mod budget;
 mod clock;
 mod context;
+mod diff;
 mod digest;
 mod estimator;
 mod event;

@@ -38,6 +38,11 @@ pub(super) enum Said {
 }
 
 impl Said {
+    /// A copy of that text.
+    pub(super) fn to_text(&self) -> Arc<str> {
+        self.clone().into_text()
+    }
+
     /// The text that stands in the place of the part's own.
     pub(super) fn into_text(self) -> Arc<str> {
         match self {
@@ -55,6 +60,31 @@ pub(super) struct Pieces {
     pub(super) known: Vec<(Origin, Said)>,
     /// Texts of ours.
     pub(super) new: Vec<Arc<str>>,
+}
+
+/// Gives where each piece of a message came from, as [`pieces`] has them.
+pub(super) fn each_origin(message: &ChatMessage, mut give: impl FnMut(Option<Origin>)) {
+    let mut origin = |part: Option<u32>| give(part.map(Origin::of));
+    if let Some(reasoning) = &message.reasoning {
+        origin(reasoning.part);
+    }
+    each_part(&message.content, None, &mut origin);
+    message.calls().iter().for_each(|call| origin(call.part));
+}
+
+fn each_part(content: &Content, result: Option<u32>, give: &mut impl FnMut(Option<u32>)) {
+    match content {
+        Content::Text(text) => give(text.part.or(result)),
+        Content::Blocks(blocks) => {
+            for block in blocks {
+                match &block.body {
+                    BlockBody::ToolResult { content, .. } => each_part(content, block.part, give),
+                    _ => give(block.part),
+                }
+            }
+        }
+        Content::Missing | Content::Null | Content::Other(_) => {}
+    }
 }
 
 /// Takes a message apart.

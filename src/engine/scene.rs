@@ -7,8 +7,7 @@ use super::taken::ranges;
 use crate::chat::{
     ChatMessage, Content, Fields, Replaced, Shape, Text, group_results, join_answer, messages_of,
 };
-use crate::session::Message;
-use crate::session::{Body, Role, Session};
+use crate::session::{Body, Message, Role, Session};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -206,7 +205,7 @@ pub(super) fn contents(case: &Case, messages: &[ChatMessage]) -> Contents {
         for (origin, said) in known {
             match origin {
                 Origin::Part(part) => {
-                    of_session.push(message_of(case, part));
+                    of_session.push(case.index.message_of[part as usize]);
                     contents.tokens += weight(case, part, &said);
                 }
                 Origin::Entry(_) => contents.texts.push(said.into_text()),
@@ -230,10 +229,4 @@ fn weight(case: &Case, part: u32, said: &Said) -> Tokens {
         Said::Text(text) if **text != *original.text() => case.ledger.weigh(text),
         _ => Tokens::from(case.ledger.truth.per_part[part as usize]),
     }
-}
-
-/// The message that a part belongs to.
-pub(super) fn message_of(case: &Case, part: u32) -> u32 {
-    let ends_before = |m: &Message| m.parts.end <= part as usize;
-    case.session.messages.partition_point(ends_before) as u32
 }

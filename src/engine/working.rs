@@ -4,12 +4,12 @@ use super::Case;
 use super::absorb::{Absorbed, New, absorb};
 use super::context::{Context, Dropped, Edited, Entry, EntryBody, Written};
 use super::context::{Left, Marker, PartFate, PartFates};
+use super::diff::Diff;
 use super::meter::{Meter, MeterColumn};
 use super::taken::Taken;
 use crate::chat::ChatMessage;
-use crate::session::{Body, Kind};
+use crate::session::Kind;
 use crate::units::Tokens;
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -115,35 +115,35 @@ impl<'a> Working<'a> {
 
     /// Calls in the context without a result, and results without a call.
     pub(super) fn orphans(&self) -> usize {
-        let mut calls = HashSet::new();
-        let mut results = HashSet::new();
+        let mut is_there = vec![(false, false); self.case.index.n_pairs];
         for entry in &self.context.entries {
-            for part in self.present_parts(entry) {
-                match &self.case.session.parts[part].body {
-                    Body::ToolCall { call, .. } => _ = calls.insert(&**call),
-                    Body::ToolResult { call, .. } => _ = results.insert(&**call),
-                    _ => {}
+            self.each_part(entry, |part, fate| {
+                let pair = self.case.index.pair[part];
+                if let (Some(pair), false) = (pair, matches!(fate, PartFate::Removed { .. })) {
+                    let (call, result) = &mut is_there[pair as usize];
+                    let is_result = self.case.index.kinds[part] == Kind::ToolResult;
+                    *(if is_result { result } else { call }) = true;
                 }
-            }
+            });
         }
-        calls.symmetric_difference(&results).count()
+        is_there
+            .iter()
+            .filter(|(call, result)| call != result)
+            .count()
     }
 
-    /// Parts of an entry that are in the context, if only as a marker.
-    fn present_parts(&self, entry: &Entry) -> Vec<usize> {
+    /// Gives the parts of an entry that is a message of the session, with what became of them.
+    fn each_part(&self, entry: &Entry, mut give: impl FnMut(usize, &PartFate)) {
         let Some(message) = entry.message() else {
-            return Vec::new();
+            return;
         };
         let parts = self.case.session.messages[message as usize].parts.clone();
         match &entry.body {
             EntryBody::Edited(edited) => {
-                let is_there = |fate: &PartFate| !matches!(fate, PartFate::Removed { .. });
                 let fates = parts.zip(edited.parts.as_slice());
-                fates
-                    .filter_map(|(part, fate)| is_there(fate).then_some(part))
-                    .collect()
+                fates.for_each(|(part, fate)| give(part, fate));
             }
-            _ => parts.collect(),
+            _ => parts.for_each(|part| give(part, &PartFate::Kept)),
         }
     }
 
@@ -295,16 +295,21 @@ impl<'a> Working<'a> {
         messages: (&[ChatMessage], &[ChatMessage]),
         change: New,
     ) -> Absorbed {
+        let mut diff = Diff::new(self.case, messages, self.next_id);
         let tail = self.context.entries.split_off(first);
-        for entry in &tail {
+        for entry in tail.iter().filter(|entry| diff.touches(entry.id)) {
             self.forget(entry);
         }
         let head = std::mem::replace(&mut self.context.entries, tail);
         let (context, next_id) = (&mut self.context, &mut self.next_id);
-        let absorbed = absorb(self.case, &self.meter, context, messages, change, next_id);
+        let absorbed = absorb(self.case, &self.meter, context, &mut diff, change, next_id);
         let tail = std::mem::replace(&mut self.context.entries, head);
         for entry in tail {
-            self.enter(entry);
+            if diff.touches(entry.id) {
+                self.enter(entry);
+            } else {
+                self.context.entries.push(entry);
+            }
         }
         self.list_live();
         absorbed
@@ -332,36 +337,25 @@ impl<'a> Working<'a> {
     /// Finds the tool results that are not cleared anew.
     fn list_live(&mut self) {
         self.live.clear();
-        let parts_kept = |entry: &Entry| -> Vec<usize> {
-            let Some(message) = entry.message() else {
-                return Vec::new();
-            };
-            let parts = self.case.session.messages[message as usize].parts.clone();
-            match &entry.body {
-                EntryBody::Edited(edited) => {
-                    let fates = parts.zip(edited.parts.as_slice());
-                    fates
-                        .filter_map(|(part, fate)| (*fate == PartFate::Kept).then_some(part))
-                        .collect()
-                }
-                _ => parts.collect(),
-            }
-        };
-        let mut live: Vec<LiveResult> = Vec::new();
+        let mut live: Vec<LiveResult> = std::mem::take(&mut self.live);
         for entry in &self.context.entries {
-            for part in parts_kept(entry) {
+            self.each_part(entry, |part, fate| {
+                if *fate != PartFate::Kept {
+                    return;
+                }
                 let metered = self.column.per_part[part];
-                let owner = self.case.index.owner[part];
                 if self.case.index.kinds[part] == Kind::ToolResult {
                     live.push(LiveResult {
                         part: part as u32,
                         message: entry.position(),
                         metered,
                     });
-                } else if let Some(result) = live.iter_mut().rev().find(|r| Some(r.part) == owner) {
+                } else if let Some(owner) = self.case.index.owner[part]
+                    && let Some(result) = live.iter_mut().rev().find(|r| r.part == owner)
+                {
                     result.metered += metered;
                 }
-            }
+            });
         }
         self.live_metered = live.iter().map(|r| u64::from(r.metered)).sum();
         self.live = live;

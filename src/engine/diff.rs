@@ -1,0 +1,189 @@
+//! What a named action changed: told from the messages before and after, so that the books are kept where something is
+//! different and nowhere else.
+
+use super::Case;
+use super::pieces::{Origin, Said, each_origin, pieces};
+use crate::chat::ChatMessage;
+
+/// Where messages differ.
+#[derive(Debug)]
+pub(super) struct Diff<'a> {
+    case: &'a Case,
+    after: &'a [ChatMessage],
+    /// Entries of which something may be different, by id.
+    touched: Vec<bool>,
+    /// Messages afterwards that stood there before, by place.
+    is_same: Vec<bool>,
+    /// What was there before in the entries that are touched.
+    was: Saids,
+}
+
+impl<'a> Diff<'a> {
+    /// Compares messages before and after, of entries with ids below `next_id`.
+    pub(super) fn new(
+        case: &'a Case,
+        (before, after): (&'a [ChatMessage], &'a [ChatMessage]),
+        next_id: u32,
+    ) -> Self {
+        let n_origins = case.index.message_of.len() + next_id as usize;
+        let mut diff = Self {
+            case,
+            after,
+            touched: vec![false; next_id as usize],
+            is_same: vec![false; after.len()],
+            was: Saids::new(n_origins),
+        };
+        let changed = diff.compare(before);
+        for message in after.iter().zip(&diff.is_same).filter(|(_, same)| !**same) {
+            touch(case, &mut diff.touched, message.0);
+        }
+        for message in changed.iter().map(|idx| &before[*idx]) {
+            touch(case, &mut diff.touched, message);
+            diff.was.take_in(case, message);
+        }
+        diff
+    }
+
+    /// Whether an entry may be another afterwards.
+    pub(super) fn touches(&self, id: u32) -> bool {
+        self.touched.get(id as usize).is_none_or(|touched| *touched)
+    }
+
+    /// Notes which messages stand there as before; indices of those before that do not.
+    fn compare(&mut self, before: &[ChatMessage]) -> Vec<usize> {
+        let after = self.after;
+        let mut changed = Vec::new();
+        let mut places: Option<Vec<u32>> = None;
+        let mut next = 0;
+        for (message, is_same) in after.iter().zip(&mut self.is_same) {
+            if before.get(next).is_some_and(|was| was == message) {
+                *is_same = true;
+                next += 1;
+                continue;
+            }
+            let Some(first) = first_origin(message) else {
+                continue;
+            };
+            let is_here = before.get(next).and_then(first_origin) == Some(first);
+            let at = if is_here {
+                Some(next)
+            } else {
+                let places = places.get_or_insert_with(|| places_of(self.case, before, &self.was));
+                let place = places.get(self.was.key(self.case, first));
+                let place = place.map_or(0, |place| *place as usize);
+                place.checked_sub(1).filter(|at| *at >= next)
+            };
+            let Some(at) = at else { continue };
+            changed.extend(next..at);
+            *is_same = before[at] == *message;
+            if !*is_same {
+                changed.push(at);
+            }
+            next = at + 1;
+        }
+        changed.extend(next..before.len());
+        changed
+    }
+
+    /// Gives the entries of the pieces of each message afterwards, in order (none for what is new), and then what was
+    /// and is said in entries that are touched.
+    pub(super) fn each_after(
+        &mut self,
+        mut give: impl FnMut(&ChatMessage, &[Option<u32>]),
+    ) -> (Saids, Saids) {
+        let mut now = Saids::new(self.was.at.len());
+        let case = self.case;
+        let mut ids = Vec::new();
+        for (message, is_same) in self.after.iter().zip(&self.is_same) {
+            ids.clear();
+            each_origin(message, |origin| {
+                ids.push(origin.map(|origin| id_of(case, origin)));
+            });
+            give(message, &ids);
+            if ids.iter().flatten().any(|id| self.touches(*id)) {
+                now.take_in(case, message);
+                if *is_same {
+                    self.was.take_in(case, message);
+                }
+            }
+        }
+        (std::mem::take(&mut self.was), now)
+    }
+}
+
+/// The entry that a piece belongs to.
+pub(super) fn id_of(case: &Case, origin: Origin) -> u32 {
+    match origin {
+        Origin::Part(part) => case.index.message_of[part as usize],
+        Origin::Entry(id) => id,
+    }
+}
+
+fn touch(case: &Case, touched: &mut [bool], message: &ChatMessage) {
+    each_origin(message, |origin| {
+        let id = origin.map(|origin| id_of(case, origin) as usize);
+        if let Some(touched) = id.and_then(|id| touched.get_mut(id)) {
+            *touched = true;
+        }
+    });
+}
+
+fn first_origin(message: &ChatMessage) -> Option<Origin> {
+    let mut first = None;
+    each_origin(message, |origin| first = first.or(origin));
+    first
+}
+
+/// The message that each origin is the first of, counted from 1.
+fn places_of(case: &Case, before: &[ChatMessage], saids: &Saids) -> Vec<u32> {
+    let mut places = vec![0; saids.at.len()];
+    for (idx, message) in before.iter().enumerate() {
+        if let Some(first) = first_origin(message) {
+            let key = saids.key(case, first);
+            if let Some(place) = places.get_mut(key) {
+                *place = idx as u32 + 1;
+            }
+        }
+    }
+    places
+}
+
+/// What pieces say, by where they came from.
+#[derive(Debug, Default)]
+pub(super) struct Saids {
+    /// Places in the list, counted from 1.
+    at: Vec<u32>,
+    said: Vec<Said>,
+}
+
+impl Saids {
+    fn new(n_origins: usize) -> Self {
+        Self {
+            at: vec![0; n_origins],
+            said: Vec::new(),
+        }
+    }
+
+    fn key(&self, case: &Case, origin: Origin) -> usize {
+        match origin {
+            Origin::Part(part) => part as usize,
+            Origin::Entry(id) => case.index.message_of.len() + id as usize,
+        }
+    }
+
+    fn take_in(&mut self, case: &Case, message: &ChatMessage) {
+        for (origin, said) in pieces(message).known {
+            let key = self.key(case, origin);
+            if let Some(at) = self.at.get_mut(key) {
+                self.said.push(said);
+                *at = self.said.len() as u32;
+            }
+        }
+    }
+
+    /// What a piece says; nothing if it is not there.
+    pub(super) fn get(&self, case: &Case, origin: Origin) -> Option<&Said> {
+        let at = *self.at.get(self.key(case, origin))? as usize;
+        at.checked_sub(1).map(|idx| &self.said[idx])
+    }
+}
