@@ -4,6 +4,7 @@
 //! every counter weighs it alike, in simulation as in execution.
 
 use super::{Answer, Case, Reply, Request};
+use crate::units::Tokens;
 use std::sync::Arc;
 
 const WORD: &str = " the";
@@ -17,19 +18,24 @@ pub(super) struct Estimator;
 
 impl Answer for Estimator {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply {
-        let make = || filler(case, request);
+        let make = || text_of(case, &request.prefix, request.max_tokens);
         Reply::Predicted(case.filler(&request.prefix, request.max_tokens, make))
     }
 }
 
-/// The longest filler that fits a request's cap.
-fn filler(case: &Case, request: &Request) -> Arc<str> {
+/// The longest filler that weighs no more than so many tokens together with what stands before it. The prefix itself is
+/// no part of it.
+pub(super) fn text_of(case: &Case, prefix: &str, most: Tokens) -> Arc<str> {
     let weigh = |words: usize| case.ledger.weigh(&WORD.repeat(words)).as_f64();
     let word = (weigh(2 * PROBE) - weigh(PROBE)) / PROBE as f64;
-    let guess = request.max_tokens.as_f64() / word.max(0.05);
+    let guess = most.as_f64() / word.max(0.05);
     let mut words = guess.clamp(1.0, 1e6) as usize;
+    let fits = |words: usize| {
+        let whole = format!("{prefix}{}", WORD.repeat(words));
+        case.ledger.weigh(&whole) <= most
+    };
     // Every word weighs the same, so the guess is off by the prefix and a rounding.
-    while words > 1 && !request.fits(case, &WORD.repeat(words)) {
+    while words > 1 && !fits(words) {
         words -= 1;
     }
     WORD.repeat(words).into()

@@ -5,7 +5,7 @@
 
 use super::context::{Entry, EntryBody, Marker};
 use super::rewrite::NamedMeter;
-use super::{Case, scene};
+use super::{Case, scene, unseen};
 use crate::chat::{ChatMessage, join_answer};
 use crate::session::{Body, Kind, Part};
 use crate::tokens::Counter;
@@ -141,20 +141,13 @@ impl Meter {
         }
     }
 
-    /// What the system itself would count of what the file does not hold: a system that gives instructions a weight
+    /// What the system itself would count of what the file does not hold, in units: one that gives instructions a weight
     /// would count its own.
-    pub(super) fn overhead(&self, true_overhead: Tokens) -> Tokens {
-        let leaves_out = match self.count {
-            Count::Named(meter) => {
-                let weight = |text: &str| (meter.units)(&ChatMessage::new("system", text));
-                weight(INSTRUCTION) == weight("")
-            }
-            _ => self.leaves_out.contains(&Kind::System),
-        };
-        if leaves_out {
-            Tokens::ZERO
-        } else {
-            true_overhead
+    pub(super) fn overhead(&self, case: &Case, true_overhead: Tokens) -> u64 {
+        match self.count {
+            Count::Named(meter) => unseen::units(case, true_overhead, |m| meter.weigh(m)),
+            _ if self.leaves_out.contains(&Kind::System) => 0,
+            Count::True | Count::Counter(_) => true_overhead.0,
         }
     }
 
@@ -220,9 +213,6 @@ impl Meter {
         }
     }
 }
-
-/// A text that any system which counts instructions gives a weight.
-const INSTRUCTION: &str = "You are an agent that works in a terminal and answers briefly.";
 
 /// Only whole messages have a weight on a real system's own meter.
 fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {

@@ -31,6 +31,7 @@ mod select;
 mod stages;
 mod taken;
 mod trigger;
+mod unseen;
 mod working;
 
 pub use budget::{Budget, WindowPlan, WindowSource};

@@ -8,6 +8,7 @@ use super::rewrite::{Memory, Rewritten, Scene};
 use super::run::{Run, Waiting};
 use super::stages::{Action, Hook, Mutates};
 use super::taken::widen;
+use super::unseen::StandIn;
 use super::{Reply, Request, scene};
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
 use crate::units::Tokens;
@@ -20,6 +21,8 @@ pub(super) struct Named {
     memory: Memory,
     /// What has been worked out and lands later.
     delayed: Vec<Delayed>,
+    /// What stands for the instructions that the file lacks, as it was last needed.
+    stand_in: Option<StandIn>,
 }
 
 /// A named action that has asked.
@@ -66,12 +69,17 @@ impl Run<'_> {
 
     /// Runs a named action with the answers so far, until it is done or asks.
     fn go_on(&mut self, stage: usize, talk: Talk) {
+        let case = self.case;
+        let stand_in = self.stand_in(&talk);
         let Action::Named(named) = &self.triggers.bound(stage).action else {
             return;
         };
-        let case = self.case;
+        let messages = match &stand_in {
+            Some(unseen) => unseen.put_in(talk.before.clone()),
+            None => talk.before.clone(),
+        };
         let scene = Scene {
-            messages: talk.before.clone(),
+            messages,
             tools: case.originals().tools(case),
             numbers: &named.values(&self.triggers.moment),
             at: self.triggers.stage(stage).at,
@@ -86,13 +94,43 @@ impl Run<'_> {
             .rewrite
             .rewrite(scene, &mut Dialogue::new(&talk.answers))
         {
-            Ok(done) => self.done(stage, talk, done),
-            Err(Wants(ask)) => {
+            Ok(mut done) => {
+                if let Some(unseen) = &stand_in {
+                    done.messages = done.messages.map(|after| unseen.take_out(after));
+                }
+                self.done(stage, talk, done);
+            }
+            Err(Wants(mut ask)) => {
+                let mut unsent = Tokens::ZERO;
+                if let Some(unseen) = &stand_in {
+                    if unseen.is_among(&ask.messages) {
+                        unsent = self.working.context.overhead;
+                    }
+                    ask.messages = unseen.take_out(ask.messages);
+                }
                 let predicted = named.answer_tokens.value(&self.triggers.moment);
-                let request = self.request(stage, &ask, predicted.max(1.0) as u64);
+                let mut request = self.request(stage, &talk, &ask, predicted.max(1.0) as u64);
+                request.input += unsent;
                 self.waiting = Some(Waiting::Named(stage, talk, request));
             }
         }
+    }
+
+    /// What stands for the instructions that the file lacks, where the policy counts instructions and sees them.
+    fn stand_in(&mut self, talk: &Talk) -> Option<StandIn> {
+        let overhead = self.working.context.overhead;
+        if talk.first > 0 || !self.working.counts_overhead() {
+            return None;
+        }
+        if !self
+            .named
+            .stand_in
+            .as_ref()
+            .is_some_and(|known| known.fits(&talk.before))
+        {
+            self.named.stand_in = StandIn::new(self.case, overhead, &talk.before);
+        }
+        self.named.stand_in.clone()
     }
 
     /// Goes on with an answer.
@@ -121,8 +159,19 @@ impl Run<'_> {
     }
 
     /// The request of a named action, described by what is in it.
-    fn request(&self, stage: usize, ask: &Ask, predicted: u64) -> Request {
-        let seen = scene::contents(self.case, &ask.messages);
+    fn request(&self, stage: usize, talk: &Talk, ask: &Ask, predicted: u64) -> Request {
+        let mut seen = scene::contents(self.case, &ask.messages);
+        if seen.messages.is_empty() {
+            // It writes the conversation down in words of its own: what it speaks of is what it saw.
+            let said: Vec<_> = talk
+                .before
+                .iter()
+                .filter(|m| !m.is("system"))
+                .cloned()
+                .collect();
+            seen.messages = scene::contents(self.case, &said).messages;
+            seen.texts.clear();
+        }
         let covers = widen(&seen.messages);
         Request {
             step: self.step,

@@ -7,7 +7,7 @@ use super::taken::ranges;
 use crate::chat::{
     ChatMessage, Content, Fields, Replaced, Shape, Text, group_results, join_answer, messages_of,
 };
-use crate::session::{Body, Message, Role, Session};
+use crate::session::{Body, Message, Part, Role, Session};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -102,6 +102,24 @@ pub(super) fn messages(
     match shape {
         Shape::OpenAi => messages,
         Shape::Anthropic => group_results(messages),
+    }
+}
+
+/// The session's own first message, if that holds instructions as one text.
+pub(super) fn first_instruction(case: &Case) -> Option<Arc<str>> {
+    let first = case.session.messages.first()?;
+    let parts = case.session.parts_of(first);
+    match (first.role, parts) {
+        (
+            Role::System,
+            [
+                Part {
+                    body: Body::Text(text),
+                    ..
+                },
+            ],
+        ) => Some((&**text).into()),
+        _ => None,
     }
 }
 

@@ -37,8 +37,8 @@ pub(super) struct Working<'a> {
     tokens: u64,
     /// Units on the policy's own meter (tokens on most), without overhead.
     metered: u64,
-    /// Tokens of the overhead on the policy's own meter.
-    metered_overhead: Tokens,
+    /// Units of the overhead on the policy's own meter.
+    metered_overhead: u64,
     /// Tool results that are not cleared, in context order.
     pub(super) live: Vec<LiveResult>,
     /// What they weigh together on the policy's own meter.
@@ -58,7 +58,7 @@ impl<'a> Working<'a> {
             by_kind: [0; Kind::ALL.len()],
             tokens: 0,
             metered: 0,
-            metered_overhead: Tokens::ZERO,
+            metered_overhead: 0,
             live: Vec::new(),
             live_metered: 0,
             next_id: case.session.messages.len() as u32,
@@ -89,10 +89,15 @@ impl<'a> Working<'a> {
     pub(super) fn set_overhead(&mut self, overhead: Tokens) {
         let before = self.context.overhead;
         self.tokens = self.tokens - before.0 + overhead.0;
-        self.metered_overhead = self.meter.overhead(overhead);
+        self.metered_overhead = self.meter.overhead(self.case, overhead);
         let system = &mut self.by_kind[Kind::System.index()];
         *system = *system - before.0 + overhead.0;
         self.context.overhead = overhead;
+    }
+
+    /// Whether the policy's own meter gives what the file does not hold a weight.
+    pub(super) fn counts_overhead(&self) -> bool {
+        self.metered_overhead > 0
     }
 
     /// True tokens, overhead included.
@@ -102,7 +107,7 @@ impl<'a> Working<'a> {
 
     /// Tokens on the policy's own meter, overhead included.
     pub(super) fn metered(&self) -> Tokens {
-        self.meter.tokens(self.metered) + self.metered_overhead
+        self.meter.tokens(self.metered + self.metered_overhead)
     }
 
     /// Messages in the context, instructions excepted.
