@@ -17,7 +17,7 @@ pub use dialogue::{Ask, Dialogue, Heard, Wants, converse};
 pub use json::{message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use python::{Layout, python_dumps, python_number, python_str};
-pub use view::{Replaced, Shape, group_results, messages_of};
+pub use view::{Replaced, Shape, messages_of, push_grouped};
 
 use crate::session::WrittenKind;
 use serde_json::{Map, Value};

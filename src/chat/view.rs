@@ -64,25 +64,21 @@ pub fn messages_of(
     .collect()
 }
 
-/// Joins messages of the user that hold results only and follow one another, as Anthropic's shape wants it.
-pub fn group_results(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
+/// Adds a message to others as a shape wants it: in Anthropic's, messages of the user that hold results only and follow
+/// one another are one.
+pub fn push_grouped(messages: &mut Vec<ChatMessage>, message: &ChatMessage, shape: Shape) {
     let only_results = |m: &ChatMessage| {
         let is_result = |b: &Block| matches!(b.body, BlockBody::ToolResult { .. });
         !m.blocks().is_empty() && m.blocks().iter().all(is_result)
     };
-    let mut grouped: Vec<ChatMessage> = Vec::with_capacity(messages.len());
-    for message in messages {
-        let joins = only_results(&message) && grouped.last().is_some_and(only_results);
-        match (joins, grouped.last_mut()) {
-            (true, Some(last)) => {
-                if let Content::Blocks(blocks) = &mut last.content {
-                    blocks.extend_from_slice(message.blocks());
-                }
+    match messages.last_mut() {
+        Some(last) if shape == Shape::Anthropic && only_results(message) && only_results(last) => {
+            if let Content::Blocks(blocks) = &mut last.content {
+                blocks.extend_from_slice(message.blocks());
             }
-            _ => grouped.push(message),
         }
+        _ => messages.push(message.clone()),
     }
-    grouped
 }
 
 /// A part with what stands there now.

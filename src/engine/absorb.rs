@@ -310,12 +310,12 @@ const HEAD: usize = 12;
 
 /// What a new text leaves of the original: all of it with something added, its beginning, or nothing.
 fn left_of(original: &str, text: &str) -> Left {
-    let head = |text: &str| text.chars().take(HEAD).collect::<String>();
+    let is_same_head = || original.chars().take(HEAD).eq(text.chars().take(HEAD));
     if original.is_empty() {
         Left::Nothing
-    } else if text.contains(original) {
+    } else if text.len() >= original.len() && text.contains(original) {
         Left::All
-    } else if head(text) == head(original) {
+    } else if is_same_head() {
         Left::Some
     } else {
         Left::Nothing

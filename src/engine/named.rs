@@ -13,6 +13,7 @@ use super::{Reply, Request, scene};
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
 use crate::units::Tokens;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What named actions keep during a run.
 #[derive(Debug, Default)]
@@ -31,7 +32,7 @@ pub(super) struct Talk {
     /// The first entry that it sees.
     first: usize,
     /// What it saw.
-    before: Vec<ChatMessage>,
+    before: Arc<Vec<ChatMessage>>,
     answers: Vec<Heard>,
     /// An answer is a stand-in.
     is_predicted: bool,
@@ -54,7 +55,16 @@ impl Run<'_> {
         let Action::Named(named) = &self.triggers.bound(stage).action else {
             return;
         };
-        let before = scene::messages(self.case, &self.working.context, first, named.spec.shape);
+        let shape = named.spec.shape;
+        let before = match first {
+            0 => self.working.messages(shape),
+            _ => Arc::new(scene::messages(
+                self.case,
+                &self.working.context,
+                first,
+                shape,
+            )),
+        };
         self.go_on(
             stage,
             Talk {
@@ -75,8 +85,8 @@ impl Run<'_> {
             return;
         };
         let messages = match &stand_in {
-            Some(unseen) => unseen.put_in(talk.before.clone()),
-            None => talk.before.clone(),
+            Some(unseen) => unseen.put_in(talk.before.to_vec()),
+            None => talk.before.to_vec(),
         };
         let scene = Scene {
             messages,
@@ -224,7 +234,7 @@ impl Run<'_> {
             let Action::Named(named) = &self.triggers.bound(stage).action else {
                 continue;
             };
-            let now = scene::messages(self.case, &self.working.context, 0, named.spec.shape);
+            let now = self.working.messages(named.spec.shape);
             if let Some(after) = &done.messages {
                 let merged = merge(&talk.before, after, &now);
                 if merged.is_none() {
@@ -240,7 +250,7 @@ impl Run<'_> {
 
     /// Changes the context as an action left it and notes the event.
     fn land(&mut self, stage: usize, talk: &Talk, done: Rewritten) {
-        let after = done.messages.filter(|after| *after != talk.before);
+        let after = done.messages.filter(|after| *after != *talk.before);
         let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
         if after.is_none() && !has_news {
             self.idle(Idle::NothingToTake);

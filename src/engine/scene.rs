@@ -5,7 +5,7 @@ use super::context::{Context, Edited, Entry, EntryBody, Marker, PartFate, Writte
 use super::pieces::{Origin, Pieces, Said, WRITTEN, pieces};
 use super::taken::ranges;
 use crate::chat::{
-    ChatMessage, Content, Fields, Replaced, Shape, Text, group_results, join_answer, messages_of,
+    ChatMessage, Content, Fields, Replaced, Shape, Text, join_answer, messages_of, push_grouped,
 };
 use crate::session::{Body, Message, Part, Role, Session};
 use crate::units::Tokens;
@@ -81,8 +81,20 @@ pub(super) fn messages(
     first: usize,
     shape: Shape,
 ) -> Vec<ChatMessage> {
+    let mut messages = Vec::with_capacity(context.entries.len() - first);
+    add_messages(&mut messages, case, context, first, shape);
+    messages
+}
+
+/// Adds the entries from one on to the messages of those before it.
+fn add_messages(
+    messages: &mut Vec<ChatMessage>,
+    case: &Case,
+    context: &Context,
+    first: usize,
+    shape: Shape,
+) {
     let entries = &context.entries[first..];
-    let mut messages = Vec::with_capacity(entries.len());
     let mut at = 0;
     while let Some(entry) = entries.get(at) {
         let answer = match entry.body {
@@ -90,18 +102,53 @@ pub(super) fn messages(
             _ => None,
         };
         if let Some((n, whole)) = answer.filter(|(n, _)| are_whole(&entries[at..], *n)) {
-            messages.push(whole.clone());
+            push_grouped(messages, whole, shape);
             at += n;
             continue;
         }
-        give(case, entry, &context.markers, shape, |m| {
-            messages.push(m.clone());
+        give(case, entry, &context.markers, shape, |message| {
+            push_grouped(messages, message, shape);
         });
         at += 1;
     }
-    match shape {
-        Shape::OpenAi => messages,
-        Shape::Anthropic => group_results(messages),
+}
+
+/// The context as the last action saw it, so that the next need only be shown what was said since.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown {
+    messages: Arc<Vec<ChatMessage>>,
+    /// Entries that are in it.
+    n_entries: usize,
+    shape: Option<Shape>,
+}
+
+impl Shown {
+    /// The whole context in a shape.
+    pub(super) fn messages(
+        &mut self,
+        case: &Case,
+        context: &Context,
+        shape: Shape,
+    ) -> Arc<Vec<ChatMessage>> {
+        if self.shape != Some(shape) {
+            *self = Self {
+                shape: Some(shape),
+                ..Self::default()
+            };
+        }
+        if self.n_entries < context.entries.len() {
+            let messages = Arc::make_mut(&mut self.messages);
+            add_messages(messages, case, context, self.n_entries, shape);
+            self.n_entries = context.entries.len();
+        }
+        Arc::clone(&self.messages)
+    }
+
+    /// The entries from this one on are others now.
+    pub(super) fn forget_from(&mut self, first: usize) {
+        if first < self.n_entries {
+            *self = Self::default();
+        }
     }
 }
 
@@ -166,10 +213,31 @@ pub(super) fn give(
                 .iter()
                 .for_each(give);
         }
-        EntryBody::Edited(edited) => edited_messages(case, edited, markers, shape)
-            .iter()
-            .for_each(give),
+        EntryBody::Edited(edited) => match cleared_message(case, edited, markers, shape) {
+            Some(cleared) => [cleared].iter().for_each(give),
+            None => edited_messages(case, edited, markers, shape)
+                .iter()
+                .for_each(give),
+        },
         EntryBody::Written(written) => [written_message(written, entry.id)].iter().for_each(give),
+    }
+}
+
+/// A message whose only part is its content and has another text now: the original remembers how that reads.
+fn cleared_message(
+    case: &Case,
+    edited: &Edited,
+    markers: &[Marker],
+    shape: Shape,
+) -> Option<ChatMessage> {
+    let [PartFate::Cleared { marker }] = edited.parts.as_slice() else {
+        return None;
+    };
+    match case.originals().message(case, shape, edited.message) {
+        [original] if original.text().is_some() => {
+            Some(original.with_text(Arc::clone(&markers[*marker as usize].text)))
+        }
+        _ => None,
     }
 }
 

@@ -6,8 +6,9 @@ use super::context::{Context, Dropped, Edited, Entry, EntryBody, Written};
 use super::context::{Left, Marker, PartFate, PartFates};
 use super::diff::Diff;
 use super::meter::{Meter, MeterColumn};
+use super::scene::Shown;
 use super::taken::Taken;
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, Shape};
 use crate::session::Kind;
 use crate::units::Tokens;
 use std::ops::Range;
@@ -45,6 +46,8 @@ pub(super) struct Working<'a> {
     pub(super) live_metered: u64,
     /// Next id for an entry of ours.
     next_id: u32,
+    /// The context as named actions saw it last.
+    shown: Shown,
 }
 
 impl<'a> Working<'a> {
@@ -62,6 +65,7 @@ impl<'a> Working<'a> {
             live: Vec::new(),
             live_metered: 0,
             next_id: case.session.messages.len() as u32,
+            shown: Shown::default(),
         };
         working.context.entries.reserve(case.session.messages.len());
         working.set_overhead(case.ledger.overhead);
@@ -218,6 +222,7 @@ impl<'a> Working<'a> {
             left: Left::Nothing,
             is_predicted: false,
         });
+        self.shown.forget_from(0);
         let results: Vec<LiveResult> = self.live.drain(..oldest).collect();
         self.live_metered -= results.iter().map(|r| u64::from(r.metered)).sum::<u64>();
         let mut idx = 0;
@@ -293,6 +298,11 @@ impl<'a> Working<'a> {
         }
     }
 
+    /// The context as a named action sees it.
+    pub(super) fn messages(&mut self, shape: Shape) -> Arc<Vec<ChatMessage>> {
+        self.shown.messages(self.case, &self.context, shape)
+    }
+
     /// Puts what a named action left of the entries from `first` on (`after`) in their place.
     pub(super) fn rewrite(
         &mut self,
@@ -301,6 +311,7 @@ impl<'a> Working<'a> {
         change: New,
     ) -> Absorbed {
         let mut diff = Diff::new(self.case, messages, self.next_id);
+        self.shown.forget_from(first);
         let tail = self.context.entries.split_off(first);
         for entry in tail.iter().filter(|entry| diff.touches(entry.id)) {
             self.forget(entry);
@@ -376,6 +387,7 @@ impl<'a> Working<'a> {
         } = taken;
         self.live.retain(|r| !holds(&covers, r.message));
         self.live_metered = self.live.iter().map(|r| u64::from(r.metered)).sum();
+        self.shown.forget_from(0);
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in &taken {
             self.forget(&entries[*idx]);

@@ -69,6 +69,9 @@ fn answered(messages: &[ChatMessage]) -> Vec<Vec<bool>> {
 }
 
 fn with_answered_calls(message: &ChatMessage, answered: &[bool]) -> Option<ChatMessage> {
+    if answered.iter().all(|is_answered| *is_answered) {
+        return Some(message.clone());
+    }
     let calls = message.calls().iter().zip(answered);
     let kept = calls.filter(|(_, is_answered)| **is_answered);
     let kept: Vec<Call> = kept.map(|(call, _)| call.clone()).collect();
