@@ -260,9 +260,20 @@ impl Change<'_> {
     /// Another text in the place of a part's own.
     fn marked(&mut self, part: usize, text: Arc<str>) -> PartFate {
         let original = self.case.session.parts[part].body.text();
-        let tokens = self.case.ledger.weigh(&text).0 as u32;
         let left = left_of(original, &text);
         self.removed |= left != Left::All;
+        // One marker stands for all that the action puts the same text for, as it mostly does.
+        let is_it = |last: &Marker| {
+            (last.event, last.left, last.is_predicted)
+                == (self.change.event, left, self.change.is_predicted)
+                && last.text == text
+        };
+        if self.markers.last().is_some_and(is_it) {
+            return PartFate::Cleared {
+                marker: self.markers.len() as u32 - 1,
+            };
+        }
+        let tokens = self.case.ledger.weigh(&text).0 as u32;
         self.markers.push(Marker {
             tokens,
             metered: self.meter.weigh_known_part(&text, tokens),

@@ -2,7 +2,7 @@
 //! different and nowhere else.
 
 use super::Case;
-use super::pieces::{Origin, Said, each_origin, pieces};
+use super::pieces::{Origin, Said, each_origin, each_piece};
 use crate::chat::ChatMessage;
 
 /// Where messages differ.
@@ -172,13 +172,14 @@ impl Saids {
     }
 
     fn take_in(&mut self, case: &Case, message: &ChatMessage) {
-        for (origin, said) in pieces(message).known {
-            let key = self.key(case, origin);
+        each_piece(message, |part, said| {
+            let Some(part) = part else { return };
+            let key = self.key(case, Origin::of(part));
             if let Some(at) = self.at.get_mut(key) {
                 self.said.push(said);
                 *at = self.said.len() as u32;
             }
-        }
+        });
     }
 
     /// What a piece says; nothing if it is not there.

@@ -24,6 +24,8 @@ pub struct SessionIndex {
     pub preamble_end: u32,
     /// The first message of a person.
     pub first_user: Option<u32>,
+    /// The call within its turn, from 0, by step.
+    pub call_in_turn: Vec<u32>,
     /// The first message of each turn, by turn (0: what stands before the first).
     pub turn_start: Vec<u32>,
 }
@@ -93,6 +95,12 @@ impl SessionIndex {
             index.first_call.push(first_call);
         }
         index.n_pairs = pairs.len();
+        index.call_in_turn = calls_in_turn(session);
         index
     }
+}
+
+fn calls_in_turn(session: &Session) -> Vec<u32> {
+    let runs = session.steps.chunk_by(|a, b| a.turn == b.turn);
+    runs.flat_map(|run| 0..run.len() as u32).collect()
 }

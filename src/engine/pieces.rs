@@ -90,10 +90,15 @@ fn each_part(content: &Content, result: Option<u32>, give: &mut impl FnMut(Optio
 /// Takes a message apart.
 pub(super) fn pieces(message: &ChatMessage) -> Pieces {
     let mut pieces = Pieces::default();
-    let mut piece = |part: Option<u32>, said: Said| match part {
+    each_piece(message, |part, said| match part {
         Some(part) => pieces.known.push((Origin::of(part), said)),
         None => pieces.new.push(said.into_text()),
-    };
+    });
+    pieces
+}
+
+/// Gives the pieces of a message, in order.
+pub(super) fn each_piece(message: &ChatMessage, mut piece: impl FnMut(Option<u32>, Said)) {
     if let Some(reasoning) = &message.reasoning {
         piece(reasoning.part, Said::Text(Arc::clone(&reasoning.text)));
     }
@@ -107,7 +112,6 @@ pub(super) fn pieces(message: &ChatMessage) -> Pieces {
         };
         piece(call.part, said);
     }
-    pieces
 }
 
 /// `result` is the part of the result that the content belongs to, where its own texts name none.

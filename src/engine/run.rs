@@ -290,12 +290,8 @@ impl<'a> Run<'a> {
 
     /// The call within its turn, from 0.
     pub(super) fn call_in_turn(&self) -> u32 {
-        let turn = self.turn(self.step);
-        let earlier = self.case.session.steps[..self.step.min(self.case.session.steps.len())]
-            .iter()
-            .rev()
-            .take_while(|step| Some(step.turn) == turn);
-        earlier.count() as u32
+        let calls = &self.case.index.call_in_turn;
+        calls.get(self.step).copied().unwrap_or(0)
     }
 
     /// Messages of the history up to this index join the context, each result past the stages for results.

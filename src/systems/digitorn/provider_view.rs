@@ -32,15 +32,35 @@ pub fn repaired(messages: &[ChatMessage]) -> Option<Vec<ChatMessage>> {
 /// Without calls that have no result and results that have no call.
 fn without_orphans(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut out: Vec<ChatMessage> = Vec::with_capacity(messages.len());
-    let answered = answered(messages);
-    for (message, answered) in messages.iter().zip(&answered) {
+    let mut all_answered = None;
+    for (idx, message) in messages.iter().enumerate() {
         if message.is("assistant") && !message.calls().is_empty() {
-            out.extend(with_answered_calls(message, answered));
+            let answered = near_answers(message, &messages[idx + 1..]).unwrap_or_else(|| {
+                all_answered.get_or_insert_with(|| answered(messages))[idx].clone()
+            });
+            out.extend(with_answered_calls(message, &answered));
         } else if !message.is("tool") || is_answer(message, &out) {
             out.push(message.clone());
         }
     }
     out
+}
+
+/// Which calls of a message are answered, if what stands near behind it tells: most are answered at once.
+fn near_answers(message: &ChatMessage, behind: &[ChatMessage]) -> Option<Vec<bool>> {
+    const NEAR: usize = 16;
+    let near = &behind[..behind.len().min(NEAR)];
+    let is_end = |m: &&ChatMessage| m.is("user") || m.is("system");
+    let end = near.iter().position(|m| is_end(&m));
+    let is_whole = end.is_some() || near.len() == behind.len();
+    let near = &near[..end.unwrap_or(near.len())];
+    let is_answered = |call: &Call| {
+        let id = call.id.as_deref().filter(|id| !id.is_empty());
+        let answers = |m: &ChatMessage| m.is("tool") && m.call_id.as_deref() == id;
+        id.is_some() && near.iter().any(answers)
+    };
+    let answered: Vec<bool> = message.calls().iter().map(is_answered).collect();
+    (is_whole || answered.iter().all(|is_answered| *is_answered)).then_some(answered)
 }
 
 /// By message: which of its calls are answered later. Looking for results ends at a user or a system message, not at
