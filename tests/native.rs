@@ -127,6 +127,10 @@ fn a_whole_application_is_read_as_given_with_placeholders_kept_and_dead_keys_nam
     assert_eq!(knob("summary_max_tokens"), Some(512.0));
     let toml = read.toml.as_deref().expect("it has hooks of its own");
     assert!(toml.contains("pressure_log") && toml.contains("turn5_reminder"));
+    assert!(
+        toml.contains("count = 5") && !toml.contains("private"),
+        "numbers stay numbers: {toml}"
+    );
     assert!(!read.notes.iter().any(|note| note.contains("API_KEY=")));
     let says = |word: &str| read.notes.iter().any(|note| note.contains(word));
     assert!(
@@ -161,4 +165,16 @@ fn a_whole_application_replays_as_its_document_says() {
             .windows(2)
             .all(|pair| pair[1].step - pair[0].step >= 3)
     );
+}
+
+#[test]
+fn a_hook_of_ones_own_acts_at_its_own_threshold() {
+    let yaml = "execution:\n  context:\n    max_tokens: 20000\n  hooks:\n    - id: mine\n      on: turn_start\n      condition: {type: context_pressure, threshold: 0.5}\n      action: {type: compact_context, strategy: truncate, keep_recent: 4}\n";
+    let read = import(yaml).expect("Digitorn's");
+    let mut talk = Talk::new();
+    talk.turn(1, 40).turn(1, 9_000).turn(1, 40).turn(1, 40);
+    let case = case(&talk, 131_072);
+    let outcome = simulate(&case, &read.policy, &read.knobs, None);
+    let removed = outcome.events.iter().filter(|e| e.did == Did::Removed);
+    assert!(removed.count() > 0, "{:?}", outcome.events);
 }

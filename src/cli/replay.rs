@@ -324,7 +324,11 @@ fn events(text: &mut String, lane: &Played) {
     let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Told);
     let all: Vec<&Event> = changing.collect();
     // What is done anew before call after call stands on one line.
-    let goes_on = |a: &&Event, b: &&Event| a.stage == b.stage && b.step <= a.step + 1;
+    let is_routine = |e: &Event| e.did == Did::Nothing || e.action == "repair";
+    let goes_on = |a: &&Event, b: &&Event| {
+        let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
+        is_same && b.step == a.step + 1
+    };
     let rows: Vec<&[&Event]> = all.chunk_by(goes_on).collect();
     for row in rows.iter().take(SHOWN_EVENTS) {
         let event = row[0];

@@ -68,19 +68,19 @@ pub(super) fn absorb(
             }
         }
     });
-    let change = Change {
+    let carried = Change {
         case,
         meter,
         markers: &mut context.markers,
         diff,
         was,
         now,
-        change,
+        mark: change,
         absorbed: Vec::new(),
         removed: false,
     };
     let old = Old::new(std::mem::take(&mut context.entries), *next_id);
-    change.run(
+    carried.run(
         old,
         order,
         new,
@@ -123,7 +123,7 @@ struct Change<'a> {
     diff: &'a Diff<'a>,
     was: Saids,
     now: Saids,
-    change: New,
+    mark: New,
     absorbed: Vec<Range<u32>>,
     removed: bool,
 }
@@ -180,7 +180,7 @@ impl Change<'_> {
         } else {
             dropped.extend(covers.into_iter().map(|messages| Dropped {
                 messages,
-                event: Some(self.change.event),
+                event: Some(self.mark.event),
                 is_summarized: false,
             }));
         }
@@ -209,8 +209,8 @@ impl Change<'_> {
         let mut kind = None;
         if let (true, EntryBody::Written(written)) = (changed, &mut entry.body) {
             written.text = said.map(Said::to_text).unwrap_or_default();
-            written.is_predicted |= self.change.is_predicted;
-            written.event = self.change.event;
+            written.is_predicted |= self.mark.is_predicted;
+            written.event = self.mark.event;
             kind = Some(written.kind);
         }
         (entry, kind)
@@ -236,7 +236,7 @@ impl Change<'_> {
                 None => {
                     self.removed = true;
                     PartFate::Removed {
-                        event: self.change.event,
+                        event: self.mark.event,
                     }
                 }
                 Some(text) => self.marked(part, text),
@@ -265,7 +265,7 @@ impl Change<'_> {
         // One marker stands for all that the action puts the same text for, as it mostly does.
         let is_it = |last: &Marker| {
             (last.event, last.left, last.is_predicted)
-                == (self.change.event, left, self.change.is_predicted)
+                == (self.mark.event, left, self.mark.is_predicted)
                 && last.text == text
         };
         if self.markers.last().is_some_and(is_it) {
@@ -279,8 +279,8 @@ impl Change<'_> {
             metered: self.meter.weigh_known_part(&text, tokens),
             left,
             text,
-            event: self.change.event,
-            is_predicted: self.change.is_predicted,
+            event: self.mark.event,
+            is_predicted: self.mark.is_predicted,
         });
         PartFate::Cleared {
             marker: self.markers.len() as u32 - 1,

@@ -69,7 +69,7 @@ impl<'a> Diff<'a> {
                 Some(next)
             } else {
                 let places = places.get_or_insert_with(|| places_of(self.case, before, &self.was));
-                let place = places.get(self.was.key(self.case, first));
+                let place = places.get(Saids::key(self.case, first));
                 let place = place.map_or(0, |place| *place as usize);
                 place.checked_sub(1).filter(|at| *at >= next)
             };
@@ -139,7 +139,7 @@ fn places_of(case: &Case, before: &[ChatMessage], saids: &Saids) -> Vec<u32> {
     let mut places = vec![0; saids.at.len()];
     for (idx, message) in before.iter().enumerate() {
         if let Some(first) = first_origin(message) {
-            let key = saids.key(case, first);
+            let key = Saids::key(case, first);
             if let Some(place) = places.get_mut(key) {
                 *place = idx as u32 + 1;
             }
@@ -164,7 +164,7 @@ impl Saids {
         }
     }
 
-    fn key(&self, case: &Case, origin: Origin) -> usize {
+    fn key(case: &Case, origin: Origin) -> usize {
         match origin {
             Origin::Part(part) => part as usize,
             Origin::Entry(id) => case.index.message_of.len() + id as usize,
@@ -174,7 +174,7 @@ impl Saids {
     fn take_in(&mut self, case: &Case, message: &ChatMessage) {
         each_piece(message, |part, said| {
             let Some(part) = part else { return };
-            let key = self.key(case, Origin::of(part));
+            let key = Self::key(case, Origin::of(part));
             if let Some(at) = self.at.get_mut(key) {
                 self.said.push(said);
                 *at = self.said.len() as u32;
@@ -184,7 +184,7 @@ impl Saids {
 
     /// What a piece says; nothing if it is not there.
     pub(super) fn get(&self, case: &Case, origin: Origin) -> Option<&Said> {
-        let at = *self.at.get(self.key(case, origin))? as usize;
+        let at = *self.at.get(Self::key(case, origin))? as usize;
         at.checked_sub(1).map(|idx| &self.said[idx])
     }
 }

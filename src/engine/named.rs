@@ -276,12 +276,13 @@ impl Run<'_> {
                 .rewrite(talk.first, (&talk.before, &after), change)
         });
         let goes_on = self.goes_on(stage);
+        let repairs = self.triggers.stage(stage).action.name() == "repair";
         self.triggers.tried(stage, self.step);
         if changed {
             self.triggers.fired(stage, self.step);
             self.acted = true;
         }
-        self.outcome.compactions += usize::from(absorbed.removed && !goes_on);
+        self.outcome.compactions += usize::from(absorbed.removed && !goes_on && !repairs);
         if let Some(why) = &done.halt {
             self.outcome.halts.push(Halt {
                 step: self.step,

@@ -241,8 +241,7 @@ impl Policy {
             let mut moment = Moment::default();
             moment.set(Quantity::Window, case.windows.at(step).as_f64());
             let model = case.model_at(step);
-            let model_window = self.window.map_or(0, |known| (known.window)(model));
-            moment.set(Quantity::ModelWindow, model_window as f64);
+            moment.set_model(self.window, model);
             expr.bind(&self.bindings(values)).value(&moment)
         } else {
             let knob = self.knob_for(KnobRole::OutputReserve);

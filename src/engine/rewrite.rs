@@ -72,6 +72,8 @@ pub struct NamedWindow {
     pub name: &'static str,
     /// Tokens for a model (lower or upper case as recorded; empty if nobody knows).
     pub window: fn(&str) -> u64,
+    /// The longest answer that it takes the model to give; 0 if it does not know.
+    pub output: fn(&str) -> u64,
 }
 
 /// What a named action does. It is a pure function: state that must outlive a step is kept in [`Memory`].

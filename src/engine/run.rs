@@ -58,6 +58,8 @@ pub struct Run<'a> {
     pub(super) working: Working<'a>,
     /// What is kept for later calls, where what the next call sees is something else.
     store: Option<Box<Working<'a>>>,
+    /// What the call that was rejected saw, where that is not what is kept.
+    rejected_view: Option<Box<Working<'a>>>,
     pub(super) step: usize,
     phase: Phase,
     /// What waits for an answer, with its request.
@@ -173,6 +175,7 @@ impl<'a> Run<'a> {
             phase,
             waiting: None,
             store: None,
+            rejected_view: None,
             named: Named::default(),
             clock: Clock::new(&case.session, knobs.get("seconds_per_step")),
             model_window: policy.window,
@@ -276,10 +279,9 @@ impl<'a> Run<'a> {
     fn note_step(&mut self) {
         self.rejected = 0;
         let model = self.case.model_at(self.step);
-        let model_window = self.model_window.map_or(0, |known| (known.window)(model));
         let call = f64::from(self.call_in_turn());
         let moment = &mut self.triggers.moment;
-        moment.set(Quantity::ModelWindow, model_window as f64);
+        moment.set_model(self.model_window, model);
         moment.set(Quantity::Call, call);
         moment.set(Quantity::Attempt, 0.0);
         moment.set(Quantity::Window, self.case.windows.at(self.step).as_f64());
@@ -358,6 +360,8 @@ impl<'a> Run<'a> {
         let is_now = self.schedule != Schedule::Replay;
         match hook {
             Hook::AfterTools if is_now || self.turn_begins() => Phase::Stages(Hook::TurnStart, 0),
+            // Nothing helped: the call stays as it was tried.
+            Hook::OverflowError if !self.acted => Phase::Call,
             Hook::AfterTools | Hook::TurnStart | Hook::OverflowError => {
                 Phase::Stages(Hook::BeforeCall, 0)
             }
@@ -461,6 +465,11 @@ impl<'a> Run<'a> {
     }
 
     fn call(&mut self) {
+        if let Some(view) = self.rejected_view.take()
+            && !self.acted
+        {
+            self.store = Some(Box::new(std::mem::replace(&mut self.working, *view)));
+        }
         let used = self.working.tokens();
         let pressure = self.budget().pressure(used);
         let may_retry = self.rejected == 0 || (self.acted && self.rejected < MOST_TRIES);
@@ -471,7 +480,10 @@ impl<'a> Run<'a> {
             self.acted = false;
             let attempt = f64::from(self.rejected);
             self.triggers.moment.set(Quantity::Attempt, attempt);
-            self.back_to_store();
+            if let Some(store) = self.store.take() {
+                let view = std::mem::replace(&mut self.working, *store);
+                self.rejected_view = Some(Box::new(view));
+            }
             self.phase = Phase::Stages(Hook::OverflowError, 0);
             return;
         }

@@ -13,8 +13,13 @@ fn found(
     is_one: impl Fn(&Event) -> bool,
     say: impl Fn(&Event, usize) -> String,
 ) -> Option<Finding> {
-    let all: Vec<&Event> = seen.outcome.events.iter().filter(|e| is_one(e)).collect();
-    let first = all.first()?;
+    let mut all = seen.outcome.events.iter().filter(|e| is_one(e));
+    let first = all.next()?;
+    // What another stage did of the kind is another matter.
+    let all: Vec<&Event> = [first]
+        .into_iter()
+        .chain(all.filter(|e| e.stage == first.stage))
+        .collect();
     Some(Finding {
         kind,
         step: first.step,
@@ -55,7 +60,11 @@ pub(super) fn orphans(seen: &Seen<'_>) -> Option<Finding> {
 pub(super) fn grew(seen: &Seen<'_>) -> Option<Finding> {
     // What repairs or adds a message is meant to.
     let is_meant = |e: &Event| ["repair", "inject"].contains(&e.action);
-    let is_growth = |e: &Event| e.did == Did::Removed && e.after > e.before && !is_meant(e);
+    let is_shorter = |e: &Event| ["cut", "spill", "clear"].contains(&e.action);
+    let is_growth = |e: &Event| {
+        let acts = e.did == Did::Removed || (e.did == Did::Changed && is_shorter(e));
+        acts && e.after > e.before && !is_meant(e)
+    };
     found(seen, FindingKind::Grew, is_growth, |e, n| {
         format!(
             "`{}` makes the context larger ({}; {} \u{2192} {} tokens the first time).",
@@ -74,7 +83,7 @@ pub(super) fn no_op(seen: &Seen<'_>) -> Option<Finding> {
         |e| e.did == Did::Nothing,
         |e, n| {
             format!(
-                "`{}` runs {} without changing anything, and what follows from having run (its rest, its count) follows all the same.",
+                "`{}` runs {} without changing anything, as far as the system itself can tell with success: if it rests or counts, it does so all the same.",
                 e.stage,
                 times(n)
             )
@@ -94,7 +103,8 @@ pub(super) fn instruction_lost(seen: &Seen<'_>) -> Option<Finding> {
     };
     let takes = |e: &Event| e.messages.iter().any(|range| range.contains(&first));
     found(seen, FindingKind::InstructionLost, takes, |e, _| {
-        format!("After `{}` the person's first request {how}.", e.stage)
+        let stage = &e.stage;
+        format!("`{stage}` takes the person's first request out; at the end it {how}.")
     })
 }
 

@@ -125,5 +125,9 @@ fn times(n: usize) -> String {
 
 /// Whole percent.
 fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+    if share.is_finite() {
+        format!("{:.0} %", share * 100.0)
+    } else {
+        "more than all".to_owned()
+    }
 }

@@ -85,8 +85,8 @@ pub(super) fn unhandled(seen: &Seen<'_>) -> Option<Finding> {
         step: first.step,
         times: rejected.len(),
         text: format!(
-            "{} calls are rejected (the first at {} of usable), and nothing in this policy handles that.",
-            rejected.len(),
+            "Calls are rejected ({}; the first at {} of usable), and nothing in this policy handles that.",
+            times(rejected.len()),
             percent(first.pressure.0)
         ),
     })

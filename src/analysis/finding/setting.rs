@@ -1,13 +1,20 @@
 //! Findings about settings: larger than the window, or without any effect.
 
 use super::{Finding, FindingKind, Seen};
+use crate::engine::KnobRole;
 use crate::units::Tokens;
 
 pub(super) fn above_window(seen: &Seen<'_>) -> Option<Finding> {
     let window = seen.case.windows.largest();
     let mut above = seen.policy.knobs.iter().filter_map(|knob| {
         let value = seen.knobs.get(&knob.name)?;
-        (knob.unit == "tokens" && value > window.as_f64()).then_some((&knob.name, value))
+        // A cap on something smaller does no harm; what stands for the window or a part of it does.
+        let stands_for_window = ["context", "limit", "window", "protect", "max_tokens"];
+        let is_such = stands_for_window
+            .iter()
+            .any(|word| knob.name.contains(word))
+            && knob.role != Some(KnobRole::SummaryMaxTokens);
+        (is_such && knob.unit == "tokens" && value > window.as_f64()).then_some((&knob.name, value))
     });
     let (name, value) = above.next()?;
     Some(Finding {

@@ -7,6 +7,7 @@
 
 mod parse;
 
+use super::rewrite::NamedWindow;
 use std::collections::BTreeMap;
 
 /// What an expression may name.
@@ -48,6 +49,8 @@ pub enum Quantity {
     Tools,
     /// The window that the system itself takes the model to have.
     ModelWindow,
+    /// The longest answer that the system itself takes the model to give; 0 if it does not know.
+    ModelOutput,
     /// How often this step's call was rejected so far.
     Attempt,
     /// The call within its turn, from 0.
@@ -56,7 +59,7 @@ pub enum Quantity {
 
 impl Quantity {
     /// All quantities with their names.
-    pub const ALL: [(&'static str, Self); 11] = [
+    pub const ALL: [(&'static str, Self); 12] = [
         ("used", Self::Used),
         ("window", Self::Window),
         ("input", Self::Input),
@@ -66,6 +69,7 @@ impl Quantity {
         ("step", Self::Step),
         ("tools", Self::Tools),
         ("model_window", Self::ModelWindow),
+        ("model_output", Self::ModelOutput),
         ("attempt", Self::Attempt),
         ("call", Self::Call),
     ];
@@ -87,6 +91,18 @@ pub struct Moment {
 }
 
 impl Moment {
+    /// Sets what a system's own table says of a model.
+    pub(super) fn set_model(&mut self, known: Option<&NamedWindow>, model: &str) {
+        self.set(
+            Quantity::ModelWindow,
+            known.map_or(0, |k| (k.window)(model)) as f64,
+        );
+        self.set(
+            Quantity::ModelOutput,
+            known.map_or(0, |k| (k.output)(model)) as f64,
+        );
+    }
+
     /// Sets one quantity.
     pub fn set(&mut self, quantity: Quantity, value: f64) {
         self.quantities[quantity as usize] = value;

@@ -18,8 +18,15 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
     let flag = |on: bool| f64::from(u8::from(on));
     let number = |value: &Value| value.as_f64().unwrap_or_default();
     let wanted = [
-        // What the agent's own model has, whatever model a session was recorded with.
-        ("max_tokens", app.max_tokens as f64),
+        // What the agent's own model has, whatever model a session was recorded with; if it names one.
+        (
+            "max_tokens",
+            if app.model.is_empty() {
+                context.max_tokens
+            } else {
+                app.max_tokens
+            } as f64,
+        ),
         ("output_reserve", context.output_reserved as f64),
         ("strategy", flag(context.strategy == "summarize")),
         ("keep_recent", context.keep_recent as f64),
@@ -36,13 +43,21 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
             Err(why) => imported.notes.push(format!("{why}; the default stays.")),
         }
     }
-    imported.notes.push(format!(
-        "Agent {} with {}: a window of {} tokens; its settings are those of {}.",
-        app.agent_id,
-        app.model,
-        app.max_tokens,
-        app.level.path()
-    ));
+    if !["truncate", "summarize"].contains(&&*context.strategy) {
+        imported.notes.push(format!(
+            "strategy {:?}: the shipped code then removes nothing; here it is read as truncate.",
+            context.strategy
+        ));
+    }
+    if !app.model.is_empty() {
+        imported.notes.push(format!(
+            "Agent {} with {}: a window of {} tokens; its settings are those of {}.",
+            app.agent_id,
+            app.model,
+            app.max_tokens,
+            app.level.path()
+        ));
+    }
     let ignored = app.ignored.iter();
     imported
         .notes
@@ -69,12 +84,31 @@ fn own_hooks(document: &Value) -> Vec<Value> {
     hooks
 }
 
+/// A value as TOML has it, which has no `null`.
+fn toml_of(value: &Value) -> Option<toml::Value> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(flag) => (*flag).into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into(),
+            None => number.as_f64()?.into(),
+        },
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => items.iter().filter_map(toml_of).collect::<Vec<_>>().into(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let fields = fields.filter_map(|(key, value)| Some((key.clone(), toml_of(value)?)));
+            toml::Value::Table(fields.collect())
+        }
+    })
+}
+
 /// The preset with these values and hooks, as a policy file.
 fn with_hooks(imported: &Imported, hooks: &[Value], agent: &str) -> Option<String> {
     let preset = presets::PRESETS.iter().find(|p| p.name == "digitorn")?;
     let mut table: toml::Table = toml::from_str(preset.toml).ok()?;
     change_values(&mut table, &imported.knobs);
-    let hooks = toml::Value::try_from(hooks).ok()?;
+    let hooks = toml::Value::Array(hooks.iter().filter_map(toml_of).collect());
     for stage in table.get_mut("stage")?.as_array_mut()? {
         let action = stage.get_mut("do")?.as_table_mut()?;
         if action.get("named").and_then(toml::Value::as_str) == Some(HOOKS) {

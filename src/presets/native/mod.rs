@@ -143,14 +143,25 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
             }
             continue;
         };
+        let value = native_value(knob, value);
+        // Words for people are no values there.
+        if value.as_str().is_some_and(|name| name.contains(' ')) {
+            continue;
+        }
         if let Some(why) = &knob.ignored {
             notes.push(format!("The shipped code ignores {key}: {why}"));
         }
         settings.push(Setting {
             path,
-            value: native_value(knob, value),
+            value,
             ignored: knob.ignored.as_deref(),
         });
+    }
+    if policy.name != native.system {
+        notes.push(format!(
+            "Only settings are written: what else tells {} from {} (hooks of its own, another version) is not.",
+            policy.name, native.system
+        ));
     }
     Ok(Exported {
         text: native.form.write(&settings),

@@ -6,6 +6,7 @@ use crate::engine::NamedWindow;
 pub static WINDOW: NamedWindow = NamedWindow {
     name: "cowagent",
     window: model_window,
+    output: |_| 0,
 };
 
 /// Tokens of a model's window, by parts of its name.

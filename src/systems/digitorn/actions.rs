@@ -52,6 +52,7 @@ pub static DOCUMENT_METER: NamedMeter = NamedMeter {
 pub static WINDOW: NamedWindow = NamedWindow {
     name: "digitorn",
     window: window_of,
+    output: |_| 0,
 };
 
 /// Whether a preset follows the code or the document.

@@ -94,8 +94,16 @@ fn max_output(model: &str, window: i64, overrides: &Overrides, reserve: Reserve)
         Reserve::Larger => window.saturating_mul(12).div_euclid(100).max(64_000),
         Reserve::Smaller => window.div_euclid(5).min(64_000),
     };
+    match known_output(model) {
+        0 => computed,
+        known => computed.min(known),
+    }
+}
+
+/// The longest answer that the cost map has for a model; 0 if it has none.
+pub(super) fn known_output(model: &str) -> i64 {
     let known = model_cost::lookup(model).find_map(|row| row.max_output);
-    known.map_or(computed, |tokens| computed.min(tokens.cast_signed()))
+    known.map_or(0, u64::cast_signed)
 }
 
 /// The cap of one tool result.

@@ -40,6 +40,7 @@ pub static METER_O200K: NamedMeter = NamedMeter {
 pub static WINDOW: NamedWindow = NamedWindow {
     name: "holmesgpt",
     window: |model| limits::window(model, &Overrides::default()).unsigned_abs(),
+    output: |model| limits::known_output(model).unsigned_abs(),
 };
 
 static CL100K: LazyLock<Llm> = LazyLock::new(|| counting("cl100k_base"));
