@@ -6,7 +6,9 @@ use super::lanes::{self, Lane, LaneArgs};
 use super::output::{clean, counted, grouped, json, note, percent, plain, print, tokens};
 use super::{Status, Verb};
 use crate::analysis::{Finding, findings};
-use crate::engine::{Budget, Case, Did, Event, KnobValues, Outcome, Sample, recorded, simulate};
+use crate::engine::{
+    Budget, Case, Did, Event, Hook, KnobValues, Outcome, Sample, recorded, simulate,
+};
 use crate::exec::Loaded;
 use crate::units::Tokens;
 use rayon::prelude::*;
@@ -73,6 +75,10 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
     if let Some(text) = lanes::check_reserve(&loaded.case, reserve, &shared)? {
         note(&text);
+    }
+    let restores = |lane: &Lane| lane.policy.stages.iter().any(|s| s.at == Hook::Resume);
+    if !loaded.case.restarts.is_empty() && !lanes.iter().any(restores) {
+        note("--restart changes nothing: no policy here does anything after a restart");
     }
     let played = play(&loaded.case, none, lanes, reserve);
     if csv {

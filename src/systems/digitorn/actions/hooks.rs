@@ -5,12 +5,13 @@ use super::super::compact::Surroundings;
 use super::super::document::as_documented;
 use super::super::fault::signed;
 use super::super::hook::{Hook, HookState, in_order};
+use super::super::hook_event::HookEvent;
 use super::super::notes::Wording;
 use super::super::runner::HookRunner;
 use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, known, mode_of, only, terms};
-use crate::chat::{ChatMessage, Dialogue, Shape, Wants};
+use crate::chat::{ChatMessage, Dialogue, Layout, Shape, Wants, python_dumps};
 use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, Rewritten, Scene};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -177,22 +178,45 @@ impl Rewrite for Hooks {
             fired.extend(runner.run(event, &mut state, around, dialogue)?);
         }
         let pressure_after = state.token_pressure();
+        let mut shown = terms(&[
+            ("pressure", before.0.unwrap_or(0.0)),
+            ("pressure_after", pressure_after.unwrap_or(0.0)),
+            ("usable", state.effective_max_tokens() as f64),
+            ("turn", state.turn as f64),
+            ("last_compact_turn", before.1 as f64),
+            ("hooks_fired", fired.len() as f64),
+        ]);
+        let acting = hooks.iter().filter(|hook| fired.contains(&hook.id));
+        shown.extend(acting.clone().filter_map(threshold));
+        let mut log = std::mem::take(&mut runner.log);
+        log.extend(runner.events.iter().filter_map(told));
         Ok(Rewritten {
-            fired: !fired.is_empty(),
-            terms: terms(&[
-                ("pressure", before.0.unwrap_or(0.0)),
-                ("pressure_after", pressure_after.unwrap_or(0.0)),
-                ("usable", state.effective_max_tokens() as f64),
-                ("turn", state.turn as f64),
-                ("last_compact_turn", before.1 as f64),
-                ("hooks_fired", fired.len() as f64),
-            ]),
+            // A hook that only logs is no attempt at anything.
+            fired: acting.clone().any(|hook| hook.action.kind != "log"),
+            terms: shown,
             memory: memory(&runner, &state),
-            log: std::mem::take(&mut runner.log),
+            log,
             messages: state.is_changed.then_some(state.messages),
             halt: None,
         })
     }
+}
+
+/// What a hook's condition compared with, by the hook's name.
+fn threshold(hook: &Hook) -> Option<(String, f64)> {
+    let params = &hook.condition.params;
+    let threshold = params.get("threshold").or(params.get("every"))?.as_f64()?;
+    Some((format!("{} {}", hook.id, hook.condition.kind), threshold))
+}
+
+/// What a hook did, as its event says.
+fn told(event: &HookEvent) -> Option<String> {
+    let is_news = matches!(event.phase, "end" | "error");
+    is_news.then(|| {
+        let (hook, action, phase) = (&event.hook_id, &event.action_type, event.phase);
+        let details = python_dumps(&Value::Object(event.details.clone()), Layout::UNICODE);
+        format!("[hook] {hook} {action} {phase} {details}")
+    })
 }
 
 /// Calls of tools since the user spoke last.
