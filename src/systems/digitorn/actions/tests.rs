@@ -127,7 +127,8 @@ fn the_document_s_example_injects_at_its_turn_only() {
     assert!(!run(&*shipped, late(9)).fired);
     let ignored = run(&*shipped, late(10));
     assert!(ignored.fired && ignored.messages.is_none());
-    assert_eq!(ignored.log, ["hook_inject: no content specified"]);
+    let told = "[hook] five inject_message end {\"fire_count\": 1}";
+    assert_eq!(ignored.log, ["hook_inject: no content specified", told]);
     assert!(!run(&*documented, at(6)).fired);
     assert!(!run(&*documented, at(8)).fired);
     let injected = run(&*documented, at(7)).messages.unwrap();
