@@ -16,7 +16,7 @@ fn main() {
 }
 
 /// Every preset; the real systems work on messages and count their own way.
-#[divan::bench(args = presets::PRESETS.iter().map(|p| p.name))]
+#[divan::bench(args = presets::PRESETS.iter().map(|p| p.name), sample_count = 20, max_time = 3)]
 fn lane(bencher: divan::Bencher<'_, '_>, name: &str) {
     let policy = presets::by_name(name).expect("bundled");
     let knobs = policy.defaults();
