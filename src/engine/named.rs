@@ -220,6 +220,9 @@ impl Run<'_> {
     /// Lands what was worked out in the background and is ready by now: it changes what it saw, and what was said
     /// since stands behind that.
     pub(super) fn land_delayed(&mut self) {
+        if self.named.delayed.is_empty() {
+            return;
+        }
         let all = std::mem::take(&mut self.named.delayed);
         let (ready, later): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|d| d.lands_at <= self.step);

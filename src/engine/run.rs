@@ -278,10 +278,11 @@ impl<'a> Run<'a> {
     /// Tells the triggers what is the same during a step.
     fn note_step(&mut self) {
         self.rejected = 0;
-        let model = self.case.model_at(self.step);
         let call = f64::from(self.call_in_turn());
         let moment = &mut self.triggers.moment;
-        moment.set_model(self.model_window, model);
+        if self.model_window.is_some() {
+            moment.set_model(self.model_window, self.case.model_at(self.step));
+        }
         moment.set(Quantity::Call, call);
         moment.set(Quantity::Attempt, 0.0);
         moment.set(Quantity::Window, self.case.windows.at(self.step).as_f64());
