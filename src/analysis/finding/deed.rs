@@ -2,9 +2,13 @@
 
 use super::{Finding, FindingKind, Seen, times};
 use crate::engine::{Did, Event, Fate};
+use crate::units::Tokens;
 
 /// Compactions before neighbouring calls that make a policy thrash.
 const THRASH: usize = 3;
+
+/// What leaves less than one part in so many is as good as nothing.
+const LEAST_LEFT: u64 = 20;
 
 /// The events that satisfy something, as a finding of the first with how many there are.
 fn found(
@@ -29,14 +33,37 @@ fn found(
 }
 
 pub(super) fn wiped(seen: &Seen<'_>) -> Option<Finding> {
-    let is_wipe = |e: &Event| e.did == Did::Removed && e.left == 0 && e.n_messages() > 0;
+    // Without a summary in its place; instructions that every call carries are no part of the conversation.
+    let overhead = seen.case.ledger.overhead;
+    let is_wipe = |e: &Event| {
+        let said = |tokens: Tokens| tokens - overhead;
+        let is_all = e.left == 0 || said(e.after).0 * LEAST_LEFT < said(e.before).0;
+        e.did == Did::Removed && e.request.is_none() && is_all && e.n_messages() > 0
+    };
     found(seen, FindingKind::Wiped, is_wipe, |e, n| {
         format!(
-            "`{}` leaves nothing of the conversation ({}; {} messages, {} tokens the first time).",
+            "`{}` leaves next to nothing of the conversation, and no summary ({}; {} \u{2192} {} tokens the first time).",
             e.stage,
             times(n),
-            e.n_messages(),
-            e.before.short()
+            e.before.short(),
+            e.after.short()
+        )
+    })
+}
+
+/// A summary that costs a request and saves less than a fiftieth.
+pub(super) fn in_vain(seen: &Seen<'_>) -> Option<Finding> {
+    let is_vain = |e: &Event| {
+        let saved = e.before - e.after;
+        e.did == Did::Removed && e.request.is_some() && saved.0 * 50 < e.before.0
+    };
+    found(seen, FindingKind::InVain, is_vain, |e, n| {
+        format!(
+            "`{}` pays for a summary that saves next to nothing ({}; {} \u{2192} {} tokens the first time).",
+            e.stage,
+            times(n),
+            e.before.short(),
+            e.after.short()
         )
     })
 }

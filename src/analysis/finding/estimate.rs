@@ -74,7 +74,7 @@ fn missed(seen: &Seen<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'static 
         ),
         (
             "CJK text",
-            has_cjk(seen) && said("user", &cjk) * 2 < truly(&cjk),
+            has_cjk(seen) && said("user", &cjk) * 3 < truly(&cjk) * 2,
         ),
     ];
     checks

@@ -37,6 +37,8 @@ pub enum FindingKind {
     OrphanedPairs,
     /// The person's first request is gone, or survives only in a summary.
     InstructionLost,
+    /// A summary was paid for and saved next to nothing.
+    InVain,
     /// The context grew.
     Grew,
     /// It compacts before call after call.
@@ -61,6 +63,7 @@ impl FindingKind {
             Self::UnhandledOverflow => "unhandled_overflow",
             Self::OrphanedPairs => "orphaned_pairs",
             Self::InstructionLost => "instruction_lost",
+            Self::InVain => "in_vain",
             Self::Grew => "grew",
             Self::Thrashing => "thrashing",
             Self::NoOp => "no_op",
@@ -90,6 +93,7 @@ const DETECTORS: &[Detector] = &[
     pressure::unhandled,
     deed::orphans,
     deed::instruction_lost,
+    deed::in_vain,
     deed::grew,
     deed::thrashing,
     deed::no_op,

@@ -34,6 +34,7 @@ pub(super) fn tone(kind: FindingKind) -> Tone {
         | FindingKind::UnhandledOverflow
         | FindingKind::OrphanedPairs => Tone::Bad,
         FindingKind::InstructionLost
+        | FindingKind::InVain
         | FindingKind::Grew
         | FindingKind::Thrashing
         | FindingKind::NoOp
