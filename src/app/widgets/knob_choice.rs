@@ -5,6 +5,9 @@ use super::knob_spec::{KnobResponse, KnobSpec};
 use crate::app::theme::space;
 use egui::{Align, ComboBox, Layout, Ui};
 
+/// Letters of a choice that need little room.
+const SHORT: usize = 4;
+
 /// Shows a knob that is one of `choices`, by their index.
 pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> KnobResponse {
     let mut out = KnobResponse::default();
@@ -20,8 +23,10 @@ pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> Knob
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let name = choices.get(chosen).map_or("?", String::as_str);
+                // A switch leaves its long name the room.
+                let is_short = choices.iter().all(|choice| choice.len() <= SHORT);
                 let combo = ComboBox::from_id_salt("choice")
-                    .width(96.0)
+                    .width(if is_short { 56.0 } else { 96.0 })
                     .selected_text(name)
                     .truncate();
                 let shown = combo.show_ui(ui, |ui| {
