@@ -3,14 +3,16 @@
 //! [`Run::poll`] goes on until a summary is wanted or everything is done; [`Run::provide`] answers. [`drive`] does
 //! both with an [`Answer`]; [`simulate`] answers with text of the predicted size. There is no other way to run.
 
+mod account;
+mod call;
+
 use super::budget::Budget;
 use super::clock::Clock;
 use super::estimator::Estimator;
-use super::event::{Did, Event};
 use super::expr::{Expr, Quantity};
 use super::named::{Named, Talk};
-use super::outcome::{Idle, Outcome, Sample};
-use super::plan::{self, Asked, Edit, Plan};
+use super::outcome::{Idle, Outcome};
+use super::plan::{self, Asked, Plan};
 use super::rewrite::NamedWindow;
 use super::stages::{Action, Hook, Mutates};
 use super::trigger::Triggers;
@@ -228,23 +230,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn failed(&mut self, stage: usize, why: String) {
-        self.idle(Idle::Failed);
-        match self
-            .failures
-            .iter_mut()
-            .find(|f| f.stage == stage && f.why == why)
-        {
-            Some(failure) => failure.count += 1,
-            None => self.failures.push(Failure {
-                stage,
-                why,
-                first: self.step,
-                count: 1,
-            }),
-        }
-    }
-
     /// Notes why a stage did nothing; the weightiest reason of the run is told.
     pub(super) fn idle(&mut self, why: Idle) {
         self.outcome.idle = self.outcome.idle.max(Some(why));
@@ -295,22 +280,6 @@ impl<'a> Run<'a> {
     pub(super) fn call_in_turn(&self) -> u32 {
         let calls = &self.case.index.call_in_turn;
         calls.get(self.step).copied().unwrap_or(0)
-    }
-
-    /// Messages of the history up to this index join the context, each result past the stages for results.
-    fn append(&mut self, end: usize) {
-        let is_for_results = |idx: usize| self.triggers.stage(idx).at == Hook::ToolResult;
-        if !(0..self.triggers.len()).any(is_for_results) {
-            self.working.append_history(end);
-            return;
-        }
-        for message in self.working.context.messages_end..end {
-            let before = self.working.live.len();
-            self.working.append_history(message + 1);
-            if self.working.live.len() > before {
-                self.on_result();
-            }
-        }
     }
 
     /// Runs the stages of a hook from `first` on, until one asks.
@@ -408,169 +377,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn apply(&mut self, idx: usize, edit: Edit, request: Option<(Tokens, Tokens)>) {
-        let event = self.outcome.events.len() as u32;
-        self.mutate(idx);
-        let before = self.working.tokens();
-        let messages = edit.messages(&self.working);
-        edit.apply(&mut self.working, event);
-        self.triggers.fired(idx, self.step);
-        self.acted = true;
-        self.outcome.compactions += 1;
-        self.outcome.events.push(Event {
-            step: self.step,
-            stage: self.triggers.stage(idx).id.clone(),
-            action: self.triggers.stage(idx).action.name(),
-            cause: self.triggers.cause(idx),
-            before,
-            after: self.working.tokens(),
-            messages,
-            request,
-            did: Did::Removed,
-            orphans: 0,
-            left: self.working.spoken(),
-            log: Vec::new(),
-        });
-    }
-
-    /// A stage only says something.
-    fn tell(&mut self, idx: usize, line: String) {
-        let tokens = self.working.tokens();
-        self.triggers.tried(idx, self.step);
-        self.outcome.events.push(Event {
-            step: self.step,
-            stage: self.triggers.stage(idx).id.clone(),
-            action: self.triggers.stage(idx).action.name(),
-            cause: self.triggers.cause(idx),
-            before: tokens,
-            after: tokens,
-            messages: Vec::new(),
-            request: None,
-            did: Did::Told,
-            orphans: 0,
-            left: self.working.spoken(),
-            log: vec![line],
-        });
-    }
-
-    /// A stage is about to change what there is. A view leaves what is kept as it was; what is kept later is made of
-    /// what that stage saw, an earlier stage's view included.
-    pub(super) fn mutate(&mut self, idx: usize) {
-        match self.triggers.stage(idx).mutates {
-            Mutates::View => {
-                self.store
-                    .get_or_insert_with(|| Box::new(self.working.clone()));
-            }
-            Mutates::Store => self.store = None,
-        }
-    }
-
-    fn call(&mut self) {
-        if let Some(view) = self.rejected_view.take()
-            && !self.acted
-        {
-            self.store = Some(Box::new(std::mem::replace(&mut self.working, *view)));
-        }
-        let used = self.working.tokens();
-        let pressure = self.budget().pressure(used);
-        let may_retry = self.rejected == 0 || (self.acted && self.rejected < MOST_TRIES);
-        if pressure.0 > 1.0 && may_retry {
-            self.outcome.overflows += usize::from(self.rejected == 0);
-            self.outcome.tokens_rejected += used;
-            self.rejected += 1;
-            self.acted = false;
-            let attempt = f64::from(self.rejected);
-            self.triggers.moment.set(Quantity::Attempt, attempt);
-            if let Some(store) = self.store.take() {
-                let view = std::mem::replace(&mut self.working, *store);
-                self.rejected_view = Some(Box::new(view));
-            }
-            self.phase = Phase::Stages(Hook::OverflowError, 0);
-            return;
-        }
-        let budget = self.budget();
-        self.outcome.samples.push(Sample {
-            step: self.step,
-            turn: self.turn(self.step).unwrap_or(0),
-            window: budget.window,
-            metered: self.working.metered(),
-            tokens: used,
-            pressure,
-            believed: self.triggers.believed(self.step, &self.working, budget),
-            overflows: self.rejected > 0,
-            by_kind: self.working.by_kind(),
-        });
-        if self.until == Some(self.step) {
-            self.phase = Phase::Done;
-            return;
-        }
-        self.back_to_store();
-        self.append_answer();
-        self.acted = false;
-        self.phase = Phase::Stages(Hook::AfterCall, 0);
-    }
-
-    /// What only the call saw is forgotten.
-    fn back_to_store(&mut self) {
-        if let Some(store) = self.store.take() {
-            self.working = *store;
-        }
-    }
-
-    /// The messages that this step's model wrote join the context.
-    fn append_answer(&mut self) {
-        let session = &self.case.session;
-        let start = self.working.context.messages_end;
-        let answer = session.messages[start..]
-            .iter()
-            .take_while(|m| m.step == Some(self.step))
-            .count();
-        self.working.append_history(start + answer);
-    }
-
     fn leave(&mut self) {
         self.step += 1;
         self.resumed = false;
         self.phase = Phase::Enter;
-    }
-
-    fn finish(&mut self) -> Outcome {
-        let mut outcome = std::mem::take(&mut self.outcome);
-        outcome.context = std::mem::take(&mut self.working.context);
-        if outcome.compactions > 0 {
-            outcome.idle = None;
-        }
-        for Failure {
-            stage,
-            why,
-            first,
-            count,
-        } in &self.failures
-        {
-            let often = if *count == 1 {
-                String::new()
-            } else {
-                format!(" (and {} times more)", count - 1)
-            };
-            let id = &self.triggers.stage(*stage).id;
-            outcome.warnings.push(format!(
-                "call {}: {id} was not done: {why}{often}",
-                first + 1
-            ));
-        }
-        let is_full = |window: &Tokens| *window <= self.output_reserve;
-        let full = self
-            .case
-            .windows
-            .per_step
-            .iter()
-            .filter(|w| is_full(w))
-            .count();
-        if full > 0 {
-            outcome.warnings.push(format!(
-                "the output reserve leaves no room in the window at {full} calls"
-            ));
-        }
-        outcome
     }
 }

@@ -1,0 +1,111 @@
+//! What a run writes down of what its stages did: events, failures, and the outcome at its end.
+
+use super::{Failure, Run};
+use crate::engine::event::{Did, Event};
+use crate::engine::outcome::{Idle, Outcome};
+use crate::engine::plan::Edit;
+use crate::units::Tokens;
+
+impl Run<'_> {
+    pub(super) fn failed(&mut self, stage: usize, why: String) {
+        self.idle(Idle::Failed);
+        match self
+            .failures
+            .iter_mut()
+            .find(|f| f.stage == stage && f.why == why)
+        {
+            Some(failure) => failure.count += 1,
+            None => self.failures.push(Failure {
+                stage,
+                why,
+                first: self.step,
+                count: 1,
+            }),
+        }
+    }
+
+    pub(super) fn apply(&mut self, idx: usize, edit: Edit, request: Option<(Tokens, Tokens)>) {
+        let event = self.outcome.events.len() as u32;
+        self.mutate(idx);
+        let before = self.working.tokens();
+        let messages = edit.messages(&self.working);
+        edit.apply(&mut self.working, event);
+        self.triggers.fired(idx, self.step);
+        self.acted = true;
+        self.outcome.compactions += 1;
+        self.outcome.events.push(Event {
+            step: self.step,
+            stage: self.triggers.stage(idx).id.clone(),
+            action: self.triggers.stage(idx).action.name(),
+            cause: self.triggers.cause(idx),
+            before,
+            after: self.working.tokens(),
+            messages,
+            request,
+            did: Did::Removed,
+            orphans: 0,
+            left: self.working.spoken(),
+            log: Vec::new(),
+        });
+    }
+
+    /// A stage only says something.
+    pub(super) fn tell(&mut self, idx: usize, line: String) {
+        let tokens = self.working.tokens();
+        self.triggers.tried(idx, self.step);
+        self.outcome.events.push(Event {
+            step: self.step,
+            stage: self.triggers.stage(idx).id.clone(),
+            action: self.triggers.stage(idx).action.name(),
+            cause: self.triggers.cause(idx),
+            before: tokens,
+            after: tokens,
+            messages: Vec::new(),
+            request: None,
+            did: Did::Told,
+            orphans: 0,
+            left: self.working.spoken(),
+            log: vec![line],
+        });
+    }
+
+    pub(super) fn finish(&mut self) -> Outcome {
+        let mut outcome = std::mem::take(&mut self.outcome);
+        outcome.context = std::mem::take(&mut self.working.context);
+        if outcome.compactions > 0 {
+            outcome.idle = None;
+        }
+        for Failure {
+            stage,
+            why,
+            first,
+            count,
+        } in &self.failures
+        {
+            let often = if *count == 1 {
+                String::new()
+            } else {
+                format!(" (and {} times more)", count - 1)
+            };
+            let id = &self.triggers.stage(*stage).id;
+            outcome.warnings.push(format!(
+                "call {}: {id} was not done: {why}{often}",
+                first + 1
+            ));
+        }
+        let is_full = |window: &Tokens| *window <= self.output_reserve;
+        let full = self
+            .case
+            .windows
+            .per_step
+            .iter()
+            .filter(|w| is_full(w))
+            .count();
+        if full > 0 {
+            outcome.warnings.push(format!(
+                "the output reserve leaves no room in the window at {full} calls"
+            ));
+        }
+        outcome
+    }
+}

@@ -1,0 +1,99 @@
+//! One model call of a run: what joins the context before and after it, whether it fits, and what only it sees.
+
+use super::{MOST_TRIES, Phase, Run};
+use crate::engine::expr::Quantity;
+use crate::engine::outcome::Sample;
+use crate::engine::stages::{Hook, Mutates};
+
+impl Run<'_> {
+    pub(super) fn call(&mut self) {
+        if let Some(view) = self.rejected_view.take()
+            && !self.acted
+        {
+            self.store = Some(Box::new(std::mem::replace(&mut self.working, *view)));
+        }
+        let used = self.working.tokens();
+        let pressure = self.budget().pressure(used);
+        let may_retry = self.rejected == 0 || (self.acted && self.rejected < MOST_TRIES);
+        if pressure.0 > 1.0 && may_retry {
+            self.outcome.overflows += usize::from(self.rejected == 0);
+            self.outcome.tokens_rejected += used;
+            self.rejected += 1;
+            self.acted = false;
+            let attempt = f64::from(self.rejected);
+            self.triggers.moment.set(Quantity::Attempt, attempt);
+            if let Some(store) = self.store.take() {
+                let view = std::mem::replace(&mut self.working, *store);
+                self.rejected_view = Some(Box::new(view));
+            }
+            self.phase = Phase::Stages(Hook::OverflowError, 0);
+            return;
+        }
+        let budget = self.budget();
+        self.outcome.samples.push(Sample {
+            step: self.step,
+            turn: self.turn(self.step).unwrap_or(0),
+            window: budget.window,
+            metered: self.working.metered(),
+            tokens: used,
+            pressure,
+            believed: self.triggers.believed(self.step, &self.working, budget),
+            overflows: self.rejected > 0,
+            by_kind: self.working.by_kind(),
+        });
+        if self.until == Some(self.step) {
+            self.phase = Phase::Done;
+            return;
+        }
+        self.back_to_store();
+        self.append_answer();
+        self.acted = false;
+        self.phase = Phase::Stages(Hook::AfterCall, 0);
+    }
+
+    /// What only the call saw is forgotten.
+    fn back_to_store(&mut self) {
+        if let Some(store) = self.store.take() {
+            self.working = *store;
+        }
+    }
+
+    /// A stage is about to change what there is. A view leaves what is kept as it was; what is kept later is made of
+    /// what that stage saw, an earlier stage's view included.
+    pub(in crate::engine) fn mutate(&mut self, idx: usize) {
+        match self.triggers.stage(idx).mutates {
+            Mutates::View => {
+                self.store
+                    .get_or_insert_with(|| Box::new(self.working.clone()));
+            }
+            Mutates::Store => self.store = None,
+        }
+    }
+
+    /// The messages that this step's model wrote join the context.
+    fn append_answer(&mut self) {
+        let session = &self.case.session;
+        let start = self.working.context.messages_end;
+        let answer = session.messages[start..]
+            .iter()
+            .take_while(|m| m.step == Some(self.step))
+            .count();
+        self.working.append_history(start + answer);
+    }
+
+    /// Messages of the history up to this index join the context, each result past the stages for results.
+    pub(super) fn append(&mut self, end: usize) {
+        let is_for_results = |idx: usize| self.triggers.stage(idx).at == Hook::ToolResult;
+        if !(0..self.triggers.len()).any(is_for_results) {
+            self.working.append_history(end);
+            return;
+        }
+        for message in self.working.context.messages_end..end {
+            let before = self.working.live.len();
+            self.working.append_history(message + 1);
+            if self.working.live.len() > before {
+                self.on_result();
+            }
+        }
+    }
+}
