@@ -1,5 +1,7 @@
 //! Does what was asked for: the one place where commands change the window, start work and touch the system.
 
+mod selection;
+
 use super::background::{self, Background};
 use super::command::Command;
 use super::document::{Document, Origin};
@@ -9,7 +11,7 @@ use super::managed_export::Export;
 use super::policies::NONE;
 use super::runs::resumes;
 use super::state::{Config, LaneConfig, MAX_LANES, Selection, View, lane};
-use super::{App, dropped, twin, wording};
+use super::{App, dropped, twin};
 use crate::exec::{self, LoadOptions};
 use crate::presets::native;
 use crate::tokens;
@@ -209,42 +211,6 @@ impl App {
         }
     }
 
-    /// Looks at a call: with it at the heaviest message that entered there.
-    fn select_step(&mut self, step: usize) {
-        let Some(document) = &self.document else {
-            return;
-        };
-        let step = step.min(document.last_step());
-        self.selection.step = step;
-        self.selection.event = None;
-        self.view.unfolded.clear();
-        let ledger = match self.derived.runs() {
-            Some(runs) if runs.document == document.id => &runs.case.ledger,
-            _ => &document.loaded.case.ledger,
-        };
-        if let Some((message, _)) = document.biggest_growth(ledger, step) {
-            self.selection.message = Some(message);
-            self.view.detail.page = 0;
-        }
-        // The lanes show where they differ, the table the message.
-        self.once.reveals_frontier = true;
-        self.once.reveals_event = true;
-        self.once.reveals_message = true;
-    }
-
-    /// Looks at what a lane's policy did: at its call, too.
-    fn select_event(&mut self, lane: usize, event: usize) {
-        let runs = self.derived.runs();
-        let found = runs.and_then(|runs| runs.lanes.get(lane)?.outcome.events.get(event));
-        if let Some(step) = found.map(|event| event.step) {
-            self.select_step(step);
-            self.selection.lane = Some(lane);
-            self.selection.event = Some((lane, event));
-            // It is under the pointer already.
-            self.once.reveals_event = false;
-        }
-    }
-
     /// Places a restart mark before a call, or takes it away; says so where nothing comes of it.
     fn toggle_restart(&mut self, step: usize) {
         let Some(document) = &self.document else {
@@ -264,64 +230,6 @@ impl App {
             self.toasts.info(
                 "Restart mark placed. No lane's policy does anything when it is started again.",
             );
-        }
-    }
-
-    /// Looks at a message: at the first call that saw it, where the one that is looked at came before.
-    fn select_message(&mut self, message: usize) {
-        let Some(document) = &self.document else {
-            return;
-        };
-        if message < document.facts.len() {
-            self.selection.step = document.step_that_shows(message, self.selection.step);
-            self.selection.message = Some(message);
-            self.view.detail.page = 0;
-            self.view.tab = super::state::Tab::Messages;
-            self.view.unfolded.insert(message as u32);
-            self.once.reveals_message = true;
-        }
-    }
-
-    fn go_to_message(&mut self, number: usize) {
-        let Some(n) = self.document.as_ref().map(|d| d.facts.len()) else {
-            return;
-        };
-        self.view.jump.clear();
-        if n == 0 {
-            return;
-        }
-        let message = number.clamp(1, n) - 1;
-        if message + 1 != number {
-            let shown = wording::number(message);
-            let said = format!("There are {n} messages: showing message {shown}.");
-            self.toasts.info(said);
-        } else if !self.derived.order().contains(&(message as u32)) {
-            self.toasts
-                .info("The filter hides this message from the table.");
-        }
-        self.select_message(message);
-    }
-
-    fn unfold(&mut self, first: u32, last: u32) {
-        let before = self.view.unfolded.len();
-        self.view.unfolded.retain(|m| !(first..=last).contains(m));
-        if self.view.unfolded.len() == before {
-            self.view.unfolded.insert(first);
-        }
-    }
-
-    fn travel(&mut self, is_back: bool) {
-        let config = if is_back {
-            self.history.undo(&self.config)
-        } else {
-            self.history.redo(&self.config)
-        };
-        if let Some(config) = config {
-            self.config = config;
-            self.selection.lane = self
-                .selection
-                .lane
-                .map(|l| l.min(self.config.lanes.len() - 1));
         }
     }
 

@@ -1,0 +1,100 @@
+//! What is selected: a call, an event, a message, and what must unfold to show it.
+
+use crate::app::state::Tab;
+use crate::app::{App, wording};
+
+impl App {
+    /// Looks at a call: with it at the heaviest message that entered there.
+    pub(super) fn select_step(&mut self, step: usize) {
+        let Some(document) = &self.document else {
+            return;
+        };
+        let step = step.min(document.last_step());
+        self.selection.step = step;
+        self.selection.event = None;
+        self.view.unfolded.clear();
+        let ledger = match self.derived.runs() {
+            Some(runs) if runs.document == document.id => &runs.case.ledger,
+            _ => &document.loaded.case.ledger,
+        };
+        if let Some((message, _)) = document.biggest_growth(ledger, step) {
+            self.selection.message = Some(message);
+            self.view.detail.page = 0;
+        }
+        // The lanes show where they differ, the table the message.
+        self.once.reveals_frontier = true;
+        self.once.reveals_event = true;
+        self.once.reveals_message = true;
+    }
+
+    /// Looks at what a lane's policy did: at its call, too.
+    pub(super) fn select_event(&mut self, lane: usize, event: usize) {
+        let runs = self.derived.runs();
+        let found = runs.and_then(|runs| runs.lanes.get(lane)?.outcome.events.get(event));
+        if let Some(step) = found.map(|event| event.step) {
+            self.select_step(step);
+            self.selection.lane = Some(lane);
+            self.selection.event = Some((lane, event));
+            // It is under the pointer already.
+            self.once.reveals_event = false;
+        }
+    }
+
+    /// Looks at a message: at the first call that saw it, where the one that is looked at came before.
+    pub(super) fn select_message(&mut self, message: usize) {
+        let Some(document) = &self.document else {
+            return;
+        };
+        if message < document.facts.len() {
+            self.selection.step = document.step_that_shows(message, self.selection.step);
+            self.selection.message = Some(message);
+            self.view.detail.page = 0;
+            self.view.tab = Tab::Messages;
+            self.view.unfolded.insert(message as u32);
+            self.once.reveals_message = true;
+        }
+    }
+
+    pub(super) fn go_to_message(&mut self, number: usize) {
+        let Some(n) = self.document.as_ref().map(|d| d.facts.len()) else {
+            return;
+        };
+        self.view.jump.clear();
+        if n == 0 {
+            return;
+        }
+        let message = number.clamp(1, n) - 1;
+        if message + 1 != number {
+            let shown = wording::number(message);
+            let said = format!("There are {n} messages: showing message {shown}.");
+            self.toasts.info(said);
+        } else if !self.derived.order().contains(&(message as u32)) {
+            self.toasts
+                .info("The filter hides this message from the table.");
+        }
+        self.select_message(message);
+    }
+
+    pub(super) fn unfold(&mut self, first: u32, last: u32) {
+        let before = self.view.unfolded.len();
+        self.view.unfolded.retain(|m| !(first..=last).contains(m));
+        if self.view.unfolded.len() == before {
+            self.view.unfolded.insert(first);
+        }
+    }
+
+    pub(super) fn travel(&mut self, is_back: bool) {
+        let config = if is_back {
+            self.history.undo(&self.config)
+        } else {
+            self.history.redo(&self.config)
+        };
+        if let Some(config) = config {
+            self.config = config;
+            self.selection.lane = self
+                .selection
+                .lane
+                .map(|l| l.min(self.config.lanes.len() - 1));
+        }
+    }
+}
