@@ -29,6 +29,7 @@ fn main() -> ExitCode {
                 output_reserve: args.output_reserve,
                 counter: Some(args.load.counter.name),
                 restarts: args.restarts,
+                errors: args.errors,
                 ..Options::default()
             };
             let done = options

@@ -4,9 +4,9 @@ mod common;
 
 use common::{Talk, case, text};
 use plimsoll::analysis::{Finding, FindingKind, findings};
-use plimsoll::engine::{Case, simulate};
+use plimsoll::engine::{Case, ProviderError, simulate};
 use plimsoll::presets;
-use plimsoll::session::Role;
+use plimsoll::session::{Body, Role};
 
 /// What a preset shows over a session, at its defaults but for these.
 fn found(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Finding> {
@@ -115,6 +115,108 @@ fn a_request_that_survives_only_in_a_summary_is_named() {
         .find(|f| f.kind == FindingKind::InstructionLost);
     assert!(
         lost.is_some_and(|f| f.text.contains("only as far as a summary")),
+        "{found:?}"
+    );
+}
+
+/// The same session with an error of the provider at one call.
+fn with_error(case: &Case, step: usize, name: &str) -> Case {
+    let text = presets::provider_error(name).expect("a known error").into();
+    case.with_errors(&[ProviderError { step, text }])
+}
+
+#[test]
+fn history_given_up_for_an_unrelated_error_is_named_with_the_error() {
+    let plain = case(&Talk::turns(6, 2, 40), 200_000);
+    let missing = with_error(&plain, 9, "model_not_found");
+    let cow = found(&missing, "cowagent", &[]);
+    let unrelated = cow
+        .iter()
+        .find(|f| f.kind == FindingKind::UnrelatedError)
+        .unwrap_or_else(|| panic!("{cow:?}"));
+    assert_eq!(unrelated.step, 9);
+    assert!(
+        unrelated.text.contains("model 'xyz' not found"),
+        "{unrelated:?}"
+    );
+    assert!(kinds(&cow).contains(&FindingKind::GivesUp), "{cow:?}");
+
+    let parameter = with_error(&plain, 9, "bad_max_tokens");
+    for preset in ["picoclaw", "picoclaw-before"] {
+        let claw = found(&parameter, preset, &[]);
+        let kinds = kinds(&claw);
+        assert!(
+            kinds.contains(&FindingKind::UnrelatedError),
+            "{preset}: {claw:?}"
+        );
+    }
+}
+
+#[test]
+fn an_error_that_passes_costs_no_history() {
+    let plain = case(&Talk::turns(6, 2, 40), 200_000);
+    for (preset, error) in [
+        ("cowagent", "timeout"),
+        ("picoclaw", "timeout"),
+        ("picoclaw-before", "timeout"),
+        ("baseagent", "rate_limit"),
+    ] {
+        let found = found(&with_error(&plain, 9, error), preset, &[]);
+        let kinds = kinds(&found);
+        assert!(
+            !kinds.contains(&FindingKind::UnrelatedError) && !kinds.contains(&FindingKind::GivesUp),
+            "{preset}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_summary_that_its_successor_was_not_shown_is_named() {
+    // More than ten messages are summarized in two halves, and neither half is given the summary before.
+    let plain = case(&Talk::turns(60, 0, 0), 200_000);
+    let claw = found(&plain, "picoclaw", &[]);
+    assert!(
+        kinds(&claw).contains(&FindingKind::SummaryForgotten),
+        "{claw:?}"
+    );
+    // BaseAgent's own are among what it summarizes.
+    let base = found(
+        &case(&Talk::turns(16, 5, 600), 200_000),
+        "baseagent",
+        &[("model_context_limit", 60_000.0)],
+    );
+    assert!(
+        !kinds(&base).contains(&FindingKind::SummaryForgotten),
+        "{base:?}"
+    );
+}
+
+#[test]
+fn a_list_cut_in_the_middle_of_an_item_is_named() {
+    let mut talk = Talk::new();
+    talk.turn(0, 0);
+    let item = format!("{{\"line\": \"{}\"}}", "word ".repeat(4_000));
+    let call = Body::ToolCall {
+        call: "c".into(),
+        tool: "list".into(),
+        arguments: "{}".into(),
+    };
+    let result = Body::ToolResult {
+        call: "c".into(),
+        tool: "list".into(),
+        is_error: false,
+        text: format!("[{item}, {item}, {item}]").into(),
+    };
+    talk.message(Role::Assistant, vec![common::part(call)]);
+    talk.message(Role::Tool, vec![common::part(result)]);
+    talk.message(Role::Assistant, vec![text("Done.")]);
+    let found = found(
+        &case(&talk, 200_000),
+        "digitorn",
+        &[("max_tokens", 16_000.0)],
+    );
+    assert!(
+        kinds(&found).contains(&FindingKind::BrokenJson),
         "{found:?}"
     );
 }

@@ -133,6 +133,7 @@ impl Scene {
             turn_starts: &self.turns,
             recorded_compactions: &self.compactions,
             restarts: &[],
+            errors: &[],
             selected: self.selected,
             corner: 0.0,
             hover_text: &|_| {

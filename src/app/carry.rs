@@ -73,6 +73,7 @@ impl App {
             Command::CopyAsCommand => self.copy_as_command(ctx),
             Command::CopyConfig(lane) => self.copy_config(ctx, lane),
             Command::ToggleRestart(step) => self.toggle_restart(step),
+            Command::SetError(step, text) => self.config.set_error(step, text),
             command => {
                 edit_config(&mut self.config, command.clone());
                 self.export_command(ctx, command);
@@ -144,9 +145,11 @@ impl App {
             // Set by hand for another session's model and calls.
             self.config.window = None;
             self.config.restarts.clear();
+            self.config.errors.clear();
         }
         let n_steps = document.session().steps.len();
         self.config.restarts.retain(|step| *step < n_steps);
+        self.config.errors.retain(|error| error.step < n_steps);
         self.history = super::History::new(self.config.clone());
         let View {
             axis, area, tab, ..

@@ -8,6 +8,7 @@ use crate::app::plots::timeline::Axis;
 use crate::app::state::{Area, Detail, Tab};
 use crate::units::Tokens;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A wish.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +61,8 @@ pub enum Command {
     SetCounter(&'static str),
     /// Place a restart mark before this call, or take it away.
     ToggleRestart(usize),
+    /// Have the provider answer this call with an error first; none takes that away.
+    SetError(usize, Option<Arc<str>>),
     /// Take back the last change.
     Undo,
     /// Do again what was taken back.

@@ -118,8 +118,11 @@ mod tests {
             request: None,
             did,
             orphans: 0,
+            forgotten: 0,
             left: 0,
             log: log.iter().map(|&line| line.to_owned()).collect(),
+            files: Vec::new(),
+            error: None,
         }
     }
 

@@ -143,8 +143,11 @@ mod tests {
             request: None,
             did,
             orphans: 0,
+            forgotten: 0,
             left: 2,
             log: Vec::new(),
+            files: Vec::new(),
+            error: None,
         }
     }
 

@@ -98,6 +98,9 @@ impl App {
         config.restarts.clone_from(&options.restarts);
         config.restarts.sort_unstable();
         config.restarts.dedup();
+        for error in &options.errors {
+            config.set_error(error.step, Some(Arc::clone(&error.text)));
+        }
         let mut app = Self {
             work: options.work,
             policies: Policies::new(&options.lanes),

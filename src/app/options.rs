@@ -3,7 +3,7 @@
 use crate::app::knobs::{self, KnobKey, KnobSettings};
 use crate::app::latest::Where;
 use crate::app::state::MAX_LANES;
-use crate::engine::{KnobValues, Policy};
+use crate::engine::{KnobValues, Policy, ProviderError};
 use crate::units::Tokens;
 use egui::{ThemePreference, Vec2, vec2};
 use std::path::PathBuf;
@@ -35,6 +35,8 @@ pub struct Options {
     pub counter: Option<&'static str>,
     /// Calls before which the program is taken to have been started again (indices).
     pub restarts: Vec<usize>,
+    /// Errors of the provider at calls.
+    pub errors: Vec<ProviderError>,
     /// Where loading and replaying happen.
     pub work: Where,
 }
@@ -131,6 +133,7 @@ impl Default for Options {
             knobs: KnobSettings::new(),
             counter: None,
             restarts: Vec::new(),
+            errors: Vec::new(),
             work: Where::AsNeeded,
         }
     }

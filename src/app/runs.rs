@@ -7,7 +7,8 @@ use crate::app::policies;
 use crate::app::state::{Config, Selection, numbered};
 use crate::app::wording;
 use crate::engine::{
-    Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Policy, recorded, simulate,
+    Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Policy, Stage,
+    recorded, simulate,
 };
 use crate::presets::models;
 use crate::tokens::TokenLedger;
@@ -90,6 +91,13 @@ pub fn resumes(policy: &Policy) -> bool {
     policy.stages.iter().any(|stage| stage.at == Hook::Resume)
 }
 
+/// Whether a policy reads the words of a provider's errors.
+pub fn reads_errors(policy: &Policy) -> bool {
+    let reads =
+        |stage: &Stage| stage.at == Hook::OverflowError && matches!(stage.action, Action::Named(_));
+    policy.stages.iter().any(reads)
+}
+
 fn mark(event: &Event) -> (usize, String) {
     let (before, after) = (wording::short(event.before), wording::short(event.after));
     (event.step, format!("{} {before} → {after}", event.action))
@@ -167,7 +175,9 @@ pub(super) fn run_all(
     let same_count = before.filter(|b| Arc::ptr_eq(&b.case.ledger, &ledger));
     let base = same_count.map_or(loaded, |b| &b.case);
     let case = base.with_ledger(ledger).with_windows(windows);
-    let case = case.with_restarts(&config.restarts);
+    let case = case
+        .with_restarts(&config.restarts)
+        .with_errors(&config.errors);
     let is_same_case = before.is_some_and(|b| {
         Arc::ptr_eq(&b.case.ledger, &case.ledger) && Arc::ptr_eq(&b.case.windows, &case.windows)
     });
@@ -207,7 +217,9 @@ fn run(
 ) -> Arc<LaneRun> {
     let knobs = knobs::values(&policy, settings);
     let same = before.and_then(|b| {
-        if resumes(&policy) && b.case.restarts != case.restarts {
+        let is_other =
+            b.case.errors != case.errors || (resumes(&policy) && b.case.restarts != case.restarts);
+        if is_other {
             return None;
         }
         b.lanes

@@ -5,9 +5,11 @@ use crate::app::knobs::KnobSettings;
 use crate::app::managed_export::Draft;
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
+use crate::engine::ProviderError;
 use crate::tokens;
 use crate::units::Tokens;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Lanes that fit beside each other.
 pub const MAX_LANES: usize = 6;
@@ -25,6 +27,8 @@ pub struct Config {
     pub counter: &'static str,
     /// Calls before which the program is taken to have been started again (indices, ascending).
     pub restarts: Vec<usize>,
+    /// Errors that the provider is taken to have answered calls with first, by step.
+    pub errors: Vec<ProviderError>,
 }
 
 /// One lane.
@@ -54,6 +58,7 @@ impl Config {
             window: None,
             counter: tokens::default_counter().name,
             restarts: Vec::new(),
+            errors: Vec::new(),
         }
     }
 
@@ -63,6 +68,20 @@ impl Config {
             Ok(at) => drop(self.restarts.remove(at)),
             Err(at) => self.restarts.insert(at, step),
         }
+    }
+
+    /// Places an error of the provider at a call, in the place of any that is there; nothing takes it away.
+    pub fn set_error(&mut self, step: usize, text: Option<Arc<str>>) {
+        self.errors.retain(|error| error.step != step);
+        self.errors
+            .extend(text.map(|text| ProviderError { step, text }));
+        self.errors.sort_by_key(|error| error.step);
+    }
+
+    /// The error at a call.
+    pub fn error_at(&self, step: usize) -> Option<&Arc<str>> {
+        let at = self.errors.iter().find(|error| error.step == step);
+        at.map(|error| &error.text)
     }
 
     /// The settings that a lane runs with: its own, else the shared ones.

@@ -3,6 +3,7 @@
 use crate::app::document::{Document, Origin};
 use crate::app::policies::Policies;
 use crate::app::runs::{LaneRun, Runs};
+use crate::presets::known_error;
 use crate::tokens;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -43,6 +44,14 @@ pub(super) fn command(document: &Document, runs: &Runs, policies: &Policies) -> 
     }
     for step in &runs.config.restarts {
         let _ = write!(line, " --restart {}", step + 1);
+    }
+    for error in &runs.config.errors {
+        let said = known_error(&error.text).map_or(&*error.text, |known| &known.name);
+        let _ = write!(
+            line,
+            " --error {}",
+            quoted(&format!("{}={said}", error.step + 1))
+        );
     }
     if runs.config.counter != tokens::default_counter().name {
         let _ = write!(line, " --counter {}", quoted(runs.config.counter));

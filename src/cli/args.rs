@@ -1,6 +1,8 @@
 //! Options that every verb knows, and the words they are made of.
 
+use crate::engine::ProviderError;
 use crate::exec::{LoadOptions, Loaded, load, load_stream};
+use crate::presets::{provider_error, provider_errors};
 use crate::tokens::{self, COUNTERS, Counter, Progress};
 use crate::units::Tokens;
 use anyhow::bail;
@@ -21,6 +23,7 @@ Options everywhere, before the verb or after it:
                        {}
   --conversation N     which conversation of a file that holds several, from 1
   --restart STEP       the agent's program was started again before this call; again for more
+  --error STEP=ERROR   the provider answers this call with an error first: a known one by its name, or its words in full
   --json               the result as JSON
   --no-state           keep no recent files or window layout
   --help, --version
@@ -96,6 +99,7 @@ fn expected(option: &str) -> &'static str {
         "--window" | "--output-reserve" => "a number of tokens such as 200000, 200k or 1M",
         "--counter" => "the name of a counter such as o200k_base",
         "--conversation" | "--at" | "--restart" => "a whole number from 1",
+        "--error" => "STEP=NAME such as 12=rate_limit, or STEP=WORDS",
         "--policy" => "the name of a preset such as truncate, or a FILE.toml",
         "--set" => "KNOB=NUMBER such as keep_recent=20",
         "--schedule" => "now or replay",
@@ -120,6 +124,8 @@ pub(super) struct Shared {
     pub(super) conversation: usize,
     /// Steps before which the program was started again (indices).
     pub(super) restarts: Vec<usize>,
+    /// Errors of the provider.
+    pub(super) errors: Vec<ProviderError>,
     /// Keep no state.
     pub(super) no_state: bool,
     /// Print JSON.
@@ -135,6 +141,7 @@ impl Shared {
             counter: tokens::default_counter(),
             conversation: 0,
             restarts: Vec::new(),
+            errors: Vec::new(),
             no_state: false,
             json: false,
         }
@@ -160,6 +167,7 @@ impl Shared {
             "--counter" => self.counter = counter(&words.value(option)?)?,
             "--conversation" => self.conversation = ordinal(option, &words.value(option)?)?,
             "--restart" => self.restarts.push(ordinal(option, &words.value(option)?)?),
+            "--error" => self.errors.push(error(option, &words.value(option)?)?),
             "--no-state" => self.no_state = true,
             "--json" => self.json = true,
             _ => return Ok(false),
@@ -189,7 +197,13 @@ impl Shared {
         if let Some(step) = self.restarts.iter().find(|step| **step >= steps) {
             bail!("--restart {}: the session has {steps} calls", step + 1);
         }
-        loaded.case = loaded.case.with_restarts(&self.restarts);
+        if let Some(error) = self.errors.iter().find(|error| error.step >= steps) {
+            bail!("--error {}: the session has {steps} calls", error.step + 1);
+        }
+        loaded.case = loaded
+            .case
+            .with_restarts(&self.restarts)
+            .with_errors(&self.errors);
         Ok(loaded)
     }
 }
@@ -221,6 +235,34 @@ pub(super) fn ordinal(option: &str, text: &str) -> anyhow::Result<usize> {
         Ok(n) if n > 0 => Ok(n - 1),
         _ => bail!("{option} {text}: give a whole number from 1"),
     }
+}
+
+/// An error of the provider at a call. One word is a name; what is no name is what the provider says.
+fn error(option: &str, text: &str) -> anyhow::Result<ProviderError> {
+    let known = || {
+        let names: Vec<_> = provider_errors().iter().map(|e| &*e.name).collect();
+        names.join(", ")
+    };
+    let Some((step, said)) = text.split_once('=') else {
+        bail!(
+            "{option} {text}: give STEP=NAME or STEP=WORDS; the names are {}",
+            known()
+        );
+    };
+    let step = ordinal(option, step)?;
+    let said = said.trim();
+    let words = match provider_error(said) {
+        Some(words) => words,
+        None if said.contains(char::is_whitespace) => said,
+        None => bail!(
+            "{option} {text}: no error is named {said:?}; there are {}, or give its words",
+            known()
+        ),
+    };
+    Ok(ProviderError {
+        step,
+        text: words.into(),
+    })
 }
 
 /// A number as people write it: `0.75`, `40000`, `40_000`, `40k`, `1.5M`.

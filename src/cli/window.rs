@@ -3,6 +3,7 @@
 use super::Invocation;
 use super::args::{Shared, Word, Words, unknown_option};
 use super::lanes::{Lane, LaneArgs};
+use crate::engine::ProviderError;
 use crate::exec::{LoadOptions, is_folder, must_exist};
 use crate::units::Tokens;
 use anyhow::bail;
@@ -37,6 +38,8 @@ pub struct WindowArgs {
     pub output_reserve: Option<Tokens>,
     /// Calls before which the program was started again (indices).
     pub restarts: Vec<usize>,
+    /// Errors of the provider at calls.
+    pub errors: Vec<ProviderError>,
     /// Read and write nothing of the program's own.
     pub no_state: bool,
 }
@@ -91,6 +94,7 @@ pub(super) fn parse(
         load,
         output_reserve,
         restarts: shared.restarts,
+        errors: shared.errors,
         no_state,
     }))
 }

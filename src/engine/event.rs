@@ -1,7 +1,9 @@
 //! What a run did, and why.
 
+use super::file::NewFile;
 use crate::units::Tokens;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One stage that acted.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,10 +28,16 @@ pub struct Event {
     pub did: Did,
     /// Calls and results that lost their partner in this event.
     pub orphans: usize,
+    /// Earlier summaries that are gone although what wrote the new one was not shown them.
+    pub forgotten: usize,
     /// Messages in the context afterwards, instructions excepted.
     pub left: usize,
     /// What the system itself logs or shows, in its own words.
     pub log: Vec<String>,
+    /// Files that it writes.
+    pub files: Vec<NewFile>,
+    /// The provider's error that it answers to, where a person placed one.
+    pub error: Option<Arc<str>>,
 }
 
 /// What came of a stage that ran.

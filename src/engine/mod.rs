@@ -13,6 +13,7 @@ mod estimator;
 mod event;
 mod executed;
 mod expr;
+mod file;
 mod index;
 mod merge;
 mod meter;
@@ -22,6 +23,7 @@ mod pieces;
 mod plan;
 mod policy;
 mod policy_toml;
+mod provider_error;
 mod recorded;
 mod request;
 mod rewrite;
@@ -36,15 +38,17 @@ mod working;
 
 pub use budget::{Budget, WindowPlan, WindowSource};
 pub use context::{Context, Dropped, Edited, Entry, EntryBody, Fate, Written};
-pub use context::{Marker, PartFate, PartFates};
+pub use context::{Left, Marker, PartFate, PartFates};
 pub use digest::digest;
 pub use event::{Cause, Did, Event};
 pub use executed::{ExecutedContext, PredictedText};
 pub use expr::{Expr, ExprError, Moment, Quantity, Type, Vocabulary};
+pub use file::{FileContent, NewFile, Storage};
 pub use index::SessionIndex;
 pub use meter::{Count, Meter, MeterColumn};
 pub use outcome::{Halt, Idle, Outcome, Sample, SummaryTraffic};
 pub use policy::{Knob, KnobRole, KnobValues, Policy, PolicyError};
+pub use provider_error::ProviderError;
 pub use recorded::recorded;
 pub use request::{Reply, Request};
 pub use rewrite::{
@@ -74,6 +78,10 @@ pub struct Case {
     pub windows: Arc<WindowPlan>,
     /// Steps before which the program was started again, as a person marked them (indices, ascending).
     pub restarts: Arc<[usize]>,
+    /// Errors of the provider, as a person placed them: at most one a step, by step.
+    pub errors: Arc<[ProviderError]>,
+    /// Where files go that a policy writes.
+    pub storage: Storage,
     /// What runs need to know about the session, worked out once.
     pub index: Arc<SessionIndex>,
     /// What runs worked out before and need again: the session on each meter, fillers of each size.
@@ -98,6 +106,8 @@ impl Case {
             ledger,
             windows,
             restarts: Arc::default(),
+            errors: Arc::default(),
+            storage: Storage::default(),
             index,
             memo: Arc::default(),
         }
@@ -122,6 +132,35 @@ impl Case {
             restarts: restarts.into(),
             ..self.clone()
         }
+    }
+
+    /// The same session, as if the provider had answered these calls with errors first. Of two at one step the last
+    /// given stays.
+    #[must_use]
+    pub fn with_errors(&self, errors: &[ProviderError]) -> Self {
+        let mut errors = errors.to_vec();
+        errors.reverse();
+        errors.sort_by_key(|error| error.step);
+        errors.dedup_by_key(|error| error.step);
+        Self {
+            errors: errors.into(),
+            ..self.clone()
+        }
+    }
+
+    /// The same session with files of a policy going elsewhere.
+    #[must_use]
+    pub fn with_storage(&self, storage: Storage) -> Self {
+        Self {
+            storage,
+            ..self.clone()
+        }
+    }
+
+    /// What the provider says to the first try of a step's call, if that is an error.
+    pub fn error_at(&self, step: usize) -> Option<&Arc<str>> {
+        let at = self.errors.binary_search_by_key(&step, |error| error.step);
+        at.ok().map(|at| &self.errors[at].text)
     }
 
     /// The recorded model of a step; empty if nobody knows.

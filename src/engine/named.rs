@@ -10,7 +10,7 @@ use super::stages::{Action, Hook, Mutates};
 use super::taken::widen;
 use super::unseen::StandIn;
 use super::{Reply, Request, scene};
-use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Wants};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub(super) struct Talk {
     answers: Vec<Heard>,
     /// An answer is a stand-in.
     is_predicted: bool,
+    /// Summaries of ours, by the ids of their entries, that were in what it asked with.
+    shown: Vec<u32>,
     /// True tokens sent and received.
     traffic: (Tokens, Tokens),
 }
@@ -72,6 +74,7 @@ impl Run<'_> {
                 before,
                 answers: Vec::new(),
                 is_predicted: false,
+                shown: Vec::new(),
                 traffic: (Tokens::ZERO, Tokens::ZERO),
             },
         );
@@ -99,6 +102,8 @@ impl Run<'_> {
             model: case.model_at(self.step),
             window: self.budget().window.0,
             memory: self.named.memory.clone(),
+            error: self.error_for(stage).map_or("", |error| &**error),
+            storage: &case.storage,
         };
         match named
             .rewrite
@@ -111,6 +116,8 @@ impl Run<'_> {
                 self.done(stage, talk, done);
             }
             Err(Wants(mut ask)) => {
+                let mut talk = talk;
+                self.note_shown(&mut talk, &ask);
                 let mut unsent = Tokens::ZERO;
                 if let Some(unseen) = &stand_in {
                     if unseen.is_among(&ask.messages) {
@@ -141,6 +148,24 @@ impl Run<'_> {
             self.named.stand_in = StandIn::new(self.case, overhead, &talk.before);
         }
         self.named.stand_in.clone()
+    }
+
+    /// Notes which earlier summaries are in a request. What an answer of this very talk says too is no proof: stand-ins
+    /// of one size are alike.
+    fn note_shown(&self, talk: &mut Talk, ask: &Ask) {
+        for (id, summary) in self.working.summaries() {
+            let end = end_of(&summary.text);
+            let is_heard = |heard: &Heard| matches!(heard, Heard::Text(text) if text.contains(end));
+            let has_it = |message: &ChatMessage| {
+                let blocks = message.blocks().iter().filter_map(Block::as_text);
+                let mut texts = message.text().into_iter().chain(blocks);
+                texts.any(|text| text.contains(end))
+            };
+            let is_known = talk.shown.contains(&id) || talk.answers.iter().any(is_heard);
+            if !is_known && ask.messages.iter().any(has_it) {
+                talk.shown.push(id);
+            }
+        }
     }
 
     /// Goes on with an answer.
@@ -268,6 +293,14 @@ impl Run<'_> {
         } else {
             0
         };
+        let earlier: Vec<_> = if talk.answers.is_empty() {
+            Vec::new()
+        } else {
+            self.working
+                .summaries()
+                .map(|(id, summary)| (id, Arc::clone(&summary.text)))
+                .collect()
+        };
         let event = self.outcome.events.len() as u32;
         let changed = after.is_some();
         let absorbed = after.map_or_else(Absorbed::default, |after| {
@@ -315,9 +348,23 @@ impl Run<'_> {
             } else {
                 0
             },
+            forgotten: self.forgotten(talk, &earlier, event),
             left: self.working.spoken(),
             log: done.log,
+            files: done.files,
+            error: self.error_for(stage).cloned(),
         });
+    }
+
+    /// How many of the earlier summaries are gone without having been shown to who wrote the new one.
+    fn forgotten(&self, talk: &Talk, earlier: &[(u32, Arc<str>)], event: u32) -> usize {
+        let is_there = |id: u32, text: &str| {
+            let mut now = self.working.summaries().filter(|(known, _)| *known == id);
+            now.any(|(_, now)| now.event != event || now.text.contains(end_of(text)))
+        };
+        let is_forgotten =
+            |(id, text): &&(u32, Arc<str>)| !talk.shown.contains(id) && !is_there(*id, text);
+        earlier.iter().filter(is_forgotten).count()
     }
 
     /// Whether a stage only does for this call what it did for the one before: a view that is made anew each time.
@@ -341,4 +388,13 @@ impl Run<'_> {
             }
         }
     }
+}
+
+/// Characters at a summary's end by which it is found in another text: what stands before it differs from place to place.
+const END: usize = 80;
+
+fn end_of(text: &str) -> &str {
+    let text = text.trim_end();
+    let start = text.char_indices().rev().nth(END - 1);
+    start.map_or(text, |(at, _)| &text[at..])
 }

@@ -74,8 +74,11 @@ fn event(
         request: None,
         did: Did::Removed,
         orphans: 0,
+        forgotten: 0,
         left: after.spoken(),
         log: Vec::new(),
+        files: Vec::new(),
+        error: None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! The engine knows only these shapes. What stands behind them is written in the layer `systems`, a file each, and
 //! handed in as a [`Registry`] when a policy is read.
 
+use super::file::{NewFile, Storage};
 use super::stages::Hook;
 use crate::chat::{ChatMessage, Dialogue, Rule, Shape, Wants};
 use serde_json::Value;
@@ -108,6 +109,10 @@ pub struct Scene<'a> {
     pub window: u64,
     /// What the action kept from earlier steps.
     pub memory: Memory,
+    /// What the provider answered in the place of a call, where a person placed an error; else empty.
+    pub error: &'a str,
+    /// Where its files go.
+    pub storage: &'a Storage,
 }
 
 /// What an action keeps between steps, for this run only: JSON, so that it can be shown and compared.
@@ -124,6 +129,8 @@ pub struct Rewritten {
     pub terms: Vec<(String, f64)>,
     /// Lines that the system itself logs or shows.
     pub log: Vec<String>,
+    /// Files that it writes.
+    pub files: Vec<NewFile>,
     /// The system gives up here: its error, in its own words.
     pub halt: Option<String>,
     /// What to keep for later steps; `Null` keeps what there was.

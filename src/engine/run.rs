@@ -19,6 +19,7 @@ use super::trigger::Triggers;
 use super::working::Working;
 use super::{Case, KnobValues, Policy, Reply, Request, recorded};
 use crate::units::Tokens;
+use std::sync::Arc;
 
 /// How a policy meets a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,10 @@ pub struct Run<'a> {
     model_window: Option<&'static NamedWindow>,
     /// How often this step's call was rejected.
     rejected: u8,
+    /// The error of the provider that stages answer to, where a person placed one.
+    error: Option<&'a Arc<str>>,
+    /// It has been given for this step's call.
+    has_failed: bool,
     /// A stage has changed the context since the last call was tried.
     pub(super) acted: bool,
     /// The step's restart is done.
@@ -182,6 +187,8 @@ impl<'a> Run<'a> {
             clock: Clock::new(&case.session, knobs.get("seconds_per_step")),
             model_window: policy.window,
             rejected: 0,
+            error: None,
+            has_failed: false,
             acted: false,
             resumed: false,
             failures: Vec::new(),
@@ -263,6 +270,8 @@ impl<'a> Run<'a> {
     /// Tells the triggers what is the same during a step.
     fn note_step(&mut self) {
         self.rejected = 0;
+        self.error = None;
+        self.has_failed = false;
         let call = f64::from(self.call_in_turn());
         let moment = &mut self.triggers.moment;
         if self.model_window.is_some() {
@@ -287,9 +296,9 @@ impl<'a> Run<'a> {
         for idx in first..self.triggers.len() {
             let stage = self.triggers.stage(idx);
             // Another try of a rejected call sees the store as a call does, nothing else happens again.
-            let is_over = hook == Hook::BeforeCall && self.rejected > 0;
+            let is_over = hook == Hook::BeforeCall && (self.rejected > 0 || self.has_failed);
             let is_due = !is_over || stage.mutates == Mutates::View;
-            if stage.at != hook || !is_due || !self.fires(idx) {
+            if stage.at != hook || !is_due || !self.understands(idx) || !self.fires(idx) {
                 continue;
             }
             self.phase = Phase::Stages(hook, idx + 1);
@@ -323,6 +332,18 @@ impl<'a> Run<'a> {
                 self.waiting = Some(Waiting::Asked(idx, asked, request));
             }
         }
+    }
+
+    /// The provider's error that a stage answers to.
+    pub(super) fn error_for(&self, stage: usize) -> Option<&'a Arc<str>> {
+        let answers = self.triggers.stage(stage).at == Hook::OverflowError;
+        self.error.filter(|_| answers)
+    }
+
+    /// Whether a stage can make anything of the provider's error: only a real system's own action reads its words.
+    fn understands(&self, stage: usize) -> bool {
+        self.error_for(stage).is_none()
+            || matches!(self.triggers.stage(stage).action, Action::Named(_))
     }
 
     /// What comes after the stages of a hook.

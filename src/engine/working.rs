@@ -9,7 +9,7 @@ use super::meter::{Meter, MeterColumn};
 use super::scene::Shown;
 use super::taken::Taken;
 use crate::chat::{ChatMessage, Shape};
-use crate::session::Kind;
+use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
@@ -120,6 +120,19 @@ impl<'a> Working<'a> {
         let is_instruction = |entry: &&Entry| entry.message().is_some_and(|m| m < end);
         let entries = self.context.entries.iter();
         self.context.entries.len() - entries.take_while(is_instruction).count()
+    }
+
+    /// Summaries of ours, with the ids of their entries.
+    pub(super) fn summaries(&self) -> impl Iterator<Item = (u32, &Written)> {
+        self.context
+            .entries
+            .iter()
+            .filter_map(|entry| match &entry.body {
+                EntryBody::Written(written) if written.kind == WrittenKind::Summary => {
+                    Some((entry.id, &**written))
+                }
+                _ => None,
+            })
     }
 
     /// Calls in the context without a result, and results without a call.

@@ -2,6 +2,9 @@
 
 pub mod models;
 pub mod native;
+mod provider_errors;
+
+pub use provider_errors::{KnownError, known_error, provider_error, provider_errors};
 
 use crate::engine::{Policy, PolicyError};
 use crate::systems::REGISTRY;

@@ -11,7 +11,7 @@ const THRASH: usize = 3;
 const LEAST_LEFT: u64 = 20;
 
 /// The events that satisfy something, as a finding of the first with how many there are.
-fn found(
+pub(super) fn found(
     seen: &Seen<'_>,
     kind: FindingKind,
     is_one: impl Fn(&Event) -> bool,

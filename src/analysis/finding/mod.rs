@@ -4,6 +4,7 @@
 
 mod deed;
 mod estimate;
+mod loss;
 mod pressure;
 mod setting;
 
@@ -33,12 +34,18 @@ pub enum FindingKind {
     NeverAgain,
     /// Nothing handles a rejected call.
     UnhandledOverflow,
+    /// History went for an error that had nothing to do with its length.
+    UnrelatedError,
+    /// An earlier summary went without being shown to what wrote the new one.
+    SummaryForgotten,
     /// Calls and results lost their partner.
     OrphanedPairs,
     /// The person's first request is gone, or survives only in a summary.
     InstructionLost,
     /// A summary was paid for and saved next to nothing.
     InVain,
+    /// A shortened result is no valid JSON any more.
+    BrokenJson,
     /// The context grew.
     Grew,
     /// It compacts before call after call.
@@ -61,9 +68,12 @@ impl FindingKind {
             Self::Wiped => "wiped",
             Self::NeverAgain => "never_again",
             Self::UnhandledOverflow => "unhandled_overflow",
+            Self::UnrelatedError => "unrelated_error",
+            Self::SummaryForgotten => "summary_forgotten",
             Self::OrphanedPairs => "orphaned_pairs",
             Self::InstructionLost => "instruction_lost",
             Self::InVain => "in_vain",
+            Self::BrokenJson => "broken_json",
             Self::Grew => "grew",
             Self::Thrashing => "thrashing",
             Self::NoOp => "no_op",
@@ -91,9 +101,12 @@ const DETECTORS: &[Detector] = &[
     deed::wiped,
     pressure::never_again,
     pressure::unhandled,
+    loss::unrelated_error,
+    loss::summary_forgotten,
     deed::orphans,
     deed::instruction_lost,
     deed::in_vain,
+    loss::broken_json,
     deed::grew,
     deed::thrashing,
     deed::no_op,

@@ -1,7 +1,7 @@
 //! Findings about being too full: the system gives up, never acts again, or does not handle a rejected call.
 
 use super::{Finding, FindingKind, Seen, percent, times};
-use crate::engine::{Did, Hook};
+use crate::engine::{Did, Event, Hook};
 
 /// Calls over its own limit after which a policy that removes nothing is taken to be stuck.
 const STUCK: usize = 5;
@@ -31,8 +31,13 @@ pub(super) fn never_again(seen: &Seen<'_>) -> Option<Finding> {
         .take_while(|s| is_over(s.believed))
         .count();
     let mut first = samples.len() - n_over;
-    // What still removes something is not stuck.
-    let removed = seen.outcome.events.iter().filter(|e| e.did == Did::Removed);
+    // What still removes something is not stuck; what only a rejected call sets off is no cure.
+    let is_rescue = |event: &Event| {
+        let stage = seen.policy.stages.iter().find(|s| s.id == event.stage);
+        stage.is_some_and(|stage| stage.at == Hook::OverflowError)
+    };
+    let events = seen.outcome.events.iter();
+    let removed = events.filter(|e| e.did == Did::Removed && !is_rescue(e));
     if let Some(last) = removed.map(|e| e.step).max() {
         first = first.max(samples.partition_point(|s| s.step <= last));
     }

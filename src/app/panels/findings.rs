@@ -32,9 +32,12 @@ pub(super) fn tone(kind: FindingKind) -> Tone {
         | FindingKind::Wiped
         | FindingKind::NeverAgain
         | FindingKind::UnhandledOverflow
+        | FindingKind::UnrelatedError
         | FindingKind::OrphanedPairs => Tone::Bad,
         FindingKind::InstructionLost
+        | FindingKind::SummaryForgotten
         | FindingKind::InVain
+        | FindingKind::BrokenJson
         | FindingKind::Grew
         | FindingKind::Thrashing
         | FindingKind::NoOp

@@ -1,7 +1,7 @@
 //! The focused policy and its knobs, each with what it leads to.
 
 use super::knob_list::{self, Lane};
-use super::{PanelInput, preset_menu, restarts, small, weak};
+use super::{PanelInput, preset_menu, provider_errors, restarts, small, weak};
 use crate::app::command::Command;
 use crate::app::knobs::{self, KnobKey};
 use crate::app::state::{LaneConfig, STRATEGIES};
@@ -63,6 +63,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         }
         window(ui, input, commands);
         restarts::show(ui, input, commands);
+        provider_errors::show(ui, input, commands);
         others(ui, input, focused, commands);
     });
 }

@@ -16,6 +16,7 @@ mod lane_head;
 mod lanes;
 mod messages;
 mod preset_menu;
+mod provider_errors;
 mod restarts;
 pub mod shortcuts;
 mod timeline;

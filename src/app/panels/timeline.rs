@@ -51,6 +51,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             turn_starts: &document.marks.turn_starts,
             recorded_compactions: &flags(&runs.recorded.outcome.events),
             restarts: &input.config.restarts,
+            errors: &input.config.errors,
             selected: Some(selection.step),
             corner: SWITCHES,
             hover_text: &hover,

@@ -44,8 +44,11 @@ impl Run<'_> {
             request,
             did: Did::Removed,
             orphans: 0,
+            forgotten: 0,
             left: self.working.spoken(),
             log: Vec::new(),
+            files: Vec::new(),
+            error: self.error_for(idx).cloned(),
         });
     }
 
@@ -64,8 +67,11 @@ impl Run<'_> {
             request: None,
             did: Did::Told,
             orphans: 0,
+            forgotten: 0,
             left: self.working.spoken(),
             log: vec![line],
+            files: Vec::new(),
+            error: self.error_for(idx).cloned(),
         });
     }
 

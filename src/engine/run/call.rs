@@ -12,6 +12,11 @@ impl Run<'_> {
         {
             self.store = Some(Box::new(std::mem::replace(&mut self.working, *view)));
         }
+        self.error = self.case.error_at(self.step).filter(|_| !self.has_failed);
+        if self.error.is_some() {
+            self.has_failed = true;
+            return self.reject();
+        }
         let used = self.working.tokens();
         let pressure = self.budget().pressure(used);
         let may_retry = self.rejected == 0 || (self.acted && self.rejected < MOST_TRIES);
@@ -19,15 +24,7 @@ impl Run<'_> {
             self.outcome.overflows += usize::from(self.rejected == 0);
             self.outcome.tokens_rejected += used;
             self.rejected += 1;
-            self.acted = false;
-            let attempt = f64::from(self.rejected);
-            self.triggers.moment.set(Quantity::Attempt, attempt);
-            if let Some(store) = self.store.take() {
-                let view = std::mem::replace(&mut self.working, *store);
-                self.rejected_view = Some(Box::new(view));
-            }
-            self.phase = Phase::Stages(Hook::OverflowError, 0);
-            return;
+            return self.reject();
         }
         let budget = self.budget();
         self.outcome.samples.push(Sample {
@@ -49,6 +46,20 @@ impl Run<'_> {
         self.append_answer();
         self.acted = false;
         self.phase = Phase::Stages(Hook::AfterCall, 0);
+    }
+
+    /// The call gave no answer: stages may do something about it, to what is kept rather than to what the call saw.
+    fn reject(&mut self) {
+        self.acted = false;
+        let attempt = self.rejected + u8::from(self.has_failed);
+        self.triggers
+            .moment
+            .set(Quantity::Attempt, f64::from(attempt));
+        if let Some(store) = self.store.take() {
+            let view = std::mem::replace(&mut self.working, *store);
+            self.rejected_view = Some(Box::new(view));
+        }
+        self.phase = Phase::Stages(Hook::OverflowError, 0);
     }
 
     /// What only the call saw is forgotten.

@@ -80,7 +80,8 @@ pub enum Hook {
     AfterTools,
     /// Before every call.
     BeforeCall,
-    /// The call did not fit; it is tried again if something was done.
+    /// The call did not fit, and is tried again if something was done; or a person placed an error of the provider
+    /// there, whose words a named action reads.
     OverflowError,
     /// The answer is there.
     AfterCall,

@@ -83,6 +83,32 @@ pub(super) fn wait_seconds(error: &str, n_tries: u64) -> u64 {
     }
 }
 
+/// What is made of an error that comes with the stream, as nearly all do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The context is too long.
+    Overflow,
+    /// Messages do not fit together: the conversation is emptied.
+    Format,
+    /// It is worth another try.
+    Passing,
+    /// The run ends.
+    Final,
+}
+
+/// Tells what is made of an error.
+pub(super) fn meaning(error: &str, is_in_stream: bool) -> Meaning {
+    if is_overflow(error, is_in_stream) {
+        Meaning::Overflow
+    } else if is_format_error(error) {
+        Meaning::Format
+    } else if is_retryable(error) {
+        Meaning::Passing
+    } else {
+        Meaning::Final
+    }
+}
+
 fn has_any(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }

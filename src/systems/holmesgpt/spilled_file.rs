@@ -28,8 +28,13 @@ pub struct SpilledFile {
 pub enum SpilledContent {
     /// The text of a result.
     Text(String),
-    /// A picture; empty where the session does not hold it.
-    Image(Vec<u8>),
+    /// A picture; empty where the session does not hold its payload.
+    Image {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// The part of the session that it is.
+        part: Option<u32>,
+    },
 }
 
 impl SpilledFile {
@@ -37,7 +42,7 @@ impl SpilledFile {
     pub fn n_bytes(&self) -> usize {
         match &self.content {
             SpilledContent::Text(text) => text.len(),
-            SpilledContent::Image(bytes) => bytes.len(),
+            SpilledContent::Image { bytes, .. } => bytes.len(),
         }
     }
 }
@@ -63,7 +68,10 @@ pub(super) fn images(folder: &str, result: &ToolResult) -> Vec<SpilledFile> {
         let (_, extension) = EXTENSIONS.iter().find(|(mime, _)| *mime == &*image.mime)?;
         Some(SpilledFile {
             path: path(folder, result, &format!("_img{idx}{extension}"))?,
-            content: SpilledContent::Image(decode(&image.payload)?),
+            content: SpilledContent::Image {
+                bytes: decode(&image.payload)?,
+                part: image.block.part,
+            },
         })
     };
     result.images.iter().enumerate().filter_map(file).collect()

@@ -12,6 +12,7 @@ pub mod force_compression;
 mod go_json;
 pub mod message;
 pub mod prompt;
+pub mod provider_error;
 pub mod sanitize;
 pub mod settings;
 pub mod store;

@@ -131,15 +131,19 @@ fn apart(
         .collect()
 }
 
-/// Restart marks: a hairline through the plot at the call before which the program was started again, with its name
-/// at the foot where that has room.
-pub(super) fn restarts(ui: &Ui, scene: &Scene<'_>) {
+/// What a person placed at calls: a hairline through the plot where the program was started again or the provider gave
+/// an error, with its name at the foot where that has room.
+pub(super) fn placed(ui: &Ui, scene: &Scene<'_>) {
     let (painter, palette, plot) = (ui.painter(), scene.palette, scene.areas.plot);
     let font = TextStyle::Small.resolve(ui.style());
     let mut free = f32::NEG_INFINITY;
-    let seen = scene.input.restarts.iter();
-    for step in seen.filter(|step| scene.shows(scene.steps.x(**step))) {
-        let x = painter.round_to_pixel_center(scene.x(*step));
+    let restarts = scene.input.restarts.iter().map(|step| (*step, "restart"));
+    let errors = scene.input.errors.iter().map(|error| (error.step, "error"));
+    let mut marks: Vec<(usize, &str)> = restarts.chain(errors).collect();
+    marks.sort_unstable();
+    marks.retain(|(step, _)| scene.shows(scene.steps.x(*step)));
+    for (step, name) in marks {
+        let x = painter.round_to_pixel_center(scene.x(step));
         let ends = [pos2(x, plot.top()), pos2(x, plot.bottom())];
         painter.extend(Shape::dashed_line(
             &ends,
@@ -150,7 +154,7 @@ pub(super) fn restarts(ui: &Ui, scene: &Scene<'_>) {
         if x < free {
             continue;
         }
-        let name = painter.layout_no_wrap("restart".to_owned(), font.clone(), palette.text);
+        let name = painter.layout_no_wrap(name.to_owned(), font.clone(), palette.text);
         let size = name.size() + vec2(10.0, 2.0);
         free = x + size.x + 4.0;
         let left = (x + 3.0).min(plot.right() - size.x);

@@ -153,7 +153,7 @@ fn paint(
     paint::legend(ui, scene);
     handles::paint_lines(ui, scene, &curves.windows);
     marks::flags(ui, scene);
-    marks::restarts(ui, scene);
+    marks::placed(ui, scene);
     marks::lanes(ui, scene, curves);
     marks::cursors(ui, scene, out.hovered);
     overview::paint(ui, scene);

@@ -1,6 +1,6 @@
 //! What the timeline shows and what it tells back, as plain values.
 
-use crate::engine::{Budget, Sample};
+use crate::engine::{Budget, ProviderError, Sample};
 use crate::units::{Share, Tokens};
 use egui::{Color32, Rect};
 
@@ -29,6 +29,8 @@ pub struct TimelineInput<'a> {
     pub recorded_compactions: &'a [(usize, String)],
     /// Steps before which the program is taken to have been started again, ascending.
     pub restarts: &'a [usize],
+    /// Errors that the provider is taken to have given, by step.
+    pub errors: &'a [ProviderError],
     /// The step all panels look at.
     pub selected: Option<usize>,
     /// How much of the legend's row, from its right end, the caller needs for controls of its own.

@@ -42,6 +42,7 @@ fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> Timeli
         turn_starts,
         recorded_compactions: &[],
         restarts: &[],
+        errors: &[],
         selected: None,
         corner: 0.0,
         hover_text: &|_| Vec::new(),

@@ -1,16 +1,17 @@
-//! What a prompt that does not fit does: it ends the run.
+//! What an error of the provider does: it ends the run, or is waited for.
 
 use super::terms;
 use crate::chat::{Dialogue, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::systems::baseagent::PythonError;
 use crate::systems::baseagent::agent_loop::{Failure, code_of_status};
 use std::sync::Arc;
 
-/// There is no emergency stage, and nothing in the provider's words makes the loop try again.
+/// There is no emergency stage. A prompt that does not fit ends the run; an error that may pass is waited for.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.fail",
     verb: "log",
-    help: "Ends the run: there is no emergency stage for a prompt that does not fit.",
+    help: "Ends the run: there is no emergency stage for a prompt that does not fit. Errors that may pass are tried again.",
     shape: Shape::OpenAi,
     numbers: &[],
     make: |_| Ok(Arc::new(Fail)),
@@ -21,20 +22,48 @@ struct Fail;
 
 impl Rewrite for Fail {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let failure = Failure::Llm {
-            code: code_of_status(400).to_owned(),
-            message: format!(
-                "HTTP 400: the prompt does not fit into {} tokens",
-                scene.window
-            ),
+        let failure = failure(&scene);
+        let first = failure.of_attempt(1);
+        let (halt, last) = match failure.wait_after(1) {
+            Some(seconds) => (None, format!("sleep {seconds}")),
+            None => (Some(failure.fatal()), failure.fatal()),
         };
-        let log = failure.of_attempt(1).into_iter().chain([failure.fatal()]);
+        let log = first.into_iter().chain([last]);
         Ok(Rewritten {
-            fired: true,
+            // What is tried again is no failure yet.
+            fired: halt.is_some(),
             terms: terms(&[("window", scene.window as f64)]),
             log: log.map(|line| format!("[loop] {line}")).collect(),
-            halt: Some(failure.fatal()),
+            halt,
             ..Rewritten::default()
         })
     }
+}
+
+/// What the client makes of the provider's error; without one the prompt did not fit.
+fn failure(scene: &Scene<'_>) -> Failure {
+    let window = scene.window;
+    let (status, message) = if scene.error.is_empty() {
+        let why = format!("HTTP 400: the prompt does not fit into {window} tokens");
+        (Some(400), why)
+    } else {
+        (status_of(scene.error), scene.error.to_owned())
+    };
+    match status {
+        Some(status) => Failure::Llm {
+            code: code_of_status(status).to_owned(),
+            message,
+        },
+        // Without an answer there is no status: the client raises.
+        None => Failure::Other(PythonError::new("RuntimeError", message)),
+    }
+}
+
+/// The first number in an error's text that is a status of a failed request.
+fn status_of(error: &str) -> Option<u16> {
+    error
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|digits| digits.len() == 3)
+        .filter_map(|digits| digits.parse().ok())
+        .find(|status| (400..600).contains(status))
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chat::{Content, Dialogue, Fields, Heard, Text, Wants};
-use crate::engine::Hook;
+use crate::engine::{Hook, Storage};
 use crate::systems::baseagent::MARKER;
 use serde_json::Value;
 
@@ -36,6 +36,8 @@ fn run(
         model: "",
         window: 200_000,
         memory: Value::Null,
+        error: "",
+        storage: &Storage::AsSet,
     };
     rewrite.rewrite(scene, &mut Dialogue::new(answers))
 }

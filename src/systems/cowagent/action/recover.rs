@@ -1,8 +1,9 @@
 //! Actions that bring a conversation back: after an overflow, after a restart, or empty.
 
 use super::super::emergency::{Recovery, trim_for_overflow};
+use super::super::error::{Meaning, meaning, wait_seconds};
 use super::super::restore::restore;
-use super::super::run::OVERFLOW_ERROR;
+use super::super::run::{FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR};
 use super::super::turn::turns;
 use super::{apart, idle, joined, term};
 use crate::chat::{Dialogue, Wants};
@@ -15,6 +16,9 @@ pub(super) struct Recover;
 
 impl Rewrite for Recover {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if let Some(done) = other_error(&scene) {
+            return Ok(done);
+        }
         let recovery = Recovery {
             result_chars: scene.count("result_chars"),
             user_chars: scene.count("user_chars"),
@@ -43,6 +47,7 @@ impl Rewrite for Recover {
             fired: true,
             terms,
             log,
+            files: Vec::new(),
             halt: (!helps).then(|| OVERFLOW_ERROR.to_owned()),
             memory: if helps {
                 json!({"tried_step": scene.step})
@@ -51,6 +56,45 @@ impl Rewrite for Recover {
             },
         })
     }
+}
+
+/// What is done about an error of the provider that is not taken for an overflow. One about messages that do not fit
+/// together, or what is taken for one, empties the conversation.
+fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
+    let error = scene.error;
+    if error.is_empty() {
+        return None;
+    }
+    let done = match meaning(error, true) {
+        Meaning::Overflow => return None,
+        Meaning::Format => {
+            let (system, said) = apart(scene.messages.clone());
+            Rewritten {
+                messages: Some(system),
+                fired: true,
+                terms: vec![term("messages", said.len())],
+                log: vec![
+                    format!("error: 💥 message format error detected: {error}"),
+                    "warning: 🔄 Clearing conversation history to recover".to_owned(),
+                ],
+                halt: Some(FORMAT_ERROR.to_owned()),
+                ..Rewritten::default()
+            }
+        }
+        Meaning::Passing => Rewritten {
+            log: vec![
+                format!("warning: ⚠️ LLM API error (attempt 1/{MAX_RETRIES}): {error}"),
+                format!("sleep: {}", wait_seconds(error, 0)),
+            ],
+            ..Rewritten::default()
+        },
+        Meaning::Final => Rewritten {
+            log: vec![format!("error: ❌ LLM call error (non-retryable): {error}")],
+            halt: Some(error.to_owned()),
+            ..Rewritten::default()
+        },
+    };
+    Some(done)
 }
 
 /// Brings back the last turns.

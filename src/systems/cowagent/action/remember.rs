@@ -1,12 +1,13 @@
 //! Actions that hand messages to the daily memory file.
 
+use super::super::error::{Meaning, meaning};
 use super::super::flush::{Flush, Flushed, Reason, daily_entry, flush};
 use super::super::inject::inject;
 use super::super::summary::Summarizer;
 use super::super::trim::{Limits, trim_messages};
 use super::{apart, idle, instructions_tokens, joined, term};
 use crate::chat::{ChatMessage, Dialogue, Wants};
-use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::engine::{FileContent, NewFile, Rewrite, Rewritten, Scene};
 use serde_json::json;
 
 /// Summarizes what the trim will drop, and puts the summary before the first text kept. The trim itself follows.
@@ -46,6 +47,9 @@ pub(super) struct RememberAll;
 
 impl Rewrite for RememberAll {
     fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if !scene.error.is_empty() && meaning(scene.error, true) != Meaning::Overflow {
+            return Ok(Rewritten::default());
+        }
         let mut memory = Memory::of(&scene);
         let (_, said) = apart(scene.messages);
         let flushed = &mut memory.flushed;
@@ -55,6 +59,10 @@ impl Rewrite for RememberAll {
     }
 }
 
+/// The daily memory file. The shipped code names it by the date (`memory/YYYY-MM-DD.md`), which the engine does not
+/// know: its clock runs from the session's start.
+const DAILY_FILE: &str = "memory/daily.md";
+
 /// The process's memory: texts that were handed over, and the daily file.
 struct Memory {
     flushed: Flushed,
@@ -62,6 +70,7 @@ struct Memory {
     summarizer: Summarizer,
     clock: String,
     log: Vec<String>,
+    entries: String,
 }
 
 impl Memory {
@@ -80,6 +89,7 @@ impl Memory {
             // Since the session's start: nobody knows the hour.
             clock: format!("{:02}:{:02}", minutes / 60, minutes % 60),
             log: Vec::new(),
+            entries: String::new(),
         }
     }
 
@@ -102,6 +112,7 @@ impl Memory {
             let entry = daily_entry(flush.reason, &self.clock, summary);
             self.log.push(entry.trim().to_owned());
             self.file += &entry;
+            self.entries += &entry;
         }
         Ok(summary)
     }
@@ -122,6 +133,7 @@ impl Memory {
             fired: true,
             terms,
             log: self.log,
+            files: new_entries(&self.entries),
             halt: None,
             memory: json!({
                 "flushed": self.flushed.to_json(),
@@ -129,4 +141,16 @@ impl Memory {
             }),
         }
     }
+}
+
+/// What is added to the daily file, if anything.
+fn new_entries(entries: &str) -> Vec<NewFile> {
+    if entries.is_empty() {
+        return Vec::new();
+    }
+    vec![NewFile {
+        name: DAILY_FILE.to_owned(),
+        content: FileContent::Text(entries.into()),
+        appends: true,
+    }]
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::chat::{Dialogue, Heard, message_from_json, message_to_json};
-use crate::engine::{Hook, Scene};
+use crate::engine::{Hook, Scene, Storage};
 use serde_json::{Value, json};
 
 fn scene(
@@ -19,6 +19,8 @@ fn scene(
         model: "",
         window: 0,
         memory,
+        error: "",
+        storage: &Storage::AsSet,
     }
 }
 

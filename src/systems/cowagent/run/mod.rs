@@ -6,7 +6,7 @@ mod model;
 mod steps;
 mod tools;
 
-pub(super) use model::OVERFLOW_ERROR;
+pub(super) use model::{FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR};
 pub(super) use steps::ask_for_report;
 
 use super::estimate::system_tokens;

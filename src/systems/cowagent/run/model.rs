@@ -10,7 +10,7 @@ use crate::chat::{BlockBody, python_str};
 use serde_json::{Map, Value, json};
 
 /// Tries after the first.
-const MAX_RETRIES: u64 = 3;
+pub(in super::super) const MAX_RETRIES: u64 = 3;
 /// Marks errors of the stream that tell of an overflow.
 const OVERFLOW_MARK: &str = "[CONTEXT_OVERFLOW]";
 /// Characters of faulty arguments that are told.
@@ -20,7 +20,8 @@ const PREVIEW_CHARS: usize = 200;
 pub(in super::super) const OVERFLOW_ERROR: &str =
     "抱歉，对话历史过长导致上下文溢出。我已清空历史记录，请重新描述你的需求。";
 /// The same for messages that do not fit together.
-const FORMAT_ERROR: &str = "抱歉，之前的对话出现了问题。我已清空历史记录，请重新发送你的消息。";
+pub(in super::super) const FORMAT_ERROR: &str =
+    "抱歉，之前的对话出现了问题。我已清空历史记录，请重新发送你的消息。";
 
 /// An answer that was taken into the conversation.
 #[derive(Clone, Debug, PartialEq)]

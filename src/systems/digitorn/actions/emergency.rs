@@ -35,8 +35,12 @@ struct Emergency {
 
 impl Rewrite for Emergency {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let refusal = refusal(&scene);
-        let is_recognized = self.reading == Reading::Document || is_context_overflow(&refusal);
+        let refusal = match scene.error {
+            "" => refusal(&scene),
+            error => error.to_owned(),
+        };
+        let is_overflow = self.reading == Reading::Document && scene.error.is_empty();
+        let is_recognized = is_overflow || is_context_overflow(&refusal);
         // Another attempt means that the one retry was refused too.
         if !is_recognized || scene.number("attempt") > 1.0 {
             return Ok(halted(refusal));

@@ -1,5 +1,6 @@
 //! The rewrite in Go: compactions by a window's share, a last fitting before the request, and the emergency.
 
+use super::super::emergency::is_context_overflow;
 use super::super::fault::signed;
 use super::super::go_rewrite::compact::{Compaction, Summary, summarize, truncate};
 use super::super::go_rewrite::micro_compact::micro_compact;
@@ -236,6 +237,12 @@ struct Emergency;
 
 impl Rewrite for Emergency {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if !scene.error.is_empty() && !is_context_overflow(scene.error) {
+            return Ok(Rewritten {
+                halt: Some(scene.error.to_owned()),
+                ..Rewritten::default()
+            });
+        }
         if scene.number("attempt") > 1.0 {
             let window = scene.window;
             let why = format!("This model's maximum context length is {window} tokens.");

@@ -197,6 +197,7 @@ impl Rewrite for Hooks {
             memory: memory(&runner, &state),
             log,
             messages: state.is_changed.then_some(state.messages),
+            files: Vec::new(),
             halt: None,
         })
     }

@@ -1,6 +1,6 @@
 use super::ACTIONS;
 use crate::chat::{ChatMessage, Dialogue, Heard, message_from_json};
-use crate::engine::{Hook, Memory, Rewrite, Rewritten, Scene};
+use crate::engine::{Hook, Memory, Rewrite, Rewritten, Scene, Storage};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -49,6 +49,8 @@ fn scene(messages: Vec<ChatMessage>, turn: (u32, u32), now: f64, memory: Memory)
         model: "gpt-4o",
         window: 3_000,
         memory,
+        error: "",
+        storage: &Storage::AsSet,
     }
 }
 

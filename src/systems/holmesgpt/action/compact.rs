@@ -194,6 +194,7 @@ fn rewritten(outcome: Outcome, llm: &Llm, threshold: Threshold, memory: &Value) 
             .map(|(name, value)| (name.to_owned(), value))
             .collect(),
         log: outcome.log,
+        files: Vec::new(),
         halt: outcome.error.map(|error| error.text),
         memory: json!({"costs": costs.to_json()}),
     }
@@ -203,7 +204,7 @@ fn rewritten(outcome: Outcome, llm: &Llm, threshold: Threshold, memory: &Value) 
 mod tests {
     use super::*;
     use crate::chat::converse;
-    use crate::engine::Hook;
+    use crate::engine::{Hook, Storage};
 
     fn compacted(text_len: usize, window: f64, answer: &str) -> Rewritten {
         let table: toml::Table = toml::from_str("tokenizer = 'chars/4'").unwrap();
@@ -238,6 +239,8 @@ mod tests {
                     model: "",
                     window: window as u64,
                     memory: Value::Null,
+                    error: "",
+                    storage: &Storage::AsSet,
                 };
                 action.rewrite(scene, dialogue)
             },

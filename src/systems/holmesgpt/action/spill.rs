@@ -3,10 +3,13 @@
 use super::super::count::Llm;
 use super::super::legacy::refuse_oversized_result;
 use super::super::spill::{Spilling, Storage, spill_oversized_result};
+use super::super::spilled_file::{SpilledContent, SpilledFile};
 use super::super::tool_result::{ToolResult, has_prefix};
 use super::settings::{Settings, Version, text};
 use crate::chat::{ChatMessage, Dialogue, Fields, Shape, Wants};
-use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{
+    FileContent, NamedAction, NewFile, Rewrite, Rewritten, Scene, Storage as Place,
+};
 use std::sync::Arc;
 
 /// A folder as long as a real one, whose middle is a random id.
@@ -42,10 +45,14 @@ impl Rewrite for Spill {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let llm = self.settings.llm(&scene);
         // Without a tool that reads files there is no folder.
-        let folder = (scene.number("bash") != 0.0).then_some(&*self.folder);
+        let has_bash = scene.number("bash") != 0.0;
+        let folder = match scene.storage {
+            Place::Folder(folder) => folder,
+            Place::AsSet | Place::Missing => &self.folder,
+        };
         let storage = Storage {
-            folder,
-            is_enabled: scene.number("storage") != 0.0,
+            folder: has_bash.then_some(&**folder),
+            is_enabled: scene.number("storage") != 0.0 && *scene.storage != Place::Missing,
             spares_failures: self.settings.version == Version::V038,
         };
         let mut done = Rewritten::default();
@@ -110,11 +117,28 @@ impl Spill {
             };
             done.log.push(format!("writes {} ({size})", file.path));
         }
+        done.files.extend(spilling.files.into_iter().map(new_file));
         done.log.extend(result.error);
         Some(ChatMessage::from(Fields {
             content: now.into_fields().content,
             ..message.clone().into_fields()
         }))
+    }
+}
+
+/// A spilled file as the engine hands it on.
+fn new_file(file: SpilledFile) -> NewFile {
+    let name = file.path.rsplit('/').next().unwrap_or_default();
+    NewFile {
+        name: name.to_owned(),
+        content: match file.content {
+            SpilledContent::Text(text) => FileContent::Text(text.into()),
+            SpilledContent::Image { bytes, part } => match part {
+                Some(part) if bytes.is_empty() => FileContent::Part(part),
+                _ => FileContent::Bytes(bytes.into()),
+            },
+        },
+        appends: false,
     }
 }
 
@@ -136,7 +160,7 @@ fn is_surely_small(message: &ChatMessage, llm: &Llm) -> bool {
 mod tests {
     use super::*;
     use crate::chat::{Content, Text};
-    use crate::engine::Hook;
+    use crate::engine::{Hook, Storage};
     use serde_json::Value;
 
     fn spilled(text: &str, storage: f64) -> Rewritten {
@@ -167,6 +191,8 @@ mod tests {
             model: "",
             window: 4_000,
             memory: Value::Null,
+            error: "",
+            storage: &Storage::AsSet,
         };
         action.rewrite(scene, &mut Dialogue::new(&[])).unwrap()
     }

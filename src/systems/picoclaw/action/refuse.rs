@@ -9,8 +9,12 @@ use crate::systems::picoclaw::active_turn::{
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::{Compressed, EXECUTED, force_compression};
 use crate::systems::picoclaw::prompt::Prompt;
+use crate::systems::picoclaw::provider_error::{Meaning, meaning};
 use crate::systems::picoclaw::{Conversation, Edition};
 use std::sync::Arc;
+
+/// What it logs of an error that may pass.
+const RETRYING: &str = "LLM call error, retrying";
 
 #[derive(Debug)]
 struct ForceCompression {
@@ -32,6 +36,9 @@ pub(super) fn make_rebuild(options: &toml::Table) -> Made {
 
 impl Rewrite for ForceCompression {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if let Some(other) = other_error(scene.error, self.edition) {
+            return Ok(other);
+        }
         let conversation = Conversation::of(scene.messages);
         let compressed = force_compression(&conversation.stored, self.edition);
         Ok(tell(conversation, compressed))
@@ -40,6 +47,9 @@ impl Rewrite for ForceCompression {
 
 impl Rewrite for RebuildAfterRefusal {
     fn rewrite(&self, mut scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if let Some(other) = other_error(scene.error, Edition::After) {
+            return Ok(other);
+        }
         let settings = settings(&scene, Edition::After);
         let conversation = Conversation::of(std::mem::take(&mut scene.messages));
         let prompt = Prompt::of(&conversation, Edition::After);
@@ -54,6 +64,25 @@ impl Rewrite for RebuildAfterRefusal {
         done.terms.push(term("protected", retry.protected as f64));
         Ok(done)
     }
+}
+
+/// What is done about an error of the provider that is not taken for a context too long: nothing happens to that.
+fn other_error(error: &str, edition: Edition) -> Option<Rewritten> {
+    if error.is_empty() {
+        return None;
+    }
+    let done = match meaning(error, edition) {
+        Meaning::TooLong => return None,
+        Meaning::Passing => Rewritten {
+            log: vec![format!("{RETRYING}: {error}")],
+            ..Rewritten::default()
+        },
+        Meaning::Final => Rewritten {
+            halt: Some(format!("LLM call failed after retries: {error}")),
+            ..Rewritten::default()
+        },
+    };
+    Some(done)
 }
 
 /// What is shown of a compression; one that the history is too short for is tried in vain, and nobody is told.

@@ -2,7 +2,7 @@
 
 use super::ACTIONS;
 use crate::chat::{ChatMessage, Content, Dialogue, Heard, Text, message_from_json};
-use crate::engine::{Hook, Memory, Rewritten, Scene};
+use crate::engine::{Hook, Memory, Rewritten, Scene, Storage};
 use crate::systems::picoclaw::active_turn::REFUSED;
 use crate::systems::picoclaw::prompt::summary_part;
 use serde_json::{Value, json};
@@ -61,6 +61,8 @@ impl Play<'_> {
             model: "",
             window: 0,
             memory: self.memory,
+            error: "",
+            storage: &Storage::AsSet,
         };
         let mut dialogue = Dialogue::new(self.heard);
         (action.make)(&options)
