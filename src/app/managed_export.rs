@@ -178,6 +178,7 @@ impl Export {
             },
             format: formats::by_name(draft.format)?,
             output: PathBuf::from(draft.output.trim()),
+            files: None,
         })
     }
 }

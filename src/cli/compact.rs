@@ -29,12 +29,13 @@ plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
   --format NAME        how to write: the source's own format unless told, where it can be written
   --summarizer digest  summaries by the offline digest (the default)
   --summarizer text:S  S is the summary
+  --files FOLDER       where files go that the policy writes; OUT.files beside the output unless told
   -o, --output OUT     where to, a new file; <name>-managed-N beside the source unless told
 
 The source is never written and nothing is overwritten. What was written is read again and checked; exit 1 if a check
 fails. If the policy does not act nothing is written, and it is said why.
 
-JSON: before, after, changed, output, checks[{name, ok, detail}], notes[], policy, knobs{}, schedule, format.
+JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, detail}], notes[], policy, knobs{}, schedule, format.
 ",
     run,
 };
@@ -49,6 +50,7 @@ struct Wanted {
     format: Option<&'static Format>,
     summarizer: Option<Summarizer>,
     output: Option<PathBuf>,
+    files: Option<PathBuf>,
 }
 
 impl Wanted {
@@ -59,6 +61,7 @@ impl Wanted {
             "--at" => self.at = Some(ordinal(option, &words.value(option)?)?),
             "--format" => self.format = Some(format(&words.value(option)?)?),
             "--summarizer" => self.summarizer = Some(summarizer(&words.value(option)?)?),
+            "--files" => self.files = Some(output(option, words.raw_value(option)?)?),
             "-o" | "--output" => self.output = Some(output(option, words.raw_value(option)?)?),
             _ => return self.lanes.take(option, words),
         }
@@ -119,6 +122,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         summarizer: wanted.summarizer.unwrap_or(Summarizer::Digest),
         format,
         output,
+        files: wanted.files,
     };
     let mut exported = export(&job).map_err(anyhow::Error::msg)?;
     exported
@@ -222,6 +226,12 @@ fn shape(job: &ExportJob, exported: &Exported) -> Value {
         "after": exported.after,
         "changed": exported.changed,
         "output": exported.output.as_ref().map(|path| path.to_string_lossy()),
+        "sidecars": exported.sidecars.as_ref().map(|sidecars| json!({
+            "removed": sidecars.removed.to_string_lossy(),
+            "manifest": sidecars.manifest.to_string_lossy(),
+            "files": sidecars.files.as_ref().map(|(folder, n)| json!({"folder": folder.to_string_lossy(), "count": n})),
+        })),
+        "requests": exported.requests,
         "checks": exported.checks,
         "notes": exported.notes,
         "policy": job.policy.name,

@@ -12,6 +12,7 @@ mod lanes;
 mod output;
 mod presets;
 mod replay;
+mod restore;
 mod state;
 mod window;
 
@@ -41,6 +42,7 @@ static VERBS: &[Verb] = &[
     inspect::VERB,
     replay::VERB,
     compact::VERB,
+    restore::VERB,
     presets::VERB,
     state::VERB,
 ];

@@ -32,6 +32,7 @@ mod scene;
 mod select;
 mod stages;
 mod taken;
+mod transcript;
 mod trigger;
 mod unseen;
 mod working;
@@ -59,6 +60,7 @@ pub use stages::{
     Action, Boundary, Clear, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Repair, Stage,
     Summarize, Take, What,
 };
+pub use transcript::{transcript, transcript_parts};
 
 use crate::session::Session;
 use crate::tokens::TokenLedger;

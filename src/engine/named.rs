@@ -217,6 +217,8 @@ impl Run<'_> {
             input: seen.tokens,
             prefix: String::new(),
             max_tokens: Tokens(ask.max_tokens.map_or(predicted, |max| max.min(predicted))),
+            prompt: String::new(),
+            ask: Some(Arc::new(ask.clone())),
         }
     }
 

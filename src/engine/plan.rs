@@ -4,7 +4,7 @@ use super::context::Written;
 use super::expr::Moment;
 use super::meter::Meter;
 use super::outcome::Idle;
-use super::stages::{Action, Guard, Replacement, Stage};
+use super::stages::{Action, Guard, Replacement, Stage, Summarize};
 use super::taken::{Taken, ranges, widen};
 use super::working::Working;
 use super::{Case, Reply, Request, select};
@@ -100,14 +100,7 @@ pub(super) fn plan(
                 moment,
                 || {
                     let max_tokens = Tokens(summarize.max_tokens.value(moment).max(0.0) as u64);
-                    let request = request(
-                        working,
-                        stage,
-                        step,
-                        &taken,
-                        summarize.prefix.clone(),
-                        max_tokens,
-                    );
+                    let request = request(working, stage, step, &taken, (summarize, max_tokens));
                     Plan::Asks(
                         request,
                         Asked {
@@ -126,8 +119,7 @@ fn request(
     stage: &Stage,
     step: usize,
     taken: &Taken,
-    prefix: String,
-    max_tokens: Tokens,
+    (summarize, max_tokens): (&Summarize, Tokens),
 ) -> Request {
     Request {
         step,
@@ -140,8 +132,10 @@ fn request(
             .filter_map(|idx| working.context.entries[*idx].text())
             .collect(),
         input: taken.tokens,
-        prefix,
+        prefix: summarize.prefix.clone(),
         max_tokens,
+        prompt: summarize.prompt.clone(),
+        ask: None,
     }
 }
 

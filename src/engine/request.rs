@@ -1,6 +1,7 @@
 //! What a run asks of the world. A request describes; text is rendered only by who needs it.
 
 use super::Case;
+use crate::chat::Ask;
 use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,6 +25,10 @@ pub struct Request {
     pub prefix: String,
     /// The summary's message, prefix included, may not weigh more than this (true tokens).
     pub max_tokens: Tokens,
+    /// Name of the prompt that asks for it; empty where the system writes its request itself.
+    pub prompt: String,
+    /// The request as a real system sends it.
+    pub ask: Option<Arc<Ask>>,
 }
 
 impl Request {

@@ -1,6 +1,7 @@
 //! Where an export goes unless told: beside its source, but never into a folder in which an agent keeps its own
 //! sessions, where a file of ours would be taken for one of them.
 
+use super::export::{files_path, manifest_path, removed_path};
 use crate::formats::Format;
 use std::path::{Path, PathBuf};
 
@@ -24,8 +25,15 @@ fn free_name(folder: &Path, source: &Path, format: &Format) -> PathBuf {
     let stem = without_managed_suffix(&stem);
     (1..=u32::MAX)
         .map(|n| folder.join(format!("{stem}-managed-{n}.{extension}")))
-        .find(|path| path.symlink_metadata().is_err())
+        .find(|path| is_free(path))
         .unwrap_or_else(|| folder.join(format!("{stem}-managed.{extension}")))
+}
+
+/// Neither the file nor a sidecar is there, which may be left of an export that was interrupted.
+fn is_free(path: &Path) -> bool {
+    let beside = [removed_path(path), manifest_path(path), files_path(path)];
+    let mut all = beside.iter().map(PathBuf::as_path).chain([path]);
+    !all.any(super::is_taken)
 }
 
 /// An export of an export is numbered on, not named after its parent.

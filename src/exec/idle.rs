@@ -95,6 +95,7 @@ mod tests {
             summarizer: Summarizer::Digest,
             format: formats::by_name("openai_chat").unwrap(),
             output: PathBuf::from("out.json"),
+            files: None,
         };
         let outcome = Outcome {
             idle: Some(reason),

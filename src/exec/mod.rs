@@ -8,16 +8,20 @@ mod load;
 mod picture;
 mod place;
 mod policy_file;
+mod restore;
 mod state;
 
 pub use check::Check;
-pub use export::{ExportJob, Exported, Summarizer, export};
+pub use export::{
+    ExportJob, Exported, RequestRecord, Sidecars, Summarizer, WrittenFile, export, files_path,
+};
 pub use export_path::default_export_path;
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
 };
 pub use picture::{picture_place, write_picture};
 pub use policy_file::{load_configuration, load_policy, save_policy};
+pub use restore::{Restored, restore};
 pub use state::State;
 
 use std::path::Path;

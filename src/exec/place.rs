@@ -37,10 +37,7 @@ pub(super) fn cannot_create(output: &Path, error: &io::Error) -> String {
 
 /// Writes a new file so that it is there whole or not at all, also after a power cut.
 pub(super) fn write_new(output: &Path, bytes: &[u8]) -> io::Result<()> {
-    let file = written(NamedTempFile::new_in(folder_of(output))?, bytes)?;
-    file.persist_noclobber(output)?;
-    settle(output);
-    Ok(())
+    Staged::new(output, bytes)?.put_in_place(output)
 }
 
 /// Writes a file, in the place of the one that is there if there is one, readable by whom new files are readable by.
@@ -56,6 +53,29 @@ pub(super) fn replace(output: &Path, bytes: &[u8]) -> io::Result<()> {
     file.persist(output)?;
     settle(output);
     Ok(())
+}
+
+/// A file that is written and safe on the disk, but not yet in its place.
+#[derive(Debug)]
+pub(super) struct Staged(NamedTempFile);
+
+impl Staged {
+    /// Writes it beside its place.
+    pub(super) fn new(output: &Path, bytes: &[u8]) -> io::Result<Self> {
+        written(NamedTempFile::new_in(folder_of(output))?, bytes).map(Self)
+    }
+
+    /// What the disk holds of it.
+    pub(super) fn read(&self) -> io::Result<Vec<u8>> {
+        fs::read(self.0.path())
+    }
+
+    /// Puts it in its place, where nothing may be.
+    pub(super) fn put_in_place(self, output: &Path) -> io::Result<()> {
+        self.0.persist_noclobber(output)?;
+        settle(output);
+        Ok(())
+    }
 }
 
 fn written(mut file: NamedTempFile, bytes: &[u8]) -> io::Result<NamedTempFile> {

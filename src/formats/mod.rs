@@ -15,6 +15,7 @@ mod payload;
 mod probe;
 mod time;
 
+pub use payload::media_bytes;
 pub use probe::Probe;
 
 use crate::progress::{Cancelled, Progress};

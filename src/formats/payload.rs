@@ -1,6 +1,7 @@
 //! Images, sounds and documents inside of messages: how large they are, without decoding them.
 
-use crate::session::{Body, MediaKind};
+use super::message_list::media;
+use crate::session::{Body, MediaKind, Session};
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -69,7 +70,8 @@ fn decoded_len(payload: &str) -> u64 {
     payload.bytes().filter(|b| is_digit(*b)).count() as u64 * 3 / 4
 }
 
-fn pixels(payload: &str) -> Option<(u32, u32)> {
+/// The first so many digits of a payload, decoded; line breaks and padding do not count.
+fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
     let standard = |b| match b {
         b'-' => b'+',
         b'_' => b'/',
@@ -78,14 +80,35 @@ fn pixels(payload: &str) -> Option<(u32, u32)> {
     let digits: Vec<u8> = payload
         .bytes()
         .filter(|b| is_digit(*b))
-        .take(HEAD)
+        .take(most)
         .map(standard)
         .collect();
     let config = GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true);
     let engine = GeneralPurpose::new(&alphabet::STANDARD, config);
-    let head = engine.decode(digits).ok()?;
+    engine.decode(digits).ok()
+}
+
+/// The bytes of a media part, which only the session's file holds; none where it merely refers to them.
+pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
+    let message = session.messages.iter().find(|m| m.parts.contains(&part))?;
+    let record = session.parts[part].record;
+    let is_media = |idx: &usize| {
+        let of_record = session.parts[*idx].record == record;
+        of_record && matches!(session.parts[*idx].body, Body::Media { .. })
+    };
+    let nth = (message.parts.start..part).filter(is_media).count();
+    let raw = session.raw(message.raw.get(record as usize)?);
+    let value = serde_json::from_slice(raw).ok()?;
+    match &media::all_in(&value).get(nth)?.held {
+        media::Held::Base64 { data, .. } => decode(data, usize::MAX),
+        media::Held::Url(_) | media::Held::File(_) => None,
+    }
+}
+
+fn pixels(payload: &str) -> Option<(u32, u32)> {
+    let head = decode(payload, HEAD)?;
     let size = imagesize::blob_size(&head).ok()?;
     let (edge, area) = MOST_PIXELS;
     let is_possible = size.width.max(size.height) <= edge

@@ -2,8 +2,10 @@
 
 pub mod models;
 pub mod native;
+mod prompts;
 mod provider_errors;
 
+pub use prompts::{PROMPTS, Prompt, prompt};
 pub use provider_errors::{KnownError, known_error, provider_error, provider_errors};
 
 use crate::engine::{Policy, PolicyError};

@@ -44,7 +44,12 @@ enum ActionToml {
     Clear { marker: String },
     Drop(Drop),
     Log(String),
-    Summarize { max_tokens: String, prefix: String },
+    Summarize {
+        max_tokens: String,
+        prefix: String,
+        #[serde(default = "default_prompt")]
+        prompt: String,
+    },
 }
 
 #[derive(Default, Deserialize)]
@@ -141,11 +146,21 @@ fn action(
         ActionToml::Log(line) => Action::Log(Log::parse(&line, |text| {
             Expr::parse(text, Type::Number, vocabulary).map_err(at(place))
         })?),
-        ActionToml::Summarize { max_tokens, prefix } => Action::Summarize(Summarize {
+        ActionToml::Summarize {
+            max_tokens,
+            prefix,
+            prompt,
+        } => Action::Summarize(Summarize {
             max_tokens: Expr::parse(&max_tokens, Type::Number, vocabulary).map_err(at(place))?,
             prefix,
+            prompt,
         }),
     })
+}
+
+/// The prompt of a summary unless a preset names another.
+fn default_prompt() -> String {
+    "summarize".to_owned()
 }
 
 /// `named` and its numbers, each an expression; what else the table holds is for the action itself to read.

@@ -15,12 +15,16 @@ impl Run<'_> {
             .find(|f| f.stage == stage && f.why == why)
         {
             Some(failure) => failure.count += 1,
-            None => self.failures.push(Failure {
-                stage,
-                why,
-                first: self.step,
-                count: 1,
-            }),
+            None => {
+                // The first of a kind is an event; a warning tells how many there were.
+                self.tell(stage, format!("not done: {why}"));
+                self.failures.push(Failure {
+                    stage,
+                    why,
+                    first: self.step,
+                    count: 1,
+                });
+            }
         }
     }
 

@@ -206,6 +206,7 @@ impl Stage {
             Action::Summarize(summarize) => Action::Summarize(Summarize {
                 max_tokens: bind(&summarize.max_tokens),
                 prefix: summarize.prefix.clone(),
+                prompt: summarize.prompt.clone(),
             }),
             Action::Log(log) => Action::Log(log.bind(names)),
             Action::Named(its_own) => Action::Named(its_own.bind(names)),

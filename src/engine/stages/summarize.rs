@@ -9,4 +9,6 @@ pub struct Summarize {
     pub max_tokens: Expr,
     /// What stands before the summary's own text.
     pub prefix: String,
+    /// Name of the prompt that asks for it.
+    pub prompt: String,
 }

@@ -12,7 +12,7 @@ mod convert;
 mod edit;
 mod layout;
 mod look;
-mod media;
+pub(super) mod media;
 mod order;
 mod places;
 mod read;

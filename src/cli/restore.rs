@@ -1,0 +1,64 @@
+//! `plimsoll restore`: gives back the source of a managed conversation, byte for byte.
+
+use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::output::{clean, json, print, grouped};
+use super::{Status, Verb};
+use crate::exec::restore;
+use anyhow::bail;
+use serde_json::json;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub(super) const VERB: Verb = Verb {
+    name: "restore",
+    summary: "Give back the source of a managed conversation, byte for byte.",
+    help: "\
+plimsoll restore MANAGED [-o ORIGINAL]
+
+  -o, --output ORIGINAL  where to, a new file; beside MANAGED under the source's own name unless told
+
+MANAGED is what `compact` wrote; what was taken out and the manifest must stand beside it. Nothing is overwritten. The hash
+of every file is checked first: if one was changed, nothing is written.
+
+JSON: output, bytes, source.
+",
+    run,
+};
+
+fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
+    let mut output: Option<PathBuf> = None;
+    let mut files: Vec<OsString> = Vec::new();
+    while let Some(word) = words.next()? {
+        match word {
+            Word::Operand(file) => files.push(file),
+            Word::Option(option) if option == "-o" || option == "--output" => {
+                output = Some(words.raw_value(&option)?.into());
+            }
+            Word::Option(option) => {
+                if !shared.take(&option, words)? {
+                    return Err(unknown_option(VERB.name, &option));
+                }
+            }
+        }
+    }
+    let file = one_file(VERB.name, files)?;
+    if file == "-" {
+        bail!("restore needs a file, since its sidecars stand beside it");
+    }
+    let done = restore(Path::new(&file), output.as_deref()).map_err(anyhow::Error::msg)?;
+    if shared.json {
+        json(&json!({
+            "output": done.output.to_string_lossy(),
+            "bytes": done.bytes,
+            "source": done.source,
+        }))?;
+    } else {
+        let path = clean(&done.output.to_string_lossy()).into_owned();
+        print(&format!(
+            "{} bytes of {}, written to {path}\n",
+            grouped(done.bytes as u64),
+            clean(&done.source),
+        ))?;
+    }
+    Ok(Status::Done)
+}

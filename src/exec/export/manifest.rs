@@ -1,0 +1,154 @@
+//! The manifest of an export: what was done with what, figures before and after, requests, checks, and the recipe by
+//! which the source is put together again.
+
+use super::files::WrittenFile;
+use super::pieces::Piece;
+use super::removed::Removed;
+use super::{ExportJob, RequestRecord, Summarizer};
+use crate::engine::{Outcome, Schedule};
+use crate::exec::check::Check;
+use crate::units::Tokens;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// What a restore needs of a manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::exec) struct Recipe {
+    /// The source.
+    pub(in crate::exec) source: FileMark,
+    /// The managed file.
+    pub(in crate::exec) managed: FileMark,
+    /// The sidecar with what was taken out.
+    pub(in crate::exec) removed: FileMark,
+    /// How to put the source together, in order.
+    pub(in crate::exec) restore: Vec<Take>,
+}
+
+/// A file by which it is recognized again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::exec) struct FileMark {
+    /// Its name, without folder.
+    pub(in crate::exec) name: String,
+    /// Its format.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(in crate::exec) format: String,
+    /// Its length.
+    pub(in crate::exec) bytes: usize,
+    /// Its hash.
+    pub(in crate::exec) sha256: String,
+}
+
+/// One stretch of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::exec) enum Take {
+    /// So many bytes of the managed file, from a place on: `[start, length]`.
+    Managed(usize, usize),
+    /// So many lines of the sidecar, one after another.
+    Removed(usize),
+}
+
+/// The recipe that pieces make.
+pub(super) fn recipe(pieces: &[Piece]) -> Vec<Take> {
+    let mut takes: Vec<Take> = Vec::new();
+    for piece in pieces {
+        match (piece.managed, takes.last_mut()) {
+            (Some(start), _) => takes.push(Take::Managed(start, piece.span.len())),
+            (None, Some(Take::Removed(n))) => *n += 1,
+            (None, _) => takes.push(Take::Removed(1)),
+        }
+    }
+    takes
+}
+
+/// Puts the source together again.
+///
+/// # Errors
+/// One line: which file is not what it was.
+pub(in crate::exec) fn put_together(
+    takes: &[Take],
+    managed: &[u8],
+    removed: &[Removed],
+) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut lines = removed.iter().enumerate();
+    for take in takes {
+        match take {
+            Take::Managed(start, length) => {
+                let end = start.checked_add(*length);
+                let stretch = end.and_then(|end| managed.get(*start..end));
+                bytes.extend(stretch.ok_or("the managed file is shorter than it was")?);
+            }
+            Take::Removed(n) => {
+                for _ in 0..*n {
+                    let (line, removed) = lines.next().ok_or("the sidecar lacks lines")?;
+                    let stretch = removed.bytes();
+                    let broken = || format!("line {} of the sidecar is not what it was", line + 1);
+                    bytes.extend(stretch.ok_or_else(broken)?);
+                }
+            }
+        }
+    }
+    Ok(bytes)
+}
+
+/// What a manifest tells beyond the recipe.
+pub(super) struct Told<'a> {
+    pub(super) job: &'a ExportJob,
+    pub(super) outcome: &'a Outcome,
+    pub(super) before: Tokens,
+    pub(super) after: Tokens,
+    pub(super) notes: &'a [String],
+    pub(super) requests: &'a [RequestRecord],
+    pub(super) files: &'a [WrittenFile],
+    pub(super) folder: Option<String>,
+}
+
+/// The whole manifest.
+pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Value {
+    let (job, outcome) = (told.job, told.outcome);
+    let case = &job.case;
+    let knobs = job.knobs.iter().map(|(name, value)| (name.to_owned(), json!(value)));
+    let events = outcome.events.iter().map(|event| {
+        json!({
+            "step": event.step + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
+            "before": event.before, "after": event.after, "did": event.did.name(), "log": event.log,
+        })
+    });
+    let step = job.until.unwrap_or(case.session.steps.len().saturating_sub(1));
+    let fit = case.ledger.fit.as_ref();
+    let mut whole = json!({
+        "plimsoll": env!("CARGO_PKG_VERSION"),
+        "policy": {
+            "name": job.policy.name,
+            "label": job.policy.label,
+            "knobs": Value::Object(knobs.collect::<Map<_, _>>()),
+        },
+        "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
+        "until_step": job.until.map(|step| step + 1),
+        "window": case.windows.at(step),
+        "output_reserve": job.policy.output_reserve(&job.knobs, case, step),
+        "counter": case.ledger.counter.name,
+        "calibration": fit.map(|fit| json!({"factor": fit.factor, "error": fit.error.0})),
+        "tokens": {"before": told.before, "after": told.after},
+        "summaries": summaries(&job.summarizer),
+        "requests": told.requests,
+        "events": events.collect::<Vec<_>>(),
+        "files": {"folder": told.folder, "written": told.files},
+        "checks": checks,
+        "notes": told.notes,
+    });
+    let recipe = serde_json::to_value(recipe).unwrap_or_default();
+    if let (Value::Object(whole), Value::Object(recipe)) = (&mut whole, recipe) {
+        whole.extend(recipe);
+    }
+    whole
+}
+
+/// Who wrote summaries; never where a key came from.
+fn summaries(summarizer: &Summarizer) -> Value {
+    match summarizer {
+        Summarizer::Digest => json!({"by": "digest"}),
+        Summarizer::Text(_) => json!({"by": "text"}),
+    }
+}

@@ -1,0 +1,347 @@
+//! Writes a managed conversation: the same run as in the window, with its requests answered for real.
+//!
+//! The source is never written, nothing that exists is overwritten, and what was written is read again and checked
+//! ([`super::check`]). A run that changes nothing writes nothing. Sidecars come first and the managed file last, so that
+//! after a crash there is a whole export or none.
+
+mod answers;
+mod files;
+mod hash;
+mod manifest;
+mod notes;
+mod pieces;
+mod removed;
+
+pub use answers::{RequestRecord, Summarizer};
+pub use files::WrittenFile;
+pub(super) use hash::sha256;
+pub(super) use manifest::{Recipe, put_together};
+pub(super) use removed::Removed;
+
+use super::check::{self, Check, Promise};
+use super::idle;
+use super::place::{Staged, cannot_create, refuse_nowhere, write_new};
+use crate::engine::{
+    Case, Context, ExecutedContext, KnobValues, Outcome, Policy, Schedule, Storage, drive,
+};
+use crate::formats::{self, FORMATS, Format, Input};
+use crate::session::{Managed, Session};
+use crate::units::Tokens;
+use answers::Answers;
+use files::Files;
+use manifest::{FileMark, Told};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// An export to be made.
+#[derive(Clone, Debug)]
+pub struct ExportJob {
+    /// The session.
+    pub case: Case,
+    /// What manages it.
+    pub policy: Policy,
+    /// Its settings.
+    pub knobs: KnobValues,
+    /// Replay (what the lane shows) or now (compact once).
+    pub schedule: Schedule,
+    /// Up to this step's index; all if none.
+    pub until: Option<usize>,
+    /// Who writes summaries.
+    pub summarizer: Summarizer,
+    /// How to write it.
+    pub format: &'static Format,
+    /// Where to; never the source, never over an existing file.
+    pub output: PathBuf,
+    /// Where files go that the policy writes; `<output>.files` beside the output if none.
+    pub files: Option<PathBuf>,
+}
+
+/// What was written.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The file; none if nothing changed and nothing was written.
+    pub output: Option<PathBuf>,
+    /// What was taken out of the source, and the manifest.
+    pub sidecars: Option<Sidecars>,
+    /// True tokens of the context before.
+    pub before: Tokens,
+    /// True tokens after.
+    pub after: Tokens,
+    /// The policy acted.
+    pub changed: bool,
+    /// What was checked by reading the file again.
+    pub checks: Vec<Check>,
+    /// What the person should know (the trigger was not met).
+    pub notes: Vec<String>,
+    /// What was asked of who writes summaries.
+    pub requests: Vec<RequestRecord>,
+}
+
+/// What stands beside a managed file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sidecars {
+    /// What was taken out, line by line.
+    pub removed: PathBuf,
+    /// What was done, and how to undo it.
+    pub manifest: PathBuf,
+    /// The folder of files that the policy wrote, and how many.
+    pub files: Option<(PathBuf, usize)>,
+}
+
+/// The sidecar of a managed file that holds what was taken out.
+pub(super) fn removed_path(managed: &Path) -> PathBuf {
+    managed.with_extension("removed.jsonl")
+}
+
+/// The manifest of a managed file.
+pub(super) fn manifest_path(managed: &Path) -> PathBuf {
+    managed.with_extension("manifest.json")
+}
+
+/// The folder of files beside a managed file.
+pub fn files_path(managed: &Path) -> PathBuf {
+    managed.with_extension("files")
+}
+
+/// Runs the policy with its requests answered for real, writes the result atomically, reads it again and checks it.
+///
+/// # Errors
+/// One line that says what to do; then nothing was written.
+pub fn export(job: &ExportJob) -> Result<Exported, String> {
+    let write = job.format.export.ok_or_else(|| cannot_write(job.format))?;
+    refuse(&job.output)?;
+    let folder = files_folder(job);
+    let mut answers = Answers::new(&job.summarizer);
+    let place = Storage::Folder(folder.to_string_lossy().into());
+    let mut outcome = played(job, place, &mut answers);
+    let mut notes = Vec::new();
+    let files = match Files::write(&folder, &job.case, &outcome.events) {
+        Ok(files) => files,
+        Err(why) => {
+            // What the policy does without storage is its own rule.
+            notes.push(format!("{why}: ran as without storage"));
+            answers.again();
+            outcome = played(job, Storage::Missing, &mut answers);
+            Files::write(&folder, &job.case, &outcome.events)?
+        }
+    };
+    if outcome.compactions == 0 {
+        return match answers.failures.pop() {
+            Some(reason) => Err(format!("nothing was written: {reason}")),
+            None => Ok(unchanged(job, &outcome)),
+        };
+    }
+    let (before, after) = (notes::before(job, &outcome), outcome.context.tokens());
+    notes.extend(outcome.warnings.clone());
+    notes.extend(notes::overflows(&outcome));
+    notes.extend(notes::still_too_large(job, after));
+    notes.append(&mut answers.notes);
+    let executed = ExecutedContext::new(outcome.context.clone())
+        .map_err(|predicted| predicted.to_string())?;
+    let mut managed = executed.managed(&job.case.session);
+    managed.calibration = job.case.ledger.calibration(executed.context().overhead);
+    let bytes = write(&job.case.session, &managed)
+        .map_err(|error| format!("{error}; choose another format"))?;
+    let staged = Staged::new(&job.output, &bytes).map_err(|error| cannot_create(&job.output, &error))?;
+    let read = staged.read().map_err(|error| cannot_create(&job.output, &error))?;
+    let mut checks = checks(job, &managed, executed.context(), &read);
+    let requests = std::mem::take(&mut answers.records);
+    let told = Told {
+        job,
+        outcome: &outcome,
+        before,
+        after,
+        notes: &notes,
+        requests: &requests,
+        files: &files.written,
+        folder: (!files.written.is_empty()).then(|| folder.to_string_lossy().into_owned()),
+    };
+    let sidecars = sidecars(&told, &read, &mut checks)?;
+    staged
+        .put_in_place(&job.output)
+        .map_err(|error| {
+            sidecars.take_away();
+            cannot_create(&job.output, &error)
+        })?;
+    let n_files = files.keep().len();
+    Ok(Exported {
+        output: Some(job.output.clone()),
+        sidecars: Some(Sidecars {
+            files: (n_files > 0).then_some((folder, n_files)),
+            ..sidecars
+        }),
+        before,
+        after,
+        changed: true,
+        checks,
+        notes,
+        requests,
+    })
+}
+
+/// Plays the policy with files going to a place.
+fn played(job: &ExportJob, storage: Storage, answers: &mut Answers<'_>) -> Outcome {
+    let case = job.case.with_storage(storage);
+    drive(&case, &job.policy, &job.knobs, job.schedule, job.until, answers)
+}
+
+/// Where files go, by a path that means the same in every folder, since pointers name it.
+fn files_folder(job: &ExportJob) -> PathBuf {
+    let folder = job.files.clone().unwrap_or_else(|| files_path(&job.output));
+    std::path::absolute(&folder).unwrap_or(folder)
+}
+
+impl Sidecars {
+    /// They belong to nothing.
+    fn take_away(&self) {
+        for path in [&self.removed, &self.manifest] {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Writes what was taken out and the manifest, after having put the source together again from them.
+fn sidecars(told: &Told<'_>, managed: &[u8], checks: &mut Vec<Check>) -> Result<Sidecars, String> {
+    let (job, case) = (told.job, &told.job.case);
+    let source = &case.session.source;
+    let read = session_of(managed);
+    let pieces = pieces::pieces(&case.session, managed, read.as_ref());
+    let removed = removed::removed(case, &told.outcome.context, &told.outcome.events, &pieces);
+    let mut lines = Vec::new();
+    for entry in &removed {
+        serde_json::to_writer(&mut lines, entry).map_err(|error| error.to_string())?;
+        lines.push(b'\n');
+    }
+    let paths = Sidecars {
+        removed: removed_path(&job.output),
+        manifest: manifest_path(&job.output),
+        files: None,
+    };
+    let mark = |name: &Path, format: &str, bytes: &[u8]| FileMark {
+        name: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        format: format.to_owned(),
+        bytes: bytes.len(),
+        sha256: sha256(bytes),
+    };
+    let recipe = Recipe {
+        source: mark(Path::new(&source.name), source.format, &source.bytes),
+        managed: mark(&job.output, job.format.name, managed),
+        removed: mark(&paths.removed, "", &lines),
+        restore: manifest::recipe(&pieces),
+    };
+    checks.push(restores(&recipe, managed, &removed, &source.bytes));
+    let whole = manifest::manifest(told, checks, &recipe);
+    let text = serde_json::to_vec_pretty(&whole).map_err(|error| error.to_string())?;
+    write_new(&paths.removed, &lines).map_err(|error| cannot_create(&paths.removed, &error))?;
+    write_new(&paths.manifest, &text).map_err(|error| {
+        let _ = std::fs::remove_file(&paths.removed);
+        cannot_create(&paths.manifest, &error)
+    })?;
+    Ok(paths)
+}
+
+/// Whether the source comes back byte for byte.
+fn restores(recipe: &Recipe, managed: &[u8], removed: &[Removed], source: &[u8]) -> Check {
+    let name = "restores";
+    match put_together(&recipe.restore, managed, removed) {
+        Ok(bytes) if bytes == source => {
+            let n = removed.len();
+            Check::passed(name, format!("{} bytes, of which {n} stretches were taken out", source.len()))
+        }
+        Ok(_) => Check::failed(name, "what is put together differs from the source"),
+        Err(why) => Check::failed(name, why),
+    }
+}
+
+fn cannot_write(format: &Format) -> String {
+    let known: Vec<_> = FORMATS
+        .iter()
+        .filter(|f| f.export.is_some())
+        .map(|f| f.name)
+        .collect();
+    format!(
+        "{} cannot be written; choose one of {}",
+        format.label,
+        known.join(", ")
+    )
+}
+
+/// Nothing that exists is overwritten: the source by another spelling or through a link least of all.
+fn refuse(output: &Path) -> Result<(), String> {
+    if super::is_taken(output) {
+        return Err(format!(
+            "{} already exists and is never overwritten; choose another name",
+            output.display()
+        ));
+    }
+    let strays = [removed_path(output), manifest_path(output)];
+    if let Some(stray) = strays.iter().find(|path| super::is_taken(path)) {
+        return Err(format!(
+            "{} was left by an export that was interrupted; remove it or choose another name",
+            stray.display()
+        ));
+    }
+    refuse_nowhere(output)
+}
+
+/// The conversation that some bytes hold.
+fn session_of(bytes: &[u8]) -> Option<Session> {
+    let input = Input {
+        name: String::new(),
+        bytes: Arc::from(bytes),
+    };
+    formats::parse(&input).ok()?.sessions.into_iter().next()
+}
+
+/// What the written file says, read again.
+fn checks(job: &ExportJob, managed: &Managed, promised: &Context, bytes: &[u8]) -> Vec<Check> {
+    let promise = Promise {
+        case: &job.case,
+        managed,
+        tokens: promised.tokens(),
+        overhead: promised.overhead,
+        format: job.format,
+    };
+    check::all(&promise, bytes.to_vec())
+}
+
+/// Nothing was written: why, and whether the context fits all the same.
+fn unchanged(job: &ExportJob, outcome: &Outcome) -> Exported {
+    let tokens = outcome.context.tokens();
+    let mut notes = outcome.warnings.clone();
+    notes.push(format!("{}: nothing was written", idle::why(job, outcome)));
+    notes.extend(notes::overflows(outcome));
+    notes.extend(notes::still_too_large(job, tokens));
+    Exported {
+        output: None,
+        sidecars: None,
+        before: tokens,
+        after: tokens,
+        changed: false,
+        checks: Vec::new(),
+        notes,
+        requests: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_that_exists_is_written_over_not_even_through_a_dangling_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path().join("nowhere"), &link).unwrap();
+        assert!(refuse(&link).unwrap_err().contains("already exists"));
+        assert!(write_new(&link, b"x").is_err());
+        assert!(!folder.path().join("nowhere").exists());
+        assert!(
+            refuse(&folder.path().join("no/such/file"))
+                .unwrap_err()
+                .contains("is no folder")
+        );
+        assert_eq!(refuse(&folder.path().join("new")), Ok(()));
+    }
+}
