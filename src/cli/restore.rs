@@ -1,7 +1,7 @@
 //! `plimsoll restore`: gives back the source of a managed conversation, byte for byte.
 
 use super::args::{Shared, Word, Words, one_file, unknown_option};
-use super::output::{clean, json, print, grouped};
+use super::output::{clean, grouped, json, print};
 use super::{Status, Verb};
 use crate::exec::restore;
 use anyhow::bail;

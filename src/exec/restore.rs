@@ -72,9 +72,8 @@ fn recipe(managed: &Path) -> Result<Recipe, String> {
         ));
     }
     let bytes = read(&path)?;
-    serde_json::from_slice(&bytes).map_err(|error| {
-        format!("{} is no manifest of an export ({error})", path.display())
-    })
+    serde_json::from_slice(&bytes)
+        .map_err(|error| format!("{} is no manifest of an export ({error})", path.display()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
@@ -95,13 +94,21 @@ fn is_same(path: &Path, bytes: &[u8], sha: &str) -> Result<(), String> {
 fn free_place(managed: &Path, name: &str) -> PathBuf {
     let folder = managed.parent().unwrap_or(Path::new(""));
     let name = Path::new(name).file_name().unwrap_or(managed.as_os_str());
-    let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
-    let extension = Path::new(name).extension().map(|e| format!(".{}", e.to_string_lossy()));
+    let stem = Path::new(name)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let extension = Path::new(name)
+        .extension()
+        .map(|e| format!(".{}", e.to_string_lossy()));
     let extension = extension.unwrap_or_default();
     let numbered = (2..u32::MAX).map(|n| folder.join(format!("{stem}-restored-{n}{extension}")));
-    [folder.join(name), folder.join(format!("{stem}-restored{extension}"))]
-        .into_iter()
-        .chain(numbered)
-        .find(|path| !super::is_taken(path))
-        .unwrap_or_else(|| folder.join(name))
+    [
+        folder.join(name),
+        folder.join(format!("{stem}-restored{extension}")),
+    ]
+    .into_iter()
+    .chain(numbered)
+    .find(|path| !super::is_taken(path))
+    .unwrap_or_else(|| folder.join(name))
 }

@@ -41,7 +41,9 @@ struct TakeToml {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum ActionToml {
-    Clear { marker: String },
+    Clear {
+        marker: String,
+    },
     Drop(Drop),
     Log(String),
     Summarize {

@@ -1,12 +1,14 @@
 //! Whether a written export holds what was promised: it is read again and compared, one small check after another.
 
+mod again;
 mod bytes;
 mod contents;
 mod pairs;
 mod roles;
+mod signatures;
 mod tokens;
 
-use crate::engine::Case;
+use crate::engine::{Case, KnobValues, Policy};
 use crate::formats::{self, Format, ImportReport, Input};
 use crate::session::{Body, Managed, Session};
 use crate::units::Tokens;
@@ -57,6 +59,12 @@ pub(super) struct Promise<'a> {
     pub overhead: Tokens,
     /// How it was to be written.
     pub format: &'static Format,
+    /// What managed it.
+    pub policy: &'a Policy,
+    /// Its settings.
+    pub knobs: &'a KnobValues,
+    /// Index of the last step.
+    pub step: usize,
 }
 
 impl Promise<'_> {
@@ -80,6 +88,8 @@ pub(super) fn all(promise: &Promise<'_>, bytes: Vec<u8>) -> Vec<Check> {
     }
     checks.push(tokens::check(promise, &read));
     checks.push(unique_ids(promise, &read));
+    checks.push(signatures::check(promise, &read));
+    checks.push(again::check(promise, read));
     checks
 }
 

@@ -49,12 +49,16 @@ fn checks_of(source: &str, format: &str, written: &str) -> Vec<Check> {
         formats::by_name(format).expect("a format of ours"),
     );
     let (managed, tokens) = (whole(&case), case.ledger.total());
+    let policy = crate::presets::by_name("none").expect("bundled");
     let promise = Promise {
         case: &case,
         managed: &managed,
         tokens,
         overhead: case.ledger.overhead,
         format,
+        policy: &policy,
+        knobs: &policy.defaults(),
+        step: 0,
     };
     all(&promise, written.as_bytes().to_vec())
 }
@@ -77,7 +81,15 @@ fn failed(written: &str) -> Vec<&'static str> {
 
 #[test]
 fn a_faithful_export_passes_every_check() {
-    let names = ["pairs", "roles", "kept bytes", "tokens", "ids unique"];
+    let names = [
+        "pairs",
+        "roles",
+        "kept bytes",
+        "tokens",
+        "ids unique",
+        "signatures",
+        "again",
+    ];
     assert_eq!(said_of(SOURCE), names.map(|name| (name, true)));
 }
 
@@ -250,12 +262,16 @@ fn the_promise_by_kind_adds_up_to_what_the_context_weighs() {
         kind: WrittenKind::Notice,
         before_message: 0,
     });
+    let policy = crate::presets::by_name("none").expect("bundled");
     let promise = Promise {
         case: &case,
         managed: &managed,
         tokens: Tokens::ZERO,
         overhead: Tokens::ZERO,
         format,
+        policy: &policy,
+        knobs: &policy.defaults(),
+        step: 0,
     };
     let untouched: u64 = [0, 1, 3]
         .map(|message| case.ledger.message(message).0)

@@ -127,7 +127,9 @@ fn below(folder: &Path, name: &str) -> Result<PathBuf, String> {
     if name.split('/').any(is_bad) {
         return Err(format!("{name:?} is no name for a file"));
     }
-    Ok(name.split('/').fold(folder.to_owned(), |path, piece| path.join(piece)))
+    Ok(name
+        .split('/')
+        .fold(folder.to_owned(), |path, piece| path.join(piece)))
 }
 
 #[cfg(test)]
@@ -137,7 +139,19 @@ mod tests {
     #[test]
     fn no_name_leads_out_of_the_folder() {
         let folder = Path::new("/x/files");
-        for name in ["../a", "a/../../b", "/etc/passwd", "a\\b", "C:evil", "", ".", "a/ /b", "con.txt", "nul", "a\nb"] {
+        for name in [
+            "../a",
+            "a/../../b",
+            "/etc/passwd",
+            "a\\b",
+            "C:evil",
+            "",
+            ".",
+            "a/ /b",
+            "con.txt",
+            "nul",
+            "a\nb",
+        ] {
             assert!(below(folder, name).is_err(), "{name:?}");
         }
         assert!(below(folder, &"n".repeat(300)).is_err());

@@ -108,14 +108,19 @@ pub(super) struct Told<'a> {
 pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Value {
     let (job, outcome) = (told.job, told.outcome);
     let case = &job.case;
-    let knobs = job.knobs.iter().map(|(name, value)| (name.to_owned(), json!(value)));
+    let knobs = job
+        .knobs
+        .iter()
+        .map(|(name, value)| (name.to_owned(), json!(value)));
     let events = outcome.events.iter().map(|event| {
         json!({
             "step": event.step + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
             "before": event.before, "after": event.after, "did": event.did.name(), "log": event.log,
         })
     });
-    let step = job.until.unwrap_or(case.session.steps.len().saturating_sub(1));
+    let step = job
+        .until
+        .unwrap_or(case.session.steps.len().saturating_sub(1));
     let fit = case.ledger.fit.as_ref();
     let mut whole = json!({
         "plimsoll": env!("CARGO_PKG_VERSION"),

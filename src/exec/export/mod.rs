@@ -136,14 +136,17 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     notes.extend(notes::overflows(&outcome));
     notes.extend(notes::still_too_large(job, after));
     notes.append(&mut answers.notes);
-    let executed = ExecutedContext::new(outcome.context.clone())
-        .map_err(|predicted| predicted.to_string())?;
+    let executed =
+        ExecutedContext::new(outcome.context.clone()).map_err(|predicted| predicted.to_string())?;
     let mut managed = executed.managed(&job.case.session);
     managed.calibration = job.case.ledger.calibration(executed.context().overhead);
     let bytes = write(&job.case.session, &managed)
         .map_err(|error| format!("{error}; choose another format"))?;
-    let staged = Staged::new(&job.output, &bytes).map_err(|error| cannot_create(&job.output, &error))?;
-    let read = staged.read().map_err(|error| cannot_create(&job.output, &error))?;
+    let staged =
+        Staged::new(&job.output, &bytes).map_err(|error| cannot_create(&job.output, &error))?;
+    let read = staged
+        .read()
+        .map_err(|error| cannot_create(&job.output, &error))?;
     let mut checks = checks(job, &managed, executed.context(), &read);
     let requests = std::mem::take(&mut answers.records);
     let told = Told {
@@ -157,12 +160,10 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         folder: (!files.written.is_empty()).then(|| folder.to_string_lossy().into_owned()),
     };
     let sidecars = sidecars(&told, &read, &mut checks)?;
-    staged
-        .put_in_place(&job.output)
-        .map_err(|error| {
-            sidecars.take_away();
-            cannot_create(&job.output, &error)
-        })?;
+    staged.put_in_place(&job.output).map_err(|error| {
+        sidecars.take_away();
+        cannot_create(&job.output, &error)
+    })?;
     let n_files = files.keep().len();
     Ok(Exported {
         output: Some(job.output.clone()),
@@ -182,7 +183,14 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
 /// Plays the policy with files going to a place.
 fn played(job: &ExportJob, storage: Storage, answers: &mut Answers<'_>) -> Outcome {
     let case = job.case.with_storage(storage);
-    drive(&case, &job.policy, &job.knobs, job.schedule, job.until, answers)
+    drive(
+        &case,
+        &job.policy,
+        &job.knobs,
+        job.schedule,
+        job.until,
+        answers,
+    )
 }
 
 /// Where files go, by a path that means the same in every folder, since pointers name it.
@@ -218,7 +226,11 @@ fn sidecars(told: &Told<'_>, managed: &[u8], checks: &mut Vec<Check>) -> Result<
         files: None,
     };
     let mark = |name: &Path, format: &str, bytes: &[u8]| FileMark {
-        name: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        name: name
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
         format: format.to_owned(),
         bytes: bytes.len(),
         sha256: sha256(bytes),
@@ -246,7 +258,13 @@ fn restores(recipe: &Recipe, managed: &[u8], removed: &[Removed], source: &[u8])
     match put_together(&recipe.restore, managed, removed) {
         Ok(bytes) if bytes == source => {
             let n = removed.len();
-            Check::passed(name, format!("{} bytes, of which {n} stretches were taken out", source.len()))
+            Check::passed(
+                name,
+                format!(
+                    "{} bytes, of which {n} stretches were taken out",
+                    source.len()
+                ),
+            )
         }
         Ok(_) => Check::failed(name, "what is put together differs from the source"),
         Err(why) => Check::failed(name, why),
@@ -301,6 +319,11 @@ fn checks(job: &ExportJob, managed: &Managed, promised: &Context, bytes: &[u8]) 
         tokens: promised.tokens(),
         overhead: promised.overhead,
         format: job.format,
+        policy: &job.policy,
+        knobs: &job.knobs,
+        step: job
+            .until
+            .unwrap_or(job.case.session.steps.len().saturating_sub(1)),
     };
     check::all(&promise, bytes.to_vec())
 }

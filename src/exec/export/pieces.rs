@@ -30,9 +30,16 @@ pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> 
     for span in spans(source) {
         let bytes = &from[span.clone()];
         // What goes on where the last piece ended need not be one of the managed file's own pieces.
-        let next = pieces.last().and_then(|last| Some(last.managed? + last.span.len()));
+        let next = pieces
+            .last()
+            .and_then(|last| Some(last.managed? + last.span.len()));
         let goes_on = next.filter(|at| to.get(*at..).is_some_and(|rest| rest.starts_with(bytes)));
-        let found = || places.get(bytes).copied().filter(|_| bytes.len() >= SHORTEST);
+        let found = || {
+            places
+                .get(bytes)
+                .copied()
+                .filter(|_| bytes.len() >= SHORTEST)
+        };
         let managed = goes_on.or_else(found);
         match pieces.last_mut() {
             Some(last) if goes_on.is_some() => last.span.end = span.end,
@@ -71,9 +78,10 @@ fn spans(session: &Session) -> Vec<Span> {
 
 fn is_record(session: &Session, start: usize) -> bool {
     // Messages stand in the file's order, nearly always; a wrong guess costs a larger sidecar, never a byte.
-    let after = session.messages.partition_point(|message| {
-        message.raw.first().is_none_or(|span| span.start <= start)
-    });
+    let after = session
+        .messages
+        .partition_point(|message| message.raw.first().is_none_or(|span| span.start <= start));
     let near = session.messages[..after].iter().rev().take(4);
-    near.flat_map(|message| &message.raw).any(|span| span.start == start)
+    near.flat_map(|message| &message.raw)
+        .any(|span| span.start == start)
 }

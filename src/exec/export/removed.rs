@@ -73,7 +73,9 @@ pub(super) fn removed(
     let gone = pieces.iter().filter(|piece| piece.managed.is_none());
     gone.map(|piece| {
         let from = starts.partition_point(|(start, _)| *start < piece.span.start);
-        let within = starts[from..].iter().take_while(|(start, _)| *start < piece.span.end);
+        let within = starts[from..]
+            .iter()
+            .take_while(|(start, _)| *start < piece.span.end);
         let mut messages: Vec<usize> = within.map(|(_, message)| *message).collect();
         messages.dedup();
         let fated = messages.first().map(|message| fates[*message]);
@@ -128,11 +130,17 @@ fn fates(case: &Case, context: &Context) -> Vec<Fated> {
                 };
             }
             EntryBody::Edited(edited) => {
-                let event = edited.parts.as_slice().iter().filter_map(|fate| match fate {
-                    PartFate::Kept => None,
-                    PartFate::Cleared { marker } => Some(context.markers[*marker as usize].event),
-                    PartFate::Removed { event } => Some(*event),
-                });
+                let event = edited
+                    .parts
+                    .as_slice()
+                    .iter()
+                    .filter_map(|fate| match fate {
+                        PartFate::Kept => None,
+                        PartFate::Cleared { marker } => {
+                            Some(context.markers[*marker as usize].event)
+                        }
+                        PartFate::Removed { event } => Some(*event),
+                    });
                 fates[edited.message as usize] = Fated {
                     fate: "edited",
                     event: event.max(),

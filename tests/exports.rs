@@ -1,0 +1,235 @@
+//! Exports as a whole: sidecars, files that a policy writes, and the way back to the source.
+
+use plimsoll::engine::Schedule;
+use plimsoll::exec::{ExportJob, Exported, LoadOptions, Loaded, Summarizer, export, load, restore};
+use plimsoll::formats;
+use plimsoll::presets;
+use plimsoll::tokens::{Progress, default_counter};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn loaded(path: &Path) -> Loaded {
+    let options = LoadOptions {
+        counter: default_counter(),
+        window: None,
+        conversation: 0,
+    };
+    load(path, &options, &Progress::default()).expect("it reads")
+}
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample_sessions")
+        .join(name)
+}
+
+/// A job with a preset's defaults, in the source's own format.
+fn job(source: &Path, preset: &str, output: PathBuf) -> ExportJob {
+    let case = loaded(source).case;
+    let policy = presets::by_name(preset).expect("bundled");
+    let own = formats::by_name(case.session.source.format).filter(|f| f.export.is_some());
+    let any = formats::by_name("openai_chat").expect("bundled");
+    ExportJob {
+        knobs: policy.defaults(),
+        format: own.unwrap_or(any),
+        case,
+        policy,
+        schedule: Schedule::Replay,
+        until: None,
+        summarizer: Summarizer::Digest,
+        output,
+        files: None,
+    }
+}
+
+fn all_ok(exported: &Exported) {
+    let failed: Vec<_> = exported.checks.iter().filter(|check| !check.ok).collect();
+    assert!(
+        failed.is_empty() && !exported.checks.is_empty(),
+        "{failed:?}"
+    );
+}
+
+/// A conversation with one result far above HolmesGPT's cap, and a picture in it.
+fn with_giant_result(folder: &Path) -> PathBuf {
+    let text = "2026-11-22 12:00:00 ERROR the database refused a connection\n".repeat(6_000);
+    let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
+    let messages = json!([
+        {"role": "user", "content": "Why does checkout fail?"},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "c/1", "type": "function",
+            "function": {"name": "kubectl logs", "arguments": "{\"pod\":\"checkout\"}"}}]},
+        {"role": "tool", "tool_call_id": "c/1", "content": [{"type": "text", "text": text},
+            {"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{png}")}}]},
+        {"role": "assistant", "content": "The database refuses connections."},
+    ]);
+    let path = folder.join("incident.json");
+    let body = json!({"model": "gpt-4o", "messages": messages});
+    fs::write(&path, serde_json::to_vec_pretty(&body).unwrap()).unwrap();
+    path
+}
+
+#[test]
+fn every_sample_comes_back_byte_for_byte_after_any_strategy() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut n_written = 0;
+    let samples = fs::read_dir(sample(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let samples = samples.filter(|path| {
+        path.extension()
+            .is_some_and(|e| e == "json" || e == "jsonl")
+    });
+    for (idx, source) in samples.enumerate() {
+        for preset in ["truncate", "prune", "summarize", "cowagent", "picoclaw"] {
+            let output = folder.path().join(format!("{idx}-{preset}.out"));
+            let exported = export(&job(&source, preset, output.clone())).unwrap();
+            if exported.output.is_none() {
+                continue;
+            }
+            n_written += 1;
+            let back = folder.path().join(format!("{idx}-{preset}.back"));
+            restore(&output, Some(&back)).unwrap();
+            assert_eq!(
+                fs::read(&back).unwrap(),
+                fs::read(&source).unwrap(),
+                "{preset}"
+            );
+        }
+    }
+    assert!(n_written > 5, "{n_written}");
+}
+
+#[test]
+fn a_spilled_result_and_its_picture_are_files_and_the_pointer_names_their_real_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = with_giant_result(folder.path());
+    let output = folder.path().join("out.json");
+    let exported = export(&job(&source, "holmesgpt", output.clone())).unwrap();
+    all_ok(&exported);
+    let (files, n) = exported.sidecars.unwrap().files.unwrap();
+    assert_eq!(
+        (files.as_path(), n),
+        (folder.path().join("out.files").as_path(), 2)
+    );
+    let text = files.join("kubectl_logs_c_1.txt");
+    let spilled = fs::read_to_string(&text).unwrap();
+    assert!(spilled.contains("refused a connection") && spilled.len() > 300_000);
+    let picture = fs::read(files.join("kubectl_logs_c_1_img0.png")).unwrap();
+    assert!(picture.starts_with(b"\x89PNG"), "{picture:?}");
+    let managed: Value = serde_json::from_slice(&fs::read(&output).unwrap()).unwrap();
+    let pointer = managed["messages"][2]["content"].to_string();
+    assert!(pointer.contains(text.to_str().unwrap()), "{pointer:.300}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_met_as_the_preset_meets_missing_storage() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = with_giant_result(folder.path());
+    let taken = folder.path().join("taken");
+    fs::write(&taken, "a file").unwrap();
+    let output = folder.path().join("out.json");
+    let job = ExportJob {
+        files: Some(taken.clone()),
+        ..job(&source, "holmesgpt", output.clone())
+    };
+    let exported = export(&job).unwrap();
+    assert!(
+        exported
+            .notes
+            .iter()
+            .any(|note| note.contains("as without storage")),
+        "{:?}",
+        exported.notes
+    );
+    assert_eq!(exported.sidecars.unwrap().files, None);
+    let written = fs::read_to_string(&output).unwrap();
+    assert!(written.contains("narrow down the result") && !written.contains("Saved to"));
+    assert_eq!(fs::read_to_string(&taken).unwrap(), "a file");
+}
+
+#[test]
+fn a_file_that_is_there_is_never_written_over_by_a_spill() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = with_giant_result(folder.path());
+    let files = folder.path().join("mine");
+    fs::create_dir(&files).unwrap();
+    fs::write(files.join("kubectl_logs_c_1.txt"), "mine").unwrap();
+    let job = ExportJob {
+        files: Some(files.clone()),
+        ..job(&source, "holmesgpt", folder.path().join("out.json"))
+    };
+    let exported = export(&job).unwrap();
+    assert!(
+        exported
+            .notes
+            .iter()
+            .any(|note| note.contains("as without storage"))
+    );
+    assert_eq!(
+        fs::read_to_string(files.join("kubectl_logs_c_1.txt")).unwrap(),
+        "mine"
+    );
+    assert_eq!(fs::read_dir(&files).unwrap().count(), 1);
+}
+
+#[test]
+fn a_changed_file_is_told_from_the_one_that_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = with_giant_result(folder.path());
+    let output = folder.path().join("out.json");
+    export(&job(&source, "holmesgpt", output.clone())).unwrap();
+    let sidecar = folder.path().join("out.removed.jsonl");
+    let kept = fs::read(&sidecar).unwrap();
+    let mut changed = kept.clone();
+    changed.push(b'\n');
+    fs::write(&sidecar, &changed).unwrap();
+    let error = restore(&output, None).unwrap_err();
+    assert!(
+        error.contains("out.removed.jsonl has been changed"),
+        "{error}"
+    );
+    fs::write(&sidecar, &kept).unwrap();
+    // Its own name is taken by the source.
+    let restored = restore(&output, None).unwrap();
+    assert_eq!(
+        restored.output,
+        folder.path().join("incident-restored.json")
+    );
+    fs::remove_file(&output).unwrap();
+    let error = restore(&output, None).unwrap_err();
+    assert!(error.contains("interrupted"), "{error}");
+    // The strays are in the way of an export of that name, and nothing is written over them.
+    let error = export(&job(&source, "holmesgpt", output)).unwrap_err();
+    assert!(error.contains("interrupted"), "{error}");
+}
+
+#[test]
+fn what_was_taken_out_says_by_which_stage_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = with_giant_result(folder.path());
+    let output = folder.path().join("out.json");
+    export(&job(&source, "holmesgpt", output)).unwrap();
+    let text = fs::read_to_string(folder.path().join("out.removed.jsonl")).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let edited = lines
+        .iter()
+        .find(|line| line["fate"] == "edited")
+        .expect("the result");
+    assert_eq!(
+        (&edited["stage"], &edited["messages"]),
+        (&json!("spill"), &json!([3]))
+    );
+    let source = fs::read(&source).unwrap();
+    for line in &lines {
+        let start = line["start"].as_u64().unwrap() as usize;
+        let end = start + line["length"].as_u64().unwrap() as usize;
+        assert_eq!(
+            line["text"].as_str().unwrap().as_bytes(),
+            &source[start..end]
+        );
+    }
+}
