@@ -9,6 +9,7 @@ pub mod exec;
 pub mod formats;
 pub mod presets;
 pub mod progress;
+pub mod providers;
 pub mod session;
 pub mod systems;
 pub mod tokens;

@@ -1,10 +1,11 @@
-//! Touches the world: reads session files, writes exports, keeps the program's own state. Knows no window.
+//! Touches the world: reads session files, writes exports, keeps the program's own state, talks to models. Knows no window.
 
 mod check;
 mod export;
 mod export_path;
 mod idle;
 mod load;
+pub mod model;
 mod picture;
 mod place;
 mod policy_file;

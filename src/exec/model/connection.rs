@@ -1,0 +1,148 @@
+//! An HTTP client as one question needs it, and the head of a request.
+
+use super::{AskError, ModelClient, Proxy};
+use crate::providers::KeyHeader;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Once;
+
+/// Bytes of a file of certificates; the world's own roots are a quarter of it.
+const LARGEST_CA_FILE: u64 = 1 << 20;
+/// Most lines in the head of an answer.
+const MOST_HEADERS: usize = 100;
+
+/// A client with a model's limits, way and certificates.
+pub(super) fn connect(client: &ModelClient) -> Result<reqwest::Client, AskError> {
+    static ENCRYPTION: Once = Once::new();
+    ENCRYPTION.call_once(|| {
+        // Somebody else's choice is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+    let builder = reqwest::Client::builder()
+        .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(client.limits.connect)
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .retry(reqwest::retry::never())
+        .http1_only()
+        .http1_max_headers(MOST_HEADERS);
+    let builder = with_certificates(builder, client)?;
+    let builder = with_proxy(builder, client)?;
+    builder.build().map_err(|error| {
+        let cause = super::error::deepest(&error);
+        AskError::settings(client.hide(&format!("cannot prepare a connection ({cause})")))
+    })
+}
+
+fn with_certificates(
+    builder: reqwest::ClientBuilder,
+    client: &ModelClient,
+) -> Result<reqwest::ClientBuilder, AskError> {
+    let extra = match &client.ca_file {
+        Some(path) => read_certificates(path).map_err(AskError::settings)?,
+        None => Vec::new(),
+    };
+    // Where nothing is encrypted, a machine without any certificates is fine.
+    Ok(if is_never_encrypted(client) {
+        builder.tls_certs_only(extra)
+    } else {
+        builder.tls_certs_merge(extra)
+    })
+}
+
+fn is_never_encrypted(client: &ModelClient) -> bool {
+    !client.endpoint.is_encrypted()
+        && match &client.proxy {
+            Proxy::Direct => true,
+            Proxy::System => client.endpoint.is_local(),
+            Proxy::At(proxy) => !proxy.trim_start().to_ascii_lowercase().starts_with("https"),
+        }
+}
+
+fn read_certificates(path: &Path) -> Result<Vec<reqwest::Certificate>, String> {
+    let shown = path.display();
+    let unreadable = |error: std::io::Error| format!("{shown} cannot be read ({error})");
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    let wrong = || format!("{shown} holds no certificates; give a PEM file (BEGIN CERTIFICATE)");
+    if !metadata.is_file() || metadata.len() > LARGEST_CA_FILE {
+        return Err(wrong());
+    }
+    let file = fs::File::open(path).map_err(unreadable)?;
+    let mut pem = Vec::new();
+    file.take(LARGEST_CA_FILE)
+        .read_to_end(&mut pem)
+        .map_err(unreadable)?;
+    match reqwest::Certificate::from_pem_bundle(&pem) {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        _ => Err(wrong()),
+    }
+}
+
+fn with_proxy(
+    builder: reqwest::ClientBuilder,
+    client: &ModelClient,
+) -> Result<reqwest::ClientBuilder, AskError> {
+    match &client.proxy {
+        Proxy::System if !client.endpoint.is_local() => Ok(builder),
+        Proxy::System | Proxy::Direct => Ok(builder.no_proxy()),
+        Proxy::At(address) => {
+            // The reason could quote a password.
+            let wrong = || {
+                let message =
+                    "the proxy's address is wrong; give http://HOST:PORT, https://… or socks5h://…";
+                AskError::settings(message)
+            };
+            let address = address.trim();
+            let is_known = [
+                "http://",
+                "https://",
+                "socks4://",
+                "socks5://",
+                "socks5h://",
+            ]
+            .iter()
+            .any(|scheme| address.to_ascii_lowercase().starts_with(scheme));
+            if !is_known {
+                return Err(wrong());
+            }
+            let proxy = reqwest::Proxy::all(address).map_err(|_quoting| wrong())?;
+            Ok(builder.proxy(proxy))
+        }
+    }
+}
+
+/// The head of a request: the key where the API wants it, marked so that nobody logs it.
+pub(super) fn headers(client: &ModelClient) -> Result<HeaderMap, AskError> {
+    let api = client.endpoint.api;
+    let mut headers = HeaderMap::new();
+    for (name, value) in api.headers {
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
+    }
+    headers.insert(
+        reqwest::header::ACCEPT,
+        HeaderValue::from_static("application/json, text/event-stream"),
+    );
+    if let Some(key) = client.secret() {
+        let (name, value) = match api.key_header {
+            KeyHeader::Bearer => (
+                AUTHORIZATION,
+                HeaderValue::try_from(format!("Bearer {key}")),
+            ),
+            KeyHeader::XApiKey => (
+                HeaderName::from_static("x-api-key"),
+                HeaderValue::from_str(key),
+            ),
+        };
+        // Reasons could quote the key.
+        let mut value = value
+            .map_err(|_quoting| AskError::settings(super::KeyError::Unsendable.to_string()))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}

@@ -1,0 +1,115 @@
+//! What a model answered, and the draft that it grows from.
+
+use crate::session::Usage;
+use crate::units::Tokens;
+
+/// A whole answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What the model said; reasoning and words of refusal are not part of it. May be empty.
+    pub text: String,
+    /// Why it ended.
+    pub stop: Stop,
+    /// What the provider says it took, where it says so.
+    pub usage: Option<Usage>,
+    /// The model that answered, as the provider names it.
+    pub model: Option<String>,
+    /// The words of a refusal.
+    pub refusal: Option<String>,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The model was done.
+    Finished,
+    /// It ran into its limit: the text is cut off.
+    Length,
+    /// The model or its provider would not answer.
+    Refused,
+    /// The model called a tool instead.
+    ToolCall,
+    /// A reason that the API does not define, in the provider's word.
+    Other(String),
+}
+
+impl Stop {
+    /// From the word of any of the APIs.
+    pub(super) fn from_word(word: &str) -> Self {
+        match word {
+            "stop" | "end_turn" | "stop_sequence" | "eos" | "completed" => Self::Finished,
+            "length"
+            | "max_tokens"
+            | "max_output_tokens"
+            | "model_length"
+            | "model_context_window_exceeded" => Self::Length,
+            "content_filter" | "refusal" => Self::Refused,
+            "tool_calls" | "tool_use" | "function_call" => Self::ToolCall,
+            other => Self::Other(super::plain_line(other, 40)),
+        }
+    }
+}
+
+/// An answer that is still coming in.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) text: String,
+    pub(super) refusal: String,
+    pub(super) stop: Option<Stop>,
+    pub(super) usage: Counts,
+    pub(super) model: Option<String>,
+    /// A tool was called.
+    pub(super) has_call: bool,
+    /// Nothing more is to come.
+    pub(super) is_over: bool,
+    /// What the server says went wrong.
+    pub(super) error: Option<serde_json::Value>,
+}
+
+/// Tokens as a provider reports them, piece by piece.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// All of the prompt, cached or not.
+    pub(super) input: Option<u64>,
+    pub(super) cache_read: Option<u64>,
+    pub(super) cache_write: Option<u64>,
+    pub(super) output: Option<u64>,
+    pub(super) reasoning: Option<u64>,
+}
+
+impl Draft {
+    /// The model's name, as first told.
+    pub(super) fn name_model(&mut self, name: Option<&str>) {
+        if let (None, Some(name)) = (&self.model, name.filter(|n| !n.is_empty())) {
+            self.model = Some(super::plain_line(name, 200));
+        }
+    }
+
+    /// The answer, whatever it is worth.
+    pub(super) fn into_answer(self) -> Answer {
+        let stop = match self.stop {
+            None | Some(Stop::Finished) if !self.refusal.is_empty() => Stop::Refused,
+            None | Some(Stop::Finished) if self.has_call => Stop::ToolCall,
+            stop => stop.unwrap_or(Stop::Finished),
+        };
+        Answer {
+            text: self.text,
+            stop,
+            usage: self.usage.into_usage(),
+            model: self.model,
+            refusal: (!self.refusal.is_empty()).then_some(self.refusal),
+        }
+    }
+}
+
+impl Counts {
+    fn into_usage(self) -> Option<Usage> {
+        Some(Usage {
+            input: Tokens(self.input?),
+            cache_read: self.cache_read.map(Tokens),
+            cache_write: self.cache_write.map(Tokens),
+            output: self.output.map(Tokens),
+            reasoning: self.reasoning.map(Tokens),
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! Anthropic's Messages.
+//!
+//! Source: <https://docs.anthropic.com/en/api/messages>.
+
+use super::answer::{Draft, Stop};
+use super::said::{Item, Said, Who, arguments_object, said, text_of};
+use super::tool::Tool;
+use super::{Api, Endpoint, KeyHeader, Prompt, list, member, text};
+use serde_json::{Map, Value, json};
+
+/// Messages.
+pub(super) const API: Api = Api {
+    name: "anthropic",
+    label: "Anthropic Messages",
+    path: "/messages",
+    base_url: "https://api.anthropic.com",
+    key_variable: "ANTHROPIC_API_KEY",
+    key_header: KeyHeader::XApiKey,
+    headers: &[("anthropic-version", "2023-06-01")],
+    describes_models: true,
+    write,
+    hear,
+    read,
+};
+
+fn write(endpoint: &Endpoint, prompt: &Prompt) -> Value {
+    let said = said(&prompt.messages);
+    // Instructions in the middle stay where they are: what stands last is often the very question.
+    let n_system = said.iter().take_while(|s| s.who == Who::System).count();
+    let n_system = if n_system == said.len() { 0 } else { n_system };
+    let (system, rest) = said.split_at(n_system);
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    put("model", json!(endpoint.model));
+    put("max_tokens", prompt.limit());
+    if !system.is_empty() {
+        let texts: Vec<String> = system.iter().map(|s| text_of(&s.items)).collect();
+        put("system", json!(texts.join("\n\n")));
+    }
+    put("messages", messages(rest));
+    put("stream", json!(true));
+    let tools: Vec<Tool<'_>> = prompt.tools.iter().filter_map(Tool::read).collect();
+    if !tools.is_empty() {
+        put("tools", definitions(tools));
+    } else if let Some(tools) = tools_called(rest) {
+        // Calls of tools that are not defined are refused; nobody is meant to call one.
+        put("tools", definitions(tools));
+        put("tool_choice", json!({"type": "none"}));
+    }
+    prompt.put_temperature(&mut body);
+    Value::Object(body)
+}
+
+fn definitions(tools: Vec<Tool<'_>>) -> Value {
+    let tools = tools
+        .into_iter()
+        .map(|tool| Value::Object(tool.write("input_schema")));
+    tools.collect()
+}
+
+/// The tools that a conversation calls, each once; none if it calls none.
+fn tools_called(said: &[Said]) -> Option<Vec<Tool<'_>>> {
+    let mut names: Vec<&str> = Vec::new();
+    for item in said.iter().flat_map(|said| &said.items) {
+        match item {
+            Item::Call { tool, .. } if !names.contains(&&**tool) => names.push(tool),
+            _ => {}
+        }
+    }
+    (!names.is_empty()).then(|| names.into_iter().map(Tool::named).collect())
+}
+
+/// User and assistant by turns, the user first, results before anything else that is said with them.
+fn messages(said: &[Said]) -> Value {
+    let mut turns: Vec<(&str, Vec<&Item>)> = Vec::new();
+    for Said { who, items } in said {
+        let role = if *who == Who::Assistant {
+            "assistant"
+        } else {
+            "user"
+        };
+        match turns.last_mut() {
+            Some((last, all)) if *last == role => all.extend(items),
+            _ => turns.push((role, items.iter().collect())),
+        }
+    }
+    let mut messages = Vec::new();
+    if turns.first().is_some_and(|(role, _)| *role == "assistant") {
+        messages.push(json!({"role": "user", "content": "(The conversation goes on.)"}));
+    }
+    for (role, mut items) in turns {
+        items.sort_by_key(|item| !item.is_result());
+        let content: Vec<Value> = items.into_iter().map(|item| block(item, role)).collect();
+        messages.push(json!({"role": role, "content": content}));
+    }
+    Value::Array(messages)
+}
+
+fn block(item: &Item, role: &str) -> Value {
+    match item {
+        Item::Text(text) => json!({"type": "text", "text": text}),
+        // Only the user shows pictures here.
+        Item::Image(_) if role == "assistant" => json!({"type": "text", "text": "[image]"}),
+        Item::Image(url) => json!({"type": "image", "source": source(url)}),
+        Item::Call {
+            id,
+            tool,
+            arguments,
+        } => json!({"type": "tool_use", "id": name(id), "name": tool,
+            "input": arguments_object(arguments)}),
+        Item::Result {
+            call,
+            items,
+            is_error,
+        } => result(call, items, *is_error),
+    }
+}
+
+fn result(call: &str, items: &[Item], is_error: bool) -> Value {
+    let mut result = json!({"type": "tool_result", "tool_use_id": name(call)});
+    if !items.is_empty() {
+        result["content"] = items.iter().map(|item| block(item, "user")).collect();
+    }
+    if is_error {
+        result["is_error"] = json!(true);
+    }
+    result
+}
+
+/// A name of a call in the letters that this API takes.
+fn name(id: &str) -> String {
+    let is_taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    id.chars()
+        .map(|c| if is_taken(c) { c } else { '_' })
+        .collect()
+}
+
+/// Where a picture's bytes are: in its address, or behind it.
+fn source(url: &str) -> Value {
+    let inline = url
+        .strip_prefix("data:")
+        .and_then(|data| data.split_once(";base64,"));
+    match inline {
+        Some((media, data)) => json!({"type": "base64", "media_type": media, "data": data}),
+        None => json!({"type": "url", "url": url}),
+    }
+}
+
+fn hear(draft: &mut Draft, event: &Value) {
+    match text(event, "type") {
+        Some("message_start") => {
+            draft.name_model(text(&event["message"], "model"));
+            take_usage(draft, &event["message"]["usage"]);
+        }
+        Some("content_block_start") => {
+            let block = &event["content_block"];
+            draft.has_call |= text(block, "type") == Some("tool_use");
+            take_block(draft, block);
+        }
+        Some("content_block_delta") if text(&event["delta"], "type") == Some("text_delta") => {
+            draft
+                .text
+                .push_str(text(&event["delta"], "text").unwrap_or_default());
+        }
+        Some("message_delta") => {
+            take_usage(draft, &event["usage"]);
+            if let Some(reason) = text(&event["delta"], "stop_reason") {
+                draft.stop = Some(Stop::from_word(reason));
+            }
+        }
+        Some("message_stop") => draft.is_over = true,
+        _ => {
+            if let Some(error) = member(event, "error") {
+                draft.error = Some(error.clone());
+            }
+        }
+    }
+}
+
+fn read(draft: &mut Draft, message: &Value) -> bool {
+    if let Some(error) = member(message, "error") {
+        draft.error = Some(error.clone());
+        return true;
+    }
+    if message.get("content").and_then(Value::as_array).is_none() {
+        return false;
+    }
+    draft.name_model(text(message, "model"));
+    for block in list(message, "content") {
+        draft.has_call |= text(block, "type") == Some("tool_use");
+        take_block(draft, block);
+    }
+    take_usage(draft, &message["usage"]);
+    draft.stop = text(message, "stop_reason").map(Stop::from_word);
+    true
+}
+
+fn take_block(draft: &mut Draft, block: &Value) {
+    if text(block, "type") == Some("text") {
+        draft.text.push_str(text(block, "text").unwrap_or_default());
+    }
+}
+
+/// What was cached is counted apart here; our input is all of it.
+fn take_usage(draft: &mut Draft, usage: &Value) {
+    let count = |key: &str| usage.get(key).and_then(Value::as_u64);
+    let counts = &mut draft.usage;
+    counts.cache_read = count("cache_read_input_tokens").or(counts.cache_read);
+    counts.cache_write = count("cache_creation_input_tokens").or(counts.cache_write);
+    if let Some(fresh) = count("input_tokens") {
+        let cached = [counts.cache_read, counts.cache_write]
+            .into_iter()
+            .flatten();
+        counts.input = Some(cached.fold(fresh, u64::saturating_add));
+    }
+    counts.output = count("output_tokens").or(counts.output);
+}

@@ -1,0 +1,167 @@
+//! OpenAI's Responses.
+//!
+//! Source: <https://platform.openai.com/docs/api-reference/responses>.
+
+use super::answer::{Draft, Stop};
+use super::said::{Item, Said, Who, arguments_text, said, text_of};
+use super::tool::Tool;
+use super::{Api, Endpoint, KeyHeader, Prompt, list, member, text};
+use serde_json::{Map, Value, json};
+
+/// Responses.
+pub(super) const API: Api = Api {
+    name: "openai-responses",
+    label: "OpenAI Responses",
+    path: "/responses",
+    base_url: "https://api.openai.com",
+    key_variable: "OPENAI_API_KEY",
+    key_header: KeyHeader::Bearer,
+    headers: &[],
+    describes_models: false,
+    write,
+    hear,
+    read,
+};
+
+fn write(endpoint: &Endpoint, prompt: &Prompt) -> Value {
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    put("model", json!(endpoint.model));
+    put(
+        "input",
+        said(&prompt.messages).iter().flat_map(inputs).collect(),
+    );
+    put("max_output_tokens", prompt.limit());
+    put("stream", json!(true));
+    // Without it the provider keeps the conversation.
+    put("store", json!(false));
+    let tools: Vec<Value> = prompt
+        .tools
+        .iter()
+        .filter_map(Tool::read)
+        .map(|tool| {
+            let mut tool = tool.write("parameters");
+            tool.insert("type".to_owned(), json!("function"));
+            // The default here is true, which most schemas do not meet.
+            tool.insert("strict".to_owned(), json!(false));
+            Value::Object(tool)
+        })
+        .collect();
+    if !tools.is_empty() {
+        put("tools", json!(tools));
+    }
+    prompt.put_temperature(&mut body);
+    Value::Object(body)
+}
+
+/// Calls and results are inputs of their own; what is said between them is a message.
+fn inputs(said: &Said) -> Vec<Value> {
+    let mut inputs = Vec::new();
+    let is_said = |item: &Item| matches!(item, Item::Text(_) | Item::Image(_));
+    for items in said.items.chunk_by(|a, b| is_said(a) && is_said(b)) {
+        inputs.push(match &items[0] {
+            Item::Call {
+                id,
+                tool,
+                arguments,
+            } => json!({"type": "function_call", "call_id": id, "name": tool,
+                "arguments": arguments_text(arguments)}),
+            Item::Result { call, items, .. } => {
+                json!({"type": "function_call_output", "call_id": call, "output": content(items)})
+            }
+            Item::Text(_) | Item::Image(_) => match said.who {
+                Who::System => json!({"role": "system", "content": text_of(items)}),
+                Who::User => json!({"role": "user", "content": content(items)}),
+                Who::Assistant => json!({"role": "assistant", "content": text_of(items)}),
+            },
+        });
+    }
+    inputs
+}
+
+/// A text, or a list where there are pictures.
+fn content(items: &[Item]) -> Value {
+    if !items.iter().any(|item| matches!(item, Item::Image(_))) {
+        return Value::String(text_of(items));
+    }
+    let blocks = items.iter().filter_map(|item| match item {
+        Item::Text(text) => Some(json!({"type": "input_text", "text": text})),
+        Item::Image(url) => {
+            Some(json!({"type": "input_image", "image_url": url, "detail": "auto"}))
+        }
+        Item::Call { .. } | Item::Result { .. } => None,
+    });
+    blocks.collect()
+}
+
+fn hear(draft: &mut Draft, event: &Value) {
+    match text(event, "type") {
+        Some("response.output_text.delta") => {
+            draft
+                .text
+                .push_str(text(event, "delta").unwrap_or_default());
+        }
+        Some("response.refusal.delta") => {
+            draft
+                .refusal
+                .push_str(text(event, "delta").unwrap_or_default());
+        }
+        Some("response.output_item.added") => {
+            draft.has_call |= text(&event["item"], "type") == Some("function_call");
+        }
+        Some("response.created") => draft.name_model(text(&event["response"], "model")),
+        Some("response.completed" | "response.incomplete" | "response.failed") => {
+            read(draft, &event["response"]);
+            draft.is_over = true;
+        }
+        Some("error") => draft.error = Some(member(event, "error").unwrap_or(event).clone()),
+        _ => {
+            if let Some(error) = member(event, "error") {
+                draft.error = Some(error.clone());
+            }
+        }
+    }
+}
+
+fn read(draft: &mut Draft, response: &Value) -> bool {
+    if let Some(error) = member(response, "error") {
+        draft.error = Some(error.clone());
+        return true;
+    }
+    let Some(status) = text(response, "status") else {
+        return false;
+    };
+    draft.name_model(text(response, "model"));
+    let counts = &mut draft.usage;
+    let usage = &response["usage"];
+    counts.input = usage["input_tokens"].as_u64();
+    counts.output = usage["output_tokens"].as_u64();
+    counts.cache_read = usage["input_tokens_details"]["cached_tokens"].as_u64();
+    counts.reasoning = usage["output_tokens_details"]["reasoning_tokens"].as_u64();
+    draft.stop = Some(match status {
+        "incomplete" => {
+            let reason = text(&response["incomplete_details"], "reason");
+            Stop::from_word(reason.unwrap_or(status))
+        }
+        status => Stop::from_word(status),
+    });
+    take_output(draft, list(response, "output"));
+    true
+}
+
+/// What the whole answer says, where no event has said it before.
+fn take_output(draft: &mut Draft, output: &[Value]) {
+    draft.has_call |= output
+        .iter()
+        .any(|item| text(item, "type") == Some("function_call"));
+    let pieces = || output.iter().flat_map(|item| list(item, "content"));
+    if draft.text.is_empty() {
+        let texts = pieces().filter(|piece| text(piece, "type") == Some("output_text"));
+        draft.text = texts.filter_map(|piece| text(piece, "text")).collect();
+    }
+    if draft.refusal.is_empty() {
+        draft.refusal = pieces()
+            .filter_map(|piece| text(piece, "refusal"))
+            .collect();
+    }
+}

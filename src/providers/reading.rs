@@ -1,0 +1,237 @@
+//! Reads an answer while it comes in: a stream of events, cut anywhere, or one JSON text if the server does not stream.
+
+use super::answer::{Answer, Draft};
+use super::sse::Sse;
+use super::{Api, page, plain_line};
+use serde_json::Value;
+
+/// Bytes of text that a token may stand for: the longest of real vocabularies are runs of 128, most are four.
+const BYTES_A_TOKEN: u64 = 32;
+/// Bytes of text that are no sign of anything, however few tokens were allowed.
+const FREE_TEXT: u64 = 4 << 10;
+/// Bytes that a token may take in the stream: each can be an event of its own, and reasoning is streamed too.
+const STREAM_BYTES_A_TOKEN: u64 = 2 << 10;
+/// Bytes of a stream that are no sign of anything: comments, lists of settings.
+const FREE_STREAM: u64 = 1 << 20;
+/// Most bytes of a stream, whatever was allowed.
+const MOST_STREAM: u64 = 256 << 20;
+/// Bytes kept of what is no answer, to say what it is.
+const HEAD: usize = 2 << 10;
+/// What some editors begin a text with.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What is wrong with an answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ReadError {
+    /// The server tells of an error in the midst of its answer.
+    #[error("the server reports an error in its answer")]
+    Server(Value),
+    /// A web page came in the place of an answer.
+    #[error("a web page came instead of an answer: {0}")]
+    Page(String),
+    /// It is not what the API defines.
+    #[error("the answer is not what this API sends: {0}")]
+    Malformed(String),
+    /// There is no end to it.
+    #[error("the answer goes on far beyond its limit of {0} tokens")]
+    Endless(u64),
+    /// Nothing came at all.
+    #[error("the answer is empty: not even its frame came")]
+    Empty,
+    /// It ended before the model did.
+    #[error("the answer broke off before its end")]
+    CutOff,
+}
+
+/// An answer that comes in piece by piece.
+#[derive(Debug)]
+pub struct Reading {
+    api: &'static Api,
+    max_tokens: u64,
+    n_bytes: u64,
+    head: Vec<u8>,
+    form: Form,
+    draft: Draft,
+    /// Events that were heard.
+    n_events: u64,
+}
+
+/// What the answer looks like, by its first letter.
+#[derive(Debug)]
+enum Form {
+    /// Holds what may be the start of a byte order mark.
+    Unknown(Vec<u8>),
+    Events(Sse),
+    Whole(Vec<u8>),
+    Page(Vec<u8>),
+}
+
+impl Reading {
+    /// Of an answer that may have so many tokens.
+    pub fn new(api: &'static Api, max_tokens: u64) -> Self {
+        Self {
+            api,
+            max_tokens,
+            n_bytes: 0,
+            head: Vec::new(),
+            form: Form::Unknown(Vec::new()),
+            draft: Draft::default(),
+            n_events: 0,
+        }
+    }
+
+    /// Takes in what came.
+    ///
+    /// # Errors
+    /// [`ReadError`] as soon as it is clear that no answer will come of it.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
+        self.n_bytes = self.n_bytes.saturating_add(bytes.len() as u64);
+        if self.n_bytes > self.most_bytes() {
+            return Err(ReadError::Endless(self.max_tokens));
+        }
+        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend_from_slice(&bytes[..room]);
+        let Form::Unknown(start) = &mut self.form else {
+            return self.take(bytes);
+        };
+        start.extend_from_slice(bytes);
+        let start = std::mem::take(start);
+        let start = without_mark(start.trim_ascii_start());
+        self.form = match start.first() {
+            Some(b'{' | b'[') => Form::Whole(Vec::new()),
+            Some(b'<') => Form::Page(Vec::new()),
+            Some(_) if !MARK.starts_with(start) => Form::Events(Sse::default()),
+            _ => Form::Unknown(start.to_vec()),
+        };
+        self.take(start)
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
+        match &mut self.form {
+            Form::Unknown(_) => {}
+            Form::Whole(whole) => whole.extend_from_slice(bytes),
+            Form::Page(page) => {
+                let room = (HEAD * 8).saturating_sub(page.len()).min(bytes.len());
+                page.extend_from_slice(&bytes[..room]);
+            }
+            Form::Events(sse) => {
+                let (api, draft, n_events) = (self.api, &mut self.draft, &mut self.n_events);
+                sse.feed(bytes, |data| hear(api, draft, n_events, data))?;
+            }
+        }
+        self.check_length()
+    }
+
+    fn check_length(&self) -> Result<(), ReadError> {
+        let most = self
+            .max_tokens
+            .saturating_mul(BYTES_A_TOKEN)
+            .saturating_add(FREE_TEXT);
+        let draft = &self.draft;
+        if (draft.text.len() + draft.refusal.len()) as u64 > most {
+            return Err(ReadError::Endless(self.max_tokens));
+        }
+        Ok(())
+    }
+
+    fn most_bytes(&self) -> u64 {
+        self.max_tokens
+            .saturating_mul(STREAM_BYTES_A_TOKEN)
+            .saturating_add(FREE_STREAM)
+            .min(MOST_STREAM)
+    }
+
+    /// What was said so far.
+    pub fn text(&self) -> &str {
+        &self.draft.text
+    }
+
+    /// Whether the answer is complete, although the connection may stay open.
+    pub fn is_over(&self) -> bool {
+        self.draft.is_over
+    }
+
+    /// Whether the model is done, although counts may still follow.
+    pub fn has_stopped(&self) -> bool {
+        self.draft.stop.is_some() || self.draft.is_over
+    }
+
+    /// The connection ended: the answer.
+    ///
+    /// # Errors
+    /// [`ReadError`] if it is none, or half of one.
+    pub fn finish(mut self) -> Result<Answer, ReadError> {
+        match std::mem::replace(&mut self.form, Form::Unknown(Vec::new())) {
+            Form::Unknown(_) => return Err(ReadError::Empty),
+            Form::Page(page) => return Err(ReadError::Page(page::title(&page))),
+            Form::Whole(whole) => self.finish_whole(&whole)?,
+            Form::Events(mut sse) => {
+                let (api, draft, n_events) = (self.api, &mut self.draft, &mut self.n_events);
+                let end = sse.end(|data| hear(api, draft, n_events, data));
+                // Half an event is how an answer breaks off.
+                end.map_err(|error| match error {
+                    ReadError::Malformed(_) => ReadError::CutOff,
+                    error => error,
+                })?;
+                if self.n_events == 0 {
+                    return Err(self.strange());
+                }
+                if !self.has_stopped() {
+                    return Err(ReadError::CutOff);
+                }
+            }
+        }
+        self.check_length()?;
+        Ok(self.draft.into_answer())
+    }
+
+    fn finish_whole(&mut self, whole: &[u8]) -> Result<(), ReadError> {
+        let answer: Value = serde_json::from_slice(whole).map_err(|error| {
+            if error.is_eof() {
+                ReadError::CutOff
+            } else {
+                self.strange()
+            }
+        })?;
+        let is_answer = (self.api.read)(&mut self.draft, &answer);
+        match self.draft.error.take() {
+            Some(error) => Err(ReadError::Server(error)),
+            None if is_answer => Ok(()),
+            None => Err(self.strange()),
+        }
+    }
+
+    /// What came begins like this.
+    fn strange(&self) -> ReadError {
+        let start = plain_line(&String::from_utf8_lossy(&self.head), 120);
+        ReadError::Malformed(format!("it begins with “{start}”"))
+    }
+}
+
+fn hear(api: &Api, draft: &mut Draft, n_events: &mut u64, data: &[u8]) -> Result<(), ReadError> {
+    let data = data.trim_ascii();
+    if draft.is_over || data.is_empty() {
+        return Ok(());
+    }
+    *n_events += 1;
+    if data == b"[DONE]" {
+        draft.is_over = true;
+        return Ok(());
+    }
+    let Ok(event) = serde_json::from_slice::<Value>(data) else {
+        let start = plain_line(&String::from_utf8_lossy(data), 120);
+        return Err(ReadError::Malformed(format!("an event holds “{start}”")));
+    };
+    (api.hear)(draft, &event);
+    draft
+        .error
+        .take()
+        .map_or(Ok(()), |error| Err(ReadError::Server(error)))
+}
+
+/// What stands behind a byte order mark and white space.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes
+        .strip_prefix(MARK)
+        .map_or(bytes, <[u8]>::trim_ascii_start)
+}

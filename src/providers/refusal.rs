@@ -1,0 +1,259 @@
+//! Why a server will not answer, told by its status and its words.
+//!
+//! Servers that speak one API word their errors in many ways; what is known of each stands in the lists below.
+
+use super::{Endpoint, LimitField, hide, member, page, plain_line, text};
+use serde_json::Value;
+
+/// Characters of a server's own words that are shown.
+const MOST_WORDS: usize = 300;
+/// Characters of them that are read.
+const MOST_READ: usize = 2_000;
+
+/// A request that was not answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Why, for rules.
+    pub kind: RefusalKind,
+    /// Why, and what to do, in one line for people; never holds the key.
+    pub message: String,
+    /// The other field for the output limit, where that is what the server asks for.
+    pub wants_limit: Option<LimitField>,
+}
+
+/// Kinds of refusals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// The key is missing, wrong, or may not do this.
+    BadKey,
+    /// The account has no credit left.
+    NoCredit,
+    /// The server does not know the model, or the address.
+    UnknownModel,
+    /// The prompt, or prompt and answer together, do not fit the model's window.
+    ContextTooLong,
+    /// Too many requests or tokens for now.
+    RateLimited,
+    /// The server has too much to do.
+    Overloaded,
+    /// The server failed.
+    ServerError,
+    /// The server found something else wrong with the request.
+    BadRequest,
+}
+
+/// How servers say that a prompt does not fit: OpenAI, Anthropic, vLLM, llama.cpp, Ollama, LM Studio, xAI, Mistral,
+/// Gemini, Groq, Bedrock, Together.
+const TOO_LONG: [&str; 22] = [
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "request_too_large",
+    "maximum context length",
+    "max context length",
+    "maximum prompt length",
+    "maximum model length",
+    "exceeds the context window",
+    "exceeds the context length",
+    "exceeds the model's context",
+    "exceed context limit",
+    "exceeds the available context size",
+    "context size has been exceeded",
+    "context window exceeds",
+    "prompt is too long",
+    "prompt too long",
+    "input is too long",
+    "exceeds the maximum number of tokens allowed",
+    "reduce the length of the messages",
+    "than the context length",
+    "with context length of only",
+    "`inputs` tokens + `max_new_tokens`",
+];
+
+impl Refusal {
+    /// From a status that is no success, and what came with it.
+    pub fn new(endpoint: &Endpoint, status: u16, body: &[u8], key: Option<&str>) -> Self {
+        let json: Option<Value> = serde_json::from_slice(body).ok();
+        let words = json.as_ref().and_then(words_of);
+        let words = words.unwrap_or_else(|| {
+            if page::is_page(body) {
+                format!("a web page, “{}”", page::title(body))
+            } else {
+                String::from_utf8_lossy(body).into_owned()
+            }
+        });
+        let codes = json.as_ref().map(codes_of).unwrap_or_default();
+        Self::of(endpoint, Some(status), &words, &codes, key)
+    }
+
+    /// From an error in the midst of an answer.
+    pub fn in_answer(endpoint: &Endpoint, error: &Value, key: Option<&str>) -> Self {
+        let words = words_of(error).unwrap_or_else(|| error.to_string());
+        let code = ["code", "status_code"]
+            .iter()
+            .find_map(|key| error.get(key)?.as_u64());
+        let status = code.and_then(|code| u16::try_from(code).ok());
+        Self::of(endpoint, status, &words, &codes_of(error), key)
+    }
+
+    fn of(
+        endpoint: &Endpoint,
+        status: Option<u16>,
+        words: &str,
+        codes: &str,
+        key: Option<&str>,
+    ) -> Self {
+        // Some servers quote the whole request further on.
+        let start: String = words.chars().take(MOST_READ).collect();
+        let told = format!("{codes} {start}").to_lowercase();
+        let kind = kind(status, &told);
+        // Cleaned first and cut last, so that no half of a key is left.
+        let words = hide(&plain_line(words, usize::MAX), key);
+        let words = plain_line(&words, MOST_WORDS);
+        let said = match (status, words.is_empty()) {
+            (Some(status), true) => format!(" (HTTP {status})"),
+            (Some(status), false) => format!(" (HTTP {status}: {words})"),
+            (None, true) => String::new(),
+            (None, false) => format!(" ({words})"),
+        };
+        let (host, model) = (endpoint.host(), hide(&plain_line(&endpoint.model, 80), key));
+        Self {
+            kind,
+            message: sentence(kind, host, &model, &said),
+            wants_limit: (kind == RefusalKind::BadRequest)
+                .then(|| wanted_limit(endpoint.limit_field, &told))
+                .flatten(),
+        }
+    }
+}
+
+impl RefusalKind {
+    /// Whether the same request may be answered a little later.
+    pub fn may_pass(self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited | Self::Overloaded | Self::ServerError
+        )
+    }
+}
+
+/// What an error says in words: the places where servers put them.
+fn words_of(json: &Value) -> Option<String> {
+    // A list of one, as Gemini's.
+    let json = json.get(0).unwrap_or(json);
+    let error = member(json, "error").unwrap_or(json);
+    // What a router hands on from the server behind it says more than its own words.
+    let behind = member(error, "metadata").and_then(|metadata| text(metadata, "raw"));
+    let plain = [
+        error.as_str(),
+        text(error, "message"),
+        text(json, "message"),
+    ];
+    let words = plain
+        .into_iter()
+        .flatten()
+        .find(|words| !words.trim().is_empty());
+    match (words, behind, member(json, "detail")) {
+        (Some(words), Some(behind), _) => Some(format!("{words}: {behind}")),
+        (Some(words), None, _) => Some(words.to_owned()),
+        (None, Some(behind), _) => Some(behind.to_owned()),
+        (None, None, Some(Value::String(detail))) => Some(detail.clone()),
+        (None, None, Some(Value::Array(details))) => {
+            let details = details.iter().filter_map(|detail| text(detail, "msg"));
+            Some(details.collect::<Vec<_>>().join("; "))
+        }
+        (None, None, _) => text(error, "type")
+            .or_else(|| text(error, "code"))
+            .map(str::to_owned),
+    }
+}
+
+/// The words for programs in an error: its type and its code.
+fn codes_of(json: &Value) -> String {
+    let json = json.get(0).unwrap_or(json);
+    let error = member(json, "error").unwrap_or(json);
+    let codes = ["type", "code", "status"]
+        .iter()
+        .filter_map(|key| text(error, key));
+    codes.collect::<Vec<_>>().join(" ")
+}
+
+/// `told` is what the server said, in lower case.
+fn kind(status: Option<u16>, told: &str) -> RefusalKind {
+    let says = |words: &[&str]| words.iter().any(|word| told.contains(word));
+    let is_about_the_key = matches!(status, Some(401 | 403));
+    if status == Some(413) || (says(&TOO_LONG) && !is_about_the_key) {
+        return RefusalKind::ContextTooLong;
+    }
+    if status == Some(402) || says(&["insufficient_quota", "credit balance is too low"]) {
+        return RefusalKind::NoCredit;
+    }
+    match status {
+        Some(401 | 403) => RefusalKind::BadKey,
+        Some(404) => RefusalKind::UnknownModel,
+        Some(429) => RefusalKind::RateLimited,
+        Some(503 | 529) => RefusalKind::Overloaded,
+        // A request that took too long, met another, or came too early; and whatever has no number of its own.
+        Some(408 | 409 | 425 | 500..) => RefusalKind::ServerError,
+        Some(400..=499) if says(&["model_not_found"]) => RefusalKind::UnknownModel,
+        Some(400..=499) => RefusalKind::BadRequest,
+        _ if says(&["overloaded"]) => RefusalKind::Overloaded,
+        _ if says(&["rate_limit", "rate limit", "too many requests"]) => RefusalKind::RateLimited,
+        _ if says(&["authentication_error", "permission_error"]) => RefusalKind::BadKey,
+        _ if says(&["not_found_error"]) => RefusalKind::UnknownModel,
+        _ if says(&["invalid_request", "invalid_prompt"]) => RefusalKind::BadRequest,
+        _ => RefusalKind::ServerError,
+    }
+}
+
+fn sentence(kind: RefusalKind, host: &str, model: &str, said: &str) -> String {
+    match kind {
+        RefusalKind::BadKey => format!(
+            "{host} does not accept the key{said}; check that it is set, complete, and allowed to use {model} there"
+        ),
+        RefusalKind::NoCredit => {
+            format!("the account at {host} has no credit left{said}; add some or use another key")
+        }
+        RefusalKind::UnknownModel => format!(
+            "{host} does not know {model} or this address{said}; check the model's name and the base URL"
+        ),
+        RefusalKind::ContextTooLong => format!(
+            "the request does not fit the window of {model} at {host}{said}; send less or use a model with a larger window"
+        ),
+        RefusalKind::RateLimited => format!(
+            "{host} takes no more requests for now{said}; try again later or with a higher limit there"
+        ),
+        RefusalKind::Overloaded => {
+            format!("{host} has too much to do{said}; try again later")
+        }
+        RefusalKind::ServerError => {
+            format!(
+                "{host} failed{said}; try again later, or look at the server's log if it is yours"
+            )
+        }
+        RefusalKind::BadRequest => format!(
+            "{host} does not take the request{said}; check the model's settings against what the server says"
+        ),
+    }
+}
+
+/// The other field for the limit, if the server names it or does not know the one it got.
+fn wanted_limit(sent: LimitField, told: &str) -> Option<LimitField> {
+    const NEWER: &str = "max_completion_tokens";
+    let is_unknown = [
+        "unrecognized",
+        "unknown",
+        "unsupported",
+        "not supported",
+        "not permitted",
+        "unexpected",
+    ];
+    match sent {
+        LimitField::MaxTokens if told.contains(NEWER) => Some(LimitField::MaxCompletionTokens),
+        LimitField::MaxCompletionTokens
+            if told.contains(NEWER) && is_unknown.iter().any(|word| told.contains(word)) =>
+        {
+            Some(LimitField::MaxTokens)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,516 @@
+//! Everything that can go wrong between a question and its answer: what comes of it, and how soon.
+
+use super::*;
+
+fn event(text: &str) -> String {
+    format!(
+        "data: {}\n\n",
+        json!({"choices": [{"delta": {"content": text}}]})
+    )
+}
+
+fn error_json(words: &str) -> String {
+    json!({"error": {"message": words}}).to_string()
+}
+
+#[test]
+fn a_refused_key_says_so_and_is_not_quoted() {
+    for (status, body) in [
+        ("401 Unauthorized", error_json("Incorrect API key provided")),
+        (
+            "403 Forbidden",
+            error_json(&format!("the key {KEY} may not")),
+        ),
+        (
+            "403 Forbidden",
+            format!("<html><title>Forbidden: Bearer {KEY}</title>"),
+        ),
+        ("401 Unauthorized", String::new()),
+    ] {
+        let n = assert_answer_fails(
+            answer(status, "", &body),
+            AskErrorKind::Refused,
+            &["does not accept the key", "check that it is set"],
+        );
+        assert_eq!(n, 1, "it is not tried again");
+    }
+}
+
+#[test]
+fn an_unknown_model_and_a_wrong_request_say_so_at_once() {
+    let unknown = answer("404 Not Found", "", &error_json("model 'm' not found"));
+    assert_eq!(
+        assert_answer_fails(
+            unknown,
+            AskErrorKind::Refused,
+            &["does not know m", "model 'm' not found", "base URL"]
+        ),
+        1
+    );
+    let wrong = answer("400 Bad Request", "", &error_json("temperature?\u{1b}[31m"));
+    assert_eq!(
+        assert_answer_fails(
+            wrong,
+            AskErrorKind::Refused,
+            &["HTTP 400: temperature?[31m"]
+        ),
+        1
+    );
+    let no_credit =
+        json!({"error": {"code": "insufficient_quota", "message": "quota"}}).to_string();
+    let no_credit = answer("429 Too Many Requests", "", &no_credit);
+    assert_eq!(
+        assert_answer_fails(no_credit, AskErrorKind::Refused, &["no credit"]),
+        1
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_told_from_everything_else() {
+    let cases = [
+        (
+            "400 Bad Request",
+            json!({"error": {"message": "maximum", "code": "context_length_exceeded"}}).to_string(),
+        ),
+        (
+            "400 Bad Request",
+            error_json("prompt is too long: 9 tokens > 8 maximum"),
+        ),
+        ("413 Payload Too Large", "<html>nginx".to_owned()),
+    ];
+    for (status, body) in cases {
+        let n = assert_answer_fails(
+            answer(status, "", &body),
+            AskErrorKind::ContextTooLong,
+            &["does not fit", "send less"],
+        );
+        assert_eq!(n, 1);
+    }
+}
+
+#[test]
+fn a_wait_that_the_server_asks_for_is_kept_in_seconds_and_to_a_date() {
+    let date =
+        "date: Sun, 06 Nov 1994 08:49:36 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+    for headers in ["retry-after: 1\r\n", date] {
+        let busy = answer("429 Too Many Requests", headers, &error_json("slow down"));
+        let server = Server::saying_in_turn(vec![busy, answer("200 OK", "", CHAT)]);
+        let (begun, mut waits) = (Instant::now(), Vec::new());
+        let client = client("openai", &server.url());
+        let answer = ask(&client, &prompt(), &Progress::default(), &mut |news| {
+            if let News::Waits { wait, because } = news {
+                waits.push((wait, because.kind));
+            }
+        });
+        assert_eq!(answer.map(gist), Ok(greeting()));
+        assert_eq!(waits, [(millis(1_000), AskErrorKind::Unavailable)]);
+        assert!(
+            (millis(1_000)..millis(1_900)).contains(&begun.elapsed()),
+            "{:?}",
+            begun.elapsed()
+        );
+    }
+}
+
+#[test]
+fn a_wait_beyond_all_patience_is_told_instead() {
+    let begun = Instant::now();
+    for headers in [
+        "retry-after: 3600\r\n",
+        "retry-after: Sun, 06 Nov 2094 08:49:37 GMT\r\n",
+    ] {
+        let busy = answer("429 Too Many Requests", headers, "");
+        let n = assert_answer_fails(
+            busy,
+            AskErrorKind::Unavailable,
+            &["takes no more requests", "asks to wait"],
+        );
+        assert_eq!(n, 1);
+    }
+    assert!(begun.elapsed() < millis(500));
+}
+
+#[test]
+fn a_failing_server_is_asked_again_and_then_answers() {
+    let failed = answer("500 Internal Server Error", "", "oops");
+    let server = Server::saying_in_turn(vec![failed.clone(), failed, answer("200 OK", "", CHAT)]);
+    let mut attempts = Vec::new();
+    let client = client("openai", &server.url());
+    let answer = ask(
+        &client,
+        &prompt(),
+        &Progress::default(),
+        &mut |news| match news {
+            News::Sent { attempt } => attempts.push(format!("sent {attempt}")),
+            News::Waits { wait, .. } => attempts.push(format!("waits {}", wait.as_millis())),
+            News::Text(_) => {}
+        },
+    );
+    assert_eq!(answer.map(gist), Ok(greeting()));
+    assert_eq!(
+        attempts,
+        ["sent 1", "waits 20", "sent 2", "waits 40", "sent 3"]
+    );
+    let bodies: Vec<_> = server.seen().into_iter().map(|seen| seen.body).collect();
+    assert!(bodies.windows(2).all(|w| w[0] == w[1]));
+}
+
+#[test]
+fn a_server_that_stays_busy_is_given_up() {
+    for (status, words) in [
+        ("529 ", "too much to do"),
+        ("503 Service Unavailable", "too much to do"),
+        ("500 Internal Server Error", "failed"),
+        ("429 Too Many Requests", "takes no more requests"),
+    ] {
+        let n = assert_answer_fails(
+            answer(status, "", ""),
+            AskErrorKind::Unavailable,
+            &[words, "try again later"],
+        );
+        assert_eq!(n, 3, "{status}");
+    }
+}
+
+#[test]
+fn a_server_that_never_begins_or_stops_in_the_middle_is_not_waited_for() {
+    let starts = [
+        (String::new(), "no answer began"),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-ty".to_owned(),
+            "no answer began",
+        ),
+        (STREAM_HEAD.to_owned(), "no more of the answer"),
+        (
+            format!("{STREAM_HEAD}{}data: {{\"cho", event("half")),
+            "no more of the answer",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"choices\"".to_owned(),
+            "no more of the answer",
+        ),
+    ];
+    for (start, words) in starts {
+        let server = Server::new(move |_, client| {
+            client.say(start.as_bytes());
+            client.stall();
+        });
+        let begun = Instant::now();
+        let client = client("openai", &server.url());
+        assert_fails(
+            &client,
+            AskErrorKind::TimedOut,
+            &[words, "within 400ms", "raise the limit"],
+        );
+        assert!(
+            (millis(400)..millis(900)).contains(&begun.elapsed()),
+            "{words}: {:?}",
+            begun.elapsed()
+        );
+        assert!(server.wait_for_end().is_some(), "the connection is closed");
+        assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[test]
+fn a_server_that_drips_for_ever_ends_with_the_time_for_everything() {
+    let server = Server::new(|_, client| {
+        client.say(STREAM_HEAD.as_bytes());
+        for _ in 0..200 {
+            client.say(b": still here\n\n");
+            std::thread::sleep(millis(20));
+        }
+    });
+    let mut client = client("openai", &server.url());
+    client.limits.total = millis(600);
+    let begun = Instant::now();
+    assert_fails(
+        &client,
+        AskErrorKind::TimedOut,
+        &["no whole answer within 600ms"],
+    );
+    assert!(begun.elapsed() < millis(1_000), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn an_error_page_that_stalls_is_told_without_its_end() {
+    let server = Server::new(|_, client| {
+        client.say(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 999\r\n\r\n{\"error\"");
+        client.stall();
+    });
+    let begun = Instant::now();
+    assert_fails(
+        &client("openai", &server.url()),
+        AskErrorKind::Refused,
+        &["HTTP 401"],
+    );
+    assert!(begun.elapsed() < millis(900));
+}
+
+#[test]
+fn half_an_answer_is_an_error_and_not_asked_for_again() {
+    for (api, stream) in STREAMS {
+        let half = stream.find("Grüße").unwrap() + "Grüße, 世界 🦀\"}}]}\n\n".len();
+        let half = &stream.as_bytes()[..half];
+        let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+        let size = format!("{:x}\r\n", half.len() + 50);
+        let framings = [
+            [STREAM_HEAD.as_bytes(), half].concat(),
+            [head, size.as_bytes(), half].concat(),
+            chunked(&[half]),
+            [
+                b"HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n".as_slice(),
+                half,
+            ]
+            .concat(),
+        ];
+        for bytes in framings {
+            let server = Server::saying(bytes);
+            assert_fails(
+                &client(api, &server.url()),
+                AskErrorKind::BadAnswer,
+                &["broke off before its end", "thrown away"],
+            );
+            assert_eq!(server.seen().len(), 1, "{api}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_breaks_before_the_answer_is_made_again() {
+    for start in ["", "HTTP/1.1 200 OK\r\ncont"] {
+        let server = Server::new(move |seen, client| match seen.n {
+            0 => client.say(start.as_bytes()),
+            _ => client.say(&answer("200 OK", "", CHAT)),
+        });
+        assert_eq!(
+            ask_at("openai", &server).map(gist),
+            Ok(greeting()),
+            "after {start:?}"
+        );
+        assert_eq!(server.seen().len(), 2);
+    }
+    let server = Server::resetting("");
+    assert_fails(
+        &client("openai", &server.url()),
+        AskErrorKind::Unreachable,
+        &["the connection to 127.0.0.1:", "broke (Connection reset"],
+    );
+    assert_eq!(server.seen().len(), 3);
+    let server = Server::resetting(format!("{STREAM_HEAD}{}", event("half")));
+    assert_fails(
+        &client("openai", &server.url()),
+        AskErrorKind::BadAnswer,
+        &["broke off before its end"],
+    );
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
+fn where_nobody_listens_it_is_said_at_once() {
+    let address = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let begun = Instant::now();
+    let words = [
+        "cannot reach 127.0.0.1:",
+        "refused",
+        "check that the server runs",
+    ];
+    assert_fails(
+        &client("openai", &format!("http://{address}")),
+        AskErrorKind::Unreachable,
+        &words,
+    );
+    assert!(begun.elapsed() < millis(500));
+}
+
+#[test]
+fn what_is_no_answer_is_told_for_what_it_is() {
+    let ok = |body: &str| answer("200 OK", "", body);
+    let cases = [
+        (
+            ok("data: {\"choices\": [oops\n\n"),
+            "an event holds “{\"choices\": [oops”",
+        ),
+        (ok("{\"choices\": nonsense}"), "it begins with"),
+        (
+            ok("{\"status\": \"fine\"}"),
+            "it begins with “{\"status\": \"fine\"}”",
+        ),
+        (ok("Hello, I am no API.\n"), "Hello, I am no API."),
+        (
+            ok("<html><title>Sign in</title>"),
+            "a web page came instead of an answer: Sign in",
+        ),
+        (ok(""), "the answer is empty"),
+        (
+            b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(),
+            "the answer is empty",
+        ),
+        (
+            answer("200 OK", "content-encoding: gzip\r\n", "\x1f"),
+            "compressed",
+        ),
+        (b"SSH-2.0-OpenSSH_9.2\r\n".to_vec(), "not proper HTTP"),
+    ];
+    for (bytes, words) in cases {
+        let n = assert_answer_fails(bytes, AskErrorKind::BadAnswer, &[words]);
+        assert_eq!(n, 1, "{words}");
+    }
+}
+
+#[test]
+fn an_answer_without_end_is_stopped_and_its_connection_closed() {
+    let bodies = [
+        event(&"word ".repeat(50)),
+        ": ping\n".repeat(2_000),
+        "x".repeat(8_192),
+        format!("data: {}", "x".repeat(8_192)),
+        "{\"a\":\"".to_owned(),
+    ];
+    for body in bodies {
+        let server = Server::new(move |_, client| {
+            client.say(STREAM_HEAD.as_bytes());
+            client.say_for_ever(body.repeat(1 + 4_096 / body.len()).as_bytes());
+        });
+        let begun = Instant::now();
+        assert_fails(
+            &client("openai", &server.url()),
+            AskErrorKind::BadAnswer,
+            &["far beyond its limit of 100 tokens"],
+        );
+        assert!(begun.elapsed() < millis(2_000), "{:?}", begun.elapsed());
+        assert!(server.wait_for_end().is_some());
+    }
+}
+
+#[test]
+fn a_redirect_is_refused_and_the_key_stays_here() {
+    let other = Server::saying(answer("200 OK", "", CHAT));
+    for status in [
+        "301 Moved Permanently",
+        "302 Found",
+        "307 Temporary Redirect",
+        "308 Permanent Redirect",
+    ] {
+        let to = format!(
+            "location: {}/v1/chat/completions?key={KEY}\r\n",
+            other.url()
+        );
+        let words = ["sends on to", &other.url(), "make it the base URL"];
+        let n = assert_answer_fails(answer(status, &to, ""), AskErrorKind::BadAnswer, &words);
+        assert_eq!(n, 1);
+    }
+    assert_eq!(other.seen().len(), 0);
+}
+
+#[test]
+fn a_head_without_end_is_refused() {
+    let large = |n: usize| {
+        format!(
+            "HTTP/1.1 200 OK\r\nx-large: {}\r\ncontent-length: 0\r\n\r\n",
+            "x".repeat(n)
+        )
+    };
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x-many: 1\r\n".repeat(500));
+    for head in [large(70_000), large(2 << 20), many] {
+        assert_answer_fails(head.into_bytes(), AskErrorKind::BadAnswer, &["too large"]);
+    }
+    let server = Server::new(|_, client| {
+        client.say(b"HTTP/1.1 200 OK\r\n");
+        client.say_for_ever(&b"x-endless: x\r\n".repeat(100));
+    });
+    assert_fails(
+        &client("openai", &server.url()),
+        AskErrorKind::BadAnswer,
+        &["too large"],
+    );
+}
+
+#[test]
+fn an_error_in_the_midst_of_an_answer_is_a_refusal_and_asked_again_only_before_any_text() {
+    let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
+    let before = answer("200 OK", "", overloaded);
+    let server = Server::saying_in_turn(vec![before, answer("200 OK", "", ANTHROPIC)]);
+    assert_eq!(ask_at("anthropic", &server).map(gist), Ok(greeting()));
+    let text = "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"half\"}}\n\n";
+    let server = Server::saying(answer("200 OK", "", &format!("{text}{overloaded}")));
+    assert_fails(
+        &client("anthropic", &server.url()),
+        AskErrorKind::Unavailable,
+        &["too much to do", "Overloaded"],
+    );
+    assert_eq!(server.seen().len(), 1);
+    let too_long = format!("data: {}\n\n", error_json("maximum context length is 8"));
+    let server = Server::saying(answer("200 OK", "", &too_long));
+    assert_fails(
+        &client("openai", &server.url()),
+        AskErrorKind::ContextTooLong,
+        &["does not fit"],
+    );
+}
+
+/// Cancels after a while; how long it took from then until the question came back and until the server noticed.
+fn cancel(server: &Server, client: &ModelClient, prompt: &Prompt) -> (Duration, Option<Duration>) {
+    let stop = Arc::new(Progress::default());
+    let stopper = Arc::clone(&stop);
+    let thread = std::thread::Builder::new().spawn(move || {
+        std::thread::sleep(millis(150));
+        stopper.cancel();
+        Instant::now()
+    });
+    let error = ask(client, prompt, &stop, &mut |_| {}).unwrap_err();
+    let (back, cancelled) = (Instant::now(), thread.unwrap().join().unwrap());
+    assert_eq!(error.kind, AskErrorKind::Cancelled);
+    let ended = server
+        .wait_for_end()
+        .map(|ended| ended.saturating_duration_since(cancelled));
+    (back.saturating_duration_since(cancelled), ended)
+}
+
+#[test]
+fn cancelling_closes_the_connection_at_once_wherever_it_stalls() {
+    let starts = [
+        String::new(),
+        STREAM_HEAD.to_owned(),
+        format!("{STREAM_HEAD}{}", event("half")),
+    ];
+    for start in starts {
+        let server = Server::new(move |_, client| {
+            client.say(start.as_bytes());
+            client.stall();
+        });
+        let mut client = client("openai", &server.url());
+        (client.limits.first_byte, client.limits.idle) = (millis(4_000), millis(4_000));
+        let (back, ended) = cancel(&server, &client, &prompt());
+        // About a hundred milliseconds where nothing else runs.
+        assert!(back < millis(300), "{back:?}");
+        assert!(ended.unwrap() < millis(300), "{ended:?}");
+    }
+}
+
+#[test]
+fn cancelling_ends_a_flood_and_a_wait_between_tries() {
+    let server = Server::new(|_, client| {
+        client.say(STREAM_HEAD.as_bytes());
+        client.say_for_ever(": ping\n".repeat(1_000).as_bytes());
+    });
+    // So that the flood's own end is far.
+    let patient = Prompt {
+        max_tokens: 1_000_000,
+        ..prompt()
+    };
+    let (back, ended) = cancel(&server, &client("openai", &server.url()), &patient);
+    assert!(
+        back < millis(300) && ended.unwrap() < millis(300),
+        "{back:?} {ended:?}"
+    );
+    let server = Server::new(|_, client| {
+        client.say(&answer("429 Too Many Requests", "retry-after: 1\r\n", ""));
+        client.stall();
+    });
+    let (back, _) = cancel(&server, &client("openai", &server.url()), &prompt());
+    assert!(back < millis(300), "{back:?}");
+}

@@ -1,0 +1,87 @@
+//! Encrypted servers, whose certificate a company's own authority has signed.
+//!
+//! The certificates beside this file are for `localhost` and for nothing else; the authority's key is lost.
+
+use super::*;
+use crate::server::read_request;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/providers/certificates")
+        .join(name)
+}
+
+/// Who signed the server's certificate.
+pub(super) fn authority() -> PathBuf {
+    file("authority.pem")
+}
+
+/// Answers one request, if the client trusts it that far; the port.
+fn encrypted_server() -> u16 {
+    let certificate = CertificateDer::from_pem_file(file("server.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(file("server.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serve = move || {
+        let (stream, _) = listener.accept().unwrap();
+        let connection = ServerConnection::new(Arc::new(config)).unwrap();
+        let mut stream = StreamOwned::new(connection, stream);
+        if read_request(&mut stream).is_some() {
+            let _ = stream.write_all(&answer("200 OK", "", CHAT));
+            let _ = stream.flush();
+        }
+    };
+    let thread = std::thread::Builder::new().name("server".to_owned());
+    thread.spawn(serve).unwrap();
+    port
+}
+
+#[test]
+fn a_server_with_a_companys_certificate_is_trusted_with_its_authoritys_file_only() {
+    let mut client = client(
+        "openai",
+        &format!("https://localhost:{}", encrypted_server()),
+    );
+    client.ca_file = Some(authority());
+    client.limits.connect = millis(3_000);
+    let answer = ask(&client, &prompt(), &Progress::default(), &mut |_| {});
+    assert_eq!(answer.map(gist), Ok(greeting()));
+    // The server's own certificate is in order, and still nobody's whom this client trusts: it was signed for another name.
+    client.endpoint = Endpoint::new(
+        client.endpoint.api,
+        &format!("https://127.0.0.1:{}", encrypted_server()),
+        "m",
+    )
+    .unwrap();
+    assert_fails(
+        &client,
+        AskErrorKind::Unreachable,
+        &["certificate", "CA file"],
+    );
+}
+
+#[test]
+fn a_file_without_certificates_is_refused_before_anything_is_sent() {
+    let mut client = client("openai", "https://localhost:1");
+    for (name, words) in [
+        ("server.key", "no certificates"),
+        ("none.pem", "cannot be read"),
+        ("", "no certificates"),
+    ] {
+        client.ca_file = Some(file(name));
+        assert_fails(&client, AskErrorKind::Settings, &[words]);
+    }
+}
