@@ -79,6 +79,8 @@ fn story() -> Case {
 fn digest_of(case: &Case, cap: u64) -> String {
     let end = case.session.messages.len();
     let request = Request {
+        prompt: String::new(),
+        ask: None,
         step: 0,
         stage: "summarize".to_owned(),
         messages: std::iter::once(1..end).collect(),

@@ -2,11 +2,12 @@
 
 use super::args::{Shared, Word, Words, one_file, ordinal, unknown_option};
 use super::lanes::{self, LaneArgs};
-use super::output::{clean, json, note, print, tokens};
+use super::model::ModelArgs;
+use super::output::{clean, counted, json, note, print, tokens};
 use super::replay::knobs_shape;
 use super::{Status, Verb};
 use crate::engine::Schedule;
-use crate::exec::{ExportJob, Exported, Loaded, Summarizer, default_export_path, export};
+use crate::exec::{ExportJob, Exported, Loaded, Summarizer, default_export_path, export, sending};
 use crate::formats::{self, FORMATS, Format};
 use anyhow::bail;
 use serde_json::{Value, json};
@@ -27,8 +28,22 @@ plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
   --at STEP            up to this call, from 1; the session's end unless told
   --force              act even if the trigger is not met (with now)
   --format NAME        how to write: the source's own format unless told, where it can be written
-  --summarizer digest  summaries by the offline digest (the default)
+  --summarizer digest  summaries by the offline digest (the default): nothing leaves the machine
   --summarizer text:S  S is the summary
+  --summarizer API     a model writes them: what is summarized is SENT to it. API is openai (OpenAI and everything that
+                       speaks like it: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter, …), openai-responses or
+                       anthropic
+    --model NAME       the model, as its server names it (needed)
+    --base-url URL     the server; the provider's own unless told
+    --key-env VAR      the environment variable that holds the key; the provider's usual one unless told
+    --model-window N   its context window; asked of the server unless told
+    --prompt FILE      a prompt of your own, for policies whose system brings none
+    --temperature T    how freely it chooses words; its own default unless told
+    --timeout SECONDS  for each answer as a whole; 1800 unless told
+    --ca-file FILE     certificates (PEM) to trust beside the system's
+    --proxy URL|none   a proxy, or none; the environment's unless told
+    --no-log           keep no log of requests and answers
+  --replay-log LOG     the same run again from its log, without a model
   --files FOLDER       where files go that the policy writes; OUT.files beside the output unless told
   -o, --output OUT     where to, a new file; <name>-managed-N beside the source unless told
 
@@ -48,7 +63,7 @@ struct Wanted {
     force: bool,
     at: Option<usize>,
     format: Option<&'static Format>,
-    summarizer: Option<Summarizer>,
+    model: ModelArgs,
     output: Option<PathBuf>,
     files: Option<PathBuf>,
 }
@@ -60,10 +75,9 @@ impl Wanted {
             "--force" => self.force = true,
             "--at" => self.at = Some(ordinal(option, &words.value(option)?)?),
             "--format" => self.format = Some(format(&words.value(option)?)?),
-            "--summarizer" => self.summarizer = Some(summarizer(&words.value(option)?)?),
             "--files" => self.files = Some(output(option, words.raw_value(option)?)?),
             "-o" | "--output" => self.output = Some(output(option, words.raw_value(option)?)?),
-            _ => return self.lanes.take(option, words),
+            _ => return Ok(self.model.take(option, words)? || self.lanes.take(option, words)?),
         }
         Ok(true)
     }
@@ -113,17 +127,21 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
             )
         })?,
     };
+    let name = loaded.case.session.source.name.clone();
+    let summarizer = wanted.model.summarizer(&name, shared.no_state)?;
     let job = ExportJob {
         case: loaded.case,
         policy: lane.policy,
         knobs: lane.knobs,
         schedule,
         until,
-        summarizer: wanted.summarizer.unwrap_or(Summarizer::Digest),
+        summarizer,
         format,
         output,
         files: wanted.files,
+        edits: Vec::new(),
     };
+    announce(&job);
     let mut exported = export(&job).map_err(anyhow::Error::msg)?;
     exported
         .notes
@@ -139,6 +157,34 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     } else {
         Status::Done
     })
+}
+
+/// Says what goes where before it does. The provider was named, which is the consent.
+fn announce(job: &ExportJob) {
+    let Summarizer::Model(model) = &job.summarizer else {
+        return;
+    };
+    let sending = sending(job);
+    if sending.requests == 0 {
+        return;
+    }
+    let endpoint = &model.client.endpoint;
+    let how = if endpoint.is_encrypted() {
+        ""
+    } else {
+        ", unencrypted"
+    };
+    let log = model.log.as_ref().map_or_else(
+        || "no log is kept".to_owned(),
+        |path| format!("logged in {}", path.display()),
+    );
+    note(&format!(
+        "sends about {} tokens in {} to {} ({}{how}); {log}",
+        tokens(sending.tokens),
+        counted(sending.requests, "request"),
+        endpoint.host(),
+        endpoint.model,
+    ));
 }
 
 fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
@@ -208,16 +254,6 @@ fn output(option: &str, path: OsString) -> anyhow::Result<PathBuf> {
         );
     }
     Ok(PathBuf::from(path))
-}
-
-fn summarizer(text: &str) -> anyhow::Result<Summarizer> {
-    match text.split_once(':') {
-        None if text == "digest" => Ok(Summarizer::Digest),
-        Some(("text", summary)) if !summary.trim().is_empty() => {
-            Ok(Summarizer::Text(summary.to_owned()))
-        }
-        _ => bail!("--summarizer {text}: choose digest or text:THE SUMMARY"),
-    }
 }
 
 fn shape(job: &ExportJob, exported: &Exported) -> Value {

@@ -9,6 +9,7 @@ mod compact;
 mod inspect;
 mod known;
 mod lanes;
+mod model;
 mod output;
 mod presets;
 mod replay;

@@ -1,9 +1,9 @@
 //! `plimsoll state`: what the program itself keeps between runs, to be looked at and cleared.
 
 use super::args::{Shared, Word, Words, unknown_option};
-use super::output::{clean, json, print};
+use super::output::{clean, counted, grouped, json, print};
 use super::{Status, Verb};
-use crate::exec::State;
+use crate::exec::{State, clear_logs, logs};
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -14,11 +14,13 @@ pub(super) const VERB: Verb = Verb {
     summary: "List what the program itself keeps between runs, or clear it.",
     help: "\
 plimsoll state [list] [--json]
-plimsoll state clear [--json]
+plimsoll state clear [logs] [--json]
 
-It is one file: recent files and the theme. Nothing else is kept, and nothing with --no-state.
+One file with recent files and the theme, and the logs of runs in which a model wrote summaries: what was asked and answered,
+never a key. Nothing else is kept, and nothing with --no-state. `clear logs` removes the logs alone.
 
-JSON of list: path, exists, recent[], theme (null where none was chosen). JSON of clear: path, cleared.
+JSON of list: path, exists, recent[], theme (null where none was chosen), logs[{path, bytes}].
+JSON of clear: path, cleared, logs_cleared.
 ",
     run,
 };
@@ -38,9 +40,10 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let path = State::path().context("there is no home folder, so nothing is kept")?;
     match operands.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] | ["list"] => list(&path, shared.json)?,
-        ["clear"] => clear(&path, shared.json)?,
+        ["clear"] => clear(&path, shared.json, true)?,
+        ["clear", "logs"] => clear(&path, shared.json, false)?,
         _ => bail!(
-            "state {}: say state list or state clear",
+            "state {}: say state list, state clear or state clear logs",
             operands.join(" ")
         ),
     }
@@ -57,12 +60,14 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
         None => (State::default(), None),
     };
     let recent: Vec<_> = state.recent.iter().map(|p| p.to_string_lossy()).collect();
+    let logs = logs();
     if as_json {
         return json(&json!({
             "path": path.to_string_lossy(),
             "exists": kept.is_some(),
             "recent": recent,
             "theme": theme,
+            "logs": logs.iter().map(|log| json!({"path": log.path.to_string_lossy(), "bytes": log.bytes})).collect::<Vec<_>>(),
         }));
     }
     let mut text = format!("{}\n", clean(&path.to_string_lossy()));
@@ -75,20 +80,28 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     if let Some(theme) = theme {
         let _ = writeln!(text, "  theme   {}", clean(theme));
     }
+    for log in &logs {
+        let (path, bytes) = (log.path.to_string_lossy(), grouped(log.bytes));
+        let _ = writeln!(text, "  log     {} ({bytes} bytes)", clean(&path));
+    }
     print(&text)
 }
 
-fn clear(path: &Path, as_json: bool) -> anyhow::Result<()> {
+fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
     let shown = path.to_string_lossy();
-    let cleared = State::clear()
-        .with_context(|| format!("{shown} cannot be removed; check its permissions"))?;
+    let cannot = |what: &str| format!("{what} cannot be removed; check its permissions");
+    let cleared = state_too && State::clear().with_context(|| cannot(&shown))?;
+    let n_logs = clear_logs().with_context(|| cannot("a log"))?;
     if as_json {
-        return json(&json!({ "path": shown, "cleared": cleared }));
+        return json(&json!({ "path": shown, "cleared": cleared, "logs_cleared": n_logs }));
     }
-    let said = if cleared {
-        "removed"
-    } else {
-        "nothing to remove:"
+    let mut said = match (state_too, cleared) {
+        (true, true) => format!("removed {}\n", clean(&shown)),
+        (true, false) => format!("nothing to remove: {}\n", clean(&shown)),
+        (false, _) => String::new(),
     };
-    print(&format!("{said} {}\n", clean(&shown)))
+    if n_logs > 0 || !state_too {
+        let _ = writeln!(said, "removed {}", counted(n_logs, "log"));
+    }
+    print(&said)
 }

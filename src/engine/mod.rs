@@ -41,6 +41,7 @@ pub use budget::{Budget, WindowPlan, WindowSource};
 pub use context::{Context, Dropped, Edited, Entry, EntryBody, Fate, Written};
 pub use context::{Left, Marker, PartFate, PartFates};
 pub use digest::digest;
+pub use estimator::Estimator;
 pub use event::{Cause, Did, Event};
 pub use executed::{ExecutedContext, PredictedText};
 pub use expr::{Expr, ExprError, Moment, Quantity, Type, Vocabulary};

@@ -173,6 +173,7 @@ impl Run<'_> {
         talk.traffic.0 += request.input;
         talk.answers.push(match reply {
             Reply::Failed(why) => Heard::Failed(why),
+            Reply::Called => Heard::Called,
             Reply::Predicted(text) | Reply::Summary(text) if !request.fits(self.case, &text) => {
                 Heard::Failed(format!(
                     "the answer weighs more than the {} tokens allowed ({text:.20}…)",

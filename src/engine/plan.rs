@@ -153,6 +153,7 @@ pub(super) fn fulfil(
     let (text, is_predicted) = match reply {
         Reply::Predicted(text) => (text, true),
         Reply::Summary(text) => (text, false),
+        Reply::Called => return Err("the model called a tool in the place of a summary".to_owned()),
         Reply::Failed(why) => return Err(why),
     };
     if text.trim().is_empty() {

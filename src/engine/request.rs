@@ -50,6 +50,8 @@ pub enum Reply {
     Predicted(Arc<str>),
     /// A summary.
     Summary(Arc<str>),
+    /// The model called a tool in its place.
+    Called,
     /// It could not be had, and why. What follows is the policy's own rule.
     Failed(String),
 }

@@ -10,12 +10,12 @@ mod picture;
 mod place;
 mod policy_file;
 mod restore;
+mod sending;
 mod state;
+mod summary;
 
 pub use check::Check;
-pub use export::{
-    ExportJob, Exported, RequestRecord, Sidecars, Summarizer, WrittenFile, export, files_path,
-};
+pub use export::{ExportJob, Exported, Sidecars, WrittenFile, export, files_path};
 pub use export_path::default_export_path;
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
@@ -23,7 +23,12 @@ pub use load::{
 pub use picture::{picture_place, write_picture};
 pub use policy_file::{load_configuration, load_policy, save_policy};
 pub use restore::{Restored, restore};
+pub use sending::{Sending, sending};
 pub use state::State;
+pub use summary::{
+    LogFile, Model, ModelNews, RequestRecord, RunLog, Summarizer, clear_logs, logs, logs_folder,
+    new_log, read_prompt,
+};
 
 use std::path::Path;
 

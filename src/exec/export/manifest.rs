@@ -1,12 +1,13 @@
 //! The manifest of an export: what was done with what, figures before and after, requests, checks, and the recipe by
 //! which the source is put together again.
 
+use super::ExportJob;
 use super::files::WrittenFile;
 use super::pieces::Piece;
 use super::removed::Removed;
-use super::{ExportJob, RequestRecord, Summarizer};
 use crate::engine::{Outcome, Schedule};
 use crate::exec::check::Check;
+use crate::exec::summary::{RequestRecord, Summarizer};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -155,5 +156,15 @@ fn summaries(summarizer: &Summarizer) -> Value {
     match summarizer {
         Summarizer::Digest => json!({"by": "digest"}),
         Summarizer::Text(_) => json!({"by": "text"}),
+        Summarizer::Model(model) => json!({
+            "by": "model",
+            "model": model.client.endpoint.model,
+            "host": model.client.endpoint.host(),
+            "api": model.client.endpoint.api.name,
+            "window": model.window,
+            "temperature": model.temperature,
+            "own_prompt": model.prompt.is_some(),
+        }),
+        Summarizer::Log(log) => json!({"by": "log", "model": log.model}),
     }
 }

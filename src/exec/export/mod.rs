@@ -4,7 +4,6 @@
 //! ([`super::check`]). A run that changes nothing writes nothing. Sidecars come first and the managed file last, so that
 //! after a crash there is a whole export or none.
 
-mod answers;
 mod files;
 mod hash;
 mod manifest;
@@ -12,7 +11,6 @@ mod notes;
 mod pieces;
 mod removed;
 
-pub use answers::{RequestRecord, Summarizer};
 pub use files::WrittenFile;
 pub(super) use hash::sha256;
 pub(super) use manifest::{Recipe, put_together};
@@ -21,13 +19,13 @@ pub(super) use removed::Removed;
 use super::check::{self, Check, Promise};
 use super::idle;
 use super::place::{Staged, cannot_create, refuse_nowhere, write_new};
+use super::summary::{Answers, LogWriter, RequestRecord, Summarizer};
 use crate::engine::{
     Case, Context, ExecutedContext, KnobValues, Outcome, Policy, Schedule, Storage, drive,
 };
 use crate::formats::{self, FORMATS, Format, Input};
 use crate::session::{Managed, Session};
 use crate::units::Tokens;
-use answers::Answers;
 use files::Files;
 use manifest::{FileMark, Told};
 use std::path::{Path, PathBuf};
@@ -52,6 +50,8 @@ pub struct ExportJob {
     pub format: &'static Format,
     /// Where to; never the source, never over an existing file.
     pub output: PathBuf,
+    /// Summaries that a person wrote over, by the number of their request, from 0.
+    pub edits: Vec<(usize, String)>,
     /// Where files go that the policy writes; `<output>.files` beside the output if none.
     pub files: Option<PathBuf>,
 }
@@ -75,6 +75,8 @@ pub struct Exported {
     pub notes: Vec<String>,
     /// What was asked of who writes summaries.
     pub requests: Vec<RequestRecord>,
+    /// The log of what was asked of a model.
+    pub log: Option<PathBuf>,
 }
 
 /// What stands beside a managed file.
@@ -111,7 +113,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let write = job.format.export.ok_or_else(|| cannot_write(job.format))?;
     refuse(&job.output)?;
     let folder = files_folder(job);
-    let mut answers = Answers::new(&job.summarizer);
+    let mut answers = Answers::new(&job.summarizer, &job.edits);
     let place = Storage::Folder(folder.to_string_lossy().into());
     let mut outcome = played(job, place, &mut answers);
     let mut notes = Vec::new();
@@ -125,6 +127,9 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
             Files::write(&folder, &job.case, &outcome.events)?
         }
     };
+    if let Some(why) = answers.broken.take() {
+        return Err(format!("nothing was written: {why}"));
+    }
     if outcome.compactions == 0 {
         return match answers.failures.pop() {
             Some(reason) => Err(format!("nothing was written: {reason}")),
@@ -136,6 +141,9 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     notes.extend(notes::overflows(&outcome));
     notes.extend(notes::still_too_large(job, after));
     notes.append(&mut answers.notes);
+    let (log, trouble) = answers.log().map_or((None, None), LogWriter::outcome);
+    let log = log.map(Path::to_owned);
+    notes.extend(trouble);
     let executed =
         ExecutedContext::new(outcome.context.clone()).map_err(|predicted| predicted.to_string())?;
     let mut managed = executed.managed(&job.case.session);
@@ -177,6 +185,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         checks,
         notes,
         requests,
+        log,
     })
 }
 
@@ -344,6 +353,7 @@ fn unchanged(job: &ExportJob, outcome: &Outcome) -> Exported {
         checks: Vec::new(),
         notes,
         requests: Vec::new(),
+        log: None,
     }
 }
 

@@ -1,0 +1,258 @@
+//! Logs of live runs: each request with its answer, as one line of a file in the program's data folder. A run can be
+//! made again from its log, without a model and to the same bytes. Logs hold private text and never a key.
+
+use super::model::{Failed, Model, Said};
+use crate::chat::message_to_json;
+use crate::exec::export::sha256;
+use crate::providers::Prompt;
+use etcetera::BaseStrategy as _;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// A run as its log has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunLog {
+    /// Version of the program that wrote it.
+    pub plimsoll: String,
+    /// The model, and where.
+    pub model: String,
+    /// Its window, where it was known.
+    #[serde(default)]
+    pub window: Option<u64>,
+    /// The person's own prompt.
+    #[serde(default)]
+    pub prompt: Option<String>,
+    /// How freely it chose words.
+    #[serde(default)]
+    pub temperature: Option<f64>,
+    /// What was asked and answered, in order.
+    #[serde(skip)]
+    pub(super) exchanges: Vec<Exchange>,
+}
+
+/// One question with its answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Exchange {
+    /// What the question is recognized by.
+    pub(super) key: String,
+    #[serde(default)]
+    pub(super) text: String,
+    #[serde(default)]
+    pub(super) is_called: bool,
+    #[serde(default)]
+    pub(super) is_cut_off: bool,
+    #[serde(default)]
+    pub(super) failed: Option<String>,
+    #[serde(default)]
+    pub(super) is_too_long: bool,
+    #[serde(default)]
+    pub(super) breaks_the_run: bool,
+    #[serde(default)]
+    pub(super) sent: Option<u64>,
+    #[serde(default)]
+    pub(super) received: Option<u64>,
+    #[serde(default)]
+    pub(super) millis: u64,
+}
+
+impl Exchange {
+    pub(super) fn said(&self) -> Result<Said, Failed> {
+        match &self.failed {
+            Some(why) => Err(Failed {
+                why: why.clone(),
+                is_too_long: self.is_too_long,
+                breaks_the_run: self.breaks_the_run,
+            }),
+            None if self.is_called => Ok(Said::Called),
+            None => Ok(Said::Text(Arc::from(self.text.as_str()))),
+        }
+    }
+}
+
+impl RunLog {
+    /// Reads a log.
+    ///
+    /// # Errors
+    /// One line: it cannot be read, or is no log.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        let text = fs::read_to_string(path)
+            .map_err(|error| format!("{shown} cannot be read ({error})"))?;
+        let mut lines = text.lines();
+        let head = lines.next().unwrap_or_default();
+        let mut log: Self =
+            serde_json::from_str(head).map_err(|_| format!("{shown} is no log of a run"))?;
+        for (idx, line) in lines.enumerate() {
+            // A run that was killed leaves half a line at the end.
+            match serde_json::from_str(line) {
+                Ok(exchange) => log.exchanges.push(exchange),
+                Err(_) if idx + 2 == text.lines().count() => {}
+                Err(error) => {
+                    return Err(format!(
+                        "{shown}: line {} cannot be read ({error})",
+                        idx + 2
+                    ));
+                }
+            }
+        }
+        Ok(log)
+    }
+
+    /// Questions with their answers in it.
+    pub fn n_exchanges(&self) -> usize {
+        self.exchanges.len()
+    }
+}
+
+/// What a question is recognized by: its messages, tools and limit, whoever is asked.
+pub(super) fn key_of(prompt: &Prompt) -> String {
+    sha256(request_of(prompt).to_string().as_bytes())
+}
+
+fn request_of(prompt: &Prompt) -> Value {
+    json!({
+        "messages": prompt.messages.iter().map(message_to_json).collect::<Vec<_>>(),
+        "max_tokens": prompt.max_tokens,
+        "temperature": prompt.temperature,
+        "tools": prompt.tools,
+    })
+}
+
+/// A log being written: the file is made with the first line.
+#[derive(Debug)]
+pub(in crate::exec) struct LogWriter {
+    path: PathBuf,
+    head: RunLog,
+    file: RefCell<Option<File>>,
+    trouble: RefCell<Option<String>>,
+}
+
+impl LogWriter {
+    pub(super) fn new(path: &Path, model: &Model) -> Self {
+        Self {
+            path: path.to_owned(),
+            head: RunLog {
+                plimsoll: env!("CARGO_PKG_VERSION").to_owned(),
+                model: model.name(),
+                window: model.window,
+                prompt: model.prompt.clone(),
+                temperature: model.temperature,
+                exchanges: Vec::new(),
+            },
+            file: RefCell::new(None),
+            trouble: RefCell::new(None),
+        }
+    }
+
+    /// Where it lies, once something was written; and why something was not.
+    pub(in crate::exec) fn outcome(&self) -> (Option<&Path>, Option<String>) {
+        let is_written = self.file.borrow().is_some();
+        (
+            is_written.then_some(&*self.path),
+            self.trouble.borrow().clone(),
+        )
+    }
+
+    /// Adds an exchange. A log that cannot be written stops nothing; it is told.
+    pub(super) fn add(&self, prompt: &Prompt, exchange: &Exchange) {
+        if let Err(error) = self.try_add(prompt, exchange) {
+            let why = format!(
+                "the log {} cannot be written ({error})",
+                self.path.display()
+            );
+            self.trouble.borrow_mut().get_or_insert(why);
+        }
+    }
+
+    fn try_add(&self, prompt: &Prompt, exchange: &Exchange) -> io::Result<()> {
+        let mut slot = self.file.borrow_mut();
+        if slot.is_none() {
+            *slot = Some(self.open()?);
+        }
+        let Some(file) = slot.as_mut() else {
+            return Ok(());
+        };
+        let mut line = serde_json::to_value(exchange)?;
+        if let Value::Object(fields) = &mut line {
+            fields.insert("request".to_owned(), request_of(prompt));
+        }
+        writeln!(file, "{line}")?;
+        file.sync_data()
+    }
+
+    fn open(&self) -> io::Result<File> {
+        if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            // Private text: for its owner alone.
+            options.mode(0o600);
+        }
+        let mut file = options.open(&self.path)?;
+        writeln!(file, "{}", serde_json::to_string(&self.head)?)?;
+        Ok(file)
+    }
+}
+
+/// The folder that logs lie in; none without a home.
+pub fn logs_folder() -> Option<PathBuf> {
+    let strategy = etcetera::choose_base_strategy().ok()?;
+    Some(strategy.data_dir().join("plimsoll").join("runs"))
+}
+
+/// A place for the log of a run on a session of this name; none without a home.
+pub fn new_log(session: &str) -> Option<PathBuf> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    let name: String = session.chars().filter(|c| is_plain(*c)).take(60).collect();
+    let now = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let now = now.replace(':', "-");
+    Some(logs_folder()?.join(format!("{now}-{name}.jsonl")))
+}
+
+/// A log as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// The logs that are there, by name, which begins with the time.
+pub fn logs() -> Vec<LogFile> {
+    let entries = logs_folder().and_then(|folder| fs::read_dir(folder).ok());
+    let files = entries.into_iter().flatten().flatten().filter_map(|entry| {
+        let path = entry.path();
+        let is_log = path.extension().is_some_and(|e| e == "jsonl");
+        let metadata = entry.metadata().ok().filter(|m| is_log && m.is_file())?;
+        Some(LogFile {
+            path,
+            bytes: metadata.len(),
+        })
+    });
+    let mut files: Vec<_> = files.collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+/// Removes every log; how many there were.
+///
+/// # Errors
+/// When one cannot be removed.
+pub fn clear_logs() -> io::Result<usize> {
+    let all = logs();
+    for log in &all {
+        fs::remove_file(&log.path)?;
+    }
+    Ok(all.len())
+}

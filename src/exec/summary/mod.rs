@@ -1,0 +1,189 @@
+//! Who writes summaries for an export: the offline digest, a person, a model, or the log of an earlier run.
+
+mod log;
+mod model;
+mod prompts;
+
+pub use log::{LogFile, RunLog, clear_logs, logs, logs_folder, new_log};
+pub use model::{Model, ModelNews};
+pub use prompts::read_prompt;
+
+use crate::engine::{Answer, Case, Reply, Request, digest};
+use crate::units::Tokens;
+pub(super) use log::LogWriter;
+use model::{Failed, Said, Voice};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Who writes summaries.
+#[derive(Clone, Debug)]
+pub enum Summarizer {
+    /// The offline digest: no model, nothing leaves the machine.
+    Digest,
+    /// A text that the person pasted.
+    Text(String),
+    /// A model behind HTTP.
+    Model(Arc<Model>),
+    /// What an earlier run was answered, from its log.
+    Log(Arc<RunLog>),
+}
+
+/// One request that a run made, for the manifest.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RequestRecord {
+    /// The call before which it was made, from 1.
+    pub step: usize,
+    /// The stage that asked.
+    pub stage: String,
+    /// Who answered.
+    pub by: String,
+    /// True tokens of what is to be summarized.
+    pub input: Tokens,
+    /// Most true tokens of the answer.
+    pub max_tokens: Tokens,
+    /// Questions that it took: more than one where what was to be summarized did not fit the model.
+    pub questions: usize,
+    /// Tokens sent, as the provider reports them.
+    pub sent: Option<u64>,
+    /// Tokens received, as the provider reports them.
+    pub received: Option<u64>,
+    /// How long it took, in milliseconds.
+    pub millis: Option<u64>,
+    /// Why nothing came of it.
+    pub failed: Option<String>,
+    /// The answer.
+    #[serde(skip)]
+    pub text: Option<Arc<str>>,
+}
+
+/// Meets a run's requests.
+pub(super) struct Answers<'a> {
+    summarizer: &'a Summarizer,
+    voice: Option<Voice<'a>>,
+    /// Answers that a person wrote over, by the number of the request.
+    edits: &'a [(usize, String)],
+    /// Why requests failed, for the person.
+    pub(super) failures: Vec<String>,
+    /// Why nothing can come of the run any more.
+    pub(super) broken: Option<String>,
+    /// What the person should know.
+    pub(super) notes: Vec<String>,
+    /// Every request.
+    pub(super) records: Vec<RequestRecord>,
+}
+
+impl<'a> Answers<'a> {
+    /// Answers by a summarizer, but for those that a person wrote over.
+    pub(super) fn new(summarizer: &'a Summarizer, edits: &'a [(usize, String)]) -> Self {
+        Self {
+            summarizer,
+            voice: Voice::of(summarizer),
+            edits,
+            failures: Vec::new(),
+            broken: None,
+            notes: Vec::new(),
+            records: Vec::new(),
+        }
+    }
+
+    /// The same run is made once more: what was answered before is answered alike.
+    pub(super) fn again(&mut self) {
+        self.failures.clear();
+        self.notes.clear();
+        self.records.clear();
+    }
+
+    /// Where the requests and answers of a live run are logged.
+    pub(super) fn log(&self) -> Option<&LogWriter> {
+        self.voice.as_ref().and_then(Voice::log)
+    }
+
+    fn said(&mut self, case: &Case, request: &Request) -> Result<Reply, Failed> {
+        let number = self.records.len();
+        if let Some((_, text)) = self.edits.iter().find(|(edited, _)| *edited == number) {
+            return pasted(case, request, text);
+        }
+        match (self.summarizer, &mut self.voice) {
+            (Summarizer::Text(text), _) => pasted(case, request, text),
+            (Summarizer::Model(_) | Summarizer::Log(_), Some(voice)) => {
+                let asked = prompts::ask(case, request, voice);
+                let said = asked.answer?;
+                self.notes.extend(asked.note.map(|note| {
+                    let (step, stage) = (request.step + 1, &request.stage);
+                    format!("call {step}, {stage}: {note}")
+                }));
+                Ok(match said {
+                    Said::Text(text) => Reply::Summary(text),
+                    Said::Called => Reply::Called,
+                })
+            }
+            _ => Ok(Reply::Summary(Arc::from(digest(case, request)))),
+        }
+    }
+
+    fn by(&self) -> String {
+        match self.summarizer {
+            Summarizer::Digest => "digest".to_owned(),
+            Summarizer::Text(_) => "text".to_owned(),
+            Summarizer::Model(model) => model.name(),
+            Summarizer::Log(log) => format!("{} (from a log)", log.model),
+        }
+    }
+}
+
+/// A text that the person gave, if it is fit to be a summary.
+fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, Failed> {
+    let text = text.trim();
+    if text.is_empty() {
+        let why = "the summary is empty; give its text or use the digest";
+        return Err(Failed::answer(why));
+    }
+    if request.fits(case, text) {
+        return Ok(Reply::Summary(Arc::from(text)));
+    }
+    let weight = case.ledger.weigh(&request.message(text)).0;
+    let most = request.max_tokens.0;
+    Err(Failed::answer(format!(
+        "the summary weighs {weight} tokens and {most} are allowed; shorten it or raise summary_max_tokens"
+    )))
+}
+
+impl Answer for Answers<'_> {
+    fn answer(&mut self, case: &Case, request: &Request) -> Reply {
+        if let Some(why) = &self.broken {
+            return Reply::Failed(why.clone());
+        }
+        let answer = self.said(case, request);
+        let spent = self
+            .voice
+            .as_mut()
+            .map(Voice::take_spent)
+            .unwrap_or_default();
+        self.records.push(RequestRecord {
+            step: request.step + 1,
+            stage: request.stage.clone(),
+            by: self.by(),
+            input: request.input,
+            max_tokens: request.max_tokens,
+            questions: spent.questions,
+            sent: spent.sent,
+            received: spent.received,
+            millis: spent.millis,
+            failed: answer.as_ref().err().map(|failed| failed.why.clone()),
+            text: match &answer {
+                Ok(Reply::Summary(text)) => Some(Arc::clone(text)),
+                _ => None,
+            },
+        });
+        match answer {
+            Ok(reply) => reply,
+            Err(failed) => {
+                self.failures.push(failed.why.clone());
+                if failed.breaks_the_run {
+                    self.broken = Some(failed.why.clone());
+                }
+                Reply::Failed(failed.why)
+            }
+        }
+    }
+}
