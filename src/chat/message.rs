@@ -27,6 +27,14 @@ pub struct Rule {
     pub by: usize,
 }
 
+impl Rule {
+    /// Whether both are one rule.
+    pub(super) fn is(self, other: Self) -> bool {
+        // Two texts at one place of one length are one text.
+        std::ptr::eq(self.name, other.name) && self.by == other.by
+    }
+}
+
 /// Most that a message remembers of a kind: what does not fit is worked out again.
 const MOST: usize = 24;
 /// Bytes up to which another text is a marker, which comes back at every call.
@@ -45,9 +53,7 @@ impl ChatMessage {
 
     /// What a rule weighs it: worked out once.
     pub fn weigh(&self, rule: Rule, weigh: impl FnOnce(&Self) -> u64) -> u64 {
-        // Two texts at one place of one length are one text.
-        let is_it = |known: &Rule| std::ptr::eq(known.name, rule.name) && known.by == rule.by;
-        let find = |(known, weight): &(Rule, u64)| is_it(known).then_some(*weight);
+        let find = |(known, weight): &(Rule, u64)| known.is(rule).then_some(*weight);
         self.0
             .weights
             .find(find)

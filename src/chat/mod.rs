@@ -9,6 +9,7 @@ mod answer;
 mod dialogue;
 mod json;
 mod message;
+mod messages;
 mod python;
 mod view;
 
@@ -16,6 +17,7 @@ pub use answer::join_answer;
 pub use dialogue::{Ask, Dialogue, Heard, Wants, converse};
 pub use json::{message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
+pub use messages::{Mark, Messages};
 pub use python::{Layout, python_dumps, python_number, python_str};
 pub use view::{Replaced, Shape, messages_of, push_grouped};
 

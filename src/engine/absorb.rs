@@ -7,7 +7,7 @@
 use super::Case;
 use super::context::{Context, Dropped, Edited, Entry, EntryBody, Left, Marker};
 use super::context::{PartFate, PartFates, Written};
-use super::diff::{Diff, Saids};
+use super::diff::{Diff, Told};
 use super::meter::Meter;
 use super::pieces::{Origin, Said, pieces};
 use super::taken::join;
@@ -56,7 +56,7 @@ pub(super) fn absorb(
     let mut order: Vec<Place> = Vec::with_capacity(context.entries.len());
     let mut placed = vec![false; *next_id as usize];
     let mut new: Vec<Written> = Vec::new();
-    let (was, now) = diff.each_after(|message, ids| {
+    let told = diff.each_after(|message, ids| {
         if ids.contains(&None) {
             order.push(Place::New);
             new.push(written(message, change));
@@ -68,26 +68,13 @@ pub(super) fn absorb(
             }
         }
     });
-    let carried = Change {
-        case,
-        meter,
-        markers: &mut context.markers,
-        diff,
-        was,
-        now,
-        mark: change,
-        absorbed: Vec::new(),
-        removed: false,
-    };
     let old = Old::new(std::mem::take(&mut context.entries), *next_id);
-    carried.run(
-        old,
-        order,
-        new,
-        &mut context.entries,
-        &mut context.dropped,
-        next_id,
-    )
+    let mut carried = Change::new(case, meter, &mut context.markers, change);
+    let is_touched = |entry: &Entry| diff.touches(entry.id);
+    let all = carried.run(old, (order, new), is_touched, &told, next_id);
+    context.entries = all.0;
+    context.dropped.extend(all.1);
+    carried.done()
 }
 
 /// The entries that were there, to be taken by their ids.
@@ -116,28 +103,49 @@ impl Old {
 }
 
 /// A change being carried out.
-struct Change<'a> {
+pub(super) struct Change<'a> {
     case: &'a Case,
     meter: &'a Meter,
-    markers: &'a mut Vec<Marker>,
-    diff: &'a Diff<'a>,
-    was: Saids,
-    now: Saids,
+    pub(super) markers: &'a mut Vec<Marker>,
     mark: New,
     absorbed: Vec<Range<u32>>,
     removed: bool,
 }
 
-impl Change<'_> {
+impl<'a> Change<'a> {
+    pub(super) fn new(
+        case: &'a Case,
+        meter: &'a Meter,
+        markers: &'a mut Vec<Marker>,
+        mark: New,
+    ) -> Self {
+        Self {
+            case,
+            meter,
+            markers,
+            mark,
+            absorbed: Vec::new(),
+            removed: false,
+        }
+    }
+
+    /// What it changed.
+    pub(super) fn done(self) -> Absorbed {
+        Absorbed {
+            messages: join(self.absorbed),
+            removed: self.removed,
+        }
+    }
+
+    /// The entries afterwards, and what was dropped.
     fn run(
-        mut self,
+        &mut self,
         mut old: Old,
-        order: Vec<Place>,
-        new: Vec<Written>,
-        entries: &mut Vec<Entry>,
-        dropped: &mut Vec<Dropped>,
+        (order, new): (Vec<Place>, Vec<Written>),
+        is_touched: impl Fn(&Entry) -> bool,
+        told: &Told<'_>,
         next_id: &mut u32,
-    ) -> Absorbed {
+    ) -> (Vec<Entry>, Vec<Dropped>) {
         let mut kept = Vec::with_capacity(order.len());
         let mut heirs = Vec::new();
         let mut new = new.into_iter();
@@ -148,13 +156,10 @@ impl Change<'_> {
                     *next_id += 1;
                     entry_of(*next_id - 1, EntryBody::Written(Box::new(written)))
                 }),
-                Place::Entry(id) => old.take(id).map(|entry| {
-                    if !self.diff.touches(id) {
-                        return entry;
-                    }
-                    let (entry, rewritten) = self.changed(entry);
-                    if let Some(kind) = rewritten {
-                        heirs.push((kept.len(), kind));
+                Place::Entry(id) => old.take(id).map(|mut entry| {
+                    if is_touched(&entry) {
+                        let kind = self.change(&mut entry, told);
+                        heirs.extend(kind.map(|kind| (kept.len(), kind)));
                     }
                     entry
                 }),
@@ -163,9 +168,24 @@ impl Change<'_> {
         }
         // What no action sees (definitions of tools) stays where it stands: first.
         let left = old.entries.into_iter().flatten();
-        let (gone, mut unseen): (Vec<Entry>, Vec<Entry>) = left.partition(|e| self.was_seen(e));
+        let was_seen = |entry: &Entry| {
+            was_seen(self.case, entry, told) && (entry.message().is_none() || is_touched(entry))
+        };
+        let (gone, mut unseen): (Vec<Entry>, Vec<Entry>) = left.partition(was_seen);
         let covers = self.covers(&gone);
-        // A summary inherits what is gone, else the first notice, else nothing stands for it.
+        let dropped = self.inherit(covers, &heirs, &mut kept);
+        unseen.sort_by_key(|e| e.id);
+        unseen.append(&mut kept);
+        (unseen, dropped)
+    }
+
+    /// A summary inherits what is gone, else the first notice, else nothing stands for it: then that is given back.
+    pub(super) fn inherit(
+        &self,
+        covers: Vec<Range<u32>>,
+        heirs: &[(usize, WrittenKind)],
+        entries: &mut [Entry],
+    ) -> Vec<Dropped> {
         let heir = heirs
             .iter()
             .find(|(_, kind)| *kind == WrittenKind::Summary)
@@ -173,62 +193,60 @@ impl Change<'_> {
         if let Some(Entry {
             body: EntryBody::Written(written),
             ..
-        }) = heir.and_then(|(idx, _)| kept.get_mut(*idx))
+        }) = heir.and_then(|(idx, _)| entries.get_mut(*idx))
         {
             let inherited = std::mem::take(&mut written.covers);
             written.covers = join(inherited.into_iter().chain(covers).collect());
-        } else {
-            dropped.extend(covers.into_iter().map(|messages| Dropped {
-                messages,
-                event: Some(self.mark.event),
-                is_summarized: false,
-            }));
+            return Vec::new();
         }
-        unseen.sort_by_key(|e| e.id);
-        entries.extend(unseen);
-        entries.extend(kept);
-        Absorbed {
-            messages: join(self.absorbed),
-            removed: self.removed,
-        }
+        let event = Some(self.mark.event);
+        let dropped = covers.into_iter().map(|messages| Dropped {
+            messages,
+            event,
+            is_summarized: false,
+        });
+        dropped.collect()
     }
 
-    /// An entry with what became of it, and of which kind it is where it is one of ours that reads otherwise now.
-    fn changed(&mut self, entry: Entry) -> (Entry, Option<WrittenKind>) {
-        match entry.message() {
-            Some(message) => (self.edited(entry, message), None),
-            None => self.rewritten(entry),
-        }
+    /// Brings an entry up to date, without weights; gives of which kind it is where it is one of ours that reads
+    /// otherwise now.
+    pub(super) fn change(&mut self, entry: &mut Entry, told: &Told<'_>) -> Option<WrittenKind> {
+        let Some(message) = entry.message() else {
+            return self.rewrite(entry, told);
+        };
+        self.edit(entry, message, told);
+        None
     }
 
-    /// A message of ours, perhaps with another text; and its kind if it has one.
-    fn rewritten(&mut self, mut entry: Entry) -> (Entry, Option<WrittenKind>) {
+    /// A message of ours, perhaps with another text.
+    fn rewrite(&mut self, entry: &mut Entry, told: &Told<'_>) -> Option<WrittenKind> {
         let origin = Origin::Entry(entry.id);
-        let said = self.now.get(self.case, origin);
-        let changed = said != self.was.get(self.case, origin);
-        let mut kind = None;
-        if let (true, EntryBody::Written(written)) = (changed, &mut entry.body) {
-            written.text = said.map(Said::to_text).unwrap_or_default();
-            written.is_predicted |= self.mark.is_predicted;
-            written.event = self.mark.event;
-            kind = Some(written.kind);
+        let said = told.now.get(self.case, origin);
+        if said == told.was.get(self.case, origin) {
+            return None;
         }
-        (entry, kind)
+        let EntryBody::Written(written) = &mut entry.body else {
+            return None;
+        };
+        written.text = said.map(Said::to_text).unwrap_or_default();
+        written.is_predicted |= self.mark.is_predicted;
+        written.event = self.mark.event;
+        Some(written.kind)
     }
 
     /// A message of the session with what became of its parts.
-    fn edited(&mut self, entry: Entry, message: u32) -> Entry {
+    fn edit(&mut self, entry: &mut Entry, message: u32, told: &Told<'_>) {
         let case = self.case;
         let parts = case.session.messages[message as usize].parts.clone();
-        let mut fates = match entry.body {
+        let mut fates = match std::mem::replace(&mut entry.body, EntryBody::Original(message)) {
             EntryBody::Edited(edited) => edited.parts,
             _ => PartFates::kept(parts.len()),
         };
         let mut changed = false;
         for (part, fate) in parts.zip(fates.as_mut_slice()) {
             let origin = Origin::Part(part as u32);
-            let now = self.now.get(case, origin);
-            if self.was.get(case, origin) == now {
+            let now = told.now.get(case, origin);
+            if told.was.get(case, origin) == now {
                 continue;
             }
             changed = true;
@@ -245,16 +263,12 @@ impl Change<'_> {
         if changed {
             self.absorbed.push(message..message + 1);
         }
-        let is_whole = fates.as_slice().iter().all(|fate| *fate == PartFate::Kept);
-        let body = if is_whole {
-            EntryBody::Original(message)
-        } else {
-            EntryBody::Edited(Edited {
+        if fates.as_slice().iter().any(|fate| *fate != PartFate::Kept) {
+            entry.body = EntryBody::Edited(Edited {
                 message,
                 parts: fates,
-            })
-        };
-        entry_of(entry.id, body)
+            });
+        }
     }
 
     /// Another text in the place of a part's own.
@@ -287,19 +301,11 @@ impl Change<'_> {
         }
     }
 
-    /// Whether an action saw an entry that it left out. What is not touched was never there to be seen.
-    fn was_seen(&self, entry: &Entry) -> bool {
-        let is_there = |part| self.was.get(self.case, Origin::Part(part)).is_some();
-        match entry.message() {
-            None => true,
-            Some(message) => {
-                let parts = &self.case.session.messages[message as usize].parts;
-                self.diff.touches(entry.id) && parts.clone().any(|part| is_there(part as u32))
-            }
-        }
-    }
-
-    fn covers(&mut self, gone: &[Entry]) -> Vec<Range<u32>> {
+    /// Messages of the session that stood in entries that are gone.
+    pub(super) fn covers<'e>(
+        &mut self,
+        gone: impl IntoIterator<Item = &'e Entry>,
+    ) -> Vec<Range<u32>> {
         let mut covers = Vec::new();
         for entry in gone {
             match (&entry.body, entry.message()) {
@@ -314,6 +320,15 @@ impl Change<'_> {
         }
         join(covers)
     }
+}
+
+/// Whether an action saw an entry that it left out.
+fn was_seen(case: &Case, entry: &Entry, told: &Told<'_>) -> bool {
+    let is_there = |part| told.was.get(case, Origin::Part(part)).is_some();
+    entry.message().is_none_or(|message| {
+        let parts = case.session.messages[message as usize].parts.clone();
+        parts.clone().any(|part| is_there(part as u32))
+    })
 }
 
 /// Characters by which a shortened text is told from another.
@@ -333,7 +348,7 @@ fn left_of(original: &str, text: &str) -> Left {
     }
 }
 
-/// Weights are worked out once the whole context stands.
+/// Its weights are worked out once the whole context stands.
 fn entry_of(id: u32, body: EntryBody) -> Entry {
     Entry {
         id,

@@ -15,7 +15,7 @@ pub(super) struct Diff<'a> {
     /// Messages afterwards that stood there before, by place.
     is_same: Vec<bool>,
     /// What was there before in the entries that are touched.
-    was: Saids,
+    was: Saids<'a>,
 }
 
 impl<'a> Diff<'a> {
@@ -31,7 +31,7 @@ impl<'a> Diff<'a> {
             after,
             touched: vec![false; next_id as usize],
             is_same: vec![false; after.len()],
-            was: Saids::new(n_origins),
+            was: Saids::of_all(n_origins),
         };
         let changed = diff.compare(before);
         for message in after.iter().zip(&diff.is_same).filter(|(_, same)| !**same) {
@@ -68,7 +68,8 @@ impl<'a> Diff<'a> {
             let at = if is_here {
                 Some(next)
             } else {
-                let places = places.get_or_insert_with(|| places_of(self.case, before, &self.was));
+                let places =
+                    places.get_or_insert_with(|| places_of(self.case, before, self.was.at.len()));
                 let place = places.get(Saids::key(self.case, first));
                 let place = place.map_or(0, |place| *place as usize);
                 place.checked_sub(1).filter(|at| *at >= next)
@@ -90,8 +91,8 @@ impl<'a> Diff<'a> {
     pub(super) fn each_after(
         &mut self,
         mut give: impl FnMut(&ChatMessage, &[Option<u32>]),
-    ) -> (Saids, Saids) {
-        let mut now = Saids::new(self.was.at.len());
+    ) -> Told<'a> {
+        let mut now = Saids::of_all(self.was.at.len());
         let case = self.case;
         let mut ids = Vec::new();
         for (message, is_same) in self.after.iter().zip(&self.is_same) {
@@ -107,7 +108,10 @@ impl<'a> Diff<'a> {
                 }
             }
         }
-        (std::mem::take(&mut self.was), now)
+        Told {
+            was: std::mem::take(&mut self.was),
+            now,
+        }
     }
 }
 
@@ -128,15 +132,15 @@ fn touch(case: &Case, touched: &mut [bool], message: &ChatMessage) {
     });
 }
 
-fn first_origin(message: &ChatMessage) -> Option<Origin> {
+pub(super) fn first_origin(message: &ChatMessage) -> Option<Origin> {
     let mut first = None;
     each_origin(message, |origin| first = first.or(origin));
     first
 }
 
 /// The message that each origin is the first of, counted from 1.
-fn places_of(case: &Case, before: &[ChatMessage], saids: &Saids) -> Vec<u32> {
-    let mut places = vec![0; saids.at.len()];
+fn places_of(case: &Case, before: &[ChatMessage], n_origins: usize) -> Vec<u32> {
+    let mut places = vec![0; n_origins];
     for (idx, message) in before.iter().enumerate() {
         if let Some(first) = first_origin(message) {
             let key = Saids::key(case, first);
@@ -148,16 +152,26 @@ fn places_of(case: &Case, before: &[ChatMessage], saids: &Saids) -> Vec<u32> {
     places
 }
 
-/// What pieces say, by where they came from.
+/// What is said in the entries that are touched.
 #[derive(Debug, Default)]
-pub(super) struct Saids {
-    /// Places in the list, counted from 1.
-    at: Vec<u32>,
-    said: Vec<Said>,
+pub(super) struct Told<'a> {
+    /// Before.
+    pub(super) was: Saids<'a>,
+    /// Afterwards.
+    pub(super) now: Saids<'a>,
 }
 
-impl Saids {
-    fn new(n_origins: usize) -> Self {
+/// What pieces say, by where they came from.
+#[derive(Debug, Default)]
+pub(super) struct Saids<'a> {
+    /// Places in the list, counted from 1; empty where there are so few that they are looked for one by one.
+    at: Vec<u32>,
+    said: Vec<(Origin, Said<'a>)>,
+}
+
+impl<'a> Saids<'a> {
+    /// For pieces of so many origins.
+    fn of_all(n_origins: usize) -> Self {
         Self {
             at: vec![0; n_origins],
             said: Vec::new(),
@@ -171,20 +185,34 @@ impl Saids {
         }
     }
 
-    fn take_in(&mut self, case: &Case, message: &ChatMessage) {
+    /// Forgets all, to be used again.
+    pub(super) fn clear(&mut self) {
+        self.at.fill(0);
+        self.said.clear();
+    }
+
+    /// Takes in what a message says.
+    pub(super) fn take_in(&mut self, case: &Case, message: &'a ChatMessage) {
         each_piece(message, |part, said| {
-            let Some(part) = part else { return };
-            let key = Self::key(case, Origin::of(part));
-            if let Some(at) = self.at.get_mut(key) {
-                self.said.push(said);
+            let Some(origin) = part.map(Origin::of) else {
+                return;
+            };
+            if self.at.is_empty() {
+                self.said.push((origin, said));
+            } else if let Some(at) = self.at.get_mut(Self::key(case, origin)) {
+                self.said.push((origin, said));
                 *at = self.said.len() as u32;
             }
         });
     }
 
     /// What a piece says; nothing if it is not there.
-    pub(super) fn get(&self, case: &Case, origin: Origin) -> Option<&Said> {
+    pub(super) fn get(&self, case: &Case, origin: Origin) -> Option<Said<'a>> {
+        if self.at.is_empty() {
+            let found = self.said.iter().rev().find(|(known, _)| *known == origin);
+            return found.map(|(_, said)| *said);
+        }
         let at = *self.at.get(Self::key(case, origin))? as usize;
-        at.checked_sub(1).map(|idx| &self.said[idx])
+        at.checked_sub(1).map(|idx| self.said[idx].1)
     }
 }

@@ -26,11 +26,13 @@ mod policy_toml;
 mod provider_error;
 mod recorded;
 mod request;
+mod retouch;
 mod rewrite;
 mod run;
 mod scene;
 mod select;
 mod stages;
+mod sums;
 mod taken;
 mod transcript;
 mod trigger;
@@ -54,7 +56,7 @@ pub use provider_error::ProviderError;
 pub use recorded::recorded;
 pub use request::{Reply, Request};
 pub use rewrite::{
-    Memory, NamedAction, NamedMeter, NamedWindow, Registry, Rewrite, Rewritten, Scene,
+    Memory, MessageEdit, NamedAction, NamedMeter, NamedWindow, Registry, Rewrite, Rewritten, Scene,
 };
 pub use run::{Answer, Poll, Run, Schedule, drive, simulate};
 pub use stages::{

@@ -4,13 +4,15 @@ use super::absorb::{Absorbed, New};
 use super::event::{Did, Event};
 use super::merge::merge;
 use super::outcome::{Halt, Idle};
-use super::rewrite::{Memory, Rewritten, Scene};
+use super::retouch::{Retouch, edits_of};
+use super::rewrite::{Memory, MessageEdit, Rewritten, Scene, edited};
 use super::run::{Run, Waiting};
+use super::scene::Spans;
 use super::stages::{Action, Hook, Mutates};
 use super::taken::widen;
 use super::unseen::StandIn;
 use super::{Reply, Request, scene};
-use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Wants};
+use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Messages, Wants};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::sync::Arc;
@@ -32,7 +34,9 @@ pub(super) struct Talk {
     /// The first entry that it sees.
     first: usize,
     /// What it saw.
-    before: Arc<Vec<ChatMessage>>,
+    before: Messages,
+    /// The entries that this is made of.
+    spans: Arc<Spans>,
     answers: Vec<Heard>,
     /// An answer is a stand-in.
     is_predicted: bool,
@@ -51,6 +55,44 @@ struct Delayed {
     done: Rewritten,
 }
 
+/// What an action left of what it saw, where that is different.
+enum After {
+    /// All of it.
+    All(Vec<ChatMessage>),
+    /// What became of single messages; the others stand where they stood.
+    Edits(Vec<MessageEdit>),
+}
+
+impl After {
+    fn of(before: &[ChatMessage], done: &mut Rewritten) -> Option<Self> {
+        let Some(all) = done.messages.take() else {
+            let mut edits = std::mem::take(&mut done.edits);
+            let is_news = |edit: &MessageEdit| {
+                let was = before.get(edit.at);
+                was.is_some() && was != edit.now.as_ref()
+            };
+            edits.retain(is_news);
+            return (!edits.is_empty()).then_some(Self::Edits(edits));
+        };
+        let is_other = *all != *before;
+        is_other.then(|| edits_of(before, &all).map_or(Self::All(all), Self::Edits))
+    }
+}
+
+/// What was done, to a conversation without the stand-in that was among what the action saw.
+fn without(unseen: &StandIn, before: &Messages, done: &mut Rewritten) {
+    if done.messages.is_none() && !done.edits.is_empty() {
+        if let Some(edits) = unseen.take_out_edits(before, &done.edits) {
+            done.edits = edits;
+            return;
+        }
+        done.messages = done.after(unseen.with());
+        done.edits.clear();
+    }
+    let after = done.messages.take();
+    done.messages = after.map(|after| unseen.take_out(after));
+}
+
 impl Run<'_> {
     /// Runs the named action of a stage on the entries from `first` on. What it asks for waits for an answer.
     pub(super) fn act(&mut self, stage: usize, first: usize) {
@@ -58,20 +100,13 @@ impl Run<'_> {
             return;
         };
         let shape = named.spec.shape;
-        let before = match first {
-            0 => self.working.messages(shape),
-            _ => Arc::new(scene::messages(
-                self.case,
-                &self.working.context,
-                first,
-                shape,
-            )),
-        };
+        let (before, spans) = self.working.messages(first, shape);
         self.go_on(
             stage,
             Talk {
                 first,
                 before,
+                spans,
                 answers: Vec::new(),
                 is_predicted: false,
                 shown: Vec::new(),
@@ -87,10 +122,8 @@ impl Run<'_> {
         let Action::Named(named) = &self.triggers.bound(stage).action else {
             return;
         };
-        let messages = match &stand_in {
-            Some(unseen) => unseen.put_in(talk.before.to_vec()),
-            None => talk.before.to_vec(),
-        };
+        let with = stand_in.as_ref().map(StandIn::with);
+        let messages = with.unwrap_or(&talk.before).clone();
         let scene = Scene {
             messages,
             tools: case.originals().tools(case),
@@ -111,7 +144,7 @@ impl Run<'_> {
         {
             Ok(mut done) => {
                 if let Some(unseen) = &stand_in {
-                    done.messages = done.messages.map(|after| unseen.take_out(after));
+                    without(unseen, &talk.before, &mut done);
                 }
                 self.done(stage, talk, done);
             }
@@ -147,7 +180,9 @@ impl Run<'_> {
         {
             self.named.stand_in = StandIn::new(self.case, overhead, &talk.before);
         }
-        self.named.stand_in.clone()
+        let stand_in = self.named.stand_in.as_mut()?;
+        stand_in.put_in(&talk.before);
+        Some(stand_in.clone())
     }
 
     /// Notes which earlier summaries are in a request. What an answer of this very talk says too is no proof: stand-ins
@@ -224,7 +259,7 @@ impl Run<'_> {
     }
 
     /// An action has come to its end: what it did lands now or later.
-    fn done(&mut self, stage: usize, talk: Talk, done: Rewritten) {
+    fn done(&mut self, stage: usize, talk: Talk, mut done: Rewritten) {
         if let (Value::Object(kept), Value::Object(new)) = (&mut self.named.memory, &done.memory) {
             kept.extend(new.clone());
         } else if done.memory.is_object() {
@@ -232,7 +267,9 @@ impl Run<'_> {
         }
         let delay = self.triggers.bound(stage).delay.as_ref();
         let delay = delay.map_or(0.0, |steps| steps.value(&self.triggers.moment)) as usize;
-        if delay > 0 && done.messages.is_some() {
+        if delay > 0 && (done.messages.is_some() || !done.edits.is_empty()) {
+            done.messages = done.after(&talk.before);
+            done.edits.clear();
             self.triggers.tried(stage, self.step);
             self.named.delayed.push(Delayed {
                 stage,
@@ -265,7 +302,7 @@ impl Run<'_> {
             let Action::Named(named) = &self.triggers.bound(stage).action else {
                 continue;
             };
-            let now = self.working.messages(named.spec.shape);
+            let (now, spans) = self.working.messages(0, named.spec.shape);
             if let Some(after) = &done.messages {
                 let merged = merge(&talk.before, after, &now);
                 if merged.is_none() {
@@ -274,14 +311,14 @@ impl Run<'_> {
                 }
                 done.messages = merged;
             }
-            talk.before = now;
+            (talk.before, talk.spans) = (now, spans);
             self.land(stage, &talk, done);
         }
     }
 
     /// Changes the context as an action left it and notes the event.
-    fn land(&mut self, stage: usize, talk: &Talk, done: Rewritten) {
-        let after = done.messages.filter(|after| *after != *talk.before);
+    fn land(&mut self, stage: usize, talk: &Talk, mut done: Rewritten) {
+        let after = After::of(&talk.before, &mut done);
         let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
         if after.is_none() && !has_news {
             self.idle(Idle::NothingToTake);
@@ -311,8 +348,7 @@ impl Run<'_> {
                 event,
                 is_predicted: talk.is_predicted,
             };
-            self.working
-                .rewrite(talk.first, (&talk.before, &after), change)
+            self.change(talk, &after, change)
         });
         let goes_on = self.goes_on(stage);
         let repairs = self.triggers.stage(stage).action.name() == "repair";
@@ -368,6 +404,21 @@ impl Run<'_> {
         let is_forgotten =
             |(id, text): &&(u32, Arc<str>)| !talk.shown.contains(id) && !is_there(*id, text);
         earlier.iter().filter(is_forgotten).count()
+    }
+
+    /// Puts what an action left in the place of what it saw.
+    fn change(&mut self, talk: &Talk, after: &After, change: New) -> Absorbed {
+        let before = &talk.before;
+        let all = match after {
+            After::All(all) => return self.working.rewrite(talk.first, (before, all), change),
+            After::Edits(edits) => {
+                if let Some(edits) = Retouch::new(self.case, before, edits, &talk.spans) {
+                    return self.working.retouch(talk.first, edits, change);
+                }
+                edited(before, edits)
+            }
+        };
+        self.working.rewrite(talk.first, (before, &all), change)
     }
 
     /// Whether a stage only does for this call what it did for the one before: a view that is made anew each time.

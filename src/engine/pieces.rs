@@ -27,26 +27,21 @@ impl Origin {
 }
 
 /// What a piece of a message says.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Said {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Said<'a> {
     /// A text.
-    Text(Arc<str>),
+    Text(&'a Arc<str>),
     /// Arguments or a block, as JSON.
-    Value(Value),
+    Value(&'a Value),
     /// A picture: it is there or not.
     There,
 }
 
-impl Said {
-    /// A copy of that text.
-    pub(super) fn to_text(&self) -> Arc<str> {
-        self.clone().into_text()
-    }
-
+impl Said<'_> {
     /// The text that stands in the place of the part's own.
-    pub(super) fn into_text(self) -> Arc<str> {
+    pub(super) fn to_text(self) -> Arc<str> {
         match self {
-            Self::Text(text) => text,
+            Self::Text(text) => Arc::clone(text),
             Self::Value(value) => value.to_string().into(),
             Self::There => "".into(),
         }
@@ -55,9 +50,9 @@ impl Said {
 
 /// One message as the action left it, taken apart.
 #[derive(Debug, Default)]
-pub(super) struct Pieces {
+pub(super) struct Pieces<'a> {
     /// What came from somewhere, in order.
-    pub(super) known: Vec<(Origin, Said)>,
+    pub(super) known: Vec<(Origin, Said<'a>)>,
     /// Texts of ours.
     pub(super) new: Vec<Arc<str>>,
 }
@@ -88,26 +83,29 @@ fn each_part(content: &Content, result: Option<u32>, give: &mut impl FnMut(Optio
 }
 
 /// Takes a message apart.
-pub(super) fn pieces(message: &ChatMessage) -> Pieces {
+pub(super) fn pieces(message: &ChatMessage) -> Pieces<'_> {
     let mut pieces = Pieces::default();
     each_piece(message, |part, said| match part {
         Some(part) => pieces.known.push((Origin::of(part), said)),
-        None => pieces.new.push(said.into_text()),
+        None => pieces.new.push(said.to_text()),
     });
     pieces
 }
 
 /// Gives the pieces of a message, in order.
-pub(super) fn each_piece(message: &ChatMessage, mut piece: impl FnMut(Option<u32>, Said)) {
+pub(super) fn each_piece<'a>(
+    message: &'a ChatMessage,
+    mut piece: impl FnMut(Option<u32>, Said<'a>),
+) {
     if let Some(reasoning) = &message.reasoning {
-        piece(reasoning.part, Said::Text(Arc::clone(&reasoning.text)));
+        piece(reasoning.part, Said::Text(&reasoning.text));
     }
     each_of_content(&message.content, None, &mut piece);
     for call in message.calls() {
         let arguments = call.function.as_ref().map(|f| &f.arguments);
         let said = match arguments {
-            Some(Arguments::Text(text)) => Said::Text(Arc::clone(text)),
-            Some(Arguments::Json(value)) => Said::Value(value.clone()),
+            Some(Arguments::Text(text)) => Said::Text(text),
+            Some(Arguments::Json(value)) => Said::Value(value),
             _ => Said::There,
         };
         piece(call.part, said);
@@ -115,26 +113,24 @@ pub(super) fn each_piece(message: &ChatMessage, mut piece: impl FnMut(Option<u32
 }
 
 /// `result` is the part of the result that the content belongs to, where its own texts name none.
-fn each_of_content(
-    content: &Content,
+fn each_of_content<'a>(
+    content: &'a Content,
     result: Option<u32>,
-    piece: &mut impl FnMut(Option<u32>, Said),
+    piece: &mut impl FnMut(Option<u32>, Said<'a>),
 ) {
     match content {
-        Content::Text(text) => piece(text.part.or(result), Said::Text(Arc::clone(&text.text))),
+        Content::Text(text) => piece(text.part.or(result), Said::Text(&text.text)),
         Content::Blocks(blocks) => {
             for block in blocks {
                 match &block.body {
-                    BlockBody::Text(text) => piece(block.part, Said::Text(Arc::clone(text))),
-                    BlockBody::ToolUse { input, .. } => {
-                        piece(block.part, Said::Value(input.clone()));
-                    }
+                    BlockBody::Text(text) => piece(block.part, Said::Text(text)),
+                    BlockBody::ToolUse { input, .. } => piece(block.part, Said::Value(input)),
                     BlockBody::ToolResult { content, .. } => {
                         each_of_content(content, block.part, piece);
                     }
                     BlockBody::Image(_) => piece(block.part, Said::There),
                     BlockBody::Thinking(value) | BlockBody::Other(value) => {
-                        piece(block.part, Said::Value(value.clone()));
+                        piece(block.part, Said::Value(value));
                     }
                 }
             }

@@ -5,7 +5,7 @@
 
 use super::file::{NewFile, Storage};
 use super::stages::Hook;
-use crate::chat::{ChatMessage, Dialogue, Rule, Shape, Wants};
+use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -58,11 +58,19 @@ pub struct NamedMeter {
 impl NamedMeter {
     /// What a message adds: worked out once and kept with the message.
     pub fn weigh(&self, message: &ChatMessage) -> u64 {
-        let rule = Rule {
+        message.weigh(self.rule(), self.units)
+    }
+
+    /// What all messages add: only those that are new since it was last asked for are looked at.
+    pub fn weigh_all(&self, messages: &Messages) -> u64 {
+        messages.weigh(self.rule(), |message| self.weigh(message))
+    }
+
+    fn rule(&self) -> Rule {
+        Rule {
             name: self.name,
             by: self.units as usize,
-        };
-        message.weigh(rule, self.units)
+        }
     }
 }
 
@@ -90,7 +98,7 @@ pub trait Rewrite: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub struct Scene<'a> {
     /// The conversation, instructions first, in the action's shape.
-    pub messages: Vec<ChatMessage>,
+    pub messages: Messages,
     /// Definitions of tools in the file, as JSON.
     pub tools: &'a [Value],
     /// Its numbers by name.
@@ -121,8 +129,10 @@ pub type Memory = Value;
 /// What a named action did.
 #[derive(Clone, Debug, Default)]
 pub struct Rewritten {
-    /// The conversation afterwards; none if nothing changed.
+    /// The conversation afterwards; none if nothing changed, or only what `edits` has.
     pub messages: Option<Vec<ChatMessage>>,
+    /// Single messages that change or go while all others stay where they are, first to last.
+    pub edits: Vec<MessageEdit>,
     /// It ran as the system counts it (its cooldown starts), whether or not anything changed.
     pub fired: bool,
     /// Terms of its own arithmetic with their values, for the event.
@@ -135,6 +145,33 @@ pub struct Rewritten {
     pub halt: Option<String>,
     /// What to keep for later steps; `Null` keeps what there was.
     pub memory: Memory,
+}
+
+/// A change of one message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessageEdit {
+    /// Its place in the conversation that the action saw.
+    pub at: usize,
+    /// What stands there afterwards; nothing if it is left out.
+    pub now: Option<ChatMessage>,
+}
+
+impl Rewritten {
+    /// The conversation afterwards, if that was the one before; none if nothing changed.
+    pub fn after(&self, before: &[ChatMessage]) -> Option<Vec<ChatMessage>> {
+        let edits = || (!self.edits.is_empty()).then(|| edited(before, &self.edits));
+        self.messages.clone().or_else(edits)
+    }
+}
+
+/// A conversation with edits made.
+pub(super) fn edited(before: &[ChatMessage], edits: &[MessageEdit]) -> Vec<ChatMessage> {
+    let mut edits = edits.iter().peekable();
+    let after = |(at, message): (usize, &ChatMessage)| {
+        let edit = edits.next_if(|edit| edit.at == at);
+        edit.map_or_else(|| Some(message.clone()), |edit| edit.now.clone())
+    };
+    before.iter().enumerate().filter_map(after).collect()
 }
 
 impl Scene<'_> {

@@ -5,7 +5,8 @@ use super::context::{Context, Edited, Entry, EntryBody, Marker, PartFate, Writte
 use super::pieces::{Origin, Pieces, Said, WRITTEN, pieces};
 use super::taken::ranges;
 use crate::chat::{
-    ChatMessage, Content, Fields, Replaced, Shape, Text, join_answer, messages_of, push_grouped,
+    ChatMessage, Content, Fields, Messages, Replaced, Shape, Text, join_answer, messages_of,
+    push_grouped,
 };
 use crate::session::{Body, Message, Part, Role, Session};
 use crate::units::Tokens;
@@ -74,28 +75,126 @@ impl Originals {
     }
 }
 
-/// The context from an entry on, in a shape.
-pub(super) fn messages(
-    case: &Case,
-    context: &Context,
-    first: usize,
-    shape: Shape,
-) -> Vec<ChatMessage> {
-    let mut messages = Vec::with_capacity(context.entries.len() - first);
-    add_messages(&mut messages, case, context, first, shape);
-    messages
+/// The entries that messages are made of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spans {
+    /// First and last entry, by message.
+    of: Vec<(u32, u32)>,
+    /// Entries that no message shows.
+    unseen: Vec<u32>,
 }
 
-/// Adds the entries from one on to the messages of those before it.
+impl Spans {
+    /// First and last entry of a message.
+    pub(super) fn of(&self, message: usize) -> Option<(usize, usize)> {
+        let (first, last) = *self.of.get(message)?;
+        Some((first as usize, last as usize))
+    }
+
+    /// Entries that no message shows, ascending.
+    pub(super) fn unseen(&self) -> &[u32] {
+        &self.unseen
+    }
+
+    /// Some entries became so many messages of `n_messages` that there are now.
+    fn note(&mut self, (first, last): (usize, usize), n_given: usize, n_messages: usize) {
+        let span = (first as u32, last as u32);
+        if n_given == 0 {
+            self.unseen.extend(span.0..=span.1);
+        }
+        // What joined the last message is no message of its own.
+        if self.of.len() + n_given > n_messages
+            && let Some(joined) = self.of.last_mut()
+        {
+            joined.1 = span.1;
+        }
+        self.of.resize(n_messages, span);
+    }
+}
+
+/// The context from an entry on as a named action sees it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown {
+    messages: Messages,
+    spans: Arc<Spans>,
+    /// Entries before this one are in it, or left out.
+    end: usize,
+    shape: Option<Shape>,
+}
+
+impl Shown {
+    /// The context from an entry on.
+    pub(super) fn from(case: &Case, context: &Context, first: usize, shape: Shape) -> Self {
+        let mut shown = Self {
+            end: first,
+            shape: Some(shape),
+            ..Self::default()
+        };
+        shown.add(case, context, shape);
+        shown
+    }
+
+    /// The whole context in a shape: what is known already need only be shown what was said since.
+    pub(super) fn all(&mut self, case: &Case, context: &Context, shape: Shape) -> &Self {
+        if self.shape != Some(shape) {
+            *self = Self {
+                shape: Some(shape),
+                ..Self::default()
+            };
+        }
+        if self.end < context.entries.len() {
+            self.add(case, context, shape);
+        }
+        self
+    }
+
+    /// The messages.
+    pub(super) fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// The entries that they are made of.
+    pub(super) fn spans(&self) -> Arc<Spans> {
+        Arc::clone(&self.spans)
+    }
+
+    /// The entries from this one on are others now.
+    pub(super) fn forget_from(&mut self, first: usize) {
+        if first < self.end {
+            *self = Self::default();
+        }
+    }
+
+    fn add(&mut self, case: &Case, context: &Context, shape: Shape) {
+        let spans = Arc::make_mut(&mut self.spans);
+        let from = self.end;
+        self.end = context.entries.len();
+        if shape == Shape::OpenAi {
+            let mut new = Vec::with_capacity(self.end - from);
+            let n_known = self.messages.len();
+            let note = |entries, n_given, n_new| spans.note(entries, n_given, n_known + n_new);
+            add_messages(&mut new, case, context, from, shape, note);
+            self.messages.grow(new);
+        } else {
+            // What is new may join the last message there is.
+            let note = |entries, n_given, n| spans.note(entries, n_given, n);
+            add_messages(&mut self.messages, case, context, from, shape, note);
+        }
+    }
+}
+
+/// Adds the entries from one on to the messages of those before it. `note` is told first and last of the entries that
+/// belong together, how many messages they became, and how many there are now.
 fn add_messages(
     messages: &mut Vec<ChatMessage>,
     case: &Case,
     context: &Context,
     first: usize,
     shape: Shape,
+    mut note: impl FnMut((usize, usize), usize, usize),
 ) {
-    let entries = &context.entries[first..];
-    let mut at = 0;
+    let entries = &context.entries;
+    let mut at = first;
     while let Some(entry) = entries.get(at) {
         let answer = match entry.body {
             EntryBody::Original(message) => case.originals().answer(case, shape, message),
@@ -103,52 +202,17 @@ fn add_messages(
         };
         if let Some((n, whole)) = answer.filter(|(n, _)| are_whole(&entries[at..], *n)) {
             push_grouped(messages, whole, shape);
+            note((at, at + n - 1), 1, messages.len());
             at += n;
             continue;
         }
+        let mut n_given = 0;
         give(case, entry, &context.markers, shape, |message| {
             push_grouped(messages, message, shape);
+            n_given += 1;
         });
+        note((at, at), n_given, messages.len());
         at += 1;
-    }
-}
-
-/// The context as the last action saw it, so that the next need only be shown what was said since.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Shown {
-    messages: Arc<Vec<ChatMessage>>,
-    /// Entries that are in it.
-    n_entries: usize,
-    shape: Option<Shape>,
-}
-
-impl Shown {
-    /// The whole context in a shape.
-    pub(super) fn messages(
-        &mut self,
-        case: &Case,
-        context: &Context,
-        shape: Shape,
-    ) -> Arc<Vec<ChatMessage>> {
-        if self.shape != Some(shape) {
-            *self = Self {
-                shape: Some(shape),
-                ..Self::default()
-            };
-        }
-        if self.n_entries < context.entries.len() {
-            let messages = Arc::make_mut(&mut self.messages);
-            add_messages(messages, case, context, self.n_entries, shape);
-            self.n_entries = context.entries.len();
-        }
-        Arc::clone(&self.messages)
-    }
-
-    /// The entries from this one on are others now.
-    pub(super) fn forget_from(&mut self, first: usize) {
-        if first < self.n_entries {
-            *self = Self::default();
-        }
     }
 }
 
@@ -292,9 +356,9 @@ pub(super) fn contents(case: &Case, messages: &[ChatMessage]) -> Contents {
             match origin {
                 Origin::Part(part) => {
                     of_session.push(case.index.message_of[part as usize]);
-                    contents.tokens += weight(case, part, &said);
+                    contents.tokens += weight(case, part, said);
                 }
-                Origin::Entry(_) => contents.texts.push(said.into_text()),
+                Origin::Entry(_) => contents.texts.push(said.to_text()),
             }
         }
         contents.texts.extend(new);
@@ -309,7 +373,7 @@ pub(super) fn contents(case: &Case, messages: &[ChatMessage]) -> Contents {
     contents
 }
 
-fn weight(case: &Case, part: u32, said: &Said) -> Tokens {
+fn weight(case: &Case, part: u32, said: Said<'_>) -> Tokens {
     let original = &case.session.parts[part as usize].body;
     match said {
         Said::Text(text) if **text != *original.text() => case.ledger.weigh(text),

@@ -2,8 +2,9 @@
 //! a real system counts what it finds in its messages, and would find its own instructions there.
 
 use super::estimator::text_of;
+use super::rewrite::MessageEdit;
 use super::{Case, scene};
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, Mark, Messages, Rule};
 use crate::units::Tokens;
 use std::sync::Arc;
 
@@ -18,11 +19,15 @@ pub(super) struct StandIn {
     original: Option<ChatMessage>,
     /// The same, or a new one, with the text.
     message: ChatMessage,
+    /// The conversation with it.
+    with: Messages,
+    /// How much of the conversation that is.
+    shown: Mark,
 }
 
 impl StandIn {
     /// For a conversation; none if the file lacks nothing.
-    pub(super) fn new(case: &Case, overhead: Tokens, messages: &[ChatMessage]) -> Option<Self> {
+    pub(super) fn new(case: &Case, overhead: Tokens, messages: &Messages) -> Option<Self> {
         if overhead == Tokens::ZERO {
             return None;
         }
@@ -36,11 +41,15 @@ impl StandIn {
             }
             None => ChatMessage::new("system", Arc::clone(&text)),
         };
-        Some(Self {
+        let mut stand_in = Self {
             text,
             original,
             message,
-        })
+            with: Messages::default(),
+            shown: messages.mark(),
+        };
+        stand_in.begin(messages);
+        Some(stand_in)
     }
 
     /// Whether it was made for a conversation that begins like this.
@@ -53,12 +62,25 @@ impl StandIn {
     }
 
     /// The conversation with it.
-    pub(super) fn put_in(&self, mut messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
-        match (&self.original, messages.first_mut()) {
-            (Some(_), Some(first)) => *first = self.message.clone(),
-            _ => messages.insert(0, self.message.clone()),
+    pub(super) fn with(&self) -> &Messages {
+        &self.with
+    }
+
+    /// Puts it into a conversation that it fits.
+    pub(super) fn put_in(&mut self, messages: &Messages) {
+        match messages.since(&self.shown) {
+            Some([]) => return,
+            Some(new) => self.with.grow(new.iter().cloned()),
+            None => self.begin(messages),
         }
-        messages
+        self.shown = messages.mark();
+    }
+
+    fn begin(&mut self, messages: &Messages) {
+        let rest = &messages[usize::from(self.original.is_some())..];
+        let with = std::iter::once(&self.message).chain(rest);
+        self.with = with.cloned().collect::<Vec<_>>().into();
+        self.shown = messages.mark();
     }
 
     /// Whether it is among the messages of a request.
@@ -69,22 +91,55 @@ impl StandIn {
 
     /// The conversation without it, whatever an action made of it.
     pub(super) fn take_out(&self, messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
-        let clean = |message: ChatMessage| {
-            if message.is_copy_of(&self.message) || message == self.message {
-                return self.original.clone();
-            }
-            let Some(text) = message.text() else {
-                return Some(message);
-            };
-            if text.contains(&*self.text) {
-                let rest = text.replacen(&*self.text, "", 1);
-                return (!rest.trim().is_empty()).then(|| message.with_text(rest.trim_end()));
-            }
-            let head = self.text.get(..HEAD).unwrap_or(&self.text);
-            let is_rest_of_it = message.parts().next().is_none() && text.starts_with(head);
-            (!is_rest_of_it).then_some(message)
-        };
+        let clean = |message| self.clean(message);
         messages.into_iter().filter_map(clean).collect()
+    }
+
+    /// Edits of the conversation with it as edits of the one without it; none where they are about it, or where more
+    /// than they say would be cleaned.
+    pub(super) fn take_out_edits(
+        &self,
+        without: &Messages,
+        edits: &[MessageEdit],
+    ) -> Option<Vec<MessageEdit>> {
+        let is_new = usize::from(self.original.is_none());
+        if edits.first().is_some_and(|edit| edit.at == 0) || self.is_elsewhere(without) {
+            return None;
+        }
+        let edit = |edit: &MessageEdit| MessageEdit {
+            at: edit.at - is_new,
+            now: edit.now.clone().and_then(|now| self.clean(now)),
+        };
+        Some(edits.iter().map(edit).collect())
+    }
+
+    /// Whether something of it is in the conversation without it.
+    fn is_elsewhere(&self, without: &Messages) -> bool {
+        let rule = Rule {
+            name: "stand-in",
+            by: self.text.as_ptr() as usize,
+        };
+        let is_unclean = |message: &ChatMessage| {
+            let clean = self.clean(message.clone());
+            !clean.is_some_and(|clean| clean.is_copy_of(message))
+        };
+        without.weigh(rule, |message| u64::from(is_unclean(message))) > 0
+    }
+
+    fn clean(&self, message: ChatMessage) -> Option<ChatMessage> {
+        if message.is_copy_of(&self.message) || message == self.message {
+            return self.original.clone();
+        }
+        let Some(text) = message.text() else {
+            return Some(message);
+        };
+        if text.contains(&*self.text) {
+            let rest = text.replacen(&*self.text, "", 1);
+            return (!rest.trim().is_empty()).then(|| message.with_text(rest.trim_end()));
+        }
+        let head = self.text.get(..HEAD).unwrap_or(&self.text);
+        let is_rest_of_it = message.parts().next().is_none() && text.starts_with(head);
+        (!is_rest_of_it).then_some(message)
     }
 }
 

@@ -1,14 +1,16 @@
 //! The context while a run changes it, with running sums, so that a step costs what is new and not what is there.
 
 use super::Case;
-use super::absorb::{Absorbed, New, absorb};
+use super::absorb::{Absorbed, Change, New, absorb};
 use super::context::{Context, Dropped, Edited, Entry, EntryBody, Written};
 use super::context::{Left, Marker, PartFate, PartFates};
 use super::diff::Diff;
 use super::meter::{Meter, MeterColumn};
-use super::scene::Shown;
+use super::retouch::Retouch;
+use super::scene::{Shown, Spans};
+use super::sums::{Sums, each_part};
 use super::taken::Taken;
-use crate::chat::{ChatMessage, Shape};
+use crate::chat::{ChatMessage, Messages, Shape};
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use std::ops::Range;
@@ -32,12 +34,7 @@ pub(super) struct Working<'a> {
     pub(super) meter: Meter,
     column: Arc<MeterColumn>,
     pub(super) context: Context,
-    /// True tokens by kind, overhead included (as system).
-    by_kind: [u64; Kind::ALL.len()],
-    /// True tokens, overhead included.
-    tokens: u64,
-    /// Units on the policy's own meter (tokens on most), without overhead.
-    metered: u64,
+    sums: Sums,
     /// Units of the overhead on the policy's own meter.
     metered_overhead: u64,
     /// Tool results that are not cleared, in context order.
@@ -58,9 +55,7 @@ impl<'a> Working<'a> {
             meter: meter.clone(),
             column: case.metered(meter),
             context: Context::default(),
-            by_kind: [0; Kind::ALL.len()],
-            tokens: 0,
-            metered: 0,
+            sums: Sums::new(case),
             metered_overhead: 0,
             live: Vec::new(),
             live_metered: 0,
@@ -92,9 +87,9 @@ impl<'a> Working<'a> {
     /// What the file does not hold weighs this much from here on.
     pub(super) fn set_overhead(&mut self, overhead: Tokens) {
         let before = self.context.overhead;
-        self.tokens = self.tokens - before.0 + overhead.0;
+        self.sums.tokens = self.sums.tokens - before.0 + overhead.0;
         self.metered_overhead = self.meter.overhead(self.case, overhead);
-        let system = &mut self.by_kind[Kind::System.index()];
+        let system = &mut self.sums.by_kind[Kind::System.index()];
         *system = *system - before.0 + overhead.0;
         self.context.overhead = overhead;
     }
@@ -106,12 +101,12 @@ impl<'a> Working<'a> {
 
     /// True tokens, overhead included.
     pub(super) fn tokens(&self) -> Tokens {
-        Tokens(self.tokens)
+        Tokens(self.sums.tokens)
     }
 
     /// Tokens on the policy's own meter, overhead included.
     pub(super) fn metered(&self) -> Tokens {
-        self.meter.tokens(self.metered + self.metered_overhead)
+        self.meter.tokens(self.sums.metered + self.metered_overhead)
     }
 
     /// Messages in the context, instructions excepted.
@@ -137,36 +132,7 @@ impl<'a> Working<'a> {
 
     /// Calls in the context without a result, and results without a call.
     pub(super) fn orphans(&self) -> usize {
-        let mut is_there = vec![(false, false); self.case.index.n_pairs];
-        for entry in &self.context.entries {
-            self.each_part(entry, |part, fate| {
-                let pair = self.case.index.pair[part];
-                if let (Some(pair), false) = (pair, matches!(fate, PartFate::Removed { .. })) {
-                    let (call, result) = &mut is_there[pair as usize];
-                    let is_result = self.case.index.kinds[part] == Kind::ToolResult;
-                    *(if is_result { result } else { call }) = true;
-                }
-            });
-        }
-        is_there
-            .iter()
-            .filter(|(call, result)| call != result)
-            .count()
-    }
-
-    /// Gives the parts of an entry that is a message of the session, with what became of them.
-    fn each_part(&self, entry: &Entry, mut give: impl FnMut(usize, &PartFate)) {
-        let Some(message) = entry.message() else {
-            return;
-        };
-        let parts = self.case.session.messages[message as usize].parts.clone();
-        match &entry.body {
-            EntryBody::Edited(edited) => {
-                let fates = parts.zip(edited.parts.as_slice());
-                fates.for_each(|(part, fate)| give(part, fate));
-            }
-            _ => parts.for_each(|part| give(part, &PartFate::Kept)),
-        }
+        self.sums.orphans()
     }
 
     /// The turn of a step, 0 where there is none.
@@ -177,7 +143,7 @@ impl<'a> Working<'a> {
     /// True tokens by kind, in the order of [`Kind::ALL`].
     pub(super) fn by_kind(&self) -> [u32; Kind::ALL.len()] {
         let mut by_kind = [0; Kind::ALL.len()];
-        for (narrow, wide) in by_kind.iter_mut().zip(self.by_kind) {
+        for (narrow, wide) in by_kind.iter_mut().zip(self.sums.by_kind) {
             *narrow = u32::try_from(wide).unwrap_or(u32::MAX);
         }
         by_kind
@@ -197,7 +163,6 @@ impl<'a> Working<'a> {
         let message = &self.case.session.messages[message_idx];
         for part in message.parts.clone() {
             let kind = self.case.index.kinds[part];
-            self.by_kind[kind.index()] += u64::from(self.case.ledger.truth.per_part[part]);
             let metered = self.column.per_part[part];
             if kind == Kind::ToolResult {
                 self.live.push(LiveResult {
@@ -215,14 +180,14 @@ impl<'a> Working<'a> {
         }
         let tokens = self.case.ledger.truth.per_message[message_idx];
         let metered = self.column.per_message[message_idx];
-        self.tokens += u64::from(tokens);
-        self.metered += u64::from(metered);
-        self.context.entries.push(Entry {
+        let entry = Entry {
             id: message_idx as u32,
             tokens,
             metered,
             body: EntryBody::Original(message_idx as u32),
-        });
+        };
+        self.sums.add(self.case, &self.context.markers, &entry);
+        self.context.entries.push(entry);
     }
 
     /// Empties so many of the oldest live tool results.
@@ -298,22 +263,28 @@ impl<'a> Working<'a> {
             let (truth, metered) = (case.ledger.truth.per_part[part], self.column.per_part[part]);
             let truth_now = fate.tokens(truth, &context.markers);
             let metered_now = fate.metered(metered, &context.markers);
-            self.by_kind[case.index.kinds[part].index()] -= u64::from(truth);
-            self.by_kind[Kind::Notice.index()] += u64::from(truth_now);
-            self.tokens = self.tokens + u64::from(truth_now) - u64::from(truth);
-            self.metered = self.metered + u64::from(metered_now) - u64::from(metered);
+            let sums = &mut self.sums;
+            sums.by_kind[case.index.kinds[part].index()] -= u64::from(truth);
+            sums.by_kind[Kind::Notice.index()] += u64::from(truth_now);
+            sums.tokens = sums.tokens + u64::from(truth_now) - u64::from(truth);
+            sums.metered = sums.metered + u64::from(metered_now) - u64::from(metered);
             entry.tokens = entry.tokens + truth_now - truth;
             entry.metered = entry.metered + metered_now - metered;
         }
         if let Some(units) = self.meter.units_of(case, entry, &context.markers) {
-            self.metered = self.metered + u64::from(units) - u64::from(entry.metered);
+            self.sums.metered = self.sums.metered + u64::from(units) - u64::from(entry.metered);
             entry.metered = units;
         }
     }
 
-    /// The context as a named action sees it.
-    pub(super) fn messages(&mut self, shape: Shape) -> Arc<Vec<ChatMessage>> {
-        self.shown.messages(self.case, &self.context, shape)
+    /// The context from an entry on as a named action sees it, with the entries that each message is made of.
+    pub(super) fn messages(&mut self, first: usize, shape: Shape) -> (Messages, Arc<Spans>) {
+        if first > 0 {
+            let shown = Shown::from(self.case, &self.context, first, shape);
+            return (shown.messages().clone(), shown.spans());
+        }
+        let shown = self.shown.all(self.case, &self.context, shape);
+        (shown.messages().clone(), shown.spans())
     }
 
     /// Puts what a named action left of the entries from `first` on (`after`) in their place.
@@ -325,69 +296,127 @@ impl<'a> Working<'a> {
     ) -> Absorbed {
         let mut diff = Diff::new(self.case, messages, self.next_id);
         self.shown.forget_from(first);
-        let tail = self.context.entries.split_off(first);
-        for entry in tail.iter().filter(|entry| diff.touches(entry.id)) {
-            self.forget(entry);
+        let (case, markers) = (self.case, &self.context.markers);
+        for entry in &self.context.entries[first..] {
+            if diff.touches(entry.id) {
+                self.sums.forget(case, markers, entry);
+            }
         }
+        let tail = self.context.entries.split_off(first);
         let head = std::mem::replace(&mut self.context.entries, tail);
         let (context, next_id) = (&mut self.context, &mut self.next_id);
         let absorbed = absorb(self.case, &self.meter, context, &mut diff, change, next_id);
         let tail = std::mem::replace(&mut self.context.entries, head);
-        for entry in tail {
+        for mut entry in tail {
             if diff.touches(entry.id) {
-                self.enter(entry);
-            } else {
-                self.context.entries.push(entry);
+                self.weigh(&mut entry);
+                self.sums.add(self.case, &self.context.markers, &entry);
             }
+            self.context.entries.push(entry);
         }
         self.list_live();
         absorbed
     }
 
-    /// Takes an entry whose weights are not known yet into the sums.
-    fn enter(&mut self, mut entry: Entry) {
-        let (case, markers) = (self.case, &self.context.markers);
-        if let EntryBody::Written(written) = &entry.body {
-            entry.tokens = case.ledger.weigh(&written.text).0 as u32;
+    /// The same where single messages from the entry `first` on change or go.
+    pub(super) fn retouch(
+        &mut self,
+        first: usize,
+        mut edits: Retouch<'_>,
+        change: New,
+    ) -> Absorbed {
+        self.shown.forget_from(first);
+        let case = self.case;
+        let mut entries = std::mem::take(&mut self.context.entries);
+        let mut markers = std::mem::take(&mut self.context.markers);
+        let mut carried = Change::new(case, &self.meter, &mut markers, change);
+        let (mut touched, mut gone, mut heirs) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some(bunch) = edits.next_bunch() {
+            for idx in bunch.entries.clone() {
+                let entry = &mut entries[idx];
+                if !bunch.touches(entry.id) {
+                    continue;
+                }
+                self.sums.forget(case, carried.markers, entry);
+                if bunch.is_there(entry.id) {
+                    heirs.extend(carried.change(entry, &bunch.told).map(|kind| (idx, kind)));
+                    weigh(case, &self.meter, &self.column, carried.markers, entry);
+                    self.sums.add(case, carried.markers, entry);
+                    touched.push(idx);
+                } else {
+                    gone.push(idx);
+                }
+            }
         }
-        let by_kind = &mut self.by_kind;
-        let mut tokens = 0;
-        entry.each_weight(case, markers, |kind, weight| {
-            by_kind[kind.index()] += u64::from(weight);
-            tokens += weight;
-        });
-        entry.tokens = tokens;
-        entry.metered = self.meter.entry(case, &entry, markers, &self.column);
-        self.tokens += u64::from(entry.tokens);
-        self.metered += u64::from(entry.metered);
-        self.context.entries.push(entry);
+        let covers = carried.covers(gone.iter().map(|idx| &entries[*idx]));
+        let dropped = carried.inherit(covers, &heirs, &mut entries);
+        let absorbed = carried.done();
+        self.context.dropped.extend(dropped);
+        self.context.markers = markers;
+        self.live_again(&entries, &touched, &gone);
+        take_away(&mut entries, &gone, edits.unseen(), first);
+        self.context.entries = entries;
+        absorbed
+    }
+
+    /// Works out what an entry weighs.
+    fn weigh(&self, entry: &mut Entry) {
+        let markers = &self.context.markers;
+        weigh(self.case, &self.meter, &self.column, markers, entry);
     }
 
     /// Finds the tool results that are not cleared anew.
     fn list_live(&mut self) {
-        self.live.clear();
-        let mut live: Vec<LiveResult> = std::mem::take(&mut self.live);
+        let mut live = std::mem::take(&mut self.live);
+        live.clear();
         for entry in &self.context.entries {
-            self.each_part(entry, |part, fate| {
-                if *fate != PartFate::Kept {
-                    return;
-                }
-                let metered = self.column.per_part[part];
-                if self.case.index.kinds[part] == Kind::ToolResult {
-                    live.push(LiveResult {
-                        part: part as u32,
-                        message: entry.position(),
-                        metered,
-                    });
-                } else if let Some(owner) = self.case.index.owner[part]
-                    && let Some(result) = live.iter_mut().rev().find(|r| r.part == owner)
-                {
-                    result.metered += metered;
-                }
-            });
+            self.live_in(entry, &mut live);
         }
         self.live_metered = live.iter().map(|r| u64::from(r.metered)).sum();
         self.live = live;
+    }
+
+    /// The same where only some entries changed and some are gone (indices): results never come back.
+    fn live_again(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
+        let mut is_other = vec![false; self.next_id as usize];
+        let mut live = Vec::new();
+        for idx in changed {
+            is_other[entries[*idx].id as usize] = true;
+            self.live_in(&entries[*idx], &mut live);
+        }
+        for idx in gone {
+            is_other[entries[*idx].id as usize] = true;
+        }
+        let mut live = live.into_iter().peekable();
+        self.live.retain_mut(|result| {
+            if !is_other[result.message as usize] {
+                return true;
+            }
+            let left = live.next_if(|left| left.part == result.part);
+            left.map(|left| *result = left).is_some()
+        });
+        self.live_metered = self.live.iter().map(|r| u64::from(r.metered)).sum();
+    }
+
+    /// Adds the tool results of an entry that are not cleared.
+    fn live_in(&self, entry: &Entry, live: &mut Vec<LiveResult>) {
+        each_part(self.case, entry, |part, fate| {
+            if *fate != PartFate::Kept {
+                return;
+            }
+            let metered = self.column.per_part[part];
+            if self.case.index.kinds[part] == Kind::ToolResult {
+                live.push(LiveResult {
+                    part: part as u32,
+                    message: entry.position(),
+                    metered,
+                });
+            } else if let Some(owner) = self.case.index.owner[part]
+                && let Some(result) = live.iter_mut().rev().find(|r| r.part == owner)
+            {
+                result.metered += metered;
+            }
+        });
     }
 
     /// Takes entries out; `written`, with its true tokens, stands in the place of the first of them and covers them
@@ -403,7 +432,8 @@ impl<'a> Working<'a> {
         self.shown.forget_from(0);
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in &taken {
-            self.forget(&entries[*idx]);
+            self.sums
+                .forget(self.case, &self.context.markers, &entries[*idx]);
         }
         let mut next = taken.iter().copied().peekable();
         let mut idx = 0..;
@@ -423,9 +453,6 @@ impl<'a> Working<'a> {
 
     fn write(&mut self, place: usize, written: Written, tokens: u32) {
         let metered = self.meter.weigh_known(&written.text, tokens);
-        self.by_kind[written.kind.kind().index()] += u64::from(tokens);
-        self.tokens += u64::from(tokens);
-        self.metered += u64::from(metered);
         let entry = Entry {
             id: self.next_id,
             tokens,
@@ -433,15 +460,47 @@ impl<'a> Working<'a> {
             body: EntryBody::Written(Box::new(written)),
         };
         self.next_id += 1;
+        self.sums.add(self.case, &self.context.markers, &entry);
         self.context.entries.insert(place, entry);
     }
+}
 
-    /// Takes an entry out of the sums.
-    fn forget(&mut self, entry: &Entry) {
-        self.tokens -= u64::from(entry.tokens);
-        self.metered -= u64::from(entry.metered);
-        entry.each_weight(self.case, &self.context.markers, |kind, tokens| {
-            self.by_kind[kind.index()] -= u64::from(tokens);
+/// Works out what an entry weighs.
+fn weigh(case: &Case, meter: &Meter, column: &MeterColumn, markers: &[Marker], entry: &mut Entry) {
+    if let EntryBody::Written(written) = &entry.body {
+        entry.tokens = case.ledger.weigh(&written.text).0 as u32;
+    }
+    let mut tokens = 0;
+    entry.each_weight(case, markers, |_, weight| tokens += weight);
+    entry.tokens = tokens;
+    entry.metered = meter.entry(case, entry, markers, column);
+}
+
+/// Takes entries out (ascending indices). What no action sees stands first, from the entry `first` on.
+fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: usize) {
+    let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == first + nth;
+    let is_first = unseen.iter().enumerate().all(stands_first)
+        && entries[first..][..unseen.len()].is_sorted_by_key(|entry| entry.id);
+    if !is_first {
+        let tail = entries.split_off(first);
+        let mut kept = Vec::with_capacity(tail.len());
+        for (idx, entry) in (first..).zip(tail) {
+            if unseen.binary_search(&(idx as u32)).is_ok() {
+                entries.push(entry);
+            } else if gone.binary_search(&idx).is_err() {
+                kept.push(entry);
+            }
+        }
+        entries[first..].sort_by_key(|entry| entry.id);
+        entries.append(&mut kept);
+        return;
+    }
+    if !gone.is_empty() {
+        let mut gone = gone.iter().peekable();
+        let mut idx = 0..;
+        entries.retain(|_| {
+            let idx = idx.next().unwrap_or(usize::MAX);
+            gone.next_if(|gone| **gone == idx).is_none()
         });
     }
 }

@@ -4,6 +4,7 @@ use super::estimate::whole_content_tokens;
 use super::{Limits, PythonError};
 use crate::chat::ChatMessage;
 use crate::units::Tokens;
+use std::ops::Range;
 
 /// What stands in the place of a cleared result.
 pub const MARKER: &str = "[Old tool result content cleared]";
@@ -47,57 +48,157 @@ pub fn prune_old_tool_outputs(
     if messages.is_empty() {
         return Ok(Pruned::default());
     }
-    let mut pruned = scan(messages, limits, stop_at_marker)?;
-    let Pruned {
-        total, prunable, ..
-    } = pruned;
-    let mut log = vec![format!(
-        "[compaction] Prune scan: {} total tokens, {} prunable",
-        total.0, prunable.0
-    )];
-    if exceeds(prunable, limits.minimum) {
-        log.push(format!(
-            "[compaction] Pruning {} tool outputs, recovering ~{} tokens",
-            pruned.cleared.len(),
-            prunable.0
-        ));
-        pruned.messages = Some(cleared(messages, &pruned.cleared));
-    } else {
-        log.push(format!(
-            "[compaction] Prune skipped: only {} tokens recoverable (min: {})",
-            prunable.0, limits.minimum
-        ));
-        pruned.cleared.clear();
-    }
-    Ok(Pruned { log, ..pruned })
+    let mut results = Results::default();
+    results.go_on(messages);
+    let found = results.scan(messages, limits, stop_at_marker)?;
+    let (is_enough, log) = found.judge(limits);
+    let places = found.old.filter(|_| is_enough);
+    let places: Vec<usize> = places.map(|nth| results.place(nth)).collect();
+    Ok(Pruned {
+        messages: is_enough.then(|| cleared(messages, &places)),
+        cleared: places,
+        total: found.total,
+        prunable: found.prunable,
+        log,
+    })
 }
 
-fn scan(
-    messages: &[ChatMessage],
-    limits: &Limits,
-    stop_at_marker: StopAtMarker,
-) -> Result<Pruned, PythonError> {
-    let mut pruned = Pruned::default();
-    let mut turns = 0;
-    for (idx, message) in messages.iter().enumerate().rev() {
-        if message.is("user") {
-            turns += 1;
+/// What a scan goes by: the results of a conversation and the messages of its user, gone on with as it grows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Results {
+    /// Messages that were looked at.
+    n: usize,
+    /// Places of the user's messages.
+    users: Vec<usize>,
+    /// Places of the results.
+    places: Vec<usize>,
+    /// What the results before each weigh together, and what all do.
+    sums: Vec<u64>,
+    /// Results (their numbers) that hold nothing but the marker.
+    markers: Vec<usize>,
+    /// Results (their numbers) that cannot be counted.
+    raising: Vec<usize>,
+}
+
+/// What a scan found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Numbers of the results beyond protection.
+    pub(super) old: Range<usize>,
+    /// Tokens of the results that were looked at.
+    pub(super) total: Tokens,
+    /// Tokens of those beyond protection.
+    pub(super) prunable: Tokens,
+}
+
+impl Results {
+    /// Takes in the messages that are new.
+    pub(super) fn go_on(&mut self, messages: &[ChatMessage]) {
+        for (place, message) in messages.iter().enumerate().skip(self.n) {
+            if message.is("user") {
+                self.users.push(place);
+            } else if message.is("tool") {
+                let nth = self.places.len();
+                let tokens = whole_content_tokens(message).unwrap_or_else(|_| {
+                    self.raising.push(nth);
+                    Tokens::ZERO
+                });
+                if message.text() == Some(MARKER) {
+                    self.markers.push(nth);
+                }
+                let sum = self.sum_before(nth) + tokens.0;
+                self.places.push(place);
+                self.sums.push(sum);
+            }
         }
-        if turns < limits.protected_turns || !message.is("tool") {
-            continue;
-        }
-        if stop_at_marker == StopAtMarker::Yes && message.text() == Some(MARKER) {
-            break;
-        }
-        let tokens = whole_content_tokens(message)?;
-        pruned.total += tokens;
-        if exceeds(pruned.total, limits.protect) {
-            pruned.prunable += tokens;
-            pruned.cleared.push(idx);
-        }
+        self.n = messages.len();
     }
-    pruned.cleared.reverse();
-    Ok(pruned)
+
+    /// The place of a result.
+    pub(super) fn place(&self, nth: usize) -> usize {
+        self.places[nth]
+    }
+
+    fn sum_before(&self, nth: usize) -> u64 {
+        nth.checked_sub(1).map_or(0, |last| self.sums[last])
+    }
+
+    /// From the newest that is old enough back to a marker, if that stops the scan.
+    fn looked_at(&self, protected_turns: i64, stop_at_marker: StopAtMarker) -> Range<usize> {
+        let end = match usize::try_from(protected_turns) {
+            Ok(n @ 1..) => match self.users.len().checked_sub(n) {
+                Some(nth) => {
+                    let user = self.users[nth];
+                    self.places.partition_point(|place| *place < user)
+                }
+                None => 0,
+            },
+            _ => self.places.len(),
+        };
+        let n_markers = self.markers.partition_point(|nth| *nth < end);
+        let marker = n_markers.checked_sub(1).map(|last| self.markers[last]);
+        let marker = marker.filter(|_| stop_at_marker == StopAtMarker::Yes);
+        marker.map_or(0, |marker| marker + 1)..end
+    }
+
+    /// Scans the messages that were taken in.
+    pub(super) fn scan(
+        &self,
+        messages: &[ChatMessage],
+        limits: &Limits,
+        stop_at_marker: StopAtMarker,
+    ) -> Result<Found, PythonError> {
+        let looked_at = self.looked_at(limits.protected_turns, stop_at_marker);
+        let raising = self
+            .raising
+            .iter()
+            .rev()
+            .find(|nth| looked_at.contains(nth));
+        if let Some(nth) = raising {
+            whole_content_tokens(&messages[self.places[*nth]])?;
+        }
+        let Range { start, end } = looked_at;
+        let with_newer = |nth| Tokens(self.sum_before(end) - self.sum_before(nth));
+        let is_protected = |nth: &usize| !exceeds(with_newer(*nth), limits.protect);
+        let n_protected = (start..end).rev().take_while(is_protected).count();
+        let old = start..end - n_protected;
+        Ok(Found {
+            total: with_newer(start),
+            prunable: Tokens(self.sum_before(old.end) - self.sum_before(start)),
+            old,
+        })
+    }
+}
+
+impl Found {
+    /// Whether it is enough to clear, with what is logged of it.
+    pub(super) fn judge(&self, limits: &Limits) -> (bool, Vec<String>) {
+        let Self {
+            old,
+            total,
+            prunable,
+        } = self;
+        let is_enough = exceeds(*prunable, limits.minimum);
+        let log = vec![
+            format!(
+                "[compaction] Prune scan: {} total tokens, {} prunable",
+                total.0, prunable.0
+            ),
+            if is_enough {
+                format!(
+                    "[compaction] Pruning {} tool outputs, recovering ~{} tokens",
+                    old.len(),
+                    prunable.0
+                )
+            } else {
+                format!(
+                    "[compaction] Prune skipped: only {} tokens recoverable (min: {})",
+                    prunable.0, limits.minimum
+                )
+            },
+        ];
+        (is_enough, log)
+    }
 }
 
 fn exceeds(tokens: Tokens, limit: i64) -> bool {

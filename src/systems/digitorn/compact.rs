@@ -89,7 +89,7 @@ pub fn compact(
     dialogue: &mut Dialogue<'_>,
     log: &mut Vec<String>,
 ) -> Result<(), Stop> {
-    let (system, conversation) = split_system(state.messages.clone());
+    let (system, conversation) = split_system(state.messages.to_vec());
     if signed(conversation.len()) <= keep_recent {
         return Ok(());
     }

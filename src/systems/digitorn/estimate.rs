@@ -5,7 +5,7 @@
 
 use super::fault::{Fault, class_of, is_true, len, signed};
 use crate::chat::{
-    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Rule, python_str,
+    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Messages, Rule, python_str,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -23,6 +23,14 @@ pub const CHARS_PER_TOKEN: usize = 4;
 pub fn hook_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
     let units = messages.iter().map(|m| known(m, HOOKS, hook_units));
     Ok(signed(tokens_of(units.sum::<Result<usize, Fault>>()?)))
+}
+
+/// The same of a conversation that mostly grows: what is known of its beginning is not worked out again.
+///
+/// # Errors
+/// As [`hook_tokens`].
+pub(super) fn all_hook_tokens(messages: &Messages) -> Result<i64, Fault> {
+    Ok(signed(tokens_of(all(messages, HOOKS, hook_units)?)))
 }
 
 /// The estimates, as messages remember them.
@@ -50,6 +58,30 @@ fn known(
     }
 }
 
+/// An estimate of all messages, gone on with from where it was left; it ends where a message raises.
+fn all(
+    messages: &Messages,
+    rule: Rule,
+    units: fn(&ChatMessage) -> Result<usize, Fault>,
+) -> Result<usize, Fault> {
+    /// How many messages were counted, and their sum.
+    #[derive(Clone, Default)]
+    struct Counted(usize, usize);
+    let counted = messages.find_out(rule, |Counted(n, sum), messages| {
+        for message in &messages[*n..] {
+            let Ok(units) = known(message, rule, units) else {
+                break;
+            };
+            *sum += units;
+            *n += 1;
+        }
+    });
+    match messages.get(counted.0) {
+        Some(raises) => units(raises),
+        None => Ok(counted.1),
+    }
+}
+
 /// What a message adds to that, in quarters of a token.
 pub(super) fn hook_units(message: &ChatMessage) -> Result<usize, Fault> {
     let mut units = content_chars(&message.content)?;
@@ -74,6 +106,14 @@ pub fn log_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
     let chars = messages.iter().map(|m| known(m, LOG, log_units));
     let chars: usize = chars.sum::<Result<_, _>>()?;
     Ok(signed(chars / CHARS_PER_TOKEN))
+}
+
+/// The same of a conversation that mostly grows.
+///
+/// # Errors
+/// As [`log_tokens`].
+pub(super) fn all_log_tokens(messages: &Messages) -> Result<i64, Fault> {
+    Ok(signed(all(messages, LOG, log_units)? / CHARS_PER_TOKEN))
 }
 
 /// What a message adds to that, in characters.

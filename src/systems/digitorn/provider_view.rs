@@ -3,7 +3,10 @@
 //! Source: `to_chat_messages` of `runtime/messages.py`, mbathe/digitorn-bridge @0828486f. The store keeps everything.
 
 use super::fault::{is_space, is_true};
-use crate::chat::{Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, python_str};
+use crate::chat::{
+    Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Messages, Rule, python_str,
+};
+use crate::engine::MessageEdit;
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -12,46 +15,100 @@ const CLOSES: &str = "</think>";
 
 /// The messages of a request.
 pub fn provider_view(messages: &[ChatMessage]) -> Vec<ChatMessage> {
-    let paired = without_orphans(messages);
-    paired.into_iter().map(flattened).collect()
+    let mut view = View::default();
+    let open = view.go_on(messages, |_| None);
+    let mut orphans = view.edits.into_iter().chain(open).peekable();
+    let paired = |(at, message): (usize, &ChatMessage)| {
+        let orphan = orphans.next_if(|orphan| orphan.at == at);
+        orphan.map_or_else(|| Some(message.clone()), |orphan| orphan.now)
+    };
+    let paired = messages.iter().enumerate().filter_map(paired);
+    paired.map(flattened).collect()
 }
 
-/// The same conversation without orphans and thoughts; nothing if there are none. Lists and `null` stay as they are.
-pub fn repaired(messages: &[ChatMessage]) -> Option<Vec<ChatMessage>> {
-    let mut view = without_orphans(messages);
-    let mut is_changed = view != messages;
-    for message in view.iter_mut().filter(|m| m.is("assistant")) {
-        if let Some(said) = message.text().and_then(without_thoughts) {
-            *message = message.with_text(said);
-            is_changed = true;
-        }
-    }
-    is_changed.then_some(view)
+/// What the same conversation loses without orphans and thoughts. Lists and `null` stay as they are.
+pub fn repairs(messages: &Messages) -> Vec<MessageEdit> {
+    let clean = |message: &ChatMessage| {
+        let said = message.text().filter(|_| message.is("assistant"))?;
+        Some(message.with_text(without_thoughts(said)?))
+    };
+    let mut open = Vec::new();
+    let view = messages.find_out(VIEW, |view: &mut View, messages| {
+        open = view.go_on(messages, clean);
+    });
+    [&*view.edits, &*open].concat()
 }
 
-/// Without calls that have no result and results that have no call.
-fn without_orphans(messages: &[ChatMessage]) -> Vec<ChatMessage> {
-    let mut out: Vec<ChatMessage> = Vec::with_capacity(messages.len());
-    let mut all_answered = None;
-    for (idx, message) in messages.iter().enumerate() {
-        if message.is("assistant") && !message.calls().is_empty() {
-            let answered = near_answers(message, &messages[idx + 1..]).unwrap_or_else(|| {
-                all_answered.get_or_insert_with(|| answered(messages))[idx].clone()
-            });
-            out.extend(with_answered_calls(message, &answered));
-        } else if !message.is("tool") || is_answer(message, &out) {
-            out.push(message.clone());
+/// What is known of a view, as conversations remember it.
+const VIEW: Rule = Rule {
+    name: "digitorn: view",
+    by: 0,
+};
+
+/// A view of a conversation up to where nothing that comes later changes it.
+#[derive(Clone, Debug, Default)]
+struct View {
+    /// Messages up to there.
+    n: usize,
+    /// What is different in it.
+    edits: Vec<MessageEdit>,
+    /// The last assistant in it: results belong to its calls.
+    caller: Option<ChatMessage>,
+}
+
+impl View {
+    /// Goes on to the end, without calls that have no result and results that have no call; `also` may change what is
+    /// left. Gives what is different where a call still waits for its result.
+    fn go_on(
+        &mut self,
+        messages: &[ChatMessage],
+        also: impl Fn(&ChatMessage) -> Option<ChatMessage>,
+    ) -> Vec<MessageEdit> {
+        let first = self.n;
+        let messages = &messages[first..];
+        let mut open = Vec::new();
+        let mut caller = self.caller.clone();
+        let (mut all_answered, mut waits) = (None, false);
+        for (idx, message) in messages.iter().enumerate() {
+            waits &= !ends_answers(message);
+            let now = if message.is("assistant") && !message.calls().is_empty() {
+                let answered = near_answers(message, &messages[idx + 1..]).unwrap_or_else(|| {
+                    all_answered.get_or_insert_with(|| answered(messages))[idx].clone()
+                });
+                waits |= answered.contains(&false);
+                with_answered_calls(message, &answered)
+            } else {
+                let stays = !message.is("tool") || is_answer(message, caller.as_ref());
+                stays.then(|| message.clone())
+            };
+            if let Some(assistant) = now.as_ref().filter(|m| m.is("assistant")) {
+                caller = Some(assistant.clone());
+            }
+            let now = now.map(|now| also(&now).unwrap_or(now));
+            if !now.as_ref().is_some_and(|now| now.is_copy_of(message)) {
+                let at = first + idx;
+                open.push(MessageEdit { at, now });
+            }
+            if !waits {
+                self.n = first + idx + 1;
+                self.edits.append(&mut open);
+                self.caller.clone_from(&caller);
+            }
         }
+        open
     }
-    out
+}
+
+/// Whether nobody looks behind a message for results of calls before it.
+fn ends_answers(message: &ChatMessage) -> bool {
+    message.is("user") || message.is("system")
 }
 
 /// Which calls of a message are answered, if what stands near behind it tells: most are answered at once.
 fn near_answers(message: &ChatMessage, behind: &[ChatMessage]) -> Option<Vec<bool>> {
     const NEAR: usize = 16;
     let near = &behind[..behind.len().min(NEAR)];
-    let is_end = |m: &&ChatMessage| m.is("user") || m.is("system");
-    let end = near.iter().position(|m| is_end(&m));
+    let end = near.iter().position(ends_answers);
     let is_whole = end.is_some() || near.len() == behind.len();
     let near = &near[..end.unwrap_or(near.len())];
     let is_answered = |call: &Call| {
@@ -110,9 +167,8 @@ fn with_answered_calls(message: &ChatMessage, answered: &[bool]) -> Option<ChatM
 }
 
 /// Whether the nearest assistant before made this call.
-fn is_answer(message: &ChatMessage, before: &[ChatMessage]) -> bool {
+fn is_answer(message: &ChatMessage, assistant: Option<&ChatMessage>) -> bool {
     let id = message.call_id.as_deref().filter(|id| !id.is_empty());
-    let assistant = before.iter().rev().find(|m| m.is("assistant"));
     let calls = assistant.map_or(&[][..], ChatMessage::calls);
     id.is_some() && calls.iter().any(|call| call.id.as_deref() == id)
 }

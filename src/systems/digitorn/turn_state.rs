@@ -1,10 +1,10 @@
 //! What hooks see of a turn, and what actions may change of it.
 
-use super::estimate::{hook_tokens, log_tokens};
+use super::estimate::{all_hook_tokens, all_log_tokens};
 use super::fault::Fault;
 use super::tool_injection::ToolInjection;
 use super::window;
-use crate::chat::ChatMessage;
+use crate::chat::Messages;
 use serde_json::Value;
 
 /// `last_compact_turn` of an agent that never compacted.
@@ -17,7 +17,7 @@ pub const MAX_TURNS: i64 = 50;
 #[derive(Clone, Debug)]
 pub struct TurnState {
     /// The conversation, which actions change.
-    pub messages: Vec<ChatMessage>,
+    pub messages: Messages,
     /// The turn, from 0 again for every user message.
     pub turn: i64,
     /// Turns it may take.
@@ -61,9 +61,9 @@ pub struct ToolContext {
 
 impl TurnState {
     /// The first turn of an agent that never compacted.
-    pub fn new(messages: Vec<ChatMessage>, max_tokens: i64, output_reserved: i64) -> Self {
+    pub fn new(messages: impl Into<Messages>, max_tokens: i64, output_reserved: i64) -> Self {
         Self {
-            messages,
+            messages: messages.into(),
             turn: 0,
             max_turns: MAX_TURNS,
             tool_calls: 0,
@@ -96,9 +96,9 @@ impl TurnState {
             return Ok(known);
         }
         let tokens = if self.is_plain_estimate {
-            log_tokens(&self.messages)?
+            all_log_tokens(&self.messages)?
         } else {
-            hook_tokens(&self.messages)?
+            all_hook_tokens(&self.messages)?
         };
         self.estimate = Some(tokens);
         Ok(tokens)
@@ -123,8 +123,8 @@ impl TurnState {
     }
 
     /// Puts another conversation in the place of this one.
-    pub(super) fn replace(&mut self, messages: Vec<ChatMessage>) {
-        self.messages = messages;
+    pub(super) fn replace(&mut self, messages: impl Into<Messages>) {
+        self.messages = messages.into();
         self.is_changed = true;
     }
 }

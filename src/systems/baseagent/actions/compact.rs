@@ -1,6 +1,6 @@
 //! Putting a summary in the place of everything before a call.
 
-use super::{choice, limits_of, terms, total};
+use super::{choice, limits_of, terms, total, total_of};
 use crate::chat::{Dialogue, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
 use crate::systems::baseagent::manage::{compaction_result, insufficient};
@@ -68,7 +68,7 @@ impl Rewrite for Compact {
             prefix: self.prefix.clone(),
             max_tokens: scene.number("max_tokens").max(0.0) as u64,
         };
-        let before = total(messages);
+        let before = total_of(messages);
         let mut log = vec![insufficient(before)];
         let compacted = compact(messages, system, &texts, dialogue)?;
         log.extend(compacted.log);

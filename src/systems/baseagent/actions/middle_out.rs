@@ -46,7 +46,7 @@ impl Rewrite for MiddleOut {
     /// An output is one text to the original; where a session has several in one result, each is an output.
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let max_tokens = scene.number("max_tokens") as i64;
-        let mut messages = scene.messages;
+        let mut messages = scene.messages.into_vec();
         let before = total(&messages);
         let mut n_cut: u32 = 0;
         for message in messages.iter_mut().filter(|message| message.is("tool")) {

@@ -11,7 +11,7 @@ mod prune;
 use super::agent_loop::Failure;
 use super::estimate::countable_tokens;
 use super::{Limits, PythonError};
-use crate::chat::{ChatMessage, Shape};
+use crate::chat::{ChatMessage, Messages, Shape};
 use crate::engine::{NamedAction, NamedMeter, Rewritten, Scene};
 use crate::units::Tokens;
 
@@ -70,6 +70,11 @@ fn limits_of(scene: &Scene<'_>) -> Limits {
 
 fn total(messages: &[ChatMessage]) -> Tokens {
     messages.iter().map(|m| Tokens(METER.weigh(m))).sum()
+}
+
+/// The same of a conversation that mostly grows.
+fn total_of(messages: &Messages) -> Tokens {
+    Tokens(METER.weigh_all(messages))
 }
 
 fn terms(terms: &[(&str, f64)]) -> Vec<(String, f64)> {

@@ -1,10 +1,13 @@
 //! Clearing old tool results before a call.
 
-use super::{choice, limits_of, raised, terms, total};
-use crate::chat::{ChatMessage, Dialogue, Shape, Wants};
-use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use super::{METER, choice, limits_of, raised, terms, total_of};
+use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
+use crate::engine::{MessageEdit, NamedAction, Rewrite, Rewritten, Scene};
 use crate::systems::baseagent::manage::{OVERFLOW, status, sufficient};
-use crate::systems::baseagent::{Limits, PythonError, StopAtMarker, prune_old_tool_outputs};
+use crate::systems::baseagent::prune::Results;
+use crate::systems::baseagent::{Limits, MARKER, PythonError, StopAtMarker};
+use crate::units::Tokens;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// `marker` says what a result that was cleared before does to the scan: it `stops` it as shipped, or `counts` like
@@ -35,30 +38,90 @@ impl Rewrite for Prune {
 }
 
 impl Prune {
-    fn prune(&self, messages: &[ChatMessage], limits: &Limits) -> Result<Rewritten, PythonError> {
-        let before = total(messages);
+    fn prune(&self, messages: &Messages, limits: &Limits) -> Result<Rewritten, PythonError> {
+        let before = total_of(messages);
         let mut log = vec![status(before, limits)?, OVERFLOW.to_owned()];
-        let pruned = prune_old_tool_outputs(messages, limits, self.stop_at_marker)?;
-        log.extend(pruned.log);
-        let after = pruned.messages.as_deref().map_or(before, total);
+        let results = messages.find_out(RESULTS, Results::go_on);
+        let found = results.scan(messages, limits, self.stop_at_marker)?;
+        let (mut is_enough, told) = found.judge(limits);
+        if messages.is_empty() {
+            is_enough = false;
+        } else {
+            log.extend(told);
+        }
+        let old = if is_enough { found.old } else { 0..0 };
+        let cleared = messages.find_out(CLEARED, |cleared: &mut Cleared, messages| {
+            cleared.go_on(messages, &results, old.end);
+        });
+        let edits: Vec<MessageEdit> = old.clone().map(|nth| cleared.edit(nth, &results)).collect();
+        let after = Tokens(cleared.after(before.0, old));
         if !limits.is_overflow(after) {
             log.push(sufficient(before, after));
         }
         Ok(Rewritten {
-            fired: pruned.messages.is_some(),
-            messages: pruned.messages,
+            fired: is_enough,
             terms: terms(&[
                 ("used", before.as_f64()),
                 ("trigger", limits.trigger()),
-                ("tool_tokens", pruned.total.as_f64()),
+                ("tool_tokens", found.total.as_f64()),
                 ("protect", limits.protect as f64),
-                ("prunable", pruned.prunable.as_f64()),
+                ("prunable", found.prunable.as_f64()),
                 ("minimum", limits.minimum as f64),
-                ("results_cleared", pruned.cleared.len() as f64),
+                ("results_cleared", edits.len() as f64),
                 ("used_after", after.as_f64()),
             ]),
+            edits,
             log,
             ..Rewritten::default()
         })
+    }
+}
+
+/// What is known of results and of what they become, as conversations remember it.
+const RESULTS: Rule = Rule {
+    name: "baseagent: results",
+    by: 0,
+};
+const CLEARED: Rule = Rule {
+    name: "baseagent: cleared",
+    by: 0,
+};
+
+/// The oldest results as they are once they are cleared, by their numbers.
+#[derive(Clone, Debug, Default)]
+struct Cleared {
+    messages: Vec<ChatMessage>,
+    /// What each and all before it weigh: as they were, and cleared.
+    sums: Vec<(u64, u64)>,
+}
+
+impl Cleared {
+    /// Goes on to the result with this number.
+    fn go_on(&mut self, messages: &[ChatMessage], results: &Results, end: usize) {
+        for nth in self.messages.len()..end {
+            let message = &messages[results.place(nth)];
+            let cleared = message.with_text(MARKER);
+            let (was, now) = self.sum_before(nth);
+            self.sums
+                .push((was + METER.weigh(message), now + METER.weigh(&cleared)));
+            self.messages.push(cleared);
+        }
+    }
+
+    fn edit(&self, nth: usize, results: &Results) -> MessageEdit {
+        MessageEdit {
+            at: results.place(nth),
+            now: Some(self.messages[nth].clone()),
+        }
+    }
+
+    /// What is left of a weight once these are cleared.
+    fn after(&self, before: u64, cleared: Range<usize>) -> u64 {
+        let (first, last) = (self.sum_before(cleared.start), self.sum_before(cleared.end));
+        before - (last.0 - first.0) + (last.1 - first.1)
+    }
+
+    fn sum_before(&self, nth: usize) -> (u64, u64) {
+        nth.checked_sub(1).map_or((0, 0), |last| self.sums[last])
     }
 }

@@ -26,7 +26,7 @@ fn run(
 ) -> Result<Rewritten, Wants> {
     let rewrite = (action.make)(&toml::from_str(settings).unwrap()).unwrap();
     let scene = Scene {
-        messages,
+        messages: messages.into(),
         tools: &[],
         numbers,
         at: Hook::BeforeCall,
@@ -93,7 +93,7 @@ fn a_short_output_is_left_alone() {
 #[test]
 fn clearing_tells_its_arithmetic_and_its_log() {
     let pruned = run(&prune::ACTION, "", LIMITS, conversation(), &[]).unwrap();
-    let cleared = pruned.messages.unwrap();
+    let cleared = pruned.after(&conversation()).unwrap();
     assert_eq!(cleared[1], said("tool", MARKER, 1));
     assert_eq!(
         pruned.log,

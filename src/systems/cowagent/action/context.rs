@@ -11,7 +11,7 @@ pub(super) struct Context;
 
 impl Rewrite for Context {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (_, said) = apart(scene.messages);
+        let (_, said) = apart(scene.messages.into_vec());
         let counts = Statistics::of(&said);
         Ok(Rewritten {
             terms: vec![

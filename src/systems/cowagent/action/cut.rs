@@ -15,7 +15,7 @@ pub(super) struct CutResult;
 impl Rewrite for CutResult {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let most = scene.count("result_chars");
-        let mut messages = scene.messages;
+        let mut messages = scene.messages.into_vec();
         let mut log = Vec::new();
         for message in &mut messages {
             let Content::Blocks(blocks) = &mut message.content else {
@@ -50,7 +50,7 @@ pub(super) struct CutThinking;
 impl Rewrite for CutThinking {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let most = scene.count("thinking_chars");
-        let mut messages = scene.messages;
+        let mut messages = scene.messages.into_vec();
         let newest = messages.last_mut().filter(|m| m.is("assistant"));
         let n_cut = newest.map_or(0, |message| cut_thinking(message, most));
         let terms = vec![term("cut", n_cut), term("thinking_chars", most)];
@@ -102,7 +102,7 @@ impl CutHistory {
 impl Rewrite for CutHistory {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let most = scene.count("result_chars");
-        let (system, mut said) = apart(scene.messages);
+        let (system, mut said) = apart(scene.messages.into_vec());
         let mut log = Vec::new();
         let n_cut = cut_history(&mut said, most, self.0, &mut log);
         let terms = vec![term("cut", n_cut), term("result_chars", most)];

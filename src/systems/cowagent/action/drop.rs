@@ -19,7 +19,7 @@ pub(super) struct TrimScheduler;
 impl Rewrite for TrimScheduler {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let keep = scene.count("keep_turns");
-        let (system, mut said) = apart(scene.messages);
+        let (system, mut said) = apart(scene.messages.into_vec());
         let before = said.len();
         trim_to_turns(&mut said, keep);
         let n_removed = before - said.len();
@@ -46,7 +46,7 @@ pub(super) struct LimitTurns;
 impl Rewrite for LimitTurns {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let max_turns = scene.count("max_turns");
-        let (system, mut said) = apart(scene.messages);
+        let (system, mut said) = apart(scene.messages.into_vec());
         let turns = turns(&said);
         let mut terms = vec![term("turns", turns.len()), term("max_turns", max_turns)];
         let Some((start, n_removed)) = turns_over_limit(&turns, max_turns) else {
@@ -79,7 +79,7 @@ struct Weighed {
 impl Weighed {
     fn new(scene: Scene<'_>) -> Self {
         let (max_tokens, few_turns) = (scene.count("max_tokens"), scene.count("few_turns"));
-        let (system, said) = apart(scene.messages);
+        let (system, said) = apart(scene.messages.into_vec());
         let system_tokens = instructions_tokens(&system);
         let used = messages_tokens(&said) + system_tokens;
         let turns = turns(&said);

@@ -16,7 +16,7 @@ pub(super) struct Validate;
 
 impl Rewrite for Validate {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (system, mut said) = apart(scene.messages);
+        let (system, mut said) = apart(scene.messages.into_vec());
         let mut log = Vec::new();
         let n_repairs = sanitize(&mut said, &mut log);
         let terms = vec![term("repairs", n_repairs)];
@@ -45,7 +45,7 @@ impl Rewrite for AskForReport {
         if n_steps != max_steps || n_steps == 0 {
             return Ok(idle(terms));
         }
-        let mut messages = scene.messages;
+        let mut messages = scene.messages.into_vec();
         messages.push(notice(&ask_for_report(n_steps)));
         Ok(Rewritten {
             messages: Some(messages),
@@ -63,7 +63,7 @@ pub(super) struct HintAtRepeats;
 
 impl Rewrite for HintAtRepeats {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (system, mut said) = apart(scene.messages);
+        let (system, mut said) = apart(scene.messages.into_vec());
         let (n_steps, tool, n_succeeded) = repeats(&said);
         let terms = vec![term("steps", n_steps), term("succeeded", n_succeeded)];
         if n_steps < NOTICED_FROM || n_succeeded < REPEATS {

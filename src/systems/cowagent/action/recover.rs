@@ -26,7 +26,7 @@ impl Rewrite for Recover {
         };
         // The call that was tried again after a trim is not tried a third time.
         let was_tried = scene.memory["tried_step"] == json!(scene.step);
-        let (system, mut said) = apart(scene.messages);
+        let (system, mut said) = apart(scene.messages.into_vec());
         let n_turns = turns(&said).len();
         let mut log = Vec::new();
         let helps = !was_tried && trim_for_overflow(&mut said, recovery, &mut log);
@@ -44,6 +44,7 @@ impl Rewrite for Recover {
         terms.push(term("turns_left", turns(&said).len()));
         Ok(Rewritten {
             messages: Some(joined(system, said)),
+            edits: Vec::new(),
             fired: true,
             terms,
             log,
@@ -68,7 +69,7 @@ fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
     let done = match meaning(error, true) {
         Meaning::Overflow => return None,
         Meaning::Format => {
-            let (system, said) = apart(scene.messages.clone());
+            let (system, said) = apart(scene.messages.clone().into_vec());
             Rewritten {
                 messages: Some(system),
                 fired: true,
@@ -106,7 +107,7 @@ impl Rewrite for Restore {
         let max_turns = scene.count("max_turns");
         let is_scheduled = scene.number("is_scheduled") > 0.0;
         let session = if is_scheduled { "scheduler_" } else { "" };
-        let (system, said) = apart(scene.messages);
+        let (system, said) = apart(scene.messages.into_vec());
         let restored = restore(&said, 0, max_turns, session);
         let terms = vec![
             term("messages", said.len()),
@@ -129,7 +130,7 @@ pub(super) struct Clear;
 
 impl Rewrite for Clear {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (system, said) = apart(scene.messages);
+        let (system, said) = apart(scene.messages.into_vec());
         let terms = vec![term("messages", said.len())];
         if said.is_empty() {
             return Ok(idle(terms));

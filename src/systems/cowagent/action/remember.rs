@@ -24,7 +24,7 @@ impl Rewrite for Remember {
         };
         let injects = scene.number("inject") > 0.0;
         let mut memory = Memory::of(&scene);
-        let (system, said) = apart(scene.messages);
+        let (system, said) = apart(scene.messages.into_vec());
         let mut log = Vec::new();
         let tokens = instructions_tokens(&system);
         let trimmed = trim_messages(&said, tokens, &limits, &mut memory.flushed, &mut log);
@@ -51,7 +51,7 @@ impl Rewrite for RememberAll {
             return Ok(Rewritten::default());
         }
         let mut memory = Memory::of(&scene);
-        let (_, said) = apart(scene.messages);
+        let (_, said) = apart(scene.messages.into_vec());
         let flushed = &mut memory.flushed;
         let flush = flush(&said, Reason::Overflow, None, flushed, &mut Vec::new());
         memory.write(&flush, dialogue)?;
@@ -130,6 +130,7 @@ impl Memory {
         }
         Rewritten {
             messages,
+            edits: Vec::new(),
             fired: true,
             terms,
             log: self.log,

@@ -9,7 +9,11 @@ fn scene(
     memory: Value,
 ) -> Scene<'static> {
     Scene {
-        messages: messages.iter().map(message_from_json).collect(),
+        messages: messages
+            .iter()
+            .map(message_from_json)
+            .collect::<Vec<_>>()
+            .into(),
         tools: &[],
         numbers,
         at: Hook::BeforeCall,

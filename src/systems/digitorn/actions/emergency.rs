@@ -2,7 +2,7 @@
 
 use super::super::document;
 use super::super::emergency::{emergency_compact, is_context_overflow};
-use super::super::estimate::log_tokens;
+use super::super::estimate::{all_log_tokens, log_tokens};
 use super::super::tool_index::ToolIndex;
 use super::{Reading, documented, known, mode_of, only, terms};
 use crate::chat::{Dialogue, Shape, Wants};
@@ -50,12 +50,18 @@ impl Rewrite for Emergency {
         let mode = mode_of(&scene, max_tokens);
         let index = ToolIndex::of_definitions(scene.tools);
         let known = known(&index, &[]);
-        let before = log_tokens(&scene.messages);
+        let before = all_log_tokens(&scene.messages);
         let done = match self.reading {
-            Reading::Code => emergency_compact(scene.messages, max_tokens, keep, mode, known),
-            Reading::Document => {
-                document::emergency(scene.messages, max_tokens, keep, documented(mode), known)
+            Reading::Code => {
+                emergency_compact(scene.messages.into_vec(), max_tokens, keep, mode, known)
             }
+            Reading::Document => document::emergency(
+                scene.messages.into_vec(),
+                max_tokens,
+                keep,
+                documented(mode),
+                known,
+            ),
         };
         let done = match done {
             Ok(done) => done,

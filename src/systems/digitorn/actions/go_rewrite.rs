@@ -7,7 +7,7 @@ use super::super::go_rewrite::micro_compact::micro_compact;
 use super::super::go_rewrite::{emergency_keep_recent, estimate_tokens, message_text};
 use super::super::safe_split::split_system;
 use super::{only, terms};
-use crate::chat::{Arguments, ChatMessage, Dialogue, Shape, Wants};
+use crate::chat::{Arguments, ChatMessage, Dialogue, Rule, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
 use serde_json::Value;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl Rewrite for Compact {
         mut scene: Scene<'_>,
         dialogue: &mut Dialogue<'_>,
     ) -> Result<Rewritten, Wants> {
-        let (system, conversation) = split_system(std::mem::take(&mut scene.messages));
+        let (system, conversation) = split_system(std::mem::take(&mut scene.messages).into_vec());
         let keep = scene.number("keep_recent") as i64;
         let done = self.compact(&scene, &conversation, keep, dialogue)?;
         let before = estimate_tokens(&conversation);
@@ -145,34 +145,37 @@ impl Rewrite for Fit {
         mut scene: Scene<'_>,
         dialogue: &mut Dialogue<'_>,
     ) -> Result<Rewritten, Wants> {
-        let (system, mut conversation) = split_system(std::mem::take(&mut scene.messages));
         let limit = limit_of(&scene);
-        let fixed = definitions(scene.tools) + system.as_ref().map_or(0, written);
-        let request = |messages: &[ChatMessage]| {
-            let bytes: u64 = messages.iter().map(written).sum();
-            (fixed + bytes) / BYTES_PER_TOKEN
-        };
-        let before = request(&conversation);
+        let definitions = definitions(scene.tools);
+        let all = scene.messages.weigh(WRITTEN, written);
+        let before = (definitions + all) / BYTES_PER_TOKEN;
         let (mut now, mut dropped) = (before, 0);
-        let mut keep = scene.number("keep_recent") as i64;
-        for _ in 0..MOST_TRIES {
-            if now as f64 <= limit {
-                break;
+        let mut messages = None;
+        if now as f64 > limit {
+            let all = std::mem::take(&mut scene.messages).into_vec();
+            let (system, mut conversation) = split_system(all);
+            let fixed = definitions + system.as_ref().map_or(0, written);
+            let mut keep = scene.number("keep_recent") as i64;
+            for _ in 0..MOST_TRIES {
+                if now as f64 <= limit {
+                    break;
+                }
+                let done = self
+                    .compact
+                    .compact(&scene, &conversation, keep, dialogue)?;
+                if done.dropped == 0 {
+                    break;
+                }
+                dropped += done.dropped;
+                conversation = done.messages;
+                keep = (keep / 2).max(LEAST_KEPT);
+                let bytes: u64 = conversation.iter().map(written).sum();
+                now = (fixed + bytes) / BYTES_PER_TOKEN;
             }
-            let done = self
-                .compact
-                .compact(&scene, &conversation, keep, dialogue)?;
-            if done.dropped == 0 {
-                break;
-            }
-            dropped += done.dropped;
-            conversation = done.messages;
-            keep = (keep / 2).max(LEAST_KEPT);
-            now = request(&conversation);
+            messages = (dropped > 0).then(|| system.into_iter().chain(conversation).collect());
         }
-        let messages = system.into_iter().chain(conversation).collect();
         Ok(Rewritten {
-            messages: (dropped > 0).then_some(messages),
+            messages,
             fired: dropped > 0,
             terms: terms(&[
                 ("estimate", before as f64),
@@ -184,6 +187,12 @@ impl Rewrite for Fit {
         })
     }
 }
+
+/// The bytes of a message, as conversations remember them.
+const WRITTEN: Rule = Rule {
+    name: "digitorn: written",
+    by: 0,
+};
 
 /// Bytes of tools' definitions.
 fn definitions(tools: &[Value]) -> u64 {
@@ -223,7 +232,7 @@ impl Rewrite for Micro {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let whole = |name: &str| scene.number(name) as i64;
         let (keep, least) = (whole("keep_results"), whole("min_bytes"));
-        let (messages, elided) = micro_compact(scene.messages, keep, least);
+        let (messages, elided) = micro_compact(scene.messages.into_vec(), keep, least);
         Ok(Rewritten {
             messages: (!elided.is_empty()).then_some(messages),
             terms: terms(&[("results_elided", elided.len() as f64)]),
@@ -252,7 +261,7 @@ impl Rewrite for Emergency {
             });
         }
         let keep = emergency_keep_recent(scene.number("keep_recent") as i64);
-        let (system, mut conversation) = split_system(scene.messages);
+        let (system, mut conversation) = split_system(scene.messages.into_vec());
         if conversation.first().is_some_and(|m| m.written.is_some()) {
             conversation.remove(0);
         }

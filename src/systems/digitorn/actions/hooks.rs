@@ -196,7 +196,8 @@ impl Rewrite for Hooks {
             terms: shown,
             memory: memory(&runner, &state),
             log,
-            messages: state.is_changed.then_some(state.messages),
+            messages: state.is_changed.then(|| state.messages.into_vec()),
+            edits: Vec::new(),
             files: Vec::new(),
             halt: None,
         })

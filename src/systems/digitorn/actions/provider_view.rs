@@ -1,6 +1,6 @@
 //! What the provider is shown: nothing orphaned, no old thoughts. The store stays as it is.
 
-use super::super::provider_view::repaired;
+use super::super::provider_view::repairs;
 use super::only;
 use crate::chat::{Dialogue, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
@@ -23,11 +23,10 @@ struct ProviderView;
 
 impl Rewrite for ProviderView {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let before = scene.messages.len();
-        let messages = repaired(&scene.messages);
-        let dropped = messages.as_ref().map_or(0, |view| before - view.len());
+        let edits = repairs(&scene.messages);
+        let dropped = edits.iter().filter(|edit| edit.now.is_none()).count();
         Ok(Rewritten {
-            messages,
+            edits,
             terms: super::terms(&[("messages_left_out", dropped as f64)]),
             ..Rewritten::default()
         })

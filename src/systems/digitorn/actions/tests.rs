@@ -39,7 +39,7 @@ fn action(name: &str, settings: &str) -> Arc<dyn Rewrite> {
 
 fn scene(messages: Vec<ChatMessage>, turn: (u32, u32), now: f64, memory: Memory) -> Scene<'static> {
     Scene {
-        messages,
+        messages: messages.into(),
         tools: &[],
         numbers: NUMBERS,
         at: Hook::BeforeCall,

@@ -29,7 +29,7 @@ impl Rewrite for CutResult {
         let whole = |name: &str| scene.number(name) as i64;
         let most = max_result_chars(whole("max_tokens"), whole("output_reserved"));
         let (mut longest, mut left, mut n_cut) = (0, 0, 0);
-        let mut messages = scene.messages;
+        let mut messages = scene.messages.into_vec();
         for message in messages.iter_mut().filter(|m| m.is("tool")) {
             let Some(text) = message.text() else { continue };
             let tool = message.name.as_deref().unwrap_or("tool");

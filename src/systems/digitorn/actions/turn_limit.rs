@@ -27,7 +27,7 @@ impl Rewrite for TurnLimit {
         let turn = i64::from(scene.turn.1);
         let max_turns = scene.number("max_turns") as i64;
         let tool_calls = calls_of_turn(&scene.messages);
-        let mut messages = scene.messages;
+        let mut messages = scene.messages.into_vec();
         let warning = turn_limit_warning(turn, max_turns, tool_calls);
         let is_near = warning.is_some();
         messages.extend(warning);

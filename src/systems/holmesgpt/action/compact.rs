@@ -89,7 +89,7 @@ impl Rewrite for Compact {
             max_tokens: Some(scene.number("summary_max_tokens") as u64).filter(|most| *most > 0),
             price: &price,
         };
-        let outcome = self.run(&summarizer, threshold, scene.messages, dialogue)?;
+        let outcome = self.run(&summarizer, threshold, scene.messages.into_vec(), dialogue)?;
         Ok(rewritten(outcome, &llm, threshold, &scene.memory))
     }
 }
@@ -188,6 +188,7 @@ fn rewritten(outcome: Outcome, llm: &Llm, threshold: Threshold, memory: &Value) 
     forget_counts(&mut messages);
     Rewritten {
         messages: outcome.is_compacted.then_some(messages),
+        edits: Vec::new(),
         fired: tried,
         terms: terms
             .into_iter()
@@ -229,7 +230,7 @@ mod tests {
         converse(
             |dialogue| {
                 let scene = Scene {
-                    messages: messages.clone(),
+                    messages: messages.clone().into(),
                     tools: &[],
                     numbers: &numbers,
                     at: Hook::BeforeCall,

@@ -27,7 +27,7 @@ struct Truncate(Settings);
 impl Rewrite for Truncate {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let llm = self.0.llm(&scene);
-        let mut messages = scene.messages;
+        let mut messages = scene.messages.into_vec();
         let fair = match truncate_to_window(&llm, &mut messages, scene.tools) {
             Ok(Some(fair)) => fair,
             Ok(None) => return Ok(Rewritten::default()),

@@ -56,7 +56,7 @@ impl Rewrite for Spill {
             spares_failures: self.settings.version == Version::V038,
         };
         let mut done = Rewritten::default();
-        let mut messages = scene.messages;
+        let mut messages = scene.messages.into_vec();
         for message in messages.iter_mut().filter(|m| m.is("tool")) {
             if let Some(spilled) = self.spilled(&llm, message, storage, &mut done) {
                 *message = spilled;
@@ -175,7 +175,8 @@ mod tests {
                 call_id: Some("c1".into()),
                 name: Some("logs".into()),
                 ..ChatMessage::new("tool", "").into_fields()
-            })],
+            })]
+            .into(),
             tools: &[],
             numbers: &[
                 ("window_override", 4_000.0),

@@ -22,7 +22,7 @@ pub(super) fn make(options: &toml::Table) -> Made {
 impl Rewrite for CompactBeforeTurn {
     fn rewrite(&self, mut scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let settings = settings(&scene, Edition::After);
-        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages));
+        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
         let mut prompt = Prompt::of(&conversation, Edition::After);
         prompt.current = split_current(&mut conversation.stored.history);
         let tools = tool_tokens(scene.tools);

@@ -39,7 +39,7 @@ impl Rewrite for ForceCompression {
         if let Some(other) = other_error(scene.error, self.edition) {
             return Ok(other);
         }
-        let conversation = Conversation::of(scene.messages);
+        let conversation = Conversation::of(scene.messages.into_vec());
         let compressed = force_compression(&conversation.stored, self.edition);
         Ok(tell(conversation, compressed))
     }
@@ -51,7 +51,7 @@ impl Rewrite for RebuildAfterRefusal {
             return Ok(other);
         }
         let settings = settings(&scene, Edition::After);
-        let conversation = Conversation::of(std::mem::take(&mut scene.messages));
+        let conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
         let prompt = Prompt::of(&conversation, Edition::After);
         let stored = &conversation.stored;
         let said = stored.history.iter().rposition(|m| m.is("user"));

@@ -21,7 +21,7 @@ impl Rewrite for Sanitize {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let turn = scene.turn.0;
         let before = Built::read(&scene.memory);
-        let mut conversation = Conversation::of(scene.messages);
+        let mut conversation = Conversation::of(scene.messages.into_vec());
         let history = &mut conversation.stored.history;
         let built = before
             .and_then(|built| built.still(history, turn))

@@ -32,7 +32,7 @@ impl Rewrite for SummarizeSession {
             ..settings(&scene, self.edition)
                 .with_thresholds(number("message_threshold"), number("token_percent"))
         };
-        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages));
+        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
         let trigger = self.trigger(&scene, &conversation, &settings);
         let mut done = Rewritten {
             fired: trigger.fires(),

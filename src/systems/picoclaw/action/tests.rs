@@ -51,7 +51,7 @@ impl Play<'_> {
         let action = ACTIONS.iter().find(|action| action.name == name).unwrap();
         let options = toml::from_str(self.options).unwrap();
         let scene = Scene {
-            messages,
+            messages: messages.into(),
             tools: &[],
             numbers: self.numbers,
             at: self.at,

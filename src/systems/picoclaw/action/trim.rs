@@ -23,7 +23,7 @@ impl Rewrite for TrimToFit {
     fn rewrite(&self, mut scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let turn = scene.turn.0;
         let before = Built::read(&scene.memory);
-        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages));
+        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
         let history = &conversation.stored.history;
         let mut done = Rewritten::default();
         let still = before.and_then(|built| built.still(history, turn));

@@ -1,0 +1,182 @@
+//! Edits of single messages that leave all else where it stands: only their own entries are looked at.
+//!
+//! Most that real systems do is of this kind (a result cleared, a call left out), and some do it before every call.
+
+use super::Case;
+use super::diff::{Told, first_origin, id_of};
+use super::pieces::each_origin;
+use super::rewrite::MessageEdit;
+use super::scene::Spans;
+use crate::chat::ChatMessage;
+use std::ops::Range;
+
+/// Edits of what an action saw.
+#[derive(Debug)]
+pub(super) struct Retouch<'a> {
+    case: &'a Case,
+    before: &'a [ChatMessage],
+    /// By place; each changes something.
+    edits: &'a [MessageEdit],
+    spans: &'a Spans,
+    /// The next edit to look at.
+    next: usize,
+    bunch: Bunch<'a>,
+}
+
+/// Neighboring messages that share entries, with what became of these.
+#[derive(Debug, Default)]
+pub(super) struct Bunch<'a> {
+    /// Indices of the entries, those included that nothing happened to.
+    pub(super) entries: Range<usize>,
+    /// What is said in those that are touched.
+    pub(super) told: Told<'a>,
+    touched: Vec<u32>,
+    placed: Vec<u32>,
+}
+
+impl<'a> Retouch<'a> {
+    /// None if the edits write messages of their own, or move something.
+    pub(super) fn new(
+        case: &'a Case,
+        before: &'a [ChatMessage],
+        edits: &'a [MessageEdit],
+        spans: &'a Spans,
+    ) -> Option<Self> {
+        let is_sorted = edits.is_sorted_by(|a, b| a.at < b.at);
+        let mut ids = Vec::new();
+        let stays = |edit: &MessageEdit| {
+            let was = before.get(edit.at);
+            let now = edit.now.as_ref();
+            was.is_some_and(|was| now.is_none_or(|now| keeps_order(case, was, now, &mut ids)))
+        };
+        (is_sorted && edits.iter().all(stays)).then(|| Self {
+            case,
+            before,
+            edits,
+            spans,
+            next: 0,
+            bunch: Bunch::default(),
+        })
+    }
+
+    /// Entries that no message shows, ascending.
+    pub(super) fn unseen(&self) -> &'a [u32] {
+        self.spans.unseen()
+    }
+
+    /// The next messages that are edited, with all that share entries with them.
+    pub(super) fn next_bunch(&mut self) -> Option<&mut Bunch<'a>> {
+        let at = self.edits.get(self.next)?.at;
+        let (first, last) = self.spans.of(at)?;
+        let (mut messages, mut entries) = (at..at + 1, first..last + 1);
+        while let Some((first, last)) = self.spans.of(messages.start.wrapping_sub(1))
+            && last >= entries.start
+        {
+            messages.start -= 1;
+            entries.start = entries.start.min(first);
+        }
+        while let Some((first, last)) = self.spans.of(messages.end)
+            && first < entries.end
+        {
+            messages.end += 1;
+            entries.end = entries.end.max(last + 1);
+        }
+        let edits = &self.edits[self.next..];
+        let edits = &edits[..edits.partition_point(|edit| edit.at < messages.end)];
+        self.next += edits.len();
+        self.bunch.entries = entries;
+        self.bunch.take_in(self.case, self.before, messages, edits);
+        Some(&mut self.bunch)
+    }
+}
+
+impl<'a> Bunch<'a> {
+    /// Whether something may be different in an entry.
+    pub(super) fn touches(&self, id: u32) -> bool {
+        self.touched.contains(&id)
+    }
+
+    /// Whether something of an entry that is touched is still there.
+    pub(super) fn is_there(&self, id: u32) -> bool {
+        self.placed.contains(&id)
+    }
+
+    fn take_in(
+        &mut self,
+        case: &Case,
+        before: &'a [ChatMessage],
+        messages: Range<usize>,
+        edits: &'a [MessageEdit],
+    ) {
+        self.touched.clear();
+        self.placed.clear();
+        self.told.was.clear();
+        self.told.now.clear();
+        for edit in edits {
+            self.told.was.take_in(case, &before[edit.at]);
+            each_id(case, &before[edit.at], |id| self.touched.extend(id));
+        }
+        let mut edits = edits.iter().peekable();
+        for at in messages {
+            let edit = edits.next_if(|edit| edit.at == at);
+            let Some(message) = edit.map_or(Some(&before[at]), |edit| edit.now.as_ref()) else {
+                continue;
+            };
+            let n_placed = self.placed.len();
+            each_id(case, message, |id| self.placed.extend(id));
+            if !self.placed[n_placed..].iter().any(|id| self.touches(*id)) {
+                continue;
+            }
+            self.told.now.take_in(case, message);
+            if edit.is_none() {
+                self.told.was.take_in(case, message);
+            }
+        }
+    }
+}
+
+/// What became of each message, if messages only changed or went: none if there are new ones or others stand first.
+pub(super) fn edits_of(before: &[ChatMessage], after: &[ChatMessage]) -> Option<Vec<MessageEdit>> {
+    let mut edits = Vec::new();
+    let gone = |at| MessageEdit { at, now: None };
+    let mut next = 0;
+    for message in after {
+        if before.get(next).is_some_and(|was| was.is_copy_of(message)) {
+            next += 1;
+            continue;
+        }
+        let first = first_origin(message)?;
+        let is_it = |was: &ChatMessage| first_origin(was) == Some(first);
+        let at = next + before.get(next..)?.iter().position(is_it)?;
+        edits.extend((next..at).map(gone));
+        if before[at] != *message {
+            edits.push(MessageEdit {
+                at,
+                now: Some(message.clone()),
+            });
+        }
+        next = at + 1;
+    }
+    edits.extend((next..before.len()).map(gone));
+    Some(edits)
+}
+
+/// Whether a message holds nothing but what it held before, in the order of the entries.
+fn keeps_order(case: &Case, was: &ChatMessage, now: &ChatMessage, ids: &mut Vec<u32>) -> bool {
+    ids.clear();
+    each_id(case, was, |id| ids.extend(id));
+    let (mut keeps, mut from) = (true, 0);
+    each_id(case, now, |id| {
+        let at = id.and_then(|id| ids.iter().position(|known| *known == id));
+        keeps &= at.is_some_and(|at| at >= from);
+        from = at.unwrap_or(from);
+    });
+    keeps
+}
+
+/// Gives the entry of each piece of a message; none for what is new.
+fn each_id(case: &Case, message: &ChatMessage, mut give: impl FnMut(Option<u32>)) {
+    each_origin(message, |origin| {
+        give(origin.map(|origin| id_of(case, origin)));
+    });
+}

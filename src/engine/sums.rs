@@ -1,0 +1,103 @@
+//! What a context weighs and which calls have results, kept while entries come and go.
+
+use super::Case;
+use super::context::{Entry, EntryBody, Marker, PartFate};
+use crate::session::Kind;
+
+/// Running sums over the entries of a context.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    /// True tokens by kind, overhead included (as system).
+    pub(super) by_kind: [u64; Kind::ALL.len()],
+    /// True tokens, overhead included.
+    pub(super) tokens: u64,
+    /// Units on the policy's own meter (tokens on most), without overhead.
+    pub(super) metered: u64,
+    pairs: Pairs,
+}
+
+/// Calls and results that are there.
+#[derive(Clone, Debug, Default)]
+struct Pairs {
+    /// How often the call and the result of each pair are there.
+    there: Vec<(u32, u32)>,
+    /// Pairs of which one half is there without the other.
+    n_orphans: usize,
+}
+
+impl Sums {
+    /// Nothing yet.
+    pub(super) fn new(case: &Case) -> Self {
+        Self {
+            pairs: Pairs {
+                there: vec![(0, 0); case.index.n_pairs],
+                n_orphans: 0,
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Calls in the context without a result, and results without a call.
+    pub(super) fn orphans(&self) -> usize {
+        self.pairs.n_orphans
+    }
+
+    /// Takes an entry in, by the weights that it names.
+    pub(super) fn add(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
+        self.tokens += u64::from(entry.tokens);
+        self.metered += u64::from(entry.metered);
+        entry.each_weight(case, markers, |kind, tokens| {
+            self.by_kind[kind.index()] += u64::from(tokens);
+        });
+        each_part(case, entry, |part, fate| {
+            if !matches!(fate, PartFate::Removed { .. }) {
+                self.pairs.change(case, part, |n| *n += 1);
+            }
+        });
+    }
+
+    /// Takes an entry out again.
+    pub(super) fn forget(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
+        self.tokens -= u64::from(entry.tokens);
+        self.metered -= u64::from(entry.metered);
+        entry.each_weight(case, markers, |kind, tokens| {
+            self.by_kind[kind.index()] -= u64::from(tokens);
+        });
+        each_part(case, entry, |part, fate| {
+            if !matches!(fate, PartFate::Removed { .. }) {
+                self.pairs.change(case, part, |n| *n -= 1);
+            }
+        });
+    }
+}
+
+impl Pairs {
+    /// A part comes or goes.
+    fn change(&mut self, case: &Case, part: usize, change: impl FnOnce(&mut u32)) {
+        let Some(pair) = case.index.pair[part] else {
+            return;
+        };
+        let (calls, results) = &mut self.there[pair as usize];
+        let was_orphan = (*calls > 0) != (*results > 0);
+        let is_result = case.index.kinds[part] == Kind::ToolResult;
+        change(if is_result { results } else { calls });
+        let is_orphan = (*calls > 0) != (*results > 0);
+        self.n_orphans += usize::from(is_orphan);
+        self.n_orphans -= usize::from(was_orphan);
+    }
+}
+
+/// Gives the parts of an entry that is a message of the session, with what became of them.
+pub(super) fn each_part(case: &Case, entry: &Entry, mut give: impl FnMut(usize, &PartFate)) {
+    let Some(message) = entry.message() else {
+        return;
+    };
+    let parts = case.session.messages[message as usize].parts.clone();
+    match &entry.body {
+        EntryBody::Edited(edited) => {
+            let fates = parts.zip(edited.parts.as_slice());
+            fates.for_each(|(part, fate)| give(part, fate));
+        }
+        _ => parts.for_each(|part| give(part, &PartFate::Kept)),
+    }
+}
