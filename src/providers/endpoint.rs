@@ -42,7 +42,7 @@ impl LimitField {
 pub struct EndpointError(String);
 
 /// An address in its pieces.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Address {
     is_encrypted: bool,
     /// Host and port as given, in lower case.
@@ -122,6 +122,13 @@ impl Endpoint {
     /// Whether it is the provider's own server rather than one that speaks like it.
     pub(super) fn is_providers_own(&self) -> bool {
         self.api.base_url.split("//").nth(1) == Some(self.host())
+    }
+}
+
+impl std::fmt::Debug for Address {
+    /// A query may hold a key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", self.authority, self.prefix)
     }
 }
 
@@ -329,5 +336,8 @@ mod tests {
             assert_eq!(local.limit_field, LimitField::MaxTokens);
         }
         assert!(!at("http://localhost.evil.com").is_local());
+        let with_query = at("http://a/v1?key=hidden");
+        assert_eq!(with_query.url(), "http://a/v1/chat/completions?key=hidden");
+        assert!(!format!("{with_query:?}").contains("hidden"));
     }
 }

@@ -37,7 +37,9 @@ pub fn hide(text: &str, key: Option<&str>) -> String {
         return text.to_owned();
     };
     if key.chars().count() >= SHORT {
-        return text.replace(key, HIDDEN);
+        // Some servers write a slash in JSON with a backslash before it.
+        let text = text.replace(key, HIDDEN);
+        return text.replace(&key.replace('/', "\\/"), HIDDEN);
     }
     let is_part_of_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let mut hidden = String::with_capacity(text.len());
@@ -79,6 +81,7 @@ mod tests {
             hide("bad sk-secret, really xsk-secrets", key),
             "bad [key], really x[key]s"
         );
+        assert_eq!(hide(r#"{"a":"b\/c+d"}"#, Some("b/c+d")), r#"{"a":"[key]"}"#);
         assert_eq!(hide("a banana is a", Some("a")), "[key] banana is [key]");
         assert_eq!(hide("text", None), "text");
         assert_eq!(hide("text", Some(" ")), "text");

@@ -79,7 +79,7 @@ fn an_answer_is_done_when_the_model_is_although_the_connection_stays() {
         let begun = Instant::now();
         assert_eq!(ask_at(api, &server).map(gist), Ok(greeting()), "{api}");
         assert!(
-            begun.elapsed() < millis(350),
+            begun.elapsed() < millis(2_000),
             "{api} waited {:?}",
             begun.elapsed()
         );

@@ -105,7 +105,7 @@ fn a_wait_that_the_server_asks_for_is_kept_in_seconds_and_to_a_date() {
         assert_eq!(answer.map(gist), Ok(greeting()));
         assert_eq!(waits, [(millis(1_000), AskErrorKind::Unavailable)]);
         assert!(
-            (millis(1_000)..millis(1_900)).contains(&begun.elapsed()),
+            (millis(1_000)..millis(2_500)).contains(&begun.elapsed()),
             "{:?}",
             begun.elapsed()
         );
@@ -127,7 +127,7 @@ fn a_wait_beyond_all_patience_is_told_instead() {
         );
         assert_eq!(n, 1);
     }
-    assert!(begun.elapsed() < millis(500));
+    assert!(begun.elapsed() < millis(2_000));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_failing_server_is_asked_again_and_then_answers() {
         &prompt(),
         &Progress::default(),
         &mut |news| match news {
-            News::Sent { attempt } => attempts.push(format!("sent {attempt}")),
+            News::Sent { attempt, .. } => attempts.push(format!("sent {attempt}")),
             News::Waits { wait, .. } => attempts.push(format!("waits {}", wait.as_millis())),
             News::Text(_) => {}
         },
@@ -196,14 +196,15 @@ fn a_server_that_never_begins_or_stops_in_the_middle_is_not_waited_for() {
             client.stall();
         });
         let begun = Instant::now();
-        let client = client("openai", &server.url());
+        let mut client = client("openai", &server.url());
+        (client.limits.first_byte, client.limits.idle) = (millis(400), millis(400));
         assert_fails(
             &client,
             AskErrorKind::TimedOut,
             &[words, "within 400ms", "raise the limit"],
         );
         assert!(
-            (millis(400)..millis(900)).contains(&begun.elapsed()),
+            (millis(400)..millis(1_500)).contains(&begun.elapsed()),
             "{words}: {:?}",
             begun.elapsed()
         );
@@ -229,7 +230,23 @@ fn a_server_that_drips_for_ever_ends_with_the_time_for_everything() {
         AskErrorKind::TimedOut,
         &["no whole answer within 600ms"],
     );
-    assert!(begun.elapsed() < millis(1_000), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < millis(2_000), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_server_that_only_ever_says_that_it_goes_on_is_not_waited_for() {
+    let goes_on = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(50);
+    let server = Server::new(move |_, client| client.say_for_ever(&goes_on));
+    let mut client = client("openai", &server.url());
+    client.limits.first_byte = millis(400);
+    let begun = Instant::now();
+    assert_fails(
+        &client,
+        AskErrorKind::TimedOut,
+        &["no answer began within 400ms"],
+    );
+    // HTTP's own reader may be busy with it for longer than that; nobody waits for it.
+    assert!(begun.elapsed() < millis(2_000), "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -238,13 +255,11 @@ fn an_error_page_that_stalls_is_told_without_its_end() {
         client.say(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 999\r\n\r\n{\"error\"");
         client.stall();
     });
+    let mut client = client("openai", &server.url());
+    client.limits.idle = millis(400);
     let begun = Instant::now();
-    assert_fails(
-        &client("openai", &server.url()),
-        AskErrorKind::Refused,
-        &["HTTP 401"],
-    );
-    assert!(begun.elapsed() < millis(900));
+    assert_fails(&client, AskErrorKind::Refused, &["HTTP 401"]);
+    assert!(begun.elapsed() < millis(2_000));
 }
 
 #[test]
@@ -323,7 +338,7 @@ fn where_nobody_listens_it_is_said_at_once() {
         AskErrorKind::Unreachable,
         &words,
     );
-    assert!(begun.elapsed() < millis(500));
+    assert!(begun.elapsed() < millis(2_000));
 }
 
 #[test]
@@ -482,12 +497,11 @@ fn cancelling_closes_the_connection_at_once_wherever_it_stalls() {
             client.say(start.as_bytes());
             client.stall();
         });
-        let mut client = client("openai", &server.url());
-        (client.limits.first_byte, client.limits.idle) = (millis(4_000), millis(4_000));
+        let client = client("openai", &server.url());
         let (back, ended) = cancel(&server, &client, &prompt());
         // About a hundred milliseconds where nothing else runs.
-        assert!(back < millis(300), "{back:?}");
-        assert!(ended.unwrap() < millis(300), "{ended:?}");
+        assert!(back < millis(500), "{back:?}");
+        assert!(ended.unwrap() < millis(500), "{ended:?}");
     }
 }
 
@@ -504,7 +518,7 @@ fn cancelling_ends_a_flood_and_a_wait_between_tries() {
     };
     let (back, ended) = cancel(&server, &client("openai", &server.url()), &patient);
     assert!(
-        back < millis(300) && ended.unwrap() < millis(300),
+        back < millis(500) && ended.unwrap() < millis(500),
         "{back:?} {ended:?}"
     );
     let server = Server::new(|_, client| {
@@ -512,5 +526,5 @@ fn cancelling_ends_a_flood_and_a_wait_between_tries() {
         client.stall();
     });
     let (back, _) = cancel(&server, &client("openai", &server.url()), &prompt());
-    assert!(back < millis(300), "{back:?}");
+    assert!(back < millis(500), "{back:?}");
 }

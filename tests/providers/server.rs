@@ -62,7 +62,10 @@ impl Server {
         server
     }
 
-    fn over(serve: impl Fn(usize, TcpStream, &Mutex<Vec<Seen>>) + Send + Sync + 'static) -> Self {
+    /// Does whatever it likes with every connection (0 is the first), and notes what it saw.
+    pub(crate) fn over(
+        serve: impl Fn(usize, TcpStream, &Mutex<Vec<Seen>>) + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has room");
         let address = listener.local_addr().expect("it is bound");
         let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();

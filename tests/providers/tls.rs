@@ -7,7 +7,6 @@ use crate::server::read_request;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::PathBuf;
 

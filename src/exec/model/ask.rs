@@ -1,5 +1,6 @@
 //! Asks a model and waits for its answer.
 
+use super::clock::Clock;
 use super::error::{of_reading, of_transport};
 use super::retry::asked_wait;
 use super::{AskError, AskErrorKind, ModelClient, connection};
@@ -9,12 +10,8 @@ use crate::providers::{
 };
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
-use std::future::Future;
-use std::time::{Duration, SystemTime};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use std::time::{Duration, Instant, SystemTime};
 
-/// How often it is looked whether the answer is still wanted.
-const PULSE: Duration = Duration::from_millis(20);
 /// Bytes of an error's page that are read.
 const MOST_OF_AN_ERROR: usize = 64 << 10;
 
@@ -25,6 +22,8 @@ pub enum News<'a> {
     Sent {
         /// 1 is the first.
         attempt: u32,
+        /// The body, to the byte.
+        body: &'a str,
     },
     /// The answer so far; it only grows.
     Text(&'a str),
@@ -50,44 +49,47 @@ pub fn ask(
 ) -> Result<Answer, AskError> {
     let http = connection::connect(client)?;
     let headers = connection::headers(client)?;
-    let question = Question {
-        client,
-        prompt,
-        http,
-        headers,
-    };
-    wait_for(client, stop, question.ask(tell))
+    wait_for(client, stop, async |clock| {
+        let question = Question {
+            client,
+            prompt,
+            http,
+            headers,
+            clock,
+        };
+        question.ask(tell).await
+    })
 }
 
 /// Runs work to its end, until it is stopped, or until its time is over. What is still open then is closed.
 pub(super) fn wait_for<T>(
     client: &ModelClient,
     stop: &Progress,
-    work: impl Future<Output = Result<T, AskError>>,
+    work: impl AsyncFnOnce(&Clock) -> Result<T, AskError>,
 ) -> Result<T, AskError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let cannot = |error| AskError::settings(format!("cannot wait for a connection ({error})"));
+    let clock = Clock::start().map_err(cannot)?;
+    // The connection has a thread of its own, which nothing here waits for.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(2)
+        .thread_name("model")
         .enable_all()
         .build()
-        .map_err(|error| AskError::settings(format!("cannot wait for a connection ({error})")))?;
+        .map_err(cannot)?;
     let total = client.limits.total;
     let result = runtime.block_on(async {
         // In this order: a server that never pauses must not keep the others from being asked.
         tokio::select! {
             biased;
-            () = stopped(stop) => Err(AskError::cancelled()),
-            () = sleep(total) => Err(AskError::timed_out(client, "no whole answer", total)),
-            result = work => result,
+            () = clock.until(|| stop.is_cancelled()) => Err(AskError::cancelled()),
+            () = clock.wait(total) => Err(AskError::timed_out(client, "no whole answer", total)),
+            result = work(&clock) => result,
         }
     });
-    // Looking up a host's name cannot be stopped; it is left behind.
+    // Looking up a host's name cannot be stopped at once; it is left behind.
     runtime.shutdown_background();
     result
-}
-
-async fn stopped(stop: &Progress) {
-    while !stop.is_cancelled() {
-        sleep(PULSE).await;
-    }
 }
 
 /// A question on its way.
@@ -96,6 +98,7 @@ struct Question<'a> {
     prompt: &'a Prompt,
     http: reqwest::Client,
     headers: HeaderMap,
+    clock: &'a Clock,
 }
 
 /// A try that failed.
@@ -126,8 +129,7 @@ impl Question<'_> {
         let mut sent = 0;
         loop {
             sent += 1;
-            tell(News::Sent { attempt: sent });
-            let failure = match self.ask_once(tell).await {
+            let failure = match self.ask_once(sent, tell).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
@@ -146,25 +148,34 @@ impl Question<'_> {
             }
             let because = &failure.error;
             tell(News::Waits { wait, because });
-            sleep_until(Instant::now() + wait).await;
+            self.clock.wait(wait).await;
         }
     }
 
-    async fn ask_once(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Answer, Failure> {
+    async fn ask_once(
+        &self,
+        attempt: u32,
+        tell: &mut dyn FnMut(News<'_>),
+    ) -> Result<Answer, Failure> {
         let endpoint = self.client.endpoint();
+        let body = body(&endpoint, self.prompt).to_string();
+        tell(News::Sent {
+            attempt,
+            body: &body,
+        });
         let limit = self.client.limits.first_byte;
         let request = self
             .http
             .post(endpoint.url())
             .headers(self.headers.clone())
             .header(CONTENT_TYPE, "application/json")
-            .body(body(&endpoint, self.prompt).to_string());
-        let response = match timeout(limit, request.send()).await {
-            Err(_elapsed) => {
+            .body(body);
+        let response = match self.clock.within(limit, request.send()).await {
+            None => {
                 return Err(AskError::timed_out(self.client, "no answer began", limit).into());
             }
-            Ok(Err(error)) => return Err(self.broken(&error)),
-            Ok(Ok(response)) => response,
+            Some(Err(error)) => return Err(self.broken(&error)),
+            Some(Ok(response)) => response,
         };
         self.check_head(&response)?;
         if response.status().is_success() {
@@ -233,20 +244,20 @@ impl Question<'_> {
         let limit = self.client.limits.idle;
         let mut told = 0;
         while !reading.is_over() {
-            let piece = match timeout(limit, response.chunk()).await {
-                Err(_elapsed) => {
+            let piece = match self.clock.within(limit, response.chunk()).await {
+                None => {
                     return Err(
                         AskError::timed_out(self.client, "no more of the answer", limit).into(),
                     );
                 }
-                Ok(Ok(None)) => break,
+                Some(Ok(None)) => break,
                 // What is complete may be cut off behind its end.
-                Ok(Err(_)) if reading.has_stopped() => break,
-                Ok(Err(error)) if reading.text().is_empty() => return Err(self.broken(&error)),
-                Ok(Err(_)) => {
+                Some(Err(_)) if reading.has_stopped() => break,
+                Some(Err(error)) if reading.text().is_empty() => return Err(self.broken(&error)),
+                Some(Err(_)) => {
                     return Err(of_reading(self.client, &ReadError::CutOff).into());
                 }
-                Ok(Ok(Some(piece))) => piece,
+                Some(Ok(Some(piece))) => piece,
             };
             let result = reading.feed(&piece);
             if reading.text().len() > told {
@@ -268,7 +279,7 @@ impl Question<'_> {
         let refusal = Refusal::in_answer(endpoint, said, self.client.secret());
         Failure {
             may_pass: refusal.kind.may_pass() && !has_text,
-            ..AskError::from(refusal).into()
+            ..AskError::refused(self.client, &refusal).into()
         }
     }
 
@@ -277,13 +288,13 @@ impl Question<'_> {
             response.status().as_u16(),
             asked_wait(response.headers(), SystemTime::now()),
         );
-        let said = read_some(self.client, &mut response, MOST_OF_AN_ERROR).await;
+        let said = read_some(self.client, self.clock, &mut response, MOST_OF_AN_ERROR).await;
         let refusal = Refusal::new(endpoint, status, &said, self.client.secret());
         Failure {
             may_pass: refusal.kind.may_pass(),
             wait,
             wants_limit: refusal.wants_limit,
-            error: refusal.into(),
+            error: AskError::refused(self.client, &refusal),
         }
     }
 }
@@ -291,11 +302,12 @@ impl Question<'_> {
 /// As much of an answer as comes in time, up to so many bytes.
 pub(super) async fn read_some(
     client: &ModelClient,
+    clock: &Clock,
     response: &mut Response,
     most: usize,
 ) -> Vec<u8> {
     let mut bytes = Vec::new();
-    while let Ok(Ok(Some(piece))) = timeout(client.limits.idle, response.chunk()).await {
+    while let Some(Ok(Some(piece))) = clock.within(client.limits.idle, response.chunk()).await {
         let room = most.saturating_sub(bytes.len()).min(piece.len());
         bytes.extend_from_slice(&piece[..room]);
         if bytes.len() >= most {

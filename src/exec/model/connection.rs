@@ -26,6 +26,8 @@ pub(super) fn connect(client: &ModelClient) -> Result<reqwest::Client, AskError>
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .retry(reqwest::retry::never())
+        // A connection kept for later may be gone by then, which reads like a failure.
+        .pool_max_idle_per_host(0)
         .http1_only()
         .http1_max_headers(MOST_HEADERS);
     let builder = with_certificates(builder, client)?;

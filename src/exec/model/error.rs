@@ -65,17 +65,7 @@ impl AskError {
         )
     }
 
-    pub(super) fn bad_answer(client: &ModelClient, what: &str) -> Self {
-        let host = client.endpoint.host();
-        Self::new(
-            AskErrorKind::BadAnswer,
-            client.hide(&format!("{host}: {what}")),
-        )
-    }
-}
-
-impl From<Refusal> for AskError {
-    fn from(refusal: Refusal) -> Self {
+    pub(super) fn refused(client: &ModelClient, refusal: &Refusal) -> Self {
         let kind = match refusal.kind {
             RefusalKind::ContextTooLong => AskErrorKind::ContextTooLong,
             RefusalKind::RateLimited | RefusalKind::Overloaded | RefusalKind::ServerError => {
@@ -86,7 +76,15 @@ impl From<Refusal> for AskError {
             | RefusalKind::UnknownModel
             | RefusalKind::BadRequest => AskErrorKind::Refused,
         };
-        Self::new(kind, refusal.message)
+        Self::new(kind, client.hide(&refusal.message))
+    }
+
+    pub(super) fn bad_answer(client: &ModelClient, what: &str) -> Self {
+        let host = client.endpoint.host();
+        Self::new(
+            AskErrorKind::BadAnswer,
+            client.hide(&format!("{host}: {what}")),
+        )
     }
 }
 

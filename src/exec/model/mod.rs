@@ -1,10 +1,11 @@
 //! Talks to a model over HTTP: one request at a time, with limits on everything, stopped within a moment.
 //!
 //! What is sent and how answers read is [`crate::providers`]; this is connections, time, keys and trying again. Whoever
-//! calls waits; inside, one thread's runtime watches the connection, the clock and the wish to stop at once. Nothing is
+//! calls waits, and watches the clock and the wish to stop while another thread keeps the connection. Nothing is
 //! sent but what was asked for: no cookies, no referer, no redirects followed.
 
 mod ask;
+mod clock;
 mod connection;
 mod error;
 mod key;

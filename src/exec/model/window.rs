@@ -1,15 +1,18 @@
 //! Asks a server how long a model's window is.
 
 use super::ask::{read_some, wait_for};
+use super::clock::Clock;
 use super::{AskError, AskErrorKind, ModelClient, connection};
 use crate::progress::Progress;
 use crate::providers::{self, Question, Refusal, RefusalKind, window_questions};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
-use tokio::time::timeout;
+use std::time::Duration;
 
 /// Bytes of an answer: lists of routers with hundreds of models are about one million.
 const LARGEST: usize = 8 << 20;
+/// Nothing is worked out for these answers: a server that takes longer will not tell.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The model's window in tokens, where its server tells one. What is asked differs from server to server, so several
 /// places are tried; only those of the endpoint's own host.
@@ -17,11 +20,17 @@ const LARGEST: usize = 8 << 20;
 /// # Errors
 /// [`AskError`] if the server cannot be reached, does not take the key, or time runs out.
 pub fn context_length(client: &ModelClient, stop: &Progress) -> Result<Option<u64>, AskError> {
+    let mut client = client.clone();
+    let limits = &mut client.limits;
+    for limit in [&mut limits.first_byte, &mut limits.idle, &mut limits.total] {
+        *limit = PATIENCE.min(*limit);
+    }
+    let client = &client;
     let http = connection::connect(client)?;
     let headers = connection::headers(client)?;
-    wait_for(client, stop, async {
+    wait_for(client, stop, async |clock| {
         for question in window_questions(&client.endpoint) {
-            let length = look(client, &http, &headers, &question).await?;
+            let length = look(client, clock, &http, &headers, &question).await?;
             if length.is_some() {
                 return Ok(length);
             }
@@ -32,6 +41,7 @@ pub fn context_length(client: &ModelClient, stop: &Progress) -> Result<Option<u6
 
 async fn look(
     client: &ModelClient,
+    clock: &Clock,
     http: &reqwest::Client,
     headers: &HeaderMap,
     question: &Question,
@@ -44,18 +54,21 @@ async fn look(
         None => http.get(&question.url),
     };
     let limit = client.limits.first_byte;
-    let mut response = match timeout(limit, request.headers(headers.clone()).send()).await {
-        Err(_elapsed) => return Err(AskError::timed_out(client, "no answer began", limit)),
-        Ok(Err(error)) => return Err(super::error::of_transport(client, &error).0),
-        Ok(Ok(response)) => response,
+    let mut response = match clock
+        .within(limit, request.headers(headers.clone()).send())
+        .await
+    {
+        None => return Err(AskError::timed_out(client, "no answer began", limit)),
+        Some(Err(error)) => return Err(super::error::of_transport(client, &error).0),
+        Some(Ok(response)) => response,
     };
     let status = response.status();
-    let said = read_some(client, &mut response, LARGEST).await;
+    let said = read_some(client, clock, &mut response, LARGEST).await;
     if status != StatusCode::OK {
         let refusal = Refusal::new(&client.endpoint, status.as_u16(), &said, client.secret());
         // Any other refusal: this server has no such place.
         return if refusal.kind == RefusalKind::BadKey {
-            Err(refusal.into())
+            Err(AskError::refused(client, &refusal))
         } else {
             Ok(None)
         };
