@@ -99,7 +99,7 @@ fn drop_oldest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Want
         1,
         ChatMessage::notice("user", format!("{n_gone} messages are gone")),
     );
-    Ok(changed(messages))
+    Ok(changed(messages.into_vec()))
 }
 
 fn cut_result(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
@@ -156,7 +156,7 @@ fn two_summaries(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewrit
     let mut messages = vec![scene.messages[0].clone()];
     messages.push(ChatMessage::summary("user", texts.join(" / ")));
     messages.extend_from_slice(&scene.messages[scene.messages.len() - keep..]);
-    Ok(changed(messages))
+    Ok(changed(messages.into_vec()))
 }
 
 fn note_to_newest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
@@ -166,7 +166,7 @@ fn note_to_newest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, W
         let text = message.text().unwrap_or_default();
         *message = message.with_text(format!("{text}\n\n[note]"));
     }
-    Ok(changed(messages))
+    Ok(changed(messages.into_vec()))
 }
 
 /// Counts its own firings in memory and gives up at the third.

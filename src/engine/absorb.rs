@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What changed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Absorbed {
     /// Messages of the session that were changed or taken, as ascending ranges.
     pub(super) messages: Vec<Range<u32>>,

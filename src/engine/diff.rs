@@ -187,7 +187,9 @@ impl<'a> Saids<'a> {
 
     /// Forgets all, to be used again.
     pub(super) fn clear(&mut self) {
-        self.at.fill(0);
+        if !self.at.is_empty() {
+            self.at.fill(0);
+        }
         self.said.clear();
     }
 

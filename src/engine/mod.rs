@@ -37,6 +37,7 @@ mod taken;
 mod transcript;
 mod trigger;
 mod unseen;
+mod view;
 mod working;
 
 pub use budget::{Budget, WindowPlan, WindowSource};

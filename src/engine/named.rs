@@ -11,6 +11,7 @@ use super::scene::Spans;
 use super::stages::{Action, Hook, Mutates};
 use super::taken::widen;
 use super::unseen::StandIn;
+use super::working::Retouched;
 use super::{Reply, Request, scene};
 use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Messages, Wants};
 use crate::units::Tokens;
@@ -34,9 +35,9 @@ pub(super) struct Talk {
     /// The first entry that it sees.
     first: usize,
     /// What it saw.
-    before: Messages,
+    pub(super) before: Messages,
     /// The entries that this is made of.
-    spans: Arc<Spans>,
+    pub(super) spans: Arc<Spans>,
     answers: Vec<Heard>,
     /// An answer is a stand-in.
     is_predicted: bool,
@@ -56,11 +57,18 @@ struct Delayed {
 }
 
 /// What an action left of what it saw, where that is different.
-enum After {
+pub(super) enum After {
     /// All of it.
     All(Vec<ChatMessage>),
     /// What became of single messages; the others stand where they stood.
     Edits(Vec<MessageEdit>),
+}
+
+impl Talk {
+    /// Whether it is about the whole context and nothing was asked.
+    pub(super) fn is_plain(&self) -> bool {
+        self.first == 0 && self.answers.is_empty()
+    }
 }
 
 impl After {
@@ -144,7 +152,7 @@ impl Run<'_> {
         {
             Ok(mut done) => {
                 if let Some(unseen) = &stand_in {
-                    without(unseen, &talk.before, &mut done);
+                    done.messages = done.messages.map(|after| unseen.take_out(after));
                 }
                 self.done(stage, talk, done);
             }
@@ -268,6 +276,9 @@ impl Run<'_> {
         let delay = self.triggers.bound(stage).delay.as_ref();
         let delay = delay.map_or(0.0, |steps| steps.value(&self.triggers.moment)) as usize;
         if delay > 0 && (done.messages.is_some() || !done.edits.is_empty()) {
+            if let Some(unseen) = self.stand_in(&talk) {
+                without(&unseen, &talk.before, &mut done);
+            }
             done.messages = done.after(&talk.before);
             done.edits.clear();
             self.triggers.tried(stage, self.step);
@@ -318,38 +329,24 @@ impl Run<'_> {
 
     /// Changes the context as an action left it and notes the event.
     fn land(&mut self, stage: usize, talk: &Talk, mut done: Rewritten) {
-        let after = After::of(&talk.before, &mut done);
-        let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
-        if after.is_none() && !has_news {
-            self.idle(Idle::NothingToTake);
-            return;
-        }
-        if after.is_some() {
-            self.mutate(stage);
-        }
-        let before = self.working.tokens();
-        let orphans = if after.is_some() {
-            self.working.orphans()
-        } else {
-            0
-        };
+        let (before, orphans) = (self.working.tokens(), self.working.orphans());
         let earlier: Vec<_> = if talk.answers.is_empty() {
             Vec::new()
         } else {
-            self.working
-                .summaries()
+            let summaries = self.working.summaries();
+            summaries
                 .map(|(id, summary)| (id, Arc::clone(&summary.text)))
                 .collect()
         };
         let event = self.outcome.events.len() as u32;
-        let changed = after.is_some();
-        let absorbed = after.map_or_else(Absorbed::default, |after| {
-            let change = New {
-                event,
-                is_predicted: talk.is_predicted,
-            };
-            self.change(talk, &after, change)
-        });
+        let absorbed = self.change(stage, talk, &mut done);
+        let changed = absorbed.is_some();
+        let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
+        if !changed && !has_news {
+            self.idle(Idle::NothingToTake);
+            return;
+        }
+        let absorbed = absorbed.unwrap_or_default();
         let goes_on = self.goes_on(stage);
         let repairs = self.triggers.stage(stage).action.name() == "repair";
         self.triggers.tried(stage, self.step);
@@ -382,11 +379,7 @@ impl Run<'_> {
                 _ if done.fired && done.halt.is_none() && talk.answers.is_empty() => Did::Nothing,
                 _ => Did::Told,
             },
-            orphans: if changed {
-                self.working.orphans().saturating_sub(orphans)
-            } else {
-                0
-            },
+            orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: self.forgotten(talk, &earlier, event),
             left: self.working.spoken(),
             log: done.log,
@@ -406,19 +399,53 @@ impl Run<'_> {
         earlier.iter().filter(is_forgotten).count()
     }
 
+    /// Changes the context as an action left it, if that is different.
+    fn change(&mut self, stage: usize, talk: &Talk, done: &mut Rewritten) -> Option<Absorbed> {
+        let change = New {
+            event: self.outcome.events.len() as u32,
+            is_predicted: talk.is_predicted,
+        };
+        let is_edited = done.messages.is_none() && !done.edits.is_empty();
+        let stand_in = is_edited.then(|| self.stand_in(talk)).flatten();
+        let seen = (talk, stand_in.as_ref());
+        if is_edited && let Some(again) = self.view_again(stage, seen, &mut done.edits, change) {
+            return Some(again);
+        }
+        let given = done.edits.clone();
+        if let Some(unseen) = &stand_in {
+            without(unseen, &talk.before, done);
+        }
+        let after = After::of(&talk.before, done)?;
+        let is_first = self.store.is_none();
+        self.mutate(stage);
+        let retouched = self.put(talk, &after, change);
+        if let After::Edits(edits) = after
+            && is_first
+            && is_edited
+            && talk.is_plain()
+        {
+            self.keep_view(stage, (talk, change), (given, edits), &retouched);
+        }
+        Some(retouched.absorbed)
+    }
+
     /// Puts what an action left in the place of what it saw.
-    fn change(&mut self, talk: &Talk, after: &After, change: New) -> Absorbed {
+    pub(super) fn put(&mut self, talk: &Talk, after: &After, change: New) -> Retouched {
         let before = &talk.before;
         let all = match after {
-            After::All(all) => return self.working.rewrite(talk.first, (before, all), change),
+            After::All(all) => all,
             After::Edits(edits) => {
                 if let Some(edits) = Retouch::new(self.case, before, edits, &talk.spans) {
-                    return self.working.retouch(talk.first, edits, change);
+                    return self.working.retouch(talk.first, edits, change, &[]);
                 }
-                edited(before, edits)
+                &edited(before, edits)
             }
         };
-        self.working.rewrite(talk.first, (before, &all), change)
+        Retouched {
+            absorbed: self.working.rewrite(talk.first, (before, all), change),
+            gone: Vec::new(),
+            has_heirs: true,
+        }
     }
 
     /// Whether a stage only does for this call what it did for the one before: a view that is made anew each time.

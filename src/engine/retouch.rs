@@ -64,11 +64,15 @@ impl<'a> Retouch<'a> {
         self.spans.unseen()
     }
 
-    /// The next messages that are edited, with all that share entries with them.
-    pub(super) fn next_bunch(&mut self) -> Option<&mut Bunch<'a>> {
-        let at = self.edits.get(self.next)?.at;
-        let (first, last) = self.spans.of(at)?;
-        let (mut messages, mut entries) = (at..at + 1, first..last + 1);
+    /// Places of the messages that are edited.
+    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
+        self.edits.iter().map(|edit| edit.at)
+    }
+
+    /// A message with all that share entries with it, and these entries.
+    pub(super) fn around(&self, message: usize) -> (Range<usize>, Range<usize>) {
+        let (first, last) = self.spans.of(message).unwrap_or_default();
+        let (mut messages, mut entries) = (message..message + 1, first..last + 1);
         while let Some((first, last)) = self.spans.of(messages.start.wrapping_sub(1))
             && last >= entries.start
         {
@@ -81,6 +85,13 @@ impl<'a> Retouch<'a> {
             messages.end += 1;
             entries.end = entries.end.max(last + 1);
         }
+        (messages, entries)
+    }
+
+    /// The next messages that are edited, with all that share entries with them.
+    pub(super) fn next_bunch(&mut self) -> Option<&mut Bunch<'a>> {
+        let at = self.edits.get(self.next)?.at;
+        let (messages, entries) = self.around(at);
         let edits = &self.edits[self.next..];
         let edits = &edits[..edits.partition_point(|edit| edit.at < messages.end)];
         self.next += edits.len();

@@ -16,6 +16,7 @@ use super::plan::{self, Asked, Plan};
 use super::rewrite::NamedWindow;
 use super::stages::{Action, Hook, Mutates};
 use super::trigger::Triggers;
+use super::view::View;
 use super::working::Working;
 use super::{Case, KnobValues, Policy, Reply, Request, recorded};
 use crate::units::Tokens;
@@ -60,7 +61,9 @@ pub struct Run<'a> {
     reserve: Option<Expr>,
     pub(super) working: Working<'a>,
     /// What is kept for later calls, where what the next call sees is something else.
-    store: Option<Box<Working<'a>>>,
+    pub(super) store: Option<Box<Working<'a>>>,
+    /// A view that may serve again.
+    pub(super) view: Option<View<'a>>,
     /// What the call that was rejected saw, where that is not what is kept.
     rejected_view: Option<Box<Working<'a>>>,
     pub(super) step: usize,
@@ -182,6 +185,7 @@ impl<'a> Run<'a> {
             phase,
             waiting: None,
             store: None,
+            view: None,
             rejected_view: None,
             named: Named::default(),
             clock: Clock::new(&case.session, knobs.get("seconds_per_step")),

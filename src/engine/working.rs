@@ -10,6 +10,7 @@ use super::retouch::Retouch;
 use super::scene::{Shown, Spans};
 use super::sums::{Sums, each_part};
 use super::taken::Taken;
+use super::view::Share;
 use crate::chat::{ChatMessage, Messages, Shape};
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
@@ -25,6 +26,16 @@ pub(super) struct LiveResult {
     pub(super) message: u32,
     /// Tokens on the policy's own meter, media inside it included.
     pub(super) metered: u32,
+}
+
+/// What came of edits.
+#[derive(Debug)]
+pub(super) struct Retouched {
+    pub(super) absorbed: Absorbed,
+    /// Entries that are gone, as the edits are told by them.
+    pub(super) gone: Vec<usize>,
+    /// A message of ours reads otherwise now.
+    pub(super) has_heirs: bool,
 }
 
 /// A context with its sums.
@@ -318,21 +329,26 @@ impl<'a> Working<'a> {
         absorbed
     }
 
-    /// The same where single messages from the entry `first` on change or go.
+    /// The same where single messages from the entry `first` on change or go. Entries of those that the edits are told
+    /// by may be missing here (`missing`, ascending).
     pub(super) fn retouch(
         &mut self,
         first: usize,
         mut edits: Retouch<'_>,
         change: New,
-    ) -> Absorbed {
+        missing: &[usize],
+    ) -> Retouched {
         self.shown.forget_from(first);
         let case = self.case;
         let mut entries = std::mem::take(&mut self.context.entries);
         let mut markers = std::mem::take(&mut self.context.markers);
         let mut carried = Change::new(case, &self.meter, &mut markers, change);
-        let (mut touched, mut gone, mut heirs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut touched, mut heirs) = (Vec::new(), Vec::new());
+        let (mut gone, mut told_gone) = (Vec::new(), Vec::new());
         while let Some(bunch) = edits.next_bunch() {
-            for idx in bunch.entries.clone() {
+            let start = bunch.entries.start;
+            let n_missing = missing.partition_point(|idx| *idx < start);
+            for idx in start - n_missing..bunch.entries.end - n_missing {
                 let entry = &mut entries[idx];
                 if !bunch.touches(entry.id) {
                     continue;
@@ -345,6 +361,7 @@ impl<'a> Working<'a> {
                     touched.push(idx);
                 } else {
                     gone.push(idx);
+                    told_gone.push(idx + n_missing);
                 }
             }
         }
@@ -356,7 +373,54 @@ impl<'a> Working<'a> {
         self.live_again(&entries, &touched, &gone);
         take_away(&mut entries, &gone, edits.unseen(), first);
         self.context.entries = entries;
-        absorbed
+        Retouched {
+            absorbed,
+            gone: told_gone,
+            has_heirs: !heirs.is_empty(),
+        }
+    }
+
+    /// How much of it there is, for a view of it.
+    pub(super) fn share(&self) -> Share {
+        Share {
+            n_entries: self.context.entries.len(),
+            n_dropped: self.context.dropped.len(),
+            n_markers: self.context.markers.len(),
+            markers: Vec::new(),
+        }
+    }
+
+    /// As a view of a store: takes in what was added there since.
+    pub(super) fn go_on(&mut self, store: &Self, share: &mut Share) {
+        let known = share.n_markers + share.markers.len();
+        for marker in &store.context.markers[known..] {
+            share.markers.push(self.context.markers.len() as u32);
+            self.context.markers.push(marker.clone());
+        }
+        let new = &store.context.entries[share.n_entries..];
+        share.n_entries = store.context.entries.len();
+        self.context.entries.reserve(new.len());
+        for entry in new {
+            let mut entry = entry.clone();
+            if let EntryBody::Edited(edited) = &mut entry.body {
+                for fate in edited.parts.as_mut_slice() {
+                    if let PartFate::Cleared { marker } = fate
+                        && let Some(nth) = (*marker as usize).checked_sub(share.n_markers)
+                    {
+                        *marker = share.markers[nth];
+                    }
+                }
+            }
+            self.sums.add(self.case, &self.context.markers, &entry);
+            let mut live = std::mem::take(&mut self.live);
+            let n_live = live.len();
+            self.live_in(&entry, &mut live);
+            let new = live[n_live..].iter().map(|r| u64::from(r.metered));
+            self.live_metered += new.sum::<u64>();
+            self.live = live;
+            self.context.entries.push(entry);
+        }
+        self.context.messages_end = store.context.messages_end;
     }
 
     /// Works out what an entry weighs.

@@ -39,6 +39,7 @@ impl Run<'_> {
             by_kind: self.working.by_kind(),
         });
         if self.until == Some(self.step) {
+            self.settle();
             self.phase = Phase::Done;
             return;
         }
@@ -55,6 +56,7 @@ impl Run<'_> {
         self.triggers
             .moment
             .set(Quantity::Attempt, f64::from(attempt));
+        self.settle();
         if let Some(store) = self.store.take() {
             let view = std::mem::replace(&mut self.working, *store);
             self.rejected_view = Some(Box::new(view));
@@ -62,16 +64,10 @@ impl Run<'_> {
         self.phase = Phase::Stages(Hook::OverflowError, 0);
     }
 
-    /// What only the call saw is forgotten.
-    fn back_to_store(&mut self) {
-        if let Some(store) = self.store.take() {
-            self.working = *store;
-        }
-    }
-
     /// A stage is about to change what there is. A view leaves what is kept as it was; what is kept later is made of
     /// what that stage saw, an earlier stage's view included.
     pub(in crate::engine) fn mutate(&mut self, idx: usize) {
+        self.settle();
         match self.triggers.stage(idx).mutates {
             Mutates::View => {
                 self.store

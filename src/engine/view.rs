@@ -1,0 +1,198 @@
+//! A view that is made anew before every call, kept from call to call: mostly all that is new in it is what was said
+//! since.
+//!
+//! A kept view weighs what it would weigh made anew, but its books name the events that changed it first. So it only
+//! stands in for a call: before anything else becomes of it, it is made anew ([`Run::settle`]).
+
+use super::absorb::{Absorbed, New};
+use super::named::{After, Talk};
+use super::retouch::Retouch;
+use super::rewrite::MessageEdit;
+use super::run::Run;
+use super::stages::Mutates;
+use super::taken::join;
+use super::unseen::StandIn;
+use super::working::{Retouched, Working};
+use crate::chat::Mark;
+
+/// A view that may serve again.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    /// The stage that makes it.
+    stage: usize,
+    /// As the last call saw it; none while a call sees it.
+    working: Option<Box<Working<'a>>>,
+    /// What it was made of, while a call sees it.
+    seen: Option<(Talk, New)>,
+    /// It was made anew for the call that sees it.
+    is_new: bool,
+    /// How far the conversation had come.
+    mark: Mark,
+    store: Share,
+    /// The edits as the action gave them.
+    given: Vec<MessageEdit>,
+    /// The same as they were carried out.
+    edits: Vec<MessageEdit>,
+    /// Entries of the store that are not in it.
+    gone: Vec<usize>,
+    absorbed: Absorbed,
+}
+
+/// How much of a store is in a view.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Share {
+    /// Entries.
+    pub(super) n_entries: usize,
+    /// Ranges that were dropped.
+    pub(super) n_dropped: usize,
+    /// Markers that were there when the view was made anew.
+    pub(super) n_markers: usize,
+    /// Places in the view of the markers that came since.
+    pub(super) markers: Vec<u32>,
+}
+
+impl Run<'_> {
+    /// Brings the view of the last call up to date with what an action does now, if it does all that it did then and
+    /// more: then that is what this call sees.
+    pub(super) fn view_again(
+        &mut self,
+        stage: usize,
+        (talk, stand_in): (&Talk, Option<&StandIn>),
+        given: &mut Vec<MessageEdit>,
+        change: New,
+    ) -> Option<Absorbed> {
+        let is_view = self.triggers.stage(stage).mutates == Mutates::View;
+        if !is_view || self.store.is_some() || given.is_empty() || !talk.is_plain() {
+            return None;
+        }
+        let mut view = self.view.take_if(|view| view.stage == stage)?;
+        talk.before.since(&view.mark)?;
+        let mut new = added(&view.given, given)?;
+        if let Some(stand_in) = stand_in {
+            new = stand_in.take_out_edits(&talk.before, &new)?;
+        }
+        new.retain(|edit| talk.before.get(edit.at) != edit.now.as_ref());
+        let edits = Retouch::new(self.case, &talk.before, &new, &talk.spans)?;
+        if !view.takes(&edits, &self.working) {
+            return None;
+        }
+        let mut working = view.working.take()?;
+        working.go_on(&self.working, &mut view.store);
+        let Retouched { absorbed, gone, .. } = working.retouch(0, edits, change, &view.gone);
+        self.store = Some(Box::new(std::mem::replace(&mut self.working, *working)));
+        view.add(absorbed, gone, new);
+        view.given = std::mem::take(given);
+        view.mark = talk.before.mark();
+        view.seen = Some((talk.clone(), change));
+        view.is_new = false;
+        let absorbed = view.absorbed.clone();
+        self.view = Some(view);
+        Some(absorbed)
+    }
+
+    /// Keeps a view that was just made anew of the store.
+    pub(super) fn keep_view(
+        &mut self,
+        stage: usize,
+        (talk, change): (&Talk, New),
+        (given, edits): (Vec<MessageEdit>, Vec<MessageEdit>),
+        retouched: &Retouched,
+    ) {
+        let Some(store) = self.store.as_ref().filter(|_| !retouched.has_heirs) else {
+            return;
+        };
+        self.view = Some(View {
+            stage,
+            working: None,
+            seen: Some((talk.clone(), change)),
+            is_new: true,
+            mark: talk.before.mark(),
+            store: store.share(),
+            given,
+            edits,
+            gone: retouched.gone.clone(),
+            absorbed: retouched.absorbed.clone(),
+        });
+    }
+
+    /// The view that a call sees becomes something else: it must be what it would be made anew.
+    pub(super) fn settle(&mut self) {
+        let Some(view) = self.view.take_if(|view| view.seen.is_some()) else {
+            return;
+        };
+        let (Some((talk, change)), Some(store)) = (view.seen, &self.store) else {
+            return;
+        };
+        if !view.is_new {
+            self.working = (**store).clone();
+            self.put(&talk, &After::Edits(view.edits), change);
+        }
+    }
+
+    /// What only the call saw gives way to what is kept.
+    pub(super) fn back_to_store(&mut self) {
+        let Some(store) = self.store.take() else {
+            return;
+        };
+        let seen = std::mem::replace(&mut self.working, *store);
+        if let Some(view) = &mut self.view
+            && view.seen.take().is_some()
+        {
+            view.working = Some(Box::new(seen));
+        }
+    }
+}
+
+impl View<'_> {
+    /// Whether more edits can be made to it as if all were made at once.
+    fn takes(&self, edits: &Retouch<'_>, store: &Working<'_>) -> bool {
+        let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == nth;
+        let is_apart = |message: usize| {
+            let (messages, entries) = edits.around(message);
+            let at = self.edits.partition_point(|edit| edit.at < messages.start);
+            let mut entries = store.context.entries[entries].iter();
+            self.edits.get(at).is_none_or(|e| e.at >= messages.end)
+                && entries.all(|entry| entry.message().is_some())
+        };
+        self.working.is_some()
+            && store.context.dropped.len() == self.store.n_dropped
+            && edits.unseen().iter().enumerate().all(stands_first)
+            && edits.places().all(is_apart)
+    }
+
+    fn add(&mut self, absorbed: Absorbed, gone: Vec<usize>, edits: Vec<MessageEdit>) {
+        if !absorbed.messages.is_empty() {
+            self.absorbed.messages.extend(absorbed.messages);
+            self.absorbed.messages = join(std::mem::take(&mut self.absorbed.messages));
+        }
+        self.absorbed.removed |= absorbed.removed;
+        self.gone.extend(gone);
+        self.gone.sort_unstable();
+        self.edits.extend(edits);
+        self.edits.sort_by_key(|edit| edit.at);
+    }
+}
+
+/// What edits have more than those before; none if they have not all of these.
+fn added(before: &[MessageEdit], now: &[MessageEdit]) -> Option<Vec<MessageEdit>> {
+    let mut left = before.iter();
+    let mut next = left.next();
+    let mut added = Vec::new();
+    for edit in now {
+        match next {
+            Some(known) if known.at == edit.at => {
+                let is_same = match (&known.now, &edit.now) {
+                    (None, None) => true,
+                    (Some(known), Some(now)) => known.is_copy_of(now),
+                    _ => false,
+                };
+                if !is_same {
+                    return None;
+                }
+                next = left.next();
+            }
+            _ => added.push(edit.clone()),
+        }
+    }
+    next.is_none().then_some(added)
+}
