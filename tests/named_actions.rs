@@ -156,7 +156,7 @@ fn two_summaries(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewrit
     let mut messages = vec![scene.messages[0].clone()];
     messages.push(ChatMessage::summary("user", texts.join(" / ")));
     messages.extend_from_slice(&scene.messages[scene.messages.len() - keep..]);
-    Ok(changed(messages.into_vec()))
+    Ok(changed(messages))
 }
 
 fn note_to_newest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
