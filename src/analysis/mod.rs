@@ -2,8 +2,10 @@
 
 mod breakdown;
 mod finding;
+mod message_name;
 mod verdict;
 
 pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
 pub use finding::{Finding, FindingKind, findings};
+pub use message_name::{MessageName, Subject};
 pub use verdict::{Clause, Link, Severity, Verdict, verdict};

@@ -2,11 +2,11 @@
 //!
 //! It speaks about what really happened, with the tokens that the provider reported where it did.
 
+use super::MessageName;
 use crate::engine::{Case, Outcome, Sample};
-use crate::session::{Body, Kind, Role, Session};
+use crate::session::{Kind, Role};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
-use serde_json::Value;
 use std::ops::Range;
 
 /// One sentence about a session: where it peaked, where it crossed trigger and window, which message did it.
@@ -210,7 +210,7 @@ impl Sentence<'_> {
         let is_estimate = self.case.ledger.basis == Basis::Estimated;
         let about = if is_estimate { "≈" } else { "" };
         let grown = self.case.ledger.message(message).short();
-        let name = name_of(self.case, message);
+        let name = MessageName::of(self.case, message).to_string();
         self.link(name, Link::Message(message));
         self.say(format!(" ({about}+{grown})."));
     }
@@ -328,92 +328,6 @@ fn heaviest_message(case: &Case, messages: Range<usize>) -> Option<usize> {
             a
         }
     })
-}
-
-/// How a person would call a message, by its heaviest part: `read main.ts`, `bash cargo test`, `user message 3`.
-fn name_of(case: &Case, message: usize) -> String {
-    let session = &case.session;
-    let weight = |part: usize| case.ledger.part(part);
-    let parts = session.messages[message].parts.clone();
-    let heaviest = parts.reduce(|a, b| if weight(b) > weight(a) { b } else { a });
-    let is_media = heaviest.is_some_and(|p| matches!(session.parts[p].body, Body::Media { .. }));
-    let Some((tool, arguments)) = heaviest.and_then(|part| call_of(session, part)) else {
-        let role = session.messages[message].role.name();
-        let what = if is_media {
-            "a picture or document in"
-        } else {
-            role
-        };
-        return format!("{what} message {}", message + 1);
-    };
-    match subject(arguments) {
-        Some(subject) => format!("{tool} {subject}"),
-        None => format!("{tool} in message {}", message + 1),
-    }
-}
-
-/// Tool and arguments of the call that a part is or answers.
-fn call_of(session: &Session, part: usize) -> Option<(&str, &str)> {
-    let call_id = match &session.parts[part].body {
-        Body::ToolCall {
-            tool, arguments, ..
-        } => return Some((tool, arguments)),
-        Body::ToolResult { call, .. }
-        | Body::Media {
-            within: Some(call), ..
-        } => call,
-        _ => return None,
-    };
-    session.parts[..part]
-        .iter()
-        .rev()
-        .find_map(|p| match &p.body {
-            Body::ToolCall {
-                call,
-                tool,
-                arguments,
-            } if call == call_id => Some((&**tool, &**arguments)),
-            _ => None,
-        })
-}
-
-/// Arguments that say what a call is about, most telling first; paths are shown by their last component.
-const PATHS: [&str; 6] = [
-    "file_path",
-    "path",
-    "filename",
-    "file",
-    "notebook_path",
-    "filePath",
-];
-const TEXTS: [&str; 6] = ["command", "cmd", "pattern", "query", "url", "description"];
-
-fn subject(arguments: &str) -> Option<String> {
-    let arguments: Value = serde_json::from_str(arguments).ok()?;
-    let text = |key: &&str| match arguments.get(*key)? {
-        Value::String(text) => Some(text.clone()),
-        // Codex writes commands as words; the last one is what the shell runs.
-        Value::Array(words) => words.last()?.as_str().map(str::to_owned),
-        _ => None,
-    };
-    let path = PATHS.iter().find_map(text);
-    let subject = match path {
-        Some(path) => path
-            .trim_end_matches(['/', '\\'])
-            .rsplit(['/', '\\'])
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
-        None => TEXTS.iter().find_map(text)?,
-    };
-    let line = subject.lines().next().unwrap_or_default().trim();
-    let short: String = line.chars().take(40).collect();
-    let cut = if short.len() < line.len() || subject.lines().count() > 1 {
-        "…"
-    } else {
-        ""
-    };
-    (!short.is_empty()).then(|| format!("{short}{cut}"))
 }
 
 /// 92 %, <1 %: a little is not nothing.

@@ -1,8 +1,8 @@
 //! An event in words: why it came about, its arithmetic term by term, and what came of it.
 
-use crate::app::safe_text;
 use crate::app::wording;
 use crate::engine::{Did, Event, Outcome};
+use crate::app::safe_text;
 use std::fmt::Write as _;
 
 /// Longest line of a log in a row of the list.
@@ -40,39 +40,9 @@ pub fn halt<'a>(event: &Event, outcome: &'a Outcome) -> Option<&'a str> {
     (event.did == Did::Told).then_some(&*halt.why)
 }
 
-/// The trigger as it is written, each name followed by its value. A trigger that is always met says nothing: then the
-/// terms stand alone.
+/// The trigger as it is written, each name followed by its value.
 pub fn filled_in(event: &Event) -> String {
-    if event.cause.when.trim() == "true" {
-        let all = event.cause.terms.iter();
-        let all: Vec<_> = all.map(|(name, value)| term(name, *value)).collect();
-        return all.join(", ");
-    }
-    let mut out = String::new();
-    let mut word = String::new();
-    let flush = |word: &mut String, out: &mut String| {
-        out.push_str(word);
-        let value = event.cause.terms.iter().find(|(name, _)| name == word);
-        if let Some((_, value)) = value {
-            let _ = write!(out, " {}", wording::quantity(*value));
-        }
-        word.clear();
-    };
-    for c in event.cause.when.chars() {
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
-        } else {
-            flush(&mut word, &mut out);
-            out.push(c);
-        }
-    }
-    flush(&mut word, &mut out);
-    out.replace(">=", "≥").replace("<=", "≤")
-}
-
-/// `used 130 212`.
-fn term(name: &str, value: f64) -> String {
-    format!("{name} {}", wording::quantity(value))
+    event.cause.filled_in(wording::quantity)
 }
 
 /// What came of it, in a few words.

@@ -62,6 +62,49 @@ pub struct Cause {
     pub terms: Vec<(String, f64)>,
 }
 
+impl Cause {
+    /// The trigger as it is written, each name followed by its value as `say` writes it. A trigger that is always met
+    /// says nothing: then the terms stand alone.
+    pub fn filled_in(&self, say: impl Fn(f64) -> String) -> String {
+        if self.when.trim() == "true" {
+            let all = self.terms.iter();
+            let all: Vec<_> = all
+                .map(|(name, value)| format!("{name} {}", say(*value)))
+                .collect();
+            return all.join(", ");
+        }
+        let mut out = String::new();
+        let mut rest = self.when.as_str();
+        while let Some(c) = rest.chars().next() {
+            let name = name_at(rest);
+            if name.is_empty() {
+                out.push(c);
+                rest = &rest[c.len_utf8()..];
+                continue;
+            }
+            out.push_str(name);
+            if let Some(value) = self.value(name) {
+                out.push(' ');
+                out.push_str(&say(value));
+            }
+            rest = &rest[name.len()..];
+        }
+        out.replace(">=", "≥").replace("<=", "≤")
+    }
+
+    /// The value of a quantity at that moment.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        let term = self.terms.iter().find(|(term, _)| term == name);
+        term.map(|(_, value)| *value)
+    }
+}
+
+/// The name or number that a text begins with; empty if it begins with neither.
+fn name_at(text: &str) -> &str {
+    let is_inside = |c: char| c.is_alphanumeric() || c == '_';
+    &text[..text.find(|c| !is_inside(c)).unwrap_or(text.len())]
+}
+
 impl Did {
     /// The name used in JSON.
     pub fn name(self) -> &'static str {

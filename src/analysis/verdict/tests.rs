@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::engine::{Budget, WindowPlan, WindowSource};
-use crate::session::{Draft, Kind, Part, Role, SessionBuilder, Source, StepDraft, Usage};
+use crate::session::{Body, Draft, Kind, Part, Role, SessionBuilder, Source, StepDraft, Usage};
 use crate::tokens::{Progress, TokenLedger};
 use std::sync::Arc;
 
@@ -312,26 +312,4 @@ fn a_result_without_a_tools_name_is_counted_with_the_tool_of_its_call() {
         .map(|p| p.tokens)
         .sum();
     assert_eq!(tools[0].1, sum);
-}
-
-#[test]
-fn a_long_command_is_cut_and_a_path_is_shown_by_its_last_component() {
-    assert_eq!(
-        subject(r#"{"command":"cargo test"}"#).as_deref(),
-        Some("cargo test")
-    );
-    assert_eq!(
-        subject(r#"{"command":["bash","-lc","ls -la"]}"#).as_deref(),
-        Some("ls -la")
-    );
-    assert_eq!(
-        subject(r#"{"file_path":"C:\\a\\b.rs","command":"x"}"#).as_deref(),
-        Some("b.rs")
-    );
-    assert_eq!(
-        subject(&format!(r#"{{"query":"{}"}}"#, "é".repeat(50))),
-        Some("é".repeat(40) + "…")
-    );
-    assert_eq!(subject(r#"{"n":3}"#), None);
-    assert_eq!(subject("not json"), None);
 }

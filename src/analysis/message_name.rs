@@ -1,0 +1,183 @@
+//! How a person would call a message, by its heaviest part: `read main.ts`, `bash cargo test`, `user message 3`.
+
+use crate::engine::Case;
+use crate::session::{Body, Role, Session};
+use serde_json::Value;
+use std::fmt;
+
+/// What a person would call a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageName<'a> {
+    /// A call of a tool, or what answered it.
+    Call {
+        /// The tool.
+        tool: &'a str,
+        /// What the call is about, where its arguments say so.
+        subject: Option<Subject>,
+        /// Index of the message.
+        message: usize,
+    },
+    /// What somebody said.
+    Said {
+        /// Who.
+        role: Role,
+        /// It is mostly a picture or document.
+        is_media: bool,
+        /// Index of the message.
+        message: usize,
+    },
+}
+
+/// What a call is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The start of its first line, or the last component of a path.
+    pub text: String,
+    /// It names a file.
+    pub is_path: bool,
+}
+
+impl<'a> MessageName<'a> {
+    /// The name of the message with this index.
+    pub fn of(case: &'a Case, message: usize) -> Self {
+        let session = &case.session;
+        let weight = |part: usize| case.ledger.part(part);
+        let parts = session.messages[message].parts.clone();
+        let heaviest = parts.reduce(|a, b| if weight(b) > weight(a) { b } else { a });
+        let is_media =
+            heaviest.is_some_and(|p| matches!(session.parts[p].body, Body::Media { .. }));
+        match heaviest.and_then(|part| call_of(session, part)) {
+            Some((tool, arguments)) => Self::Call {
+                tool,
+                subject: subject(arguments),
+                message,
+            },
+            None => Self::Said {
+                role: session.messages[message].role,
+                is_media,
+                message,
+            },
+        }
+    }
+}
+
+impl fmt::Display for MessageName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call {
+                tool,
+                subject: Some(subject),
+                ..
+            } => write!(f, "{tool} {}", subject.text),
+            Self::Call { tool, message, .. } => write!(f, "{tool} in message {}", message + 1),
+            Self::Said {
+                is_media: true,
+                message,
+                ..
+            } => write!(f, "a picture or document in message {}", message + 1),
+            Self::Said { role, message, .. } => {
+                write!(f, "{} message {}", role.name(), message + 1)
+            }
+        }
+    }
+}
+
+/// Tool and arguments of the call that a part is or answers.
+fn call_of(session: &Session, part: usize) -> Option<(&str, &str)> {
+    let call_id = match &session.parts[part].body {
+        Body::ToolCall {
+            tool, arguments, ..
+        } => return Some((tool, arguments)),
+        Body::ToolResult { call, .. }
+        | Body::Media {
+            within: Some(call), ..
+        } => call,
+        _ => return None,
+    };
+    session.parts[..part]
+        .iter()
+        .rev()
+        .find_map(|p| match &p.body {
+            Body::ToolCall {
+                call,
+                tool,
+                arguments,
+            } if call == call_id => Some((&**tool, &**arguments)),
+            _ => None,
+        })
+}
+
+/// Arguments that say what a call is about, most telling first; paths are shown by their last component.
+const PATHS: [&str; 6] = [
+    "file_path",
+    "path",
+    "filename",
+    "file",
+    "notebook_path",
+    "filePath",
+];
+const TEXTS: [&str; 6] = ["command", "cmd", "pattern", "query", "url", "description"];
+
+fn subject(arguments: &str) -> Option<Subject> {
+    let arguments: Value = serde_json::from_str(arguments).ok()?;
+    let text = |key: &&str| match arguments.get(*key)? {
+        Value::String(text) => Some(text.clone()),
+        // Codex writes commands as words; the last one is what the shell runs.
+        Value::Array(words) => words.last()?.as_str().map(str::to_owned),
+        _ => None,
+    };
+    let path = PATHS.iter().find_map(text);
+    let is_path = path.is_some();
+    let subject = match path {
+        Some(path) => path
+            .trim_end_matches(['/', '\\'])
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+        None => TEXTS.iter().find_map(text)?,
+    };
+    let line = subject.lines().next().unwrap_or_default().trim();
+    let short: String = line.chars().take(40).collect();
+    let cut = if short.len() < line.len() || subject.lines().count() > 1 {
+        "…"
+    } else {
+        ""
+    };
+    let is_named = !short.is_empty();
+    is_named.then(|| Subject {
+        text: format!("{short}{cut}"),
+        is_path,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(arguments: &str) -> Option<String> {
+        subject(arguments).map(|subject| subject.text)
+    }
+
+    #[test]
+    fn a_long_command_is_cut_and_a_path_is_shown_by_its_last_component() {
+        assert_eq!(
+            named(r#"{"command":"cargo test"}"#).as_deref(),
+            Some("cargo test")
+        );
+        assert_eq!(
+            named(r#"{"command":["bash","-lc","ls -la"]}"#).as_deref(),
+            Some("ls -la")
+        );
+        assert_eq!(
+            named(r#"{"file_path":"C:\\a\\b.rs","command":"x"}"#).as_deref(),
+            Some("b.rs")
+        );
+        assert_eq!(
+            named(&format!(r#"{{"query":"{}"}}"#, "é".repeat(50))),
+            Some("é".repeat(40) + "…")
+        );
+        assert_eq!(named(r#"{"n":3}"#), None);
+        assert_eq!(named("not json"), None);
+    }
+}
