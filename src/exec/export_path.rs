@@ -8,19 +8,40 @@ use std::path::{Path, PathBuf};
 /// `<name>-managed-N.<ext>` beside the source, the first N that is free; in the current folder when the source lies in
 /// an agent's own session store; none when the current folder lies in one too.
 pub fn default_export_path(source: &Path, format: &Format) -> Option<PathBuf> {
+    Some(free_name(&folder_for(source)?, source, format))
+}
+
+/// The same for what the model saw at a step: `<name>-call-N.<ext>`, with a number behind it where that is taken.
+pub fn default_seen_path(source: &Path, format: &Format, step: usize) -> Option<PathBuf> {
+    let (folder, extension) = (folder_for(source)?, extension(format));
+    let of = source.file_stem().unwrap_or_default().to_string_lossy();
+    let name = format!("{of}-call-{}", step + 1);
+    let first = folder.join(format!("{name}.{extension}"));
+    let others = (2..=u32::MAX).map(|n| folder.join(format!("{name}-{n}.{extension}")));
+    std::iter::once(first)
+        .chain(others)
+        .find(|path| path.symlink_metadata().is_err())
+}
+
+/// The folder of the source, or the current one, whichever is no agent's own session store.
+fn folder_for(source: &Path) -> Option<PathBuf> {
     let stores = agent_stores();
     let beside = source.parent().unwrap_or(Path::new(""));
-    let folder = [beside, Path::new("")]
+    [beside, Path::new("")]
         .into_iter()
-        .find(|folder| !is_in_store(folder, &stores))?;
-    Some(free_name(folder, source, format))
+        .find(|folder| !is_in_store(folder, &stores))
+        .map(Path::to_owned)
+}
+
+fn extension(format: &Format) -> &'static str {
+    match format.name {
+        "claude_code" | "codex_rollout" => "jsonl",
+        _ => "json",
+    }
 }
 
 fn free_name(folder: &Path, source: &Path, format: &Format) -> PathBuf {
-    let extension = match format.name {
-        "claude_code" | "codex_rollout" => "jsonl",
-        _ => "json",
-    };
+    let extension = extension(format);
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let stem = without_managed_suffix(&stem);
     (1..=u32::MAX)
@@ -110,6 +131,16 @@ mod tests {
             path(&first, "openai_chat"),
             folder.path().join("a.b-managed-2.json")
         );
+    }
+
+    #[test]
+    fn what_was_seen_is_named_after_its_call() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("a.json");
+        let path = || default_seen_path(&source, format("openai_chat"), 11).unwrap();
+        assert_eq!(path(), folder.path().join("a-call-12.json"));
+        fs::write(path(), "x").unwrap();
+        assert_eq!(path(), folder.path().join("a-call-12-2.json"));
     }
 
     #[cfg(unix)]

@@ -6,6 +6,7 @@ mod export_path;
 mod idle;
 mod load;
 pub mod model;
+mod new_file;
 mod picture;
 mod place;
 mod policy_file;
@@ -15,11 +16,12 @@ mod state;
 mod summary;
 
 pub use check::Check;
-pub use export::{ExportJob, Exported, Sidecars, WrittenFile, export, files_path};
-pub use export_path::default_export_path;
+pub use export::{ExportJob, Exported, Sidecars, WrittenFile, export, export_seen, files_path};
+pub use export_path::{default_export_path, default_seen_path};
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
 };
+pub use new_file::{refuse_output, write_file};
 pub use picture::{picture_place, write_picture};
 pub use policy_file::{load_configuration, load_policy, save_policy};
 pub use restore::{Restored, restore};

@@ -18,11 +18,10 @@ pub(super) use removed::Removed;
 
 use super::check::{self, Check, Promise};
 use super::idle;
-use super::place::{Staged, cannot_create, refuse_nowhere, write_new};
-use super::summary::{Answers, LogWriter, RequestRecord, Summarizer};
-use crate::engine::{
-    Case, Context, ExecutedContext, KnobValues, Outcome, Policy, Schedule, Storage, drive,
-};
+use super::new_file::{refuse_output, write_file};
+use super::place::{Staged, cannot_create, write_new};
+use super::summary::{Answers, RequestRecord, Summarizer};
+use crate::engine::{Case, ExecutedContext, KnobValues, Outcome, Policy, Schedule, Storage, drive};
 use crate::formats::{self, FORMATS, Format, Input};
 use crate::session::{Managed, Session};
 use crate::units::Tokens;
@@ -110,12 +109,88 @@ pub fn files_path(managed: &Path) -> PathBuf {
 /// # Errors
 /// One line that says what to do; then nothing was written.
 pub fn export(job: &ExportJob) -> Result<Exported, String> {
-    let write = job.format.export.ok_or_else(|| cannot_write(job.format))?;
     refuse(&job.output)?;
-    let folder = files_folder(job);
     let mut answers = Answers::new(&job.summarizer, &job.edits);
+    let ran = run(job, &mut answers)?;
+    if ran.outcome.compactions == 0 {
+        return match answers.failures.pop() {
+            Some(reason) => Err(format!("nothing was written: {reason}")),
+            None => Ok(unchanged(job, &ran.outcome)),
+        };
+    }
+    let made = Made::new(job, ran.outcome, ran.notes)?;
+    let requests = std::mem::take(&mut answers.records);
+    let staged = Staged::new(&job.output, &made.bytes)
+        .map_err(|error| cannot_create(&job.output, &error))?;
+    let read = staged
+        .read()
+        .map_err(|error| cannot_create(&job.output, &error))?;
+    let mut checks = made.checks(job, &read);
+    let told = Told {
+        job,
+        outcome: &made.outcome,
+        before: made.before,
+        after: made.after,
+        notes: &made.notes,
+        requests: &requests,
+        files: &ran.files.written,
+        folder: (!ran.files.written.is_empty()).then(|| ran.folder.to_string_lossy().into_owned()),
+    };
+    let sidecars = sidecars(&told, &read, &mut checks)?;
+    staged.put_in_place(&job.output).map_err(|error| {
+        sidecars.take_away();
+        cannot_create(&job.output, &error)
+    })?;
+    let n_files = ran.files.keep().len();
+    let sidecars = Sidecars {
+        files: (n_files > 0).then_some((ran.folder, n_files)),
+        ..sidecars
+    };
+    let log = answers.log().and_then(|log| log.outcome().0);
+    Ok(Exported {
+        sidecars: Some(sidecars),
+        requests,
+        log: log.map(Path::to_owned),
+        ..made.exported(job, checks)
+    })
+}
+
+/// Writes what the model sees at the call `until`, whether the policy has done anything by then or not: the file
+/// alone.
+///
+/// # Errors
+/// One line that says what to do; then nothing was written.
+pub fn export_seen(job: &ExportJob) -> Result<Exported, String> {
+    refuse_output(&job.output)?;
+    let mut answers = Answers::new(&job.summarizer, &job.edits);
+    let outcome = played(job, Storage::AsSet, &mut answers);
+    if let Some(reason) = answers.broken.take().or(answers.failures.pop()) {
+        return Err(format!("nothing was written: {reason}"));
+    }
+    let made = Made::new(job, outcome, Vec::new())?;
+    write_file(&job.output, &made.bytes)?;
+    let read = std::fs::read(&job.output).map_err(|error| cannot_create(&job.output, &error))?;
+    let checks = made.checks(job, &read);
+    Ok(Exported {
+        requests: answers.records,
+        ..made.exported(job, checks)
+    })
+}
+
+/// A run with the files that it wrote.
+struct Ran {
+    outcome: Outcome,
+    folder: PathBuf,
+    files: Files,
+    notes: Vec<String>,
+}
+
+/// Plays the policy, its requests answered for real and its files written.
+fn run(job: &ExportJob, answers: &mut Answers<'_>) -> Result<Ran, String> {
+    job.format.export.ok_or_else(|| cannot_write(job.format))?;
+    let folder = files_folder(job);
     let place = Storage::Folder(folder.to_string_lossy().into());
-    let mut outcome = played(job, place, &mut answers);
+    let mut outcome = played(job, place, answers);
     let mut notes = Vec::new();
     let files = match Files::write(&folder, &job.case, &outcome.events) {
         Ok(files) => files,
@@ -123,70 +198,89 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
             // What the policy does without storage is its own rule.
             notes.push(format!("{why}: ran as without storage"));
             answers.again();
-            outcome = played(job, Storage::Missing, &mut answers);
+            outcome = played(job, Storage::Missing, answers);
             Files::write(&folder, &job.case, &outcome.events)?
         }
     };
     if let Some(why) = answers.broken.take() {
         return Err(format!("nothing was written: {why}"));
     }
-    if outcome.compactions == 0 {
-        return match answers.failures.pop() {
-            Some(reason) => Err(format!("nothing was written: {reason}")),
-            None => Ok(unchanged(job, &outcome)),
-        };
-    }
-    let (before, after) = (notes::before(job, &outcome), outcome.context.tokens());
-    notes.extend(outcome.warnings.clone());
-    notes.extend(notes::overflows(&outcome));
-    notes.extend(notes::still_too_large(job, after));
     notes.append(&mut answers.notes);
-    let (log, trouble) = answers.log().map_or((None, None), LogWriter::outcome);
-    let log = log.map(Path::to_owned);
-    notes.extend(trouble);
-    let executed =
-        ExecutedContext::new(outcome.context.clone()).map_err(|predicted| predicted.to_string())?;
-    let mut managed = executed.managed(&job.case.session);
-    managed.calibration = job.case.ledger.calibration(executed.context().overhead);
-    let bytes = write(&job.case.session, &managed)
-        .map_err(|error| format!("{error}; choose another format"))?;
-    let staged =
-        Staged::new(&job.output, &bytes).map_err(|error| cannot_create(&job.output, &error))?;
-    let read = staged
-        .read()
-        .map_err(|error| cannot_create(&job.output, &error))?;
-    let mut checks = checks(job, &managed, executed.context(), &read);
-    let requests = std::mem::take(&mut answers.records);
-    let told = Told {
-        job,
-        outcome: &outcome,
-        before,
-        after,
-        notes: &notes,
-        requests: &requests,
-        files: &files.written,
-        folder: (!files.written.is_empty()).then(|| folder.to_string_lossy().into_owned()),
-    };
-    let sidecars = sidecars(&told, &read, &mut checks)?;
-    staged.put_in_place(&job.output).map_err(|error| {
-        sidecars.take_away();
-        cannot_create(&job.output, &error)
-    })?;
-    let n_files = files.keep().len();
-    Ok(Exported {
-        output: Some(job.output.clone()),
-        sidecars: Some(Sidecars {
-            files: (n_files > 0).then_some((folder, n_files)),
-            ..sidecars
-        }),
-        before,
-        after,
-        changed: true,
-        checks,
+    notes.extend(answers.log().and_then(|log| log.outcome().1));
+    Ok(Ran {
+        outcome,
+        folder,
+        files,
         notes,
-        requests,
-        log,
     })
+}
+
+/// A managed conversation as it is to be written.
+struct Made {
+    outcome: Outcome,
+    executed: ExecutedContext,
+    managed: Managed,
+    bytes: Vec<u8>,
+    before: Tokens,
+    after: Tokens,
+    notes: Vec<String>,
+}
+
+impl Made {
+    fn new(job: &ExportJob, outcome: Outcome, mut notes: Vec<String>) -> Result<Self, String> {
+        let write = job.format.export.ok_or_else(|| cannot_write(job.format))?;
+        let (before, after) = (notes::before(job, &outcome), outcome.context.tokens());
+        notes.extend(outcome.warnings.iter().cloned());
+        notes.extend(notes::overflows(&outcome));
+        notes.extend(notes::still_too_large(job, after));
+        let executed = ExecutedContext::new(outcome.context.clone())
+            .map_err(|predicted| predicted.to_string())?;
+        let mut managed = executed.managed(&job.case.session);
+        managed.calibration = job.case.ledger.calibration(executed.context().overhead);
+        let bytes = write(&job.case.session, &managed)
+            .map_err(|error| format!("{error}; choose another format"))?;
+        Ok(Self {
+            outcome,
+            executed,
+            managed,
+            bytes,
+            before,
+            after,
+            notes,
+        })
+    }
+
+    /// What the written file says, read again.
+    fn checks(&self, job: &ExportJob, bytes: &[u8]) -> Vec<Check> {
+        let promised = self.executed.context();
+        let promise = Promise {
+            case: &job.case,
+            managed: &self.managed,
+            tokens: promised.tokens(),
+            overhead: promised.overhead,
+            format: job.format,
+            policy: &job.policy,
+            knobs: &job.knobs,
+            step: job
+                .until
+                .unwrap_or(job.case.session.steps.len().saturating_sub(1)),
+        };
+        check::all(&promise, bytes.to_vec())
+    }
+
+    fn exported(self, job: &ExportJob, checks: Vec<Check>) -> Exported {
+        Exported {
+            output: Some(job.output.clone()),
+            sidecars: None,
+            before: self.before,
+            after: self.after,
+            changed: self.outcome.compactions > 0,
+            checks,
+            notes: self.notes,
+            requests: Vec::new(),
+            log: None,
+        }
+    }
 }
 
 /// Plays the policy with files going to a place.
@@ -293,22 +387,17 @@ fn cannot_write(format: &Format) -> String {
     )
 }
 
-/// Nothing that exists is overwritten: the source by another spelling or through a link least of all.
+/// Nothing that exists is written over, the sidecars of an export that was interrupted least of all.
 fn refuse(output: &Path) -> Result<(), String> {
-    if super::is_taken(output) {
-        return Err(format!(
-            "{} already exists and is never overwritten; choose another name",
-            output.display()
-        ));
-    }
+    refuse_output(output)?;
     let strays = [removed_path(output), manifest_path(output)];
-    if let Some(stray) = strays.iter().find(|path| super::is_taken(path)) {
-        return Err(format!(
+    match strays.iter().find(|path| super::is_taken(path)) {
+        Some(stray) => Err(format!(
             "{} was left by an export that was interrupted; remove it or choose another name",
             stray.display()
-        ));
+        )),
+        None => Ok(()),
     }
-    refuse_nowhere(output)
 }
 
 /// The conversation that some bytes hold.
@@ -318,23 +407,6 @@ fn session_of(bytes: &[u8]) -> Option<Session> {
         bytes: Arc::from(bytes),
     };
     formats::parse(&input).ok()?.sessions.into_iter().next()
-}
-
-/// What the written file says, read again.
-fn checks(job: &ExportJob, managed: &Managed, promised: &Context, bytes: &[u8]) -> Vec<Check> {
-    let promise = Promise {
-        case: &job.case,
-        managed,
-        tokens: promised.tokens(),
-        overhead: promised.overhead,
-        format: job.format,
-        policy: &job.policy,
-        knobs: &job.knobs,
-        step: job
-            .until
-            .unwrap_or(job.case.session.steps.len().saturating_sub(1)),
-    };
-    check::all(&promise, bytes.to_vec())
 }
 
 /// Nothing was written: why, and whether the context fits all the same.
@@ -354,27 +426,5 @@ fn unchanged(job: &ExportJob, outcome: &Outcome) -> Exported {
         notes,
         requests: Vec::new(),
         log: None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[cfg(unix)]
-    #[test]
-    fn nothing_that_exists_is_written_over_not_even_through_a_dangling_link() {
-        let folder = tempfile::tempdir().unwrap();
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink(folder.path().join("nowhere"), &link).unwrap();
-        assert!(refuse(&link).unwrap_err().contains("already exists"));
-        assert!(write_new(&link, b"x").is_err());
-        assert!(!folder.path().join("nowhere").exists());
-        assert!(
-            refuse(&folder.path().join("no/such/file"))
-                .unwrap_err()
-                .contains("is no folder")
-        );
-        assert_eq!(refuse(&folder.path().join("new")), Ok(()));
     }
 }

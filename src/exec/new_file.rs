@@ -1,0 +1,49 @@
+//! Files that we write for people: new ones only, whole or not at all.
+
+use super::place::{cannot_create, refuse_nowhere, write_new};
+use std::path::Path;
+
+/// Nothing that exists is overwritten: the source by another spelling or through a link least of all.
+///
+/// # Errors
+/// One line that says what to do when something is there already, or when there is no such folder.
+pub fn refuse_output(output: &Path) -> Result<(), String> {
+    if super::is_taken(output) {
+        return Err(format!(
+            "{} already exists and is never overwritten; choose another name",
+            output.display()
+        ));
+    }
+    refuse_nowhere(output)
+}
+
+/// Writes a new file, whole or not at all.
+///
+/// # Errors
+/// One line that says what to do; then nothing was written.
+pub fn write_file(output: &Path, bytes: &[u8]) -> Result<(), String> {
+    refuse_output(output)?;
+    write_new(output, bytes).map_err(|error| cannot_create(output, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_that_exists_is_written_over_not_even_through_a_dangling_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path().join("nowhere"), &link).unwrap();
+        assert!(refuse_output(&link).unwrap_err().contains("already exists"));
+        assert!(write_new(&link, b"x").is_err());
+        assert!(!folder.path().join("nowhere").exists());
+        assert!(
+            refuse_output(&folder.path().join("no/such/file"))
+                .unwrap_err()
+                .contains("is no folder")
+        );
+        assert_eq!(refuse_output(&folder.path().join("new")), Ok(()));
+    }
+}
