@@ -10,6 +10,8 @@ pub mod formats;
 pub mod presets;
 pub mod progress;
 pub mod providers;
+pub mod report;
+pub mod safe_text;
 pub mod session;
 pub mod systems;
 pub mod tokens;

@@ -6,6 +6,15 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match cli::run(std::env::args_os()) {
         Invocation::Finished(code) => ExitCode::from(code),
+        Invocation::Paint(picture) => {
+            let is_dark = picture.theme == Theme::Dark;
+            app::picture::save_drawing(&picture.drawing, is_dark, &picture.output)
+                .map_err(|error| cli::fail(&error))
+                .map_or_else(ExitCode::from, |()| {
+                    cli::note(&format!("the curve is in {}", picture.output.display()));
+                    ExitCode::SUCCESS
+                })
+        }
         Invocation::Window(args) => {
             let lanes = args.lanes.into_iter().map(|lane| {
                 let (word, policy) = (lane.word, lane.policy);

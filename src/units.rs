@@ -1,6 +1,6 @@
 //! Quantities that carry their unit in the type.
 //!
-//! Shares are 0 to 1 everywhere; only `app/wording.rs` and `cli/output.rs` turn them into percent.
+//! Shares are 0 to 1 everywhere; only `app/wording.rs` and `report/figure.rs` turn them into percent.
 //! Short figures of tokens are said here, so that one number reads the same in the verdict, the lanes and everywhere.
 
 use serde::Serialize;

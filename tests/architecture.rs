@@ -10,8 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Who may name whom. `lib.rs` declares all and is no layer.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("units", &[]),
+    ("safe_text", &[]),
     ("progress", &["units"]),
     ("session", &["units"]),
     ("formats", &["units", "progress", "session"]),
@@ -28,6 +29,18 @@ const LAYERS: [(&str, &[&str]); 15] = [
         &["units", "session", "chat", "tokens", "engine", "presets"],
     ),
     ("providers", &["units", "session", "chat"]),
+    (
+        "report",
+        &[
+            "units",
+            "safe_text",
+            "session",
+            "tokens",
+            "engine",
+            "presets",
+            "analysis",
+        ],
+    ),
     (
         "exec",
         &[
@@ -47,6 +60,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
         "cli",
         &[
             "units",
+            "safe_text",
             "progress",
             "session",
             "formats",
@@ -55,6 +69,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
             "presets",
             "analysis",
             "providers",
+            "report",
             "exec",
         ],
     ),
@@ -62,6 +77,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
         "app",
         &[
             "units",
+            "safe_text",
             "progress",
             "session",
             "formats",
@@ -70,6 +86,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
             "presets",
             "analysis",
             "providers",
+            "report",
             "exec",
         ],
     ),
@@ -77,8 +94,9 @@ const LAYERS: [(&str, &[&str]); 15] = [
 ];
 
 /// Layers without any effect on, or view of, the world.
-const PURE: [&str; 11] = [
+const PURE: [&str; 13] = [
     "units",
+    "safe_text",
     "progress",
     "session",
     "formats",
@@ -89,6 +107,7 @@ const PURE: [&str; 11] = [
     "presets",
     "analysis",
     "providers",
+    "report",
 ];
 
 /// What a pure layer may not name, by the start of its path.

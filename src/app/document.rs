@@ -1,9 +1,9 @@
 //! An opened session with what every panel asks about its messages, worked out once when it is loaded.
 
 use crate::app::message_text::subject;
-use crate::app::safe_text;
 use crate::app::wording;
 use crate::exec::Loaded;
+use crate::safe_text;
 use crate::session::{Body, Issue, Kind, Message, Part, Session, issues, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;

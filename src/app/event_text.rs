@@ -1,8 +1,8 @@
 //! An event in words: why it came about, its arithmetic term by term, and what came of it.
 
-use crate::app::safe_text;
 use crate::app::wording;
 use crate::engine::{Did, Event, Outcome};
+use crate::safe_text;
 use std::fmt::Write as _;
 
 /// Longest line of a log in a row of the list.

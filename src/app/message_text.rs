@@ -1,7 +1,7 @@
 //! A message in full, part by part or as it stands in the file, ready to be shown in pages.
 
 use crate::app::document::{self, Document};
-use crate::app::safe_text;
+use crate::safe_text;
 use crate::session::{Body, Kind, Message, Part, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::{Bytes, Tokens};

@@ -26,7 +26,6 @@ pub mod picture;
 pub mod plots;
 pub mod policies;
 pub mod runs;
-pub mod safe_text;
 pub mod state;
 pub mod theme;
 pub mod trigger_mark;

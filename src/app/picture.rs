@@ -1,7 +1,9 @@
 //! Pictures of the window without a display, a GPU or a window system: for `--screenshot`, the README and tests.
 
+mod drawing;
 mod raster;
 
+pub use drawing::save_drawing;
 pub use raster::Raster;
 
 use crate::exec;
@@ -93,11 +95,15 @@ pub fn render_to_image(
 /// # Errors
 /// One line that says what to do; then nothing was written.
 pub fn save_png(image: &RgbaImage, path: &Path, opened: &[PathBuf]) -> Result<(), String> {
+    exec::write_picture(path, &png(image)?, opened)
+}
+
+fn png(image: &RgbaImage) -> Result<Vec<u8>, String> {
     let mut png = Cursor::new(Vec::new());
     image
         .write_to(&mut png, image::ImageFormat::Png)
         .map_err(|error| format!("the picture cannot be made ({error})"))?;
-    exec::write_picture(path, png.get_ref(), opened)
+    Ok(png.into_inner())
 }
 
 #[cfg(test)]

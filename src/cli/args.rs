@@ -107,6 +107,7 @@ fn expected(option: &str) -> &'static str {
         "--summarizer" => "digest or text:THE SUMMARY",
         "--size" => "WIDTHxHEIGHT such as 1440x900",
         "--theme" => "dark or light",
+        "--curve" => "the name of a new file that ends in .png, .svg or .csv",
         _ => "the name of a new file",
     }
 }

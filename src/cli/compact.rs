@@ -187,7 +187,7 @@ fn announce(job: &ExportJob) {
     ));
 }
 
-fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
+pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
     let steps = loaded.case.session.steps.len();
     match at {
         Some(step) if step >= steps => bail!(
@@ -199,7 +199,7 @@ fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
 }
 
 /// The source's own format where it can be written, else `OpenAI`'s, which everything reads.
-fn output_format(
+pub(super) fn output_format(
     loaded: &Loaded,
     wanted: Option<&'static Format>,
 ) -> (&'static Format, Option<String>) {
@@ -229,7 +229,7 @@ fn is_replay(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-fn format(name: &str) -> anyhow::Result<&'static Format> {
+pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name(name).ok_or_else(|| {
         let known: Vec<_> = FORMATS
             .iter()
@@ -244,7 +244,7 @@ fn format(name: &str) -> anyhow::Result<&'static Format> {
 }
 
 /// A checked export is a file that can be read again: standard output is none.
-fn output(option: &str, path: OsString) -> anyhow::Result<PathBuf> {
+pub(super) fn output(option: &str, path: OsString) -> anyhow::Result<PathBuf> {
     if path.is_empty() {
         bail!("{option} needs the name of the new file: {option} OUT");
     }
@@ -288,6 +288,12 @@ fn text(exported: &Exported) -> String {
         }
         None => format!("unchanged: {} tokens\n", tokens(exported.before)),
     };
+    checked(&mut text, exported);
+    text
+}
+
+/// Checks and notes, a line each.
+pub(super) fn checked(text: &mut String, exported: &Exported) {
     for check in &exported.checks {
         let verdict = if check.ok { "ok" } else { "FAILED" };
         let _ = writeln!(
@@ -300,5 +306,4 @@ fn text(exported: &Exported) -> String {
     for note in &exported.notes {
         let _ = writeln!(text, "note: {}", clean(note));
     }
-    text
 }

@@ -3,13 +3,13 @@
 mod text;
 
 use super::args::{Shared, Word, Words, one_file, unknown_option};
-use super::known::{basis, window_source};
 use super::lanes;
 use super::output::{json, note, print};
 use super::{Status, Verb};
 use crate::analysis::{largest_parts, tokens_by_tool, verdict};
 use crate::engine::{Case, recorded};
 use crate::exec::Loaded;
+use crate::report::{basis, window_source};
 use crate::session::{Kind, Role, Session, StepsFrom, issues};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
@@ -37,7 +37,7 @@ by_tool counts calls, results and the media in them.
 const LARGEST: usize = 10;
 
 /// The generic strategies' trigger, which the verdict speaks of.
-const TRIGGER: Share = Share(0.75);
+pub(super) const TRIGGER: Share = Share(0.75);
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let mut files: Vec<OsString> = Vec::new();

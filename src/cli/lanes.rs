@@ -112,6 +112,16 @@ impl LaneArgs {
         }
     }
 
+    /// The one lane of a verb that only looks: none is what really happened, which is meant unless told.
+    pub(super) fn seen(&self, verb: &str, shared: &Shared) -> anyhow::Result<Option<Lane>> {
+        let named = self.policies.iter().map(String::as_str);
+        if named.len() > 1 {
+            bail!("{verb} takes one --policy, not {}", named.len());
+        }
+        let mut lanes = self.build(named.filter(|name| *name != ALWAYS[0]), shared)?;
+        Ok(lanes.pop())
+    }
+
     fn build<'a>(
         &self,
         names: impl Iterator<Item = &'a str>,

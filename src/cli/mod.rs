@@ -6,17 +6,21 @@
 
 mod args;
 mod compact;
+mod curve;
 mod inspect;
-mod known;
 mod lanes;
 mod model;
 mod output;
+mod played;
 mod presets;
 mod replay;
+mod report;
 mod restore;
+mod saw;
 mod state;
 mod window;
 
+pub use curve::Picture;
 pub use lanes::Lane;
 pub use window::{Theme, WindowArgs};
 
@@ -44,17 +48,21 @@ static VERBS: &[Verb] = &[
     replay::VERB,
     compact::VERB,
     restore::VERB,
+    saw::VERB,
+    report::VERB,
     presets::VERB,
     state::VERB,
 ];
 
 /// How a verb ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Status {
     /// Done.
     Done,
     /// Done, but a check of the result failed.
     CheckFailed,
+    /// Done but for a picture, which only the window can paint.
+    Paints(Box<Picture>),
 }
 
 /// What is left to do after the command line was read.
@@ -64,6 +72,8 @@ pub enum Invocation {
     Finished(u8),
     /// Open the window, or render it to a picture.
     Window(WindowArgs),
+    /// Paint a drawing.
+    Paint(Box<Picture>),
 }
 
 /// Reads the command line (the program's own name first) and does what it says, but for the window.
@@ -73,8 +83,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
     let result = shared.before_verb(&mut words).and_then(|first| {
         verb = first.as_ref().and_then(verb_of);
         match verb {
-            Some(verb) => (verb.run)(&mut words, shared)
-                .map(|status| Invocation::Finished(u8::from(status == Status::CheckFailed))),
+            Some(verb) => (verb.run)(&mut words, shared).map(|status| match status {
+                Status::Done => Invocation::Finished(0),
+                Status::CheckFailed => Invocation::Finished(1),
+                Status::Paints(picture) => Invocation::Paint(picture),
+            }),
             None => window::parse(&mut words, shared, first),
         }
     });

@@ -148,7 +148,7 @@ impl ModelArgs {
     }
 }
 
-fn plain(text: &str) -> anyhow::Result<Summarizer> {
+pub(super) fn plain(text: &str) -> anyhow::Result<Summarizer> {
     match text.split_once(':') {
         None if text == "digest" => Ok(Summarizer::Digest),
         Some(("text", summary)) if !summary.trim().is_empty() => {

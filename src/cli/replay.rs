@@ -1,17 +1,16 @@
 //! `plimsoll replay`: what each policy would have done over a recorded session, call by call.
 
 use super::args::{Shared, Word, Words, one_file, unknown_option};
-use super::known::{basis, basis_sentence, window_source};
+use super::curve::CurveArgs;
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{clean, counted, grouped, json, note, percent, plain, print, tokens};
+use super::played::play;
 use super::{Status, Verb};
-use crate::analysis::{Finding, findings};
-use crate::engine::{
-    Budget, Case, Did, Event, Hook, KnobValues, Outcome, Sample, recorded, simulate,
-};
+use crate::analysis::Finding;
+use crate::engine::{Budget, Did, Event, Hook, KnobValues, Sample};
 use crate::exec::Loaded;
+use crate::report::{Played, basis, basis_sentence, window_source};
 use crate::units::Tokens;
-use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -20,13 +19,15 @@ pub(super) const VERB: Verb = Verb {
     name: "replay",
     summary: "Replay policies over every model call of a session, beside what really happened.",
     help: "\
-plimsoll replay FILE [--policy NAME|FILE.toml]... [--set KNOB=VALUE]... [--csv|--json]
+plimsoll replay FILE [--policy NAME|FILE.toml]... [--set KNOB=VALUE]... [--csv|--json] [--curve OUT.png|OUT.svg|OUT.csv]
 
 Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always there.
 
   --policy NAME[@LANE] a preset, or a FILE.toml; again for more lanes; LANE tells two of one preset apart
   --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only
   --csv                one line a lane and call: lane,step,turn,window,metered,tokens,pressure,overflows
+  --curve OUT          the curve as a new file: a picture (.png, .svg) or the lines of --csv (.csv)
+  --theme dark|light   of a .png; light unless told (an .svg follows its reader's own setting)
 
 JSON: format, window, output_reserve, basis, lanes[{policy, lane, knobs{}, output_reserve, samples[{step, turn,
 window, metered, tokens, pressure, overflows}], events[{step, stage, action, cause, before, after, did,
@@ -41,25 +42,18 @@ Steps, turns and messages are numbered from 1; pressure is tokens / (window - ou
 /// Events shown of one lane before the rest is only counted.
 const SHOWN_EVENTS: usize = 12;
 
-/// A lane that was played.
-struct Played {
-    policy: String,
-    lane: String,
-    knobs: KnobValues,
-    output_reserve: Tokens,
-    outcome: Outcome,
-    findings: Vec<Finding>,
-}
-
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let (mut wanted, mut csv) = (LaneArgs::default(), false);
+    let (mut wanted, mut csv, mut curve) = (LaneArgs::default(), false, CurveArgs::default());
     let mut files: Vec<OsString> = Vec::new();
     while let Some(word) = words.next()? {
         match word {
             Word::Operand(file) => files.push(file),
             Word::Option(option) if option == "--csv" => csv = true,
             Word::Option(option) => {
-                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
+                let is_known = shared.take(&option, words)?
+                    || wanted.take(&option, words)?
+                    || curve.take(&option, words)?;
+                if !is_known {
                     return Err(unknown_option(VERB.name, &option));
                 }
             }
@@ -69,6 +63,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         anyhow::bail!("--csv and --json are two forms of the result; choose one");
     }
     let file = one_file(VERB.name, files)?;
+    let curve = curve.checked()?;
     // What was typed is checked before a long file is read.
     let (lanes, none) = (wanted.lanes(&shared)?, lanes::none(&shared)?);
     let loaded = shared.load(&file)?;
@@ -88,38 +83,10 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     } else {
         print(&table(&loaded, reserve, &played))?;
     }
-    Ok(Status::Done)
-}
-
-/// Plays all lanes, `recorded` and `none` first. The latter is measured against the same reserve as the others.
-fn play(case: &Case, mut none: Lane, lanes: Vec<Lane>, reserve: Tokens) -> Vec<Played> {
-    if let Some(knob) = none.policy.knobs.first().map(|k| k.name.clone()) {
-        // A reserve that the policy's own range allows but this one's does not stays at the default.
-        let _ = none.policy.set(&mut none.knobs, &knob, reserve.as_f64());
+    match curve {
+        Some(curve) => curve.write(&loaded, reserve, &played),
+        None => Ok(Status::Done),
     }
-    let really = Played {
-        policy: "recorded".to_owned(),
-        lane: "recorded".to_owned(),
-        knobs: KnobValues::default(),
-        output_reserve: reserve,
-        outcome: recorded(case, reserve, None),
-        findings: Vec::new(),
-    };
-    let all: Vec<Lane> = std::iter::once(none).chain(lanes).collect();
-    let played = all.into_par_iter().map(|lane| {
-        let outcome = simulate(case, &lane.policy, &lane.knobs, None);
-        Played {
-            findings: findings(case, &lane.policy, &lane.knobs, &outcome),
-            outcome,
-            output_reserve: lane.output_reserve(case),
-            policy: lane.policy.name,
-            lane: lane.name,
-            knobs: lane.knobs,
-        }
-    });
-    let mut result = vec![really];
-    result.par_extend(played);
-    result
 }
 
 fn shape(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Value {
@@ -140,7 +107,7 @@ fn lane_shape(lane: &Played) -> Value {
     let outcome = &lane.outcome;
     let peak = outcome.peak();
     json!({
-        "policy": lane.policy,
+        "policy": lane.policy.as_ref().map_or("recorded", |policy| &policy.name),
         "lane": lane.lane,
         "knobs": knobs_shape(&lane.knobs),
         "output_reserve": lane.output_reserve,
@@ -219,7 +186,7 @@ fn sample_shape(sample: &Sample) -> Value {
     })
 }
 
-fn series(played: &[Played]) -> String {
+pub(super) fn series(played: &[Played]) -> String {
     let mut text = "lane,step,turn,window,metered,tokens,pressure,overflows\n".to_owned();
     for lane in played {
         let name = quoted(&clean(&lane.lane));

@@ -130,7 +130,7 @@ fn parse_size(text: &str) -> anyhow::Result<[u32; 2]> {
     }
 }
 
-fn parse_theme(text: &str) -> anyhow::Result<Theme> {
+pub(super) fn parse_theme(text: &str) -> anyhow::Result<Theme> {
     match text {
         "dark" => Ok(Theme::Dark),
         "light" => Ok(Theme::Light),

@@ -4,11 +4,11 @@ use super::Frame;
 use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::runs::Runs;
-use crate::app::safe_text;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
 use crate::engine::WindowSource;
+use crate::safe_text;
 use crate::tokens::{Basis, COUNTERS};
 use egui::{
     Frame as UiFrame, Margin, Panel, Popup, RichText, TextStyle, ThemePreference, Ui, UiBuilder,

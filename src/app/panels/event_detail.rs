@@ -3,11 +3,11 @@
 use super::{PanelInput, small, weak};
 use crate::app::command::Command;
 use crate::app::event_text;
-use crate::app::safe_text;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
 use crate::engine::{Did, Event};
+use crate::safe_text;
 use egui::{Color32, Frame, Grid, Label, Margin, RichText, ScrollArea, TextStyle, Ui};
 
 /// Lines of a log that are shown; the clipboard gets all.

@@ -4,11 +4,11 @@ use super::{PanelInput, padded, small, weak};
 use crate::analysis::FindingKind;
 use crate::app::command::Command;
 use crate::app::runs::LaneRun;
-use crate::app::safe_text;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
 use crate::engine::Halt;
+use crate::safe_text;
 use egui::{Align, Label, Layout, RichText, ScrollArea, Sense, Ui, vec2};
 
 /// Runs of halts listed for each lane; the events hold all.

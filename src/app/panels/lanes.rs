@@ -448,7 +448,7 @@ fn written_hint(ui: &mut Ui, input: &PanelInput<'_>, place: crate::app::lane_row
             "The text is written when the lane is exported; its size is the policy's cap."
                 .to_owned()
         } else {
-            crate::app::safe_text::one_line(&written.text, 400)
+            crate::safe_text::one_line(&written.text, 400)
         };
         ui.label(weak(ui, text));
     }

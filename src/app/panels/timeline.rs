@@ -5,11 +5,11 @@ use crate::app::command::Command;
 use crate::app::knobs::{self, KnobKey};
 use crate::app::plots::timeline::{Axis, LaneLine, TimelineInput, TimelineResponse, timeline};
 use crate::app::runs::LaneRun;
-use crate::app::safe_text;
 use crate::app::state::Area;
 use crate::app::theme::{palette, space};
 use crate::app::wording;
 use crate::engine::{Event, KnobRole};
+use crate::safe_text;
 use crate::units::Tokens;
 use egui::{Align, Layout, Rect, Ui, UiBuilder, vec2};
 

@@ -2,8 +2,8 @@
 
 use super::{Findings, LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
-use crate::cli::known::{basis_sentence, window_source};
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
+use crate::report::{basis_sentence, window_source};
 use crate::session::StepsFrom;
 use crate::units::Tokens;
 use std::fmt::Write as _;

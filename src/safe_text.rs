@@ -1,8 +1,10 @@
-//! Text of a session made safe to show: what is invisible or would reorder the line becomes visible.
+//! Text of files made safe to show: what is invisible or would reorder the line becomes visible.
 //!
-//! Session files hold whatever tools printed: escape sequences, NUL bytes, bidirectional overrides.
+//! Session files hold whatever tools printed: escape sequences, NUL bytes, bidirectional overrides. Window, terminal and
+//! reports show such text through this file only.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Shown with control characters and bidirectional overrides made visible; line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -47,13 +49,33 @@ pub fn head(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
 }
 
-fn is_hidden(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t')) || is_reordering(c)
+/// A text on one line, with everything that a terminal would obey shown as its code.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    for c in text.trim_end().chars() {
+        match c {
+            '\n' | '\r' | '\t' => safe.push(' '),
+            c if is_obeyed(c) => {
+                let _ = write!(safe, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => safe.push(c),
+        }
+    }
+    Cow::Owned(safe)
 }
 
-/// Characters that change the order or the joining of what follows (<https://www.unicode.org/reports/tr9/>).
-fn is_reordering(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+/// Control characters, and characters that break a line or change the order or the joining of what follows
+/// (<https://www.unicode.org/reports/tr9/>).
+pub fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn is_hidden(c: char) -> bool {
+    is_obeyed(c) && !matches!(c, '\n' | '\t')
 }
 
 fn push_visible(out: &mut String, c: char) {
@@ -77,6 +99,15 @@ mod tests {
             "a\\u{202e}b\\e[31mc\\u{0}\n\td"
         );
         assert!(matches!(visible("plain\n\ttext ✓"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn text_of_a_file_cannot_command_the_terminal() {
+        assert_eq!(
+            clean("a\u{1b}[31mred\u{202e}x\ny\n"),
+            "a\\u{1b}[31mred\\u{202e}x y"
+        );
+        assert_eq!(clean("plain é 漢字 👩‍👩‍👧"), "plain é 漢字 👩‍👩‍👧");
     }
 
     #[test]

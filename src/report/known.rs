@@ -1,11 +1,11 @@
-//! How well the counts are known and where the window comes from, as the verbs say it.
+//! How well the counts are known and where the window comes from, in words.
 
-use super::output::percent;
+use super::figure::percent;
 use crate::engine::{Case, WindowSource};
 use crate::tokens::Basis;
 
 /// How the counts are known, as a word.
-pub(super) fn basis(case: &Case) -> &'static str {
+pub fn basis(case: &Case) -> &'static str {
     match case.ledger.basis {
         Basis::Reported => "reported",
         Basis::Exact => "exact",
@@ -15,7 +15,7 @@ pub(super) fn basis(case: &Case) -> &'static str {
 }
 
 /// How the counts are known, for people.
-pub(super) fn basis_sentence(case: &Case) -> String {
+pub fn basis_sentence(case: &Case) -> String {
     let counter = case.ledger.counter.name;
     match case.ledger.basis {
         Basis::Reported => "reported by the provider".to_owned(),
@@ -29,7 +29,7 @@ pub(super) fn basis_sentence(case: &Case) -> String {
 }
 
 /// Where the window comes from.
-pub(super) fn window_source(case: &Case) -> &'static str {
+pub fn window_source(case: &Case) -> &'static str {
     match case.windows.source {
         WindowSource::ByHand => "by hand",
         WindowSource::Recorded => "recorded",

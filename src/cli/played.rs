@@ -1,0 +1,39 @@
+//! Plays the lanes of a command: what really happened first, then no management, then the policies.
+
+use super::lanes::Lane;
+use crate::analysis::findings;
+use crate::engine::{Case, KnobValues, recorded, simulate};
+use crate::report::Played;
+use crate::units::Tokens;
+use rayon::prelude::*;
+
+/// Plays all lanes, `recorded` and `none` first. The latter is measured against the same reserve as the others.
+pub(super) fn play(case: &Case, mut none: Lane, lanes: Vec<Lane>, reserve: Tokens) -> Vec<Played> {
+    if let Some(knob) = none.policy.knobs.first().map(|k| k.name.clone()) {
+        // A reserve that the policy's own range allows but this one's does not stays at the default.
+        let _ = none.policy.set(&mut none.knobs, &knob, reserve.as_f64());
+    }
+    let really = Played {
+        lane: "recorded".to_owned(),
+        policy: None,
+        knobs: KnobValues::default(),
+        output_reserve: reserve,
+        outcome: recorded(case, reserve, None),
+        findings: Vec::new(),
+    };
+    let all: Vec<Lane> = std::iter::once(none).chain(lanes).collect();
+    let played = all.into_par_iter().map(|lane| {
+        let outcome = simulate(case, &lane.policy, &lane.knobs, None);
+        Played {
+            findings: findings(case, &lane.policy, &lane.knobs, &outcome),
+            outcome,
+            output_reserve: lane.output_reserve(case),
+            lane: lane.name,
+            policy: Some(lane.policy),
+            knobs: lane.knobs,
+        }
+    });
+    let mut result = vec![really];
+    result.par_extend(played);
+    result
+}

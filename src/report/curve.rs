@@ -1,0 +1,234 @@
+//! The curve as a drawing: how full the context was at each call, one line a lane, under trigger, usable and window, with
+//! a row of ticks a lane where something was removed.
+
+mod ground;
+
+use super::drawing::{Anchor, Drawing, Ink, Shape};
+use super::thin::thinned;
+use crate::engine::{Did, Event, Sample, WindowPlan};
+use crate::units::{Share, Tokens};
+use ground::Ground;
+
+/// What to draw.
+#[derive(Clone, Debug)]
+pub struct Curve<'a> {
+    /// The lanes, `recorded` first.
+    pub lanes: Vec<CurveLane<'a>>,
+    /// The window of every call.
+    pub windows: &'a WindowPlan,
+    /// Room kept for the answer.
+    pub output_reserve: Tokens,
+    /// Shares of usable at which policies act.
+    pub triggers: Vec<Share>,
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+pub struct CurveLane<'a> {
+    /// What to call it; safe to show.
+    pub name: String,
+    /// What kind of line.
+    pub kind: CurveKind,
+    /// How full it was.
+    pub samples: &'a [Sample],
+    /// What was done.
+    pub events: &'a [Event],
+}
+
+/// What kind of line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CurveKind {
+    /// What really happened.
+    Recorded,
+    /// Without any management.
+    Unmanaged,
+    /// The policy at this position.
+    Policy(usize),
+}
+
+/// Left of the plot: numbers, and names of the rows.
+const LEFT: f32 = 148.0;
+/// Right of it: names of the thresholds.
+const RIGHT: f32 = 120.0;
+/// Between the plot and what stands to the right of it: room for half a cross.
+const ASIDE: f32 = 12.0;
+const TOP: f32 = 16.0;
+const WIDTH: f32 = 960.0;
+const PLOT: f32 = 264.0;
+/// Between the plot and its rows: numbers of calls.
+const AXIS: f32 = 36.0;
+/// Height of a lane's row.
+const ROW: f32 = 20.0;
+/// The key under the rows.
+const KEY: f32 = 34.0;
+/// Size of text.
+const SMALL: f32 = 12.0;
+/// Characters of a lane's name that have room.
+const NAME: usize = 16;
+
+/// Draws it; none where there is no call.
+pub fn draw(curve: &Curve<'_>) -> Option<Drawing> {
+    let ground = Ground::of(curve)?;
+    let mut shapes = Vec::new();
+    ground.axes(&mut shapes);
+    ground.thresholds(curve, &mut shapes);
+    // What really happened lies on top.
+    for lane in curve.lanes.iter().rev() {
+        line(&ground, lane, &mut shapes);
+    }
+    for (idx, lane) in curve.lanes.iter().enumerate() {
+        row(&ground, lane, ground.row(idx), &mut shapes);
+    }
+    let end = ground.row(curve.lanes.len());
+    key(end, &mut shapes);
+    Some(Drawing {
+        width: WIDTH,
+        height: end + KEY - ROW / 2.0,
+        says: says(curve),
+        shapes,
+    })
+}
+
+impl CurveKind {
+    /// The color of its line.
+    pub(super) fn ink(self) -> Ink {
+        match self {
+            Self::Recorded => Ink::Recorded,
+            Self::Unmanaged => Ink::Weak,
+            Self::Policy(nth) => Ink::Lane(nth),
+        }
+    }
+
+    fn dashes(self) -> &'static [f32] {
+        match self {
+            Self::Recorded | Self::Policy(0) => &[],
+            Self::Unmanaged => &[1.5, 3.0],
+            Self::Policy(1) => &[9.0, 3.0],
+            Self::Policy(2) => &[4.0, 2.5],
+            Self::Policy(3) => &[9.0, 3.0, 2.0, 3.0],
+            Self::Policy(_) => &[12.0, 3.0, 2.0, 3.0, 2.0, 3.0],
+        }
+    }
+
+    fn width(self) -> f32 {
+        match self {
+            Self::Recorded => 2.25,
+            _ => 1.75,
+        }
+    }
+}
+
+fn line(ground: &Ground, lane: &CurveLane<'_>, shapes: &mut Vec<Shape>) {
+    let heights = lane
+        .samples
+        .iter()
+        .enumerate()
+        .map(|(step, sample)| [ground.across(step), sample.tokens.as_f64()]);
+    let mut points: Vec<[f32; 2]> = thinned(heights)
+        .into_iter()
+        .map(|[x, tokens]| [LEFT + x as f32, ground.y(tokens)])
+        .collect();
+    if let [only] = points[..] {
+        points.push([WIDTH - RIGHT, only[1]]);
+    }
+    shapes.push(Shape::Line {
+        points,
+        ink: lane.kind.ink(),
+        width: lane.kind.width(),
+        dashes: lane.kind.dashes(),
+    });
+}
+
+/// A lane's row: its line as a sample, its name, a tick where something was removed, a cross where a call did not fit.
+fn row(ground: &Ground, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
+    let ink = lane.kind.ink();
+    shapes.push(Shape::Line {
+        points: vec![[0.0, y], [28.0, y]],
+        ink,
+        width: lane.kind.width(),
+        dashes: lane.kind.dashes(),
+    });
+    shapes.push(text([36.0, y], short(&lane.name), Ink::Text, Anchor::Start));
+    shapes.push(Shape::Strokes {
+        strokes: vec![[[LEFT, y], [WIDTH - RIGHT, y]]],
+        ink: Ink::Hairline,
+        width: 1.0,
+    });
+    let removing = lane.events.iter().filter(|e| e.did == Did::Removed);
+    let ticks = ground.columns(removing.map(|e| e.step), 1.0);
+    let rejected = lane.samples.iter().filter(|s| s.overflows).map(|s| s.step);
+    let crosses = ground.columns(rejected, 8.0);
+    shapes.push(strokes(ticks.iter().map(|x| tick(*x, y)), ink));
+    let crosses = crosses.iter().flat_map(|x| cross(*x, y));
+    shapes.push(strokes(crosses, Ink::Bad));
+    let n = lane.events.iter().filter(|e| e.did == Did::Removed).count();
+    let removals = match n {
+        0 => "nothing removed".to_owned(),
+        1 => "1 removal".to_owned(),
+        n => format!("{} removals", super::figure::grouped(n as u64)),
+    };
+    let at = [WIDTH - RIGHT + ASIDE, y];
+    shapes.push(text(at, removals, Ink::Weak, Anchor::Start));
+}
+
+fn key(end: f32, shapes: &mut Vec<Shape>) {
+    let y = end + 8.0;
+    shapes.push(strokes([tick(LEFT + 3.0, y)].into_iter(), Ink::Weak));
+    let said = "something was removed before this call".to_owned();
+    shapes.push(text([LEFT + 12.0, y], said, Ink::Weak, Anchor::Start));
+    shapes.push(strokes(cross(LEFT + 300.0, y).into_iter(), Ink::Bad));
+    let said = "the call did not fit at first".to_owned();
+    shapes.push(text([LEFT + 310.0, y], said, Ink::Weak, Anchor::Start));
+}
+
+fn tick(x: f32, y: f32) -> [[f32; 2]; 2] {
+    [[x, y - 6.0], [x, y + 6.0]]
+}
+
+fn cross(x: f32, y: f32) -> [[[f32; 2]; 2]; 2] {
+    let r = 3.0;
+    [
+        [[x - r, y - r], [x + r, y + r]],
+        [[x - r, y + r], [x + r, y - r]],
+    ]
+}
+
+fn strokes(strokes: impl Iterator<Item = [[f32; 2]; 2]>, ink: Ink) -> Shape {
+    Shape::Strokes {
+        strokes: strokes.collect(),
+        ink,
+        width: 1.5,
+    }
+}
+
+fn text(at: [f32; 2], text: String, ink: Ink, anchor: Anchor) -> Shape {
+    Shape::Text {
+        at,
+        text,
+        ink,
+        anchor,
+        size: SMALL,
+    }
+}
+
+fn short(name: &str) -> String {
+    if name.chars().count() <= NAME {
+        return name.to_owned();
+    }
+    let start: String = name.chars().take(NAME - 1).collect();
+    format!("{start}…")
+}
+
+/// The picture in words.
+fn says(curve: &Curve<'_>) -> String {
+    let peak = |lane: &CurveLane<'_>| {
+        let most = lane.samples.iter().map(|s| s.tokens).max();
+        format!("{} {}", lane.name, most.unwrap_or_default().short())
+    };
+    let peaks: Vec<_> = curve.lanes.iter().map(peak).collect();
+    format!(
+        "Tokens in the context by model call. Peaks: {}. Window {}.",
+        peaks.join(", "),
+        curve.windows.largest().short()
+    )
+}

@@ -1,0 +1,212 @@
+//! Where things go in the curve: steps across, tokens up, round numbers, thresholds and their labels.
+
+use super::{ASIDE, AXIS, Curve, LEFT, PLOT, RIGHT, ROW, SMALL, TOP, WIDTH, text};
+use crate::report::drawing::{Anchor, Ink, Shape};
+use crate::report::thin::thinned;
+use crate::units::Tokens;
+
+/// How steps and tokens lie on the picture.
+pub(super) struct Ground {
+    n_steps: usize,
+    /// Tokens at the top of the plot.
+    top: f64,
+}
+
+/// A window that is more than so many times the highest sample is out of the picture: it would press the curves flat.
+const FAR: f64 = 2.5;
+/// Labels of thresholds keep this distance.
+const APART: f32 = 15.0;
+
+/// A threshold: its name, its color, and its tokens at a step.
+type Threshold<'a> = (String, Ink, &'static [f32], Box<dyn Fn(usize) -> f64 + 'a>);
+
+impl Ground {
+    /// None where no lane has a sample.
+    pub(super) fn of(curve: &Curve<'_>) -> Option<Self> {
+        let samples = curve.lanes.iter().flat_map(|lane| lane.samples);
+        let highest = samples.map(|s| s.tokens).max()?.as_f64().max(1.0);
+        let n_steps = curve.lanes.iter().map(|lane| lane.samples.len()).max()?;
+        let window = curve.windows.largest().as_f64();
+        let top = if window <= highest * FAR {
+            highest.max(window) * 1.06
+        } else {
+            highest * 1.25
+        };
+        Some(Self { n_steps, top })
+    }
+
+    /// Pixels from the plot's left edge.
+    pub(super) fn across(&self, step: usize) -> f64 {
+        let width = f64::from(WIDTH - LEFT - RIGHT);
+        step as f64 / self.n_steps.saturating_sub(1).max(1) as f64 * width
+    }
+
+    fn x(&self, step: usize) -> f32 {
+        LEFT + self.across(step) as f32
+    }
+
+    pub(super) fn y(&self, tokens: f64) -> f32 {
+        let up = (tokens / self.top).clamp(0.0, 1.0) as f32;
+        TOP + PLOT * (1.0 - up)
+    }
+
+    /// The middle of a lane's row.
+    pub(super) fn row(&self, nth: usize) -> f32 {
+        debug_assert!(self.n_steps > 0, "there is a call");
+        TOP + PLOT + AXIS + ROW * (nth as f32 + 0.5)
+    }
+
+    /// Places of ascending steps, those nearer than `apart` to the one before left out.
+    pub(super) fn columns(&self, steps: impl Iterator<Item = usize>, apart: f32) -> Vec<f32> {
+        let mut all: Vec<f32> = Vec::new();
+        for x in steps.map(|step| self.x(step).round()) {
+            if all.last().is_none_or(|last| x - last >= apart) {
+                all.push(x);
+            }
+        }
+        all
+    }
+
+    /// Grid, numbers of tokens and calls.
+    pub(super) fn axes(&self, shapes: &mut Vec<Shape>) {
+        let mut grid = Vec::new();
+        let numbers = round_numbers(self.top, 5);
+        for tokens in std::iter::once(0.0).chain(numbers.iter().copied()) {
+            let y = self.y(tokens).round() + 0.5;
+            grid.push([[LEFT, y], [WIDTH - RIGHT, y]]);
+            let is_top = numbers.last() == Some(&tokens);
+            let unit = if is_top { " tokens" } else { "" };
+            let said = format!("{}{unit}", Tokens(tokens as u64).short());
+            shapes.push(text([LEFT - 8.0, y], said, Ink::Weak, Anchor::End));
+        }
+        let bottom = TOP + PLOT;
+        for call in round_numbers(self.n_steps as f64, 10) {
+            // Calls are counted from 1.
+            let step = (call as usize).saturating_sub(1);
+            let x = self.x(step);
+            grid.push([[x, bottom], [x, bottom + 4.0]]);
+            let said = super::super::figure::number(step);
+            shapes.push(text([x, bottom + 14.0], said, Ink::Weak, Anchor::Middle));
+        }
+        shapes.push(Shape::Strokes {
+            strokes: grid,
+            ink: Ink::Hairline,
+            width: 1.0,
+        });
+        let at = [WIDTH - RIGHT + ASIDE, bottom + 14.0];
+        shapes.push(text(at, "model call".to_owned(), Ink::Weak, Anchor::Start));
+    }
+
+    /// Window, usable and triggers, following the window where it changes; what lies above the plot is only named.
+    pub(super) fn thresholds(&self, curve: &Curve<'_>, shapes: &mut Vec<Shape>) {
+        let last = self.n_steps - 1;
+        let mut labels = Vec::new();
+        for (name, ink, dashes, level) in all(curve) {
+            let is_above = level(last) > self.top;
+            if (0..self.n_steps).any(|step| level(step) <= self.top) {
+                shapes.push(self.level(ink, dashes, &*level));
+            }
+            let arrow = if is_above { " \u{2191}" } else { "" };
+            let said = format!("{name} {}{arrow}", Tokens(level(last) as u64).short());
+            labels.push((self.y(level(last)), said, ink));
+        }
+        labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut y = TOP - APART;
+        for (at, said, ink) in labels {
+            y = at.max(y + APART);
+            shapes.push(Shape::Text {
+                at: [WIDTH - RIGHT + ASIDE, y],
+                text: said,
+                ink,
+                anchor: Anchor::Start,
+                size: SMALL,
+            });
+        }
+    }
+
+    fn level(&self, ink: Ink, dashes: &'static [f32], level: &dyn Fn(usize) -> f64) -> Shape {
+        let steps = (0..self.n_steps).flat_map(|step| {
+            // Upright where it changes, up as well as down.
+            let before = level(step.saturating_sub(1));
+            [
+                [self.across(step), before],
+                [self.across(step), level(step)],
+            ]
+        });
+        let end = f64::from(WIDTH - LEFT - RIGHT);
+        let mut points = thinned(steps.chain([[end, level(self.n_steps - 1)]]));
+        straighten(&mut points);
+        Shape::Line {
+            points: points
+                .into_iter()
+                .map(|[x, tokens]| [LEFT + x as f32, self.y(tokens).round() + 0.5])
+                .collect(),
+            ink,
+            width: 1.0,
+            dashes,
+        }
+    }
+}
+
+fn all<'a>(curve: &'a Curve<'_>) -> Vec<Threshold<'a>> {
+    let window = |step: usize| curve.windows.at(step).as_f64();
+    let usable = |step: usize| (curve.windows.at(step) - curve.output_reserve).as_f64();
+    let mut all: Vec<Threshold<'a>> = vec![("window".to_owned(), Ink::Bad, &[], Box::new(window))];
+    if curve.output_reserve > Tokens::ZERO {
+        all.push(("usable".to_owned(), Ink::Warn, &[], Box::new(usable)));
+    }
+    for share in &curve.triggers {
+        let level = move |step: usize| usable(step) * share.0;
+        let dashes: &[f32] = &[6.0, 4.0];
+        all.push(("trigger".to_owned(), Ink::Accent, dashes, Box::new(level)));
+    }
+    all
+}
+
+/// Drops points between two others of the same height.
+fn straighten(points: &mut Vec<[f64; 2]>) {
+    let mut kept: Vec<[f64; 2]> = Vec::with_capacity(points.len());
+    for point in points.drain(..) {
+        let is_between = matches!(kept[..], [.., a, b] if a[1] == b[1] && b[1] == point[1]);
+        if is_between {
+            kept.pop();
+        }
+        kept.push(point);
+    }
+    *points = kept;
+}
+
+/// Round numbers above 0 up to `most`, about `n` of them.
+fn round_numbers(most: f64, n: usize) -> Vec<f64> {
+    let rough = (most / n as f64).max(1.0);
+    let unit = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|m| m * unit)
+        .find(|step| *step >= rough)
+        .unwrap_or(unit);
+    let count = (most / step) as usize;
+    (1..=count).map(|i| i as f64 * step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_on_an_axis_are_round_and_few() {
+        assert_eq!(round_numbers(212_000.0, 5), [50e3, 100e3, 150e3, 200e3]);
+        assert_eq!(
+            round_numbers(47.0, 10),
+            [5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0]
+        );
+        assert!(round_numbers(0.0, 10).is_empty());
+    }
+
+    #[test]
+    fn a_level_is_two_points_however_many_calls_it_spans() {
+        let mut points: Vec<_> = (0..100).map(|x| [f64::from(x), 5.0]).collect();
+        straighten(&mut points);
+        assert_eq!(points, [[0.0, 5.0], [99.0, 5.0]]);
+    }
+}

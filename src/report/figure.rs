@@ -1,0 +1,73 @@
+//! How figures are written in reports and on the command line.
+
+use crate::units::{Share, Tokens};
+
+/// A number with its thousands apart.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (idx, digit) in digits.chars().enumerate() {
+        if idx > 0 && (digits.len() - idx).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Tokens with their thousands apart.
+pub fn tokens(tokens: Tokens) -> String {
+    grouped(tokens.0)
+}
+
+/// A share as percent.
+pub fn percent(share: Share) -> String {
+    format!("{:.1} %", share.0 * 100.0)
+}
+
+/// "1 step", "2 steps".
+pub fn counted(n: usize, what: &str) -> String {
+    format!(
+        "{} {what}{}",
+        grouped(n as u64),
+        if n == 1 { "" } else { "s" }
+    )
+}
+
+/// The number of an index, as people count: from 1.
+pub fn number(index: usize) -> String {
+    grouped(index as u64 + 1)
+}
+
+/// A setting or a quantity of an expression: whole numbers grouped, others with up to three places.
+pub fn quantity(value: f64) -> String {
+    if !value.is_finite() {
+        return "never".to_owned();
+    }
+    let sign = if value < 0.0 { "-" } else { "" };
+    let size = value.abs();
+    if size.fract() < 1e-9 {
+        return format!("{sign}{}", grouped(size.round() as u64));
+    }
+    let text = format!("{size:.3}");
+    format!("{sign}{}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_apart() {
+        assert_eq!(
+            [0, 999, 1_000, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "1,234,567"]
+        );
+    }
+
+    #[test]
+    fn a_quantity_is_as_precise_as_it_needs_to_be() {
+        let said = [0.75, 20.0, 40_000.0, -2.5, 0.0004, f64::INFINITY].map(quantity);
+        assert_eq!(said, ["0.75", "20", "40,000", "-2.5", "0", "never"]);
+    }
+}

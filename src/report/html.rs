@@ -1,0 +1,244 @@
+//! A report as one page: no script, no picture or font from elsewhere, every text escaped.
+
+mod lane;
+mod table;
+
+use super::figure::{grouped, number, percent, tokens};
+use super::svg;
+use super::{FindingReport, LaneReport, Report};
+use crate::analysis::{FindingKind, Severity};
+use crate::units::Tokens;
+use std::fmt::Write as _;
+use table::{Cell, table};
+
+/// The page.
+pub fn html(report: &Report) -> String {
+    let mut out = String::new();
+    head(&mut out, report);
+    out.push_str("<main>\n");
+    header(&mut out, report);
+    if let Some(curve) = &report.curve {
+        out.push_str("<section><h2>The context, call by call</h2>\n<figure>");
+        out.push_str(&svg::element(curve));
+        out.push_str("</figure></section>\n");
+    }
+    figures(&mut out, report);
+    findings(&mut out, report);
+    for lane in &report.lanes {
+        lane::section(&mut out, lane);
+    }
+    contents(&mut out, report);
+    footer(&mut out, report);
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+/// Text as it stands in a page: between tags or in a quoted attribute.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // An element of its own would be needed for it; elsewhere it is not allowed.
+            '\0' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn head(out: &mut String, report: &Report) {
+    // Should a text ever be taken for markup, the page may still load and run nothing.
+    let _ = writeln!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Plimsoll report: {}</title>\n<style>\n{}\n{}</style>\n</head>\n<body>",
+        escaped(&report.about.file.to_string()),
+        svg::style(),
+        include_str!("../../assets/report.css")
+    );
+}
+
+fn header(out: &mut String, report: &Report) {
+    let about = &report.about;
+    let _ = writeln!(
+        out,
+        "<header><p class=\"kicker\">Plimsoll report</p>\n<h1>{}</h1>",
+        escaped(&about.file.to_string())
+    );
+    if let Some(title) = &about.title {
+        let _ = writeln!(
+            out,
+            "<p class=\"title\">{}</p>",
+            escaped(&title.to_string())
+        );
+    }
+    let severity = match report.severity {
+        Severity::Ok => "ok",
+        Severity::Warning => "warning",
+        Severity::Bad => "bad",
+    };
+    let verdict: String = report.verdict.iter().map(ToString::to_string).collect();
+    let _ = writeln!(
+        out,
+        "<p class=\"verdict {severity}\">{}</p>\n<dl class=\"facts\">",
+        escaped(&verdict)
+    );
+    for (name, value) in report.facts() {
+        let _ = writeln!(
+            out,
+            "<div><dt>{name}</dt><dd>{}</dd></div>",
+            escaped(&value)
+        );
+    }
+    out.push_str("</dl></header>\n");
+}
+
+/// A lane's name with its color.
+fn lane_name(lane: &LaneReport) -> String {
+    format!(
+        "<i style=\"background:var(--{})\"></i>{}",
+        lane.kind.ink().name(),
+        escaped(&lane.name.to_string())
+    )
+}
+
+fn figures(out: &mut String, report: &Report) {
+    let head = [
+        "lane",
+        "#peak",
+        "#at call",
+        "#of usable",
+        "#removals",
+        "#did not fit",
+        "#tokens sent",
+        "known",
+    ];
+    let row = |lane: &LaneReport| {
+        let figures = &lane.figures;
+        let peak = figures.peak;
+        let dash = || "–".to_owned();
+        let is_over = peak.is_some_and(|p| p.pressure.0 > 1.0);
+        let share = Cell::number(peak.map_or_else(dash, |p| percent(p.pressure)));
+        vec![
+            Cell::html("lane", lane_name(lane)),
+            Cell::number(peak.map_or_else(dash, |p| p.known.mark(p.tokens))),
+            Cell::number(peak.map_or_else(dash, |p| number(p.step))),
+            if is_over { share.bad() } else { share },
+            Cell::number(grouped(figures.compactions as u64)),
+            Cell::number(grouped(figures.overflows as u64)),
+            Cell::number(figures.known.mark(figures.sent)),
+            Cell::text(figures.known.to_string()),
+        ]
+    };
+    out.push_str("<section><h2>Figures</h2>\n");
+    table(out, &head, report.lanes.iter().map(row));
+    let _ = writeln!(
+        out,
+        "<p class=\"note\">{}</p></section>",
+        escaped(&report.figures_note())
+    );
+}
+
+fn findings(out: &mut String, report: &Report) {
+    let all = report.findings();
+    if all.is_empty() {
+        return;
+    }
+    out.push_str("<section><h2>Findings</h2>\n<ul class=\"findings\">\n");
+    for (lane, finding) in all {
+        let name = format!("<span class=\"lane\">{}</span>", lane_name(lane));
+        found(out, &name, finding);
+    }
+    out.push_str("</ul></section>\n");
+}
+
+fn found(out: &mut String, before: &str, finding: &FindingReport) {
+    let is_bad = finding.kind <= FindingKind::InstructionLost;
+    let class = if is_bad { "bad-text" } else { "weak" };
+    let _ = writeln!(
+        out,
+        "<li>{before}<span class=\"{class}\">call {}</span><p>{}</p></li>",
+        number(finding.step),
+        with_code(&finding.text.to_string())
+    );
+}
+
+/// A sentence in which names stand between backticks.
+fn with_code(sentence: &str) -> String {
+    let pieces: Vec<&str> = sentence.split('`').collect();
+    if pieces.len().is_multiple_of(2) {
+        return escaped(sentence);
+    }
+    let pieces = pieces.iter().enumerate();
+    let pieces = pieces.map(|(idx, piece)| match idx % 2 {
+        0 => escaped(piece),
+        _ => format!("<code>{}</code>", escaped(piece)),
+    });
+    pieces.collect()
+}
+
+/// What the session is made of.
+fn contents(out: &mut String, report: &Report) {
+    let about = &report.about;
+    out.push_str("<section><h2>What the session is made of</h2>\n<div class=\"columns\">\n");
+    let all = about.by_kind.iter();
+    let kinds = all.map(|(kind, tokens)| (kind.name().replace('_', " "), *tokens));
+    bars(out, "By kind", about.total, kinds);
+    let all = about.by_tool.iter();
+    let tools = all.map(|(tool, tokens)| (tool.to_string(), *tokens));
+    bars(out, "Heaviest tools", about.total, tools);
+    let all = about.heaviest.iter();
+    let messages = all.map(|item| {
+        let name = format!("{} · {}", number(item.message), item.name);
+        (name, item.tokens)
+    });
+    bars(out, "Heaviest messages", about.total, messages);
+    out.push_str("</div></section>\n");
+}
+
+fn bars(
+    out: &mut String,
+    title: &str,
+    total: Tokens,
+    rows: impl Iterator<Item = (String, Tokens)>,
+) {
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
+        return;
+    }
+    let most = rows.iter().map(|(_, tokens)| *tokens).max();
+    let most = most.unwrap_or(total);
+    let _ = writeln!(out, "<div><h3>{title}</h3>");
+    let rows = rows.into_iter().map(|(name, weight)| {
+        let width = weight.share_of(most).0 * 100.0;
+        vec![
+            Cell::text(name),
+            Cell::number(tokens(weight)),
+            Cell::html("bar", format!("<b style=\"width:{width:.1}%\"></b>")),
+        ]
+    });
+    table(out, &["", "#tokens", ""], rows);
+    out.push_str("</div>\n");
+}
+
+fn footer(out: &mut String, report: &Report) {
+    if !report.warnings.is_empty() {
+        out.push_str("<section><h2>Warnings</h2>\n<ul class=\"warnings\">\n");
+        for warning in &report.warnings {
+            let _ = writeln!(out, "<li>{}</li>", escaped(&warning.to_string()));
+        }
+        out.push_str("</ul></section>\n");
+    }
+    out.push_str("<footer>");
+    for note in report.notes() {
+        let _ = writeln!(out, "<p>{}</p>", escaped(&note));
+    }
+    out.push_str("</footer>\n");
+}

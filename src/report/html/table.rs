@@ -1,0 +1,79 @@
+//! Tables of a page.
+
+use super::escaped;
+use std::fmt::Write as _;
+
+/// One cell: its class and what stands in it, as markup.
+pub(super) struct Cell {
+    class: &'static str,
+    html: String,
+}
+
+impl Cell {
+    /// A text.
+    pub(super) fn text(text: impl AsRef<str>) -> Self {
+        Self::html("", escaped(text.as_ref()))
+    }
+
+    /// A figure.
+    pub(super) fn number(text: impl AsRef<str>) -> Self {
+        Self::html("n", escaped(text.as_ref()))
+    }
+
+    /// A text as it was typed or written.
+    pub(super) fn code(text: impl AsRef<str>) -> Self {
+        Self::html("", format!("<code>{}</code>", escaped(text.as_ref())))
+    }
+
+    /// Markup of our own.
+    pub(super) fn html(class: &'static str, html: String) -> Self {
+        Self { class, html }
+    }
+
+    /// A figure that is worse than it may be.
+    pub(super) fn bad(self) -> Self {
+        Self {
+            class: "n bad-text",
+            ..self
+        }
+    }
+}
+
+/// A table; a heading that begins with `#` stands over figures.
+pub(super) fn table(out: &mut String, head: &[&str], rows: impl Iterator<Item = Vec<Cell>>) {
+    classed(out, "", head, rows.map(|row| ("", row)));
+}
+
+/// The same with a class for the whole and one for each row.
+pub(super) fn classed(
+    out: &mut String,
+    shape: &str,
+    head: &[&str],
+    rows: impl Iterator<Item = (&'static str, Vec<Cell>)>,
+) {
+    let _ = writeln!(out, "<div class=\"wide\"><table class=\"{shape}\">");
+    if head.iter().any(|name| !name.is_empty()) {
+        out.push_str("<tr>");
+        for name in head {
+            let _ = match name.strip_prefix('#') {
+                Some(name) => write!(out, "<th class=\"n\">{name}</th>"),
+                None => write!(out, "<th>{name}</th>"),
+            };
+        }
+        out.push_str("</tr>\n");
+    }
+    for (class, row) in rows {
+        let _ = match class {
+            "" => out.write_str("<tr>"),
+            class => write!(out, "<tr class=\"{class}\">"),
+        };
+        for cell in row {
+            let _ = match cell.class {
+                "" => write!(out, "<td>{}</td>", cell.html),
+                class => write!(out, "<td class=\"{class}\">{}</td>", cell.html),
+            };
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</table></div>\n");
+}

@@ -1,0 +1,285 @@
+//! A report as Markdown that stays whole when it is pasted into an issue.
+//!
+//! The curve is drawn with block characters: a link to a picture beside the file would be broken once pasted, and what
+//! shows issues strips pictures that stand in the text. (`replay --curve` makes a picture to attach.) Texts that are not
+//! ours stand in code spans, where they can neither become markup nor call people.
+
+mod inline;
+mod sketch;
+
+use super::figure::{counted, grouped, number, percent, tokens};
+use super::{EventReport, LaneReport, Removal, Report};
+use inline::{code, prose};
+use std::fmt::Write as _;
+
+/// Events listed of one lane.
+const MOST_EVENTS: usize = 12;
+/// Removals listed of one lane.
+const MOST_REMOVALS: usize = 12;
+/// Messages listed of one removal.
+const MOST_ITEMS: usize = 5;
+
+/// The text.
+pub fn markdown(report: &Report) -> String {
+    let mut out = String::new();
+    let about = &report.about;
+    let _ = writeln!(
+        out,
+        "# Plimsoll report: {}\n",
+        code(&about.file.to_string())
+    );
+    if let Some(title) = &about.title {
+        let _ = writeln!(out, "{}\n", code(&title.to_string()));
+    }
+    let verdict: String = report.verdict.iter().map(ToString::to_string).collect();
+    let _ = writeln!(out, "**Verdict:** {}\n", prose(&verdict));
+    facts(&mut out, report);
+    sketch::sketch(&mut out, report);
+    figures(&mut out, report);
+    findings(&mut out, report);
+    for lane in &report.lanes {
+        section(&mut out, lane);
+    }
+    contents(&mut out, report);
+    warnings(&mut out, report);
+    out.push_str("---\n\n");
+    for note in report.notes() {
+        let _ = writeln!(out, "{}\n", prose(&note));
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+fn facts(out: &mut String, report: &Report) {
+    out.push_str("| | |\n|---|---|\n");
+    for (name, value) in report.facts() {
+        let _ = writeln!(out, "| {name} | {} |", prose(&value));
+    }
+    out.push('\n');
+}
+
+fn figures(out: &mut String, report: &Report) {
+    out.push_str(
+        "## Figures\n\n| lane | peak | at call | of usable | removals | did not fit | tokens sent | known |\n\
+         |---|---:|---:|---:|---:|---:|---:|---|\n",
+    );
+    for lane in &report.lanes {
+        let figures = &lane.figures;
+        let [peak, step, share] = figures.peak.map_or_else(
+            || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
+            |p| [p.known.mark(p.tokens), number(p.step), percent(p.pressure)],
+        );
+        let _ = writeln!(
+            out,
+            "| {} | {peak} | {step} | {share} | {} | {} | {} | {} |",
+            code(&lane.name.to_string()),
+            grouped(figures.compactions as u64),
+            grouped(figures.overflows as u64),
+            figures.known.mark(figures.sent),
+            figures.known
+        );
+    }
+    let _ = writeln!(out, "\n{}\n", prose(&report.figures_note()));
+}
+
+fn findings(out: &mut String, report: &Report) {
+    let all = report.findings();
+    if all.is_empty() {
+        return;
+    }
+    out.push_str("## Findings\n\n");
+    for (lane, finding) in all {
+        let _ = writeln!(
+            out,
+            "- {}, call {}: {}",
+            code(&lane.name.to_string()),
+            number(finding.step),
+            prose(&finding.text.to_string())
+        );
+    }
+    out.push('\n');
+}
+
+fn section(out: &mut String, lane: &LaneReport) {
+    let has_news = !(lane.events.is_empty() && lane.warnings.is_empty());
+    if !has_news && !lane.kind.is_policy() {
+        return;
+    }
+    let about = lane.about();
+    let about = if about.is_empty() {
+        about
+    } else {
+        format!(" ({})", prose(&about))
+    };
+    let _ = writeln!(out, "## {}{about}\n", code(&lane.name.to_string()));
+    for warning in &lane.warnings {
+        let _ = writeln!(out, "- Warning: {}", prose(&warning.to_string()));
+    }
+    if !lane.warnings.is_empty() {
+        out.push('\n');
+    }
+    if let Some(belief) = &lane.belief {
+        let _ = writeln!(
+            out,
+            "**Believed against true.** {}\n",
+            prose(&belief.sentence())
+        );
+    }
+    if let Some(aside) = lane.figures.aside() {
+        let _ = writeln!(out, "{}\n", prose(&aside));
+    }
+    settings(out, lane);
+    events(out, lane);
+    removed(out, lane);
+}
+
+fn settings(out: &mut String, lane: &LaneReport) {
+    if lane.settings.is_empty() {
+        return;
+    }
+    out.push_str("| knob | value | unit | |\n|---|---:|---|---|\n");
+    for setting in &lane.settings {
+        let (value, usual) = (setting.value.to_string(), setting.usual.to_string());
+        let [value, usual] = [prose(&value), prose(&usual)];
+        let (value, usual) = if setting.is_changed {
+            (format!("**{value}**"), format!("changed; preset: {usual}"))
+        } else {
+            (value, String::new())
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {value} | {} | {usual} |",
+            code(&setting.name.to_string()),
+            prose(&setting.unit.to_string())
+        );
+    }
+    out.push('\n');
+}
+
+fn events(out: &mut String, lane: &LaneReport) {
+    if lane.events.is_empty() {
+        return;
+    }
+    out.push_str("Events:\n\n");
+    for event in lane.events.iter().take(MOST_EVENTS) {
+        event_line(out, event);
+    }
+    more(
+        out,
+        lane.events.len() + lane.more_events,
+        MOST_EVENTS,
+        "event",
+    );
+    out.push('\n');
+}
+
+fn event_line(out: &mut String, event: &EventReport) {
+    let _ = write!(
+        out,
+        "- call {}: {} {}, {} → {} tokens",
+        number(event.step),
+        code(&event.stage.to_string()),
+        prose(&event.outcome()),
+        tokens(event.before),
+        tokens(event.after),
+    );
+    let why = event.why.to_string();
+    if !why.is_empty() {
+        let _ = write!(out, ", because {}", code(&why));
+    }
+    out.push('\n');
+    for line in &event.log {
+        let _ = writeln!(out, "  - logged: {}", code(&line.to_string()));
+    }
+}
+
+fn removed(out: &mut String, lane: &LaneReport) {
+    if lane.removed.is_empty() {
+        return;
+    }
+    out.push_str("Gone at the end, by message:\n\n");
+    for removal in lane.removed.iter().take(MOST_REMOVALS) {
+        let _ = write!(out, "- {}", prose(&removal.sentence()));
+        if let Some((text, weight)) = &removal.instead {
+            let (text, weight) = (code(&text.to_string()), tokens(*weight));
+            let _ = write!(out, "; in its place: {text} ({weight} tokens)");
+        }
+        let _ = writeln!(out, "{}", heaviest(removal));
+    }
+    let all = lane.removed.len() + lane.more_removed;
+    more(out, all, MOST_REMOVALS, "removal");
+    out.push('\n');
+}
+
+/// The heaviest of what a removal took.
+fn heaviest(removal: &Removal) -> String {
+    let mut items: Vec<_> = removal.items.iter().collect();
+    items.sort_by_key(|item| std::cmp::Reverse(item.tokens));
+    let named: Vec<String> = items
+        .iter()
+        .take(MOST_ITEMS)
+        .map(|item| {
+            format!(
+                "{} {} ({})",
+                number(item.message),
+                code(&item.name.to_string()),
+                tokens(item.tokens)
+            )
+        })
+        .collect();
+    match removal.messages.saturating_sub(named.len()) {
+        0 => format!(". Messages: {}", named.join(", ")),
+        n => format!(
+            ". Heaviest messages: {} and {} more",
+            named.join(", "),
+            grouped(n as u64)
+        ),
+    }
+}
+
+fn contents(out: &mut String, report: &Report) {
+    let about = &report.about;
+    out.push_str("## What the session is made of\n\n| kind | tokens |\n|---|---:|\n");
+    for (kind, weight) in &about.by_kind {
+        let kind = kind.name().replace('_', " ");
+        let _ = writeln!(out, "| {kind} | {} |", tokens(*weight));
+    }
+    if !about.by_tool.is_empty() {
+        out.push_str("\n| tool | tokens |\n|---|---:|\n");
+    }
+    for (tool, weight) in &about.by_tool {
+        let _ = writeln!(out, "| {} | {} |", code(&tool.to_string()), tokens(*weight));
+    }
+    out.push_str("\n| message | what | tokens |\n|---:|---|---:|\n");
+    for item in &about.heaviest {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} |",
+            number(item.message),
+            code(&item.name.to_string()),
+            tokens(item.tokens)
+        );
+    }
+    out.push('\n');
+}
+
+fn warnings(out: &mut String, report: &Report) {
+    if report.warnings.is_empty() {
+        return;
+    }
+    out.push_str("## Warnings\n\n");
+    let most = MOST_EVENTS;
+    for warning in report.warnings.iter().take(most) {
+        let _ = writeln!(out, "- Warning: {}", prose(&warning.to_string()));
+    }
+    more(out, report.warnings.len(), most, "warning");
+    out.push('\n');
+}
+
+fn more(out: &mut String, all: usize, listed: usize, what: &str) {
+    let n = all.saturating_sub(listed);
+    if n > 0 {
+        let _ = writeln!(out, "- and {}", counted(n, &format!("more {what}")));
+    }
+}

@@ -1,0 +1,97 @@
+//! Foreign text inside a line of Markdown: shown as it is, obeyed nowhere.
+
+/// A text as a code span, which shows what stands in it as it is. Good in tables too.
+pub(super) fn code(text: &str) -> String {
+    if text.trim().is_empty() {
+        return "` `".to_owned();
+    }
+    let fence = "`".repeat(longest_run(text) + 1);
+    // A table ends a cell at a bar even in a code span; one behind a backslash would escape the backslash.
+    let text = text.replace("\\|", "\\ |").replace('|', "\\|");
+    let touches = text.starts_with(['`', ' ']) || text.ends_with(['`', ' ', '\\']);
+    let pad = if touches { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// A sentence: words that mean something in Markdown, or that the site which shows it would link, as code spans. A name
+/// between backticks is one already.
+pub(super) fn prose(text: &str) -> String {
+    let words = text.split(' ').enumerate();
+    let words = words.map(|(idx, word)| {
+        let start = word.len() - word.trim_start_matches(['(', '\u{201c}', '"']).len();
+        // A bracket that was opened within stays within.
+        let opens_within = word[start..].contains('(');
+        let ends = |c: char| ".,;:!?\u{201d}\"".contains(c) || (c == ')' && !opens_within);
+        let end = word.trim_end_matches(ends).len();
+        let (before, rest) = word.split_at(start);
+        let (core, after) = rest.split_at(end.saturating_sub(start));
+        // A first word may begin a list or a heading.
+        let is_lead = idx == 0 && !word.starts_with(|c: char| c.is_alphabetic());
+        let name = core.strip_prefix('`').and_then(|n| n.strip_suffix('`'));
+        let name = name.filter(|name| !name.is_empty() && !name.contains('`'));
+        if core.is_empty() && !is_lead || is_plain(word, is_lead) {
+            word.to_owned()
+        } else if is_lead && name.is_none() {
+            code(word)
+        } else {
+            format!("{before}{}{after}", code(name.unwrap_or(core)))
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The longest run of backticks.
+pub(super) fn longest_run(text: &str) -> usize {
+    let runs = text.split(|c| c != '`');
+    runs.map(str::len).max().unwrap_or(0)
+}
+
+fn is_plain(word: &str, is_lead: bool) -> bool {
+    let is_marked = word.contains(|c: char| r"\`*_{}[]<>#|&@~$^".contains(c));
+    let is_linked = ["://", "www.", ":", "-", "+"]
+        .iter()
+        .enumerate()
+        .any(|(n, mark)| match n {
+            0 => word.contains(mark),
+            1 => word.to_ascii_lowercase().contains(mark),
+            // `mailto:x` is linked; a colon at a word's end is not.
+            2 => word.trim_end_matches(':').contains(mark),
+            _ => word == *mark && is_lead,
+        });
+    let is_number = is_lead && word.ends_with(['.', ')']);
+    !(is_marked || is_linked || is_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_span_holds_backticks_and_bars() {
+        assert_eq!(code("a"), "`a`");
+        assert_eq!(code("a`b``c"), "```a`b``c```");
+        assert_eq!(code("`a"), "`` `a ``");
+        assert_eq!(code("cat x | head"), "`cat x \\| head`");
+        assert_eq!(code("a\\|b"), "`a\\ \\|b`");
+        assert_eq!(code(""), "` `");
+    }
+
+    #[test]
+    fn words_that_would_be_obeyed_or_linked_are_code_and_others_are_not() {
+        assert_eq!(
+            prose("Peaked at 80 % of 200k (161k) at call 34."),
+            "Peaked at 80 % of 200k (161k) at call 34."
+        );
+        assert_eq!(
+            prose("by @bob in #12 see https://x.y <b> *a* [l](x) m: a:b"),
+            "by `@bob` in `#12` see `https://x.y` `<b>` `*a*` `[l](x)` m: `a:b`"
+        );
+        assert_eq!(
+            prose("`cut` runs `cut` (with o200k_base), `a``"),
+            "`cut` runs `cut` (with `o200k_base`), ``` `a`` ```"
+        );
+        assert_eq!(prose("1. item"), "`1.` item");
+        assert_eq!(prose("WWW.X.Y"), "`WWW.X.Y`");
+        assert_eq!(prose("- x"), "`-` x");
+    }
+}

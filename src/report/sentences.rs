@@ -1,0 +1,232 @@
+//! What the page and Markdown both say: facts, figures and deeds in words. Neither escapes anything here.
+
+use super::figure::{counted, grouped, number, percent, quantity, tokens};
+use super::{
+    Belief, CountIs, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue,
+    fate,
+};
+use crate::engine::Did;
+use crate::units::Tokens;
+use std::fmt::{self, Write as _};
+
+impl Report {
+    /// Facts of the session as names and values.
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+        let about = &self.about;
+        let models: Vec<_> = about.models.iter().map(ToString::to_string).collect();
+        let calls = if about.steps_recorded {
+            String::new()
+        } else {
+            ", one an assistant message".to_owned()
+        };
+        let about_size = if about.is_estimate { "≈" } else { "" };
+        vec![
+            ("Format", about.format.to_owned()),
+            (
+                "Messages",
+                format!(
+                    "{} in {}",
+                    grouped(about.messages as u64),
+                    counted(about.turns, "turn")
+                ),
+            ),
+            (
+                "Model calls",
+                format!("{}{calls}", grouped(about.steps as u64)),
+            ),
+            (
+                "Models",
+                if models.is_empty() {
+                    "not recorded".to_owned()
+                } else {
+                    models.join(", ")
+                },
+            ),
+            (
+                "Context window",
+                format!("{} ({})", tokens(about.window), about.window_source),
+            ),
+            ("Output reserve", tokens(about.output_reserve)),
+            (
+                "Full history",
+                format!("{about_size}{} tokens", tokens(about.total)),
+            ),
+            ("Counts", about.basis.clone()),
+        ]
+    }
+
+    /// How the figures are known, in a few sentences.
+    pub(super) fn figures_note(&self) -> String {
+        let about = &self.about;
+        let reported = match about.calls_reported {
+            0 => "The file reports no usage.".to_owned(),
+            n if n == about.steps => {
+                "The provider reported every call of what really happened.".to_owned()
+            }
+            n => format!(
+                "The provider reported {} of {} of what really happened; the rest is our account.",
+                grouped(n as u64),
+                counted(about.steps, "call")
+            ),
+        };
+        let predicted = if self.lanes.iter().any(|lane| lane.figures.has_predicted) {
+            " Summaries have a predicted size: no model wrote them."
+        } else {
+            ""
+        };
+        format!(
+            "{reported} Other lanes are replays: counts are {}; the recorded agent's next actions are held fixed.{predicted}",
+            about.basis
+        )
+    }
+
+    /// What a reader has to know about the report itself.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = vec![format!(
+            "Made by Plimsoll {} offline. Messages, turns and calls are counted from 1.",
+            env!("CARGO_PKG_VERSION")
+        )];
+        if self.is_redacted {
+            notes.push(
+                "Redacted: texts, arguments, paths, titles and names of files, people, servers and private models were never \
+                 put into this report. Roles, kinds, sizes, names of well-known tools and models, and of the bundled policies, \
+                 are."
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+}
+
+impl Figures {
+    /// What else its calls cost.
+    pub(super) fn aside(&self) -> Option<String> {
+        let (requests, sent, received) = self.summaries;
+        let mut all = Vec::new();
+        if requests > 0 {
+            all.push(format!(
+                "{} for summaries: {} tokens sent, {} back",
+                counted(requests, "request"),
+                tokens(sent),
+                tokens(received)
+            ));
+        }
+        if self.rejected > Tokens::ZERO {
+            all.push(format!(
+                "{} tokens in rejected calls",
+                tokens(self.rejected)
+            ));
+        }
+        (!all.is_empty()).then(|| format!("{}.", all.join("; ")))
+    }
+}
+
+impl CountIs {
+    /// Tokens, with a sign before a guess.
+    pub(super) fn mark(self, count: Tokens) -> String {
+        let about = if self == Self::Estimated { "≈" } else { "" };
+        format!("{about}{}", tokens(count))
+    }
+}
+
+impl fmt::Display for CountIs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reported => f.write_str("reported"),
+            Self::Exact => f.write_str("exact"),
+            Self::Calibrated(error) => write!(f, "calibrated ±{}", percent(*error)),
+            Self::Estimated => f.write_str("estimated"),
+        }
+    }
+}
+
+impl CurveKind {
+    /// What really happened has no policy of ours.
+    pub(super) fn is_policy(self) -> bool {
+        matches!(self, Self::Policy(_))
+    }
+}
+
+impl LaneReport {
+    /// What is played, where the lane's name does not say it.
+    pub(super) fn about(&self) -> String {
+        let (name, policy) = (self.name.to_string(), self.policy.to_string());
+        if name.eq_ignore_ascii_case(&policy) {
+            String::new()
+        } else {
+            policy
+        }
+    }
+}
+
+impl Belief {
+    /// What it counted, believed, and what was true.
+    pub(super) fn sentence(&self) -> String {
+        let believed = match self.believed {
+            Some(share) if share.0.is_finite() => {
+                format!(" and believes to be at {} of its own limit", percent(share))
+            }
+            _ => String::new(),
+        };
+        format!(
+            "At call {}, where they are furthest apart, the system counts {} tokens{believed}; truly it is {}, {} of usable.",
+            number(self.step),
+            tokens(self.counted),
+            tokens(self.truly),
+            percent(self.pressure)
+        )
+    }
+}
+
+impl fmt::Display for SettingValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(value) => f.write_str(&quantity(*value)),
+            Self::Choice(choice) => choice.fmt(f),
+        }
+    }
+}
+
+impl EventReport {
+    /// What it did, in a few words.
+    pub(super) fn outcome(&self) -> String {
+        let messages = counted(self.messages, "message");
+        let mut said = match self.did {
+            Did::Removed => format!("{} of {messages}", self.action),
+            Did::Changed => format!("{}, nothing removed", self.action),
+            Did::Nothing => format!("{}: nothing changed", self.action),
+            Did::Told => "said".to_owned(),
+        };
+        if let Some((sent, received)) = self.request {
+            let (sent, received) = (tokens(sent), tokens(received));
+            let _ = write!(said, "; summary: {sent} sent, {received} back");
+        }
+        if self.orphans > 0 {
+            let _ = write!(said, "; {} without partner", grouped(self.orphans as u64));
+        }
+        if self.times > 1 {
+            let _ = write!(
+                said,
+                "; and before the next {}",
+                counted(self.times - 1, "call")
+            );
+        }
+        said
+    }
+}
+
+impl Removal {
+    /// What went, when and by what.
+    pub(super) fn sentence(&self) -> String {
+        let messages = counted(self.messages, "message");
+        let by = match (&self.step, &self.stage) {
+            (Some(step), Some(stage)) => format!("before call {} by {stage}", number(*step)),
+            _ => "by the source's own compaction".to_owned(),
+        };
+        format!(
+            "{messages} {} {by}: {} tokens",
+            fate(self.fate),
+            tokens(self.gone)
+        )
+    }
+}

@@ -1,0 +1,361 @@
+//! Decides how each text of a session or a person goes into a report: as it is, or as what stands for it.
+
+use super::{Plain, Shown, What, Word};
+use crate::analysis::MessageName;
+use crate::engine::{Cause, Policy};
+use crate::presets::{PRESETS, models};
+use crate::report::figure::quantity;
+use crate::report::words::{self, Number, Piece, pieces};
+use std::collections::{HashMap, HashSet};
+
+/// Tools that agents bring along or that everybody names alike. Any other may be a server of somebody's own, whose name
+/// tells for whom one works.
+const TOOLS: &str = "\
+Agent AskUserQuestion Bash BashOutput Edit ExitPlanMode Glob Grep KillShell LS MultiEdit NotebookEdit NotebookRead Read \
+Skill Task TodoRead TodoWrite WebFetch WebSearch Write apply_patch bash cat create_file edit edit_file exec \
+exec_command execute_command fetch find glob grep list_dir list_directory list_files ls patch python read read_file \
+read_many_files replace replace_in_file run_command run_shell_command run_terminal_cmd search search_files shell str_replace \
+str_replace_based_edit_tool str_replace_editor terminal think todo_write update_plan view view_image web_fetch web_search \
+write write_file write_stdin";
+
+/// Puts texts into a report.
+#[derive(Debug)]
+pub(in crate::report) struct Teller {
+    redacts: bool,
+    /// What was numbered so far, so that one thing keeps one number.
+    numbers: HashMap<(What, String), usize>,
+    last: HashMap<What, usize>,
+    /// Names that the bundled presets use.
+    names: HashSet<&'static str>,
+}
+
+impl Teller {
+    /// Shows everything, or nothing that is not ours.
+    pub(in crate::report) fn new(redacts: bool) -> Self {
+        Self {
+            redacts,
+            numbers: HashMap::new(),
+            last: HashMap::new(),
+            names: if redacts {
+                bundled_names()
+            } else {
+                HashSet::new()
+            },
+        }
+    }
+
+    /// Nothing that is not ours is shown.
+    pub(in crate::report) fn redacts(&self) -> bool {
+        self.redacts
+    }
+
+    /// A text of which only the length may be told.
+    pub(in crate::report) fn text(&self, text: &str) -> Shown {
+        self.or(text, || length_of(text))
+    }
+
+    /// The same where the first characters say enough.
+    pub(in crate::report) fn start_of(&self, text: &str, most: usize) -> Shown {
+        let start: String = text.chars().take(most).collect();
+        if self.redacts || start.len() == text.len() {
+            self.text(text)
+        } else {
+            plain(format!("{start}…"))
+        }
+    }
+
+    /// Something that is numbered.
+    pub(in crate::report) fn numbered(&mut self, what: What, text: &str) -> Shown {
+        if !self.redacts {
+            return plain(text);
+        }
+        Shown::of_words(vec![self.nth(what, text)])
+    }
+
+    /// A name that stays if a bundled preset has it too.
+    pub(in crate::report) fn name(&mut self, what: What, text: &str) -> Shown {
+        if !self.redacts {
+            return plain(text);
+        }
+        Shown::of_words(vec![self.name_word(what, text)])
+    }
+
+    /// A tool's name.
+    pub(in crate::report) fn tool(&mut self, tool: &str) -> Shown {
+        if !self.redacts {
+            return plain(tool);
+        }
+        Shown::of_words(vec![self.tool_word(tool)])
+    }
+
+    /// A model's name: of one that the table of windows has, the table's own name.
+    pub(in crate::report) fn model(&mut self, model: &str) -> Shown {
+        if !self.redacts {
+            return plain(model);
+        }
+        let known = public_model(model).map(|known| Word::Known(known, false));
+        let word = known.unwrap_or_else(|| self.nth(What::Model, model));
+        Shown::of_words(vec![word])
+    }
+
+    /// What a person would call a message.
+    pub(in crate::report) fn message(&mut self, name: &MessageName<'_>) -> Shown {
+        if !self.redacts {
+            return plain(name.to_string());
+        }
+        let known = |word| Word::Known(word, false);
+        let in_message = |message: usize| {
+            let number = Word::Number(Number::whole(message as u64 + 1));
+            [known(" message "), number]
+        };
+        let words = match name {
+            MessageName::Said { role, message, .. } => {
+                let mut words = vec![known(role.name())];
+                words.extend(in_message(*message));
+                words
+            }
+            MessageName::Call {
+                tool,
+                subject,
+                message,
+            } => {
+                let mut words = vec![self.tool_word(tool)];
+                if let Some(subject) = subject {
+                    words.push(Word::Mark(' '));
+                    if subject.is_path {
+                        words.push(self.nth(What::Path, &subject.text));
+                    } else {
+                        words.extend(length_of(&subject.text));
+                    }
+                } else {
+                    words.push(known(" in"));
+                    words.extend(in_message(*message));
+                }
+                words
+            }
+        };
+        Shown::of_words(words)
+    }
+
+    /// A sentence of the program's or of a system's own that may quote anything: its numbers and well-known words.
+    pub(in crate::report) fn said(&self, text: &str) -> Shown {
+        self.or(text, || {
+            let words = pieces(text).into_iter().map(|piece| match piece {
+                Piece::Mark(mark) => Word::Mark(mark),
+                Piece::Word(word) => self.word(word),
+            });
+            merged(ungrouped(words.collect()))
+        })
+    }
+
+    /// Why a stage acted: its trigger with the values of its quantities.
+    pub(in crate::report) fn cause(&mut self, cause: &Cause) -> Shown {
+        if !self.redacts {
+            return plain(cause.filled_in(quantity));
+        }
+        // Names of an expression stand between operators, not between spaces; what is no expression is a word.
+        let apart: String = cause
+            .filled_in(quantity)
+            .chars()
+            .flat_map(|c| match c {
+                '/' | '-' => vec![' ', c, ' '],
+                c => vec![c],
+            })
+            .collect();
+        let squeezed = apart.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.said(&squeezed)
+    }
+
+    /// Everything that may be told of a policy: names that no bundled preset has become numbers.
+    pub(in crate::report) fn policy(&mut self, policy: &Policy) -> Shown {
+        self.name(What::Policy, &policy.label)
+    }
+
+    fn or(&self, text: &str, words: impl FnOnce() -> Vec<Word>) -> Shown {
+        if self.redacts {
+            Shown::of_words(words())
+        } else {
+            plain(text)
+        }
+    }
+
+    fn nth(&mut self, what: What, text: &str) -> Word {
+        let last = self.last.entry(what).or_default();
+        let known = self.numbers.entry((what, text.to_owned()));
+        let n = *known.or_insert_with(|| {
+            *last += 1;
+            *last
+        });
+        Word::Nth(what, n)
+    }
+
+    fn name_word(&mut self, what: What, text: &str) -> Word {
+        match self.names.get(text) {
+            Some(known) => Word::Known(known, false),
+            None => self.nth(what, text),
+        }
+    }
+
+    fn tool_word(&mut self, tool: &str) -> Word {
+        match TOOLS.split_ascii_whitespace().find(|known| *known == tool) {
+            Some(known) => Word::Known(known, false),
+            None => self.nth(What::Tool, tool),
+        }
+    }
+
+    /// A word of a free text.
+    fn word(&self, word: &str) -> Word {
+        if let Some(number) = Number::of(word) {
+            return Word::Number(number);
+        }
+        let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
+        let known = words::known(word).map(|known| Word::Known(known, is_capital));
+        known
+            .or_else(|| Some(Word::Known(self.names.get(word)?, false)))
+            .or_else(|| Some(Word::Known(public_model(word)?, false)))
+            .unwrap_or(match word {
+                "-" => Word::Mark('-'),
+                "/" => Word::Mark('/'),
+                _ => Word::Hidden,
+            })
+    }
+}
+
+/// A text as it is.
+fn plain(text: impl Into<Box<str>>) -> Shown {
+    Shown::Text(Plain(text.into()))
+}
+
+/// Hides numbers with nothing but a space between them: the groups of a longer one.
+fn ungrouped(mut words: Vec<Word>) -> Vec<Word> {
+    let is_pair =
+        |words: &[Word]| matches!(words, [Word::Number(_), Word::Mark(' '), Word::Number(_)]);
+    let pairs = words.windows(3).enumerate();
+    let starts: Vec<usize> = pairs
+        .filter(|(_, three)| is_pair(three))
+        .map(|(at, _)| at)
+        .collect();
+    for at in starts {
+        (words[at], words[at + 2]) = (Word::Hidden, Word::Hidden);
+    }
+    words
+}
+
+/// What is hidden, with nothing but marks between, is hidden as one.
+fn merged(all: Vec<Word>) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::with_capacity(all.len());
+    for word in all {
+        let before = words.iter().rposition(|w| !matches!(w, Word::Mark(_)));
+        if let (Word::Hidden, Some(before)) = (word, before)
+            && words[before] == Word::Hidden
+        {
+            words.truncate(before);
+        }
+        words.push(word);
+    }
+    words
+}
+
+/// `text (1,234 characters)`.
+fn length_of(text: &str) -> Vec<Word> {
+    let n = text.chars().count();
+    let unit = if n == 1 {
+        " character)"
+    } else {
+        " characters)"
+    };
+    vec![
+        Word::Known("text (", false),
+        Word::Number(Number::whole(n as u64)),
+        Word::Known(unit, false),
+    ]
+}
+
+/// The name under which the table of windows has a model, if it is that model and not one of somebody's own.
+fn public_model(name: &str) -> Option<&'static str> {
+    let known = models::lookup(name)?.prefix.as_str();
+    let rest = name.strip_prefix(known)?;
+    let is_version = rest.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    is_version.then_some(known)
+}
+
+/// Names of the bundled presets' policies, stages, settings, units and choices, as their files write them.
+fn bundled_names() -> HashSet<&'static str> {
+    let mut names = HashSet::new();
+    for preset in PRESETS {
+        let Ok(policy) = preset.policy() else {
+            continue;
+        };
+        let knobs = policy.knobs.iter();
+        let of_knobs = knobs.flat_map(|k| [&k.name, &k.unit].into_iter().chain(&k.choices));
+        let all = [&policy.name, &policy.label].into_iter().chain(of_knobs);
+        let all = all.chain(policy.stages.iter().map(|stage| &stage.id));
+        let all = all.chain(policy.lets.iter().map(|(name, _)| name));
+        names.extend(all.filter_map(|name| {
+            let at = preset.toml.find(name.as_str())?;
+            preset.toml.get(at..at + name.len())
+        }));
+    }
+    names.extend(["recorded", "none"]);
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> String {
+        Teller::new(true).said(text).to_string()
+    }
+
+    #[test]
+    fn a_line_of_a_log_keeps_its_numbers_and_well_known_words_only() {
+        assert_eq!(
+            said("The conversation history has been compacted from 44979 to 1,200 tokens"),
+            "The conversation history has been compacted from 44,979 to 1,200 tokens"
+        );
+        assert_eq!(
+            said("Removed the messages about Project Nightjar for bob@acme.example: 3 turns"),
+            "Removed the messages about … for …: 3 turns"
+        );
+        assert_eq!(
+            said("writes /tmp/x/call_9.txt (12 bytes)"),
+            "writes … (12 bytes)"
+        );
+    }
+
+    #[test]
+    fn groups_of_digits_are_one_number_that_is_not_told() {
+        assert_eq!(said("4111 1111 1111 1111"), "…");
+        assert_eq!(said("kept 4 of 12"), "kept 4 of 12");
+    }
+
+    #[test]
+    fn one_thing_keeps_one_number() {
+        let mut teller = Teller::new(true);
+        let mut path = |text: &str| teller.numbered(What::Path, text).to_string();
+        assert_eq!(
+            [path("a.rs"), path("b.rs"), path("a.rs")],
+            ["path-1", "path-2", "path-1"]
+        );
+    }
+
+    #[test]
+    fn public_models_keep_their_public_name_and_others_are_numbered() {
+        let mut teller = Teller::new(true);
+        let mut model = |name: &str| teller.model(name).to_string();
+        assert!(model("claude-opus-4-5-20251101").starts_with("claude-opus"));
+        assert_eq!(model("claude-opus-4-5-acme"), "model-1");
+        assert_eq!(model("ft:gpt-4o:acme-corp::abc"), "model-2");
+    }
+
+    #[test]
+    fn names_of_bundled_presets_stay_and_others_are_numbered() {
+        let mut teller = Teller::new(true);
+        assert_eq!(teller.name(What::Lane, "truncate").to_string(), "truncate");
+        assert_eq!(teller.name(What::Lane, "acme").to_string(), "lane-1");
+        assert_eq!(teller.tool("Read").to_string(), "Read");
+        assert_eq!(teller.tool("mcp__acme__deploy").to_string(), "tool-1");
+        assert_eq!(teller.text("secret").to_string(), "text (6 characters)");
+    }
+}

@@ -1,0 +1,234 @@
+//! The words that a redacted report may say, and how a text is taken apart into words and numbers.
+//!
+//! Nothing of a text gets through but words of this list, numbers that cannot be an account or a telephone number, and
+//! punctuation: a list of what may pass cannot forget a kind of secret, as a list of what may not would.
+
+/// Words of our own sentences and of the lines that real systems log, in lower case.
+const WORDS: &str = "\
+a about above act acts added adjacency adjacent after again aggressive aggressively all allowed alone already an and \
+answer anthropic any anything appended are as asked assistant assumed async at attempt attempting auto automatic be \
+because been before began below between block blocks broken budget but by bytes call calls can cannot changed changing \
+characters chars chunk cjk code collapsed comes compact compacted compacting compaction complete completed compress \
+compressing compression conf context conversation could count counts crossed cut daily definitions depends described \
+detected did different dispatched do does done drop dropped dropping due each either emergency empty end ends error even \
+every everything exact exceeded exceeds executed executing existing fail failed failing fails failure falling fallback \
+far few fifth file files first fit fits flush for force forced found freed from full gives goes gone half handles has have \
+held here historical history hook how however if ignored ignores image images in injected input inserted inside \
+instruction instructions into is it its itself keep keeping kept large larger largest last late later leaves left length \
+less level like limit line lines list listed little log longer loop made makes many manual max maximum memory merged \
+message messages micro middle min minimum missing model more most much must near needed never new next no none not \
+nothing now number of off old older oldest omitted on once one only optimizing or other otherwise out output over \
+overflow overflowing overhead own oversized pair pairs partner passes pays peak peaked person's picture pictures points \
+prepended preserved pressure proactive problem prompt protected provider prune pruned pruning raised ran reached read \
+reads really reason reasoning rebuild recent record recorded recoverable recovering recovery reduced refused refusing \
+rejected rejects removal removed removes removing repair repairs repeats replaced replay reply report request requests \
+reserve reset rest restored result results retried retry retrying role room row runs safety same saved saves saving \
+saying says seconds see sent separates session set setting shipped short shortened skipped skipping small smaller so \
+some something spill spilled stage stands start started still stop stopped storage stored strategy success summaries \
+summarization summarize summarized summarizing summary survives synthetic system system's table take taken takes target \
+tell than that the their them then there they this three threshold thresholds time times to together token tokens too \
+tool tool_result tool_use tools trailing trigger trim trimmed truncate truncated truncating truncation turn turns two \
+unless unmatched until up usable usage use used user user's vain validation value wait warning was weight were what when \
+which while window with within without would writes \
+hook_compact hook_log hook_eval hook_exec emergency_compact compact_context fire_count tokens_before tokens_after \
+tokens_reduced memoryflush msgs reason info warning text message file tool_results \
+media document thinking used window input output_reserve step model_window model_output attempt call recorded \
+ends vary varies file's active policy rests such where works weighs need unknown message's \
+chars_left compacted_tokens completion_tokens context_window cut estimate estimate_after few_turns flushes history_messages \
+history_tokens hooks_fired keep_turns last_compact_turn left_out max_chars max_llm_retries max_output max_steps max_tokens \
+max_turns message_threshold message_tokens messages_dropped messages_left_out messages_loaded messages_passed \
+messages_removed messages_restored messages_summarized model_calls num_compactions outputs_cut pressure_after prompt_tokens \
+ratio remaining restore_turns result_chars shown_percent steps stored_messages succeeded summarization_requests \
+thinking_chars token_threshold tool_tokens tried_before turns_left turns_removed context_pressure";
+
+/// What a word of a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// Letters and digits, and what joins them.
+    Word(&'a str),
+    /// Punctuation, or a space.
+    Mark(char),
+}
+
+/// The word of the list that this one is, written as in the list.
+pub(super) fn known(word: &str) -> Option<&'static str> {
+    WORDS
+        .split_ascii_whitespace()
+        .find(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// A text's words and marks in order; other characters stand between words and say nothing.
+pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some(c) = rest.chars().next() {
+        let length = rest
+            .find(|c| !joins(c))
+            .unwrap_or(rest.len())
+            .max(c.len_utf8());
+        let (piece, behind) = rest.split_at(length);
+        rest = behind;
+        if !joins(c) {
+            pieces.extend(mark(c).map(Piece::Mark));
+            continue;
+        }
+        let word = piece.trim_end_matches(TRIMMED);
+        if !word.is_empty() {
+            pieces.push(Piece::Word(word));
+        }
+        pieces.extend(piece[word.len()..].chars().map(Piece::Mark));
+    }
+    pieces
+}
+
+/// Marks that end a sentence or open an answer rather than belong to the word before them.
+const TRIMMED: [char; 6] = ['.', ':', ',', '!', '?', '\''];
+
+/// Whether a character is part of a word: what joins the pieces of a path, an address, a key or a number is, so that
+/// they stand and fall as one.
+fn joins(c: char) -> bool {
+    c.is_alphanumeric() || "_-./:@\\#&$^',!?".contains(c)
+}
+
+/// How a mark is said.
+fn mark(c: char) -> Option<char> {
+    match c {
+        c if c.is_whitespace() => Some(' '),
+        '(' | ')' | '[' | ']' | '{' | '}' | '"' | ';' | '=' | '<' | '>' | '~' | '%' | '*' | '+'
+        | '`' | '\u{201c}' | '\u{201d}' | '\u{2192}' | '\u{2013}' | '\u{2014}' | '\u{2248}'
+        | '\u{b1}' | '\u{b7}' | '\u{2026}' | '\u{2265}' | '\u{2264}' => Some(c),
+        _ => None,
+    }
+}
+
+/// A number as a text wrote it, held as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Number {
+    /// Its digits without the decimal point.
+    digits: u64,
+    /// How many of them stand behind the point.
+    decimals: u8,
+    /// `k`, `M` or `G`; none if 0.
+    unit: u8,
+    is_negative: bool,
+}
+
+/// No count of ours has more digits; account, card and telephone numbers have.
+const MOST_DIGITS: usize = 9;
+
+impl Number {
+    /// A whole number.
+    pub(super) fn whole(n: u64) -> Self {
+        Self {
+            digits: n,
+            decimals: 0,
+            unit: 0,
+            is_negative: false,
+        }
+    }
+
+    /// The number that a word is, if it is one that may be told: `12`, `44,979`, `10.3k`, `-0.75`.
+    pub(super) fn of(word: &str) -> Option<Self> {
+        let (word, is_negative) = match word.strip_prefix('-') {
+            Some(rest) => (rest, true),
+            None => (word, false),
+        };
+        let (word, unit) = match word.as_bytes().last() {
+            Some(unit @ (b'k' | b'M' | b'G')) => (&word[..word.len() - 1], *unit),
+            _ => (word, 0),
+        };
+        let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));
+        let whole = ungrouped(whole)?;
+        let is_number = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
+        let has_point = word.contains('.');
+        let is_padded = whole.len() > 1 && whole.starts_with('0');
+        let is_told = is_number(&whole)
+            && is_number(fraction)
+            && !whole.is_empty()
+            && has_point != fraction.is_empty()
+            && !is_padded
+            && whole.len() + fraction.len() <= MOST_DIGITS;
+        is_told.then_some(())?;
+        Some(Self {
+            digits: format!("{whole}{fraction}").parse().ok()?,
+            decimals: fraction.len() as u8,
+            unit,
+            is_negative,
+        })
+    }
+}
+
+/// A number without the commas between its thousands, if they stand where they should.
+fn ungrouped(digits: &str) -> Option<String> {
+    let mut groups = digits.split(',');
+    let first = groups.next()?;
+    let is_right =
+        groups.all(|group| group.len() == 3) && (first.len() <= 3 || !digits.contains(','));
+    is_right.then(|| digits.replace(',', ""))
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let scale = 10_u64.pow(u32::from(self.decimals));
+        let sign = if self.is_negative { "-" } else { "" };
+        write!(f, "{sign}{}", super::figure::grouped(self.digits / scale))?;
+        if self.decimals > 0 {
+            let width = usize::from(self.decimals);
+            write!(f, ".{:0width$}", self.digits % scale)?;
+        }
+        match self.unit {
+            0 => Ok(()),
+            unit => write!(f, "{}", char::from(unit)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_numbers_and_addresses_keys_and_account_numbers_are_not() {
+        let told = ["12", "44,979", "10.3k", "-0.75", "0", "2.16M", "93"];
+        for text in told {
+            let number = Number::of(text).unwrap();
+            assert_eq!(number.to_string(), text);
+        }
+        let hidden = [
+            "10.0.0.12",
+            "4111111111111111",
+            "007",
+            "555-0100",
+            "1,23",
+            "1e9",
+            "0x1f",
+            "12px",
+            "",
+            ".5",
+            "5.",
+            "2026-11-22",
+        ];
+        for text in hidden {
+            assert_eq!(Number::of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_joins_an_address_or_a_path_keeps_it_one_word() {
+        let words: Vec<_> = pieces("see https://x.example/a?b=1, or me@x.example (C:\\a.rs).")
+            .into_iter()
+            .filter_map(|p| match p {
+                Piece::Word(word) => Some(word),
+                Piece::Mark(_) => None,
+            })
+            .collect();
+        let expected = [
+            "see",
+            "https://x.example/a?b",
+            "1",
+            "or",
+            "me@x.example",
+            "C:\\a.rs",
+        ];
+        assert_eq!(words, expected);
+    }
+}
