@@ -69,6 +69,13 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
+/// What an export of `c.json` is.
+const EXPORT: [&str; 3] = [
+    "c-managed-1.json",
+    "c-managed-1.manifest.json",
+    "c-managed-1.removed.jsonl",
+];
+
 /// Bad input or use: exit 2, one line that begins with our name, nothing on standard output, nothing written.
 fn refused(folder: &Path, args: &[&str]) -> String {
     let before = names_in(folder);
@@ -430,7 +437,11 @@ fn a_compacted_session_weighs_what_was_promised_and_leaves_the_source_alone() {
                 fs::read(here.path().join("c.json")).expect("it is there"),
                 source
             );
-            assert_eq!(names_in(here.path()), ["c-managed-1.json", "c.json"]);
+            let [managed, manifest, removed] = EXPORT;
+            assert_eq!(
+                names_in(here.path()),
+                [managed, manifest, removed, "c.json"]
+            );
         }
     }
 }
@@ -884,7 +895,7 @@ fn an_export_of_a_session_in_an_agents_own_store_goes_to_the_current_folder_unle
     assert_eq!(
         (names_in(&work), names_in(&store)),
         (
-            vec!["c-managed-1.json".to_owned()],
+            EXPORT.map(str::to_owned).to_vec(),
             vec!["c.json".to_owned()]
         )
     );
