@@ -40,7 +40,7 @@ fn job(source: &Path, preset: &str, output: PathBuf) -> ExportJob {
         summarizer: Summarizer::Digest,
         output,
         files: None,
-        edits: Vec::new(),
+        given: Vec::new(),
     }
 }
 

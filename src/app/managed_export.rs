@@ -179,7 +179,7 @@ impl Export {
             format: formats::by_name(draft.format)?,
             output: PathBuf::from(draft.output.trim()),
             files: None,
-            edits: Vec::new(),
+            given: Vec::new(),
         })
     }
 }

@@ -139,7 +139,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         format,
         output,
         files: wanted.files,
-        edits: Vec::new(),
+        given: Vec::new(),
     };
     announce(&job);
     let mut exported = export(&job).map_err(anyhow::Error::msg)?;

@@ -105,7 +105,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         summarizer: wanted.summarizer.unwrap_or(Summarizer::Digest),
         format,
         output: output(wanted.output, &file, format, step)?,
-        edits: Vec::new(),
+        given: Vec::new(),
         files: None,
     };
     let mut exported = export_seen(&job).map_err(anyhow::Error::msg)?;

@@ -96,7 +96,7 @@ mod tests {
             format: formats::by_name("openai_chat").unwrap(),
             output: PathBuf::from("out.json"),
             files: None,
-            edits: Vec::new(),
+            given: Vec::new(),
         };
         let outcome = Outcome {
             idle: Some(reason),

@@ -16,7 +16,9 @@ mod state;
 mod summary;
 
 pub use check::Check;
-pub use export::{ExportJob, Exported, Sidecars, WrittenFile, export, export_seen, files_path};
+pub use export::{
+    ExportJob, Exported, Preview, Sidecars, WrittenFile, export, export_seen, files_path, preview,
+};
 pub use export_path::{default_export_path, default_seen_path};
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,

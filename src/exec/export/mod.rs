@@ -20,7 +20,7 @@ use super::check::{self, Check, Promise};
 use super::idle;
 use super::new_file::{refuse_output, write_file};
 use super::place::{Staged, cannot_create, write_new};
-use super::summary::{Answers, RequestRecord, Summarizer};
+use super::summary::{Answers, LogWriter, RequestRecord, Summarizer};
 use crate::engine::{Case, ExecutedContext, KnobValues, Outcome, Policy, Schedule, Storage, drive};
 use crate::formats::{self, FORMATS, Format, Input};
 use crate::session::{Managed, Session};
@@ -49,8 +49,8 @@ pub struct ExportJob {
     pub format: &'static Format,
     /// Where to; never the source, never over an existing file.
     pub output: PathBuf,
-    /// Summaries that a person wrote over, by the number of their request, from 0.
-    pub edits: Vec<(usize, String)>,
+    /// Answers that [`preview`] got, perhaps written over by a person: the first requests are not asked again.
+    pub given: Vec<RequestRecord>,
     /// Where files go that the policy writes; `<output>.files` beside the output if none.
     pub files: Option<PathBuf>,
 }
@@ -110,7 +110,7 @@ pub fn files_path(managed: &Path) -> PathBuf {
 /// One line that says what to do; then nothing was written.
 pub fn export(job: &ExportJob) -> Result<Exported, String> {
     refuse(&job.output)?;
-    let mut answers = Answers::new(&job.summarizer, &job.edits);
+    let mut answers = Answers::new(&job.summarizer, &job.given);
     let ran = run(job, &mut answers)?;
     if ran.outcome.compactions == 0 {
         return match answers.failures.pop() {
@@ -162,7 +162,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
 /// One line that says what to do; then nothing was written.
 pub fn export_seen(job: &ExportJob) -> Result<Exported, String> {
     refuse_output(&job.output)?;
-    let mut answers = Answers::new(&job.summarizer, &job.edits);
+    let mut answers = Answers::new(&job.summarizer, &job.given);
     let outcome = played(job, Storage::AsSet, &mut answers);
     if let Some(reason) = answers.broken.take().or(answers.failures.pop()) {
         return Err(format!("nothing was written: {reason}"));
@@ -174,6 +174,49 @@ pub fn export_seen(job: &ExportJob) -> Result<Exported, String> {
     Ok(Exported {
         requests: answers.records,
         ..made.exported(job, checks)
+    })
+}
+
+/// What an export would come to, its summaries written for real.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// True tokens of the context before.
+    pub before: Tokens,
+    /// True tokens after.
+    pub after: Tokens,
+    /// The policy acts.
+    pub changes: bool,
+    /// Every request with its answer.
+    pub requests: Vec<RequestRecord>,
+    /// What the person should know.
+    pub notes: Vec<String>,
+    /// The log of what was asked of a model.
+    pub log: Option<PathBuf>,
+}
+
+/// Runs the policy with its requests answered for real and writes nothing but the log of a model's answers.
+///
+/// # Errors
+/// One line that says what to do.
+pub fn preview(job: &ExportJob) -> Result<Preview, String> {
+    let mut answers = Answers::new(&job.summarizer, &job.given);
+    let outcome = played(job, Storage::AsSet, &mut answers);
+    if let Some(why) = answers.broken.take() {
+        return Err(why);
+    }
+    let mut notes = std::mem::take(&mut answers.notes);
+    notes.extend(outcome.warnings.iter().cloned());
+    let log = answers.log().map(LogWriter::outcome);
+    let (log, trouble) = log.unwrap_or_default();
+    notes.extend(trouble);
+    let log = log.map(Path::to_owned);
+    Ok(Preview {
+        before: notes::before(job, &outcome),
+        after: outcome.context.tokens(),
+        changes: outcome.compactions > 0,
+        requests: std::mem::take(&mut answers.records),
+        notes,
+        log,
     })
 }
 

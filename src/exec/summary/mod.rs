@@ -51,17 +51,36 @@ pub struct RequestRecord {
     pub millis: Option<u64>,
     /// Why nothing came of it.
     pub failed: Option<String>,
+    /// The answer is another than was given: a person wrote it over.
+    pub is_edited: bool,
     /// The answer.
     #[serde(skip)]
     pub text: Option<Arc<str>>,
+}
+
+impl RequestRecord {
+    /// The same answer to the same request once more.
+    fn again(&self, case: &Case, request: &Request) -> Result<Reply, Failed> {
+        if (self.step, self.stage.as_str()) != (request.step + 1, request.stage.as_str()) {
+            return Err(Failed::fatal(
+                "with these summaries the run goes another way; ask for them again",
+            ));
+        }
+        match (&self.text, &self.failed) {
+            (Some(text), _) if self.is_edited => pasted(case, request, text),
+            (Some(text), _) => Ok(Reply::Summary(Arc::clone(text))),
+            (None, Some(why)) => Err(Failed::answer(why.clone())),
+            (None, None) => Ok(Reply::Called),
+        }
+    }
 }
 
 /// Meets a run's requests.
 pub(super) struct Answers<'a> {
     summarizer: &'a Summarizer,
     voice: Option<Voice<'a>>,
-    /// Answers that a person wrote over, by the number of the request.
-    edits: &'a [(usize, String)],
+    /// Answers that an earlier look at the same run got, perhaps written over by a person.
+    given: &'a [RequestRecord],
     /// Why requests failed, for the person.
     pub(super) failures: Vec<String>,
     /// Why nothing can come of the run any more.
@@ -73,12 +92,12 @@ pub(super) struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// Answers by a summarizer, but for those that a person wrote over.
-    pub(super) fn new(summarizer: &'a Summarizer, edits: &'a [(usize, String)]) -> Self {
+    /// Answers by a summarizer, but for what was answered before.
+    pub(super) fn new(summarizer: &'a Summarizer, given: &'a [RequestRecord]) -> Self {
         Self {
             summarizer,
             voice: Voice::of(summarizer),
-            edits,
+            given,
             failures: Vec::new(),
             broken: None,
             notes: Vec::new(),
@@ -99,9 +118,8 @@ impl<'a> Answers<'a> {
     }
 
     fn said(&mut self, case: &Case, request: &Request) -> Result<Reply, Failed> {
-        let number = self.records.len();
-        if let Some((_, text)) = self.edits.iter().find(|(edited, _)| *edited == number) {
-            return pasted(case, request, text);
+        if let Some(given) = self.given.get(self.records.len()) {
+            return given.again(case, request);
         }
         match (self.summarizer, &mut self.voice) {
             (Summarizer::Text(text), _) => pasted(case, request, text),
@@ -118,6 +136,28 @@ impl<'a> Answers<'a> {
                 })
             }
             _ => Ok(Reply::Summary(Arc::from(digest(case, request)))),
+        }
+    }
+
+    fn record(&mut self, request: &Request, answer: &Result<Reply, Failed>) -> RequestRecord {
+        let spent = self.voice.as_mut().map(Voice::take_spent);
+        let spent = spent.unwrap_or_default();
+        RequestRecord {
+            step: request.step + 1,
+            stage: request.stage.clone(),
+            by: self.by(),
+            input: request.input,
+            max_tokens: request.max_tokens,
+            questions: spent.questions,
+            sent: spent.sent,
+            received: spent.received,
+            millis: spent.millis,
+            failed: answer.as_ref().err().map(|failed| failed.why.clone()),
+            is_edited: false,
+            text: match answer {
+                Ok(Reply::Summary(text)) => Some(Arc::clone(text)),
+                _ => None,
+            },
         }
     }
 
@@ -153,28 +193,13 @@ impl Answer for Answers<'_> {
         if let Some(why) = &self.broken {
             return Reply::Failed(why.clone());
         }
+        let given = self.given.get(self.records.len());
         let answer = self.said(case, request);
-        let spent = self
-            .voice
-            .as_mut()
-            .map(Voice::take_spent)
-            .unwrap_or_default();
-        self.records.push(RequestRecord {
-            step: request.step + 1,
-            stage: request.stage.clone(),
-            by: self.by(),
-            input: request.input,
-            max_tokens: request.max_tokens,
-            questions: spent.questions,
-            sent: spent.sent,
-            received: spent.received,
-            millis: spent.millis,
-            failed: answer.as_ref().err().map(|failed| failed.why.clone()),
-            text: match &answer {
-                Ok(Reply::Summary(text)) => Some(Arc::clone(text)),
-                _ => None,
-            },
-        });
+        let record = match given {
+            Some(given) => given.clone(),
+            None => self.record(request, &answer),
+        };
+        self.records.push(record);
         match answer {
             Ok(reply) => reply,
             Err(failed) => {

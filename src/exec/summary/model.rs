@@ -85,6 +85,14 @@ impl Failed {
         }
     }
 
+    /// No answer can be had any more.
+    pub(super) fn fatal(why: impl Into<String>) -> Self {
+        Self {
+            breaks_the_run: true,
+            ..Self::answer(why)
+        }
+    }
+
     /// What was asked does not fit.
     pub(super) fn too_long(why: impl Into<String>) -> Self {
         Self {
@@ -214,13 +222,10 @@ impl<'a> Voice<'a> {
                         exchange.clone()
                     }
                     None => {
-                        return Err(Failed {
-                            breaks_the_run: true,
-                            ..Failed::answer(format!(
-                                "the log holds no answer to request {}: it belongs to another session, policy or setting",
-                                *next + 1
-                            ))
-                        });
+                        return Err(Failed::fatal(format!(
+                            "the log holds no answer to request {}: it belongs to another session, policy or setting",
+                            *next + 1
+                        )));
                     }
                 }
             }

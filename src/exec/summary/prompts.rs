@@ -110,10 +110,7 @@ fn ask_in_our_words(case: &Case, request: &Request, voice: &mut Voice<'_>) -> As
             request.prompt
         );
         return Asked {
-            answer: Err(Failed {
-                breaks_the_run: true,
-                ..Failed::answer(why)
-            }),
+            answer: Err(Failed::fatal(why)),
             note: None,
         };
     };
