@@ -430,7 +430,7 @@ fn export(session: &Session, entries: Vec<ManagedEntry>) -> (String, Session) {
         session,
         &Managed {
             entries,
-            calibration: None,
+            ..Managed::default()
         },
     )
     .expect("it is a session of this format");

@@ -25,10 +25,10 @@ fn session(text: &[u8]) -> Session {
 
 fn all_kept(session: &Session) -> Managed {
     Managed {
-        calibration: None,
         entries: (0..session.messages.len())
             .map(|message| ManagedEntry::Kept { message })
             .collect(),
+        ..Managed::default()
     }
 }
 
@@ -616,8 +616,8 @@ fn a_logged_answer_is_the_last_message_once() {
     assert_eq!(session.peak_recorded(), Some(Tokens(7)));
     // Anything changed: the answer moves into the list.
     let managed = Managed {
-        calibration: None,
         entries: vec![ManagedEntry::Kept { message: 1 }],
+        ..Managed::default()
     };
     assert_eq!(
         export(&session, "openai_chat", &managed),
@@ -638,8 +638,8 @@ fn json_lines_hold_a_conversation_or_a_message_each() {
     let line = "{\"messages\":[{\"role\":\"user\",\"content\":\"b\"},{\"role\":\"assistant\",\"content\":\"c\"}]}\n";
     assert_eq!(export(second, "openai_chat", &all_kept(second)), line);
     let kept_last = Managed {
-        calibration: None,
         entries: vec![ManagedEntry::Kept { message: 1 }],
+        ..Managed::default()
     };
     assert_eq!(
         export(second, "openai_chat", &kept_last),
@@ -1051,8 +1051,8 @@ fn messages_of_unknown_roles_go_when_anything_changes() {
     let source = session(list.as_bytes());
     assert_eq!(export(&source, "openai_chat", &all_kept(&source)), list);
     let without_last = Managed {
-        calibration: None,
         entries: vec![ManagedEntry::Kept { message: 0 }],
+        ..Managed::default()
     };
     assert_eq!(
         export(&source, "openai_chat", &without_last),

@@ -5,9 +5,12 @@ use super::lanes::{self, LaneArgs};
 use super::model::ModelArgs;
 use super::output::{clean, counted, json, note, print, tokens};
 use super::replay::knobs_shape;
-use super::{Status, Verb};
+use super::{Status, Verb, resume};
 use crate::engine::Schedule;
-use crate::exec::{ExportJob, Exported, Loaded, Summarizer, default_export_path, export, sending};
+use crate::exec::{
+    ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
+    export_resumable, sending,
+};
 use crate::formats::{self, FORMATS, Format};
 use anyhow::bail;
 use serde_json::{Value, json};
@@ -46,11 +49,14 @@ plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
   --replay-log LOG     the same run again from its log, without a model
   --files FOLDER       where files go that the policy writes; OUT.files beside the output unless told
   -o, --output OUT     where to, a new file; <name>-managed-N beside the source unless told
+  --resumable          instead, as a new session into the store of the program that recorded it (Claude Code,
+                       Codex), and the command that resumes it; the recorded session stays as it is
 
 The source is never written and nothing is overwritten. What was written is read again and checked; exit 1 if a check
 fails. If the policy does not act nothing is written, and it is said why.
 
-JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, detail}], notes[], policy, knobs{}, schedule, format.
+JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, detail}], notes[], policy, knobs{}, schedule, format,
+resume{id, command, path}|null.
 ",
     run,
 };
@@ -66,6 +72,7 @@ struct Wanted {
     model: ModelArgs,
     output: Option<PathBuf>,
     files: Option<PathBuf>,
+    resumable: bool,
 }
 
 impl Wanted {
@@ -73,6 +80,7 @@ impl Wanted {
         match option {
             "--schedule" => self.replay = is_replay(&words.value(option)?)?,
             "--force" => self.force = true,
+            "--resumable" => self.resumable = true,
             "--at" => self.at = Some(ordinal(option, &words.value(option)?)?),
             "--format" => self.format = Some(format(&words.value(option)?)?),
             "--files" => self.files = Some(output(option, words.raw_value(option)?)?),
@@ -108,7 +116,10 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     }
     let file = one_file(VERB.name, files)?;
     let (lane, schedule) = (wanted.lanes.one(VERB.name, &shared)?, wanted.schedule()?);
-    if file == "-" && wanted.output.is_none() {
+    if wanted.resumable && wanted.output.is_some() {
+        bail!("--resumable writes into the program's own store: leave out -o, or --resumable");
+    }
+    if file == "-" && wanted.output.is_none() && !wanted.resumable {
         bail!("compact of standard input needs -o OUT");
     }
     let loaded = shared.load(&file)?;
@@ -121,6 +132,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let (format, format_note) = output_format(&loaded, wanted.format);
     let output = match wanted.output {
         Some(output) => output,
+        None if wanted.resumable => PathBuf::new(),
         None => default_export_path(Path::new(&file), format).ok_or_else(|| {
             anyhow::anyhow!(
                 "the current folder is an agent's own session store; say where to write with -o OUT"
@@ -142,14 +154,19 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         given: Vec::new(),
     };
     announce(&job);
-    let mut exported = export(&job).map_err(anyhow::Error::msg)?;
+    let written = if wanted.resumable {
+        export_resumable(&job)
+    } else {
+        export(&job).map(|exported| (exported, None))
+    };
+    let (mut exported, resumed) = written.map_err(anyhow::Error::msg)?;
     exported
         .notes
         .extend(format_note.filter(|_| exported.changed));
     if shared.json {
-        json(&shape(&job, &exported))?;
+        json(&shape(&job, &exported, resumed.as_ref()))?;
     } else {
-        print(&text(&exported))?;
+        print(&(text(&exported) + &resume::text(resumed.as_ref())))?;
     }
     let has_failed = exported.checks.iter().any(|c| !c.ok);
     Ok(if has_failed {
@@ -256,7 +273,7 @@ pub(super) fn output(option: &str, path: OsString) -> anyhow::Result<PathBuf> {
     Ok(PathBuf::from(path))
 }
 
-fn shape(job: &ExportJob, exported: &Exported) -> Value {
+fn shape(job: &ExportJob, exported: &Exported, resumed: Option<&Resumed>) -> Value {
     json!({
         "before": exported.before,
         "after": exported.after,
@@ -274,6 +291,7 @@ fn shape(job: &ExportJob, exported: &Exported) -> Value {
         "knobs": knobs_shape(&job.knobs),
         "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
         "format": job.format.name,
+        "resume": resume::shape(resumed),
     })
 }
 

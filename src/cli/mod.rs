@@ -16,6 +16,7 @@ mod presets;
 mod replay;
 mod report;
 mod restore;
+mod resume;
 mod saw;
 mod state;
 mod window;

@@ -52,6 +52,7 @@ impl ExecutedContext {
         Managed {
             entries: entries.collect(),
             calibration: None,
+            tokens: Some(self.0.tokens()),
         }
     }
 }

@@ -11,6 +11,7 @@ mod picture;
 mod place;
 mod policy_file;
 mod restore;
+mod resumable;
 mod sending;
 mod state;
 mod summary;
@@ -27,6 +28,7 @@ pub use new_file::{refuse_output, write_file};
 pub use picture::{picture_place, write_picture};
 pub use policy_file::{load_configuration, load_policy, save_policy};
 pub use restore::{Restored, restore};
+pub use resumable::{Resumed, export_resumable};
 pub use sending::{Sending, sending};
 pub use state::State;
 pub use summary::{

@@ -13,13 +13,15 @@ mod message_list;
 mod openai_chat;
 mod payload;
 mod probe;
+mod resume;
 mod time;
 
 pub use payload::media_bytes;
 pub use probe::Probe;
+pub use resume::{Adopt, Birth, Resumable, Resume};
 
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Managed, Session};
+use crate::session::{Managed, Session, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -37,6 +39,10 @@ pub struct Format {
     pub parse: fn(&Input, &Progress) -> Result<Parsed, Unread>,
     /// Writes a managed conversation, where the format can be written.
     pub export: Option<Export>,
+    /// Where in a record that a message was read from the text stands that a copy keeps: all of it, unless told.
+    pub kept: Option<fn(&[u8]) -> Span>,
+    /// How a program carries on with such a file, where one does.
+    pub resume: Option<Resume>,
 }
 
 /// Writes a managed conversation.

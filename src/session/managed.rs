@@ -3,6 +3,7 @@
 //! Only [`crate::engine`] makes one, from a context in which nothing is predicted; [`crate::formats`] writes it.
 
 use super::Role;
+use crate::units::Tokens;
 
 /// How the true tokens of a session were told from counted ones. A managed copy carries it where its format can, for
 /// the usage that it was fitted to belongs to contexts that the copy no longer holds.
@@ -23,6 +24,8 @@ pub struct Calibration {
 pub struct Managed {
     /// How its weight was told, where usage was reported.
     pub calibration: Option<Calibration>,
+    /// What it weighs, for a format that writes down the size of a context.
+    pub tokens: Option<Tokens>,
     /// One entry a message as the model would see it.
     pub entries: Vec<ManagedEntry>,
 }

@@ -19,6 +19,7 @@ pub use message::{Message, Role, Span, kind_of};
 pub use part::{Body, Kind, MediaKind, Part};
 
 use crate::units::{Millis, Tokens};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -137,6 +138,18 @@ impl Session {
             self.steps[step - 1].context_end
         };
         start..self.steps[step].context_end
+    }
+
+    /// What the model really saw of the messages before the index `end`: what the last compaction there left, and the
+    /// history since.
+    pub fn real_context(&self, end: usize) -> Vec<usize> {
+        let mut compactions = self.compactions.iter().rev();
+        let last = compactions.find(|c| c.before_message <= end);
+        let (kept, start) = last.map_or((&[][..], 0), |c| (&c.kept[..], c.before_message));
+        let is_kept: HashSet<usize> = kept.iter().copied().collect();
+        let since = (start..end.min(self.messages.len()))
+            .filter(|idx| self.messages[*idx].in_history && !is_kept.contains(idx));
+        kept.iter().copied().chain(since).collect()
     }
 
     /// Largest context that the provider reported for one call.

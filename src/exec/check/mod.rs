@@ -27,8 +27,8 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check that holds.
-    pub(super) fn passed(name: &'static str, figures: impl Into<String>) -> Self {
+    /// A check that holds, with its figures.
+    pub fn passed(name: &'static str, figures: impl Into<String>) -> Self {
         Self {
             name,
             ok: true,
@@ -117,20 +117,15 @@ fn read_back(promise: &Promise<'_>, bytes: Vec<u8>) -> Result<(Session, ImportRe
 
 /// Messages of the last real context: all that was said since the last compaction, and what that left.
 fn context_messages(session: &Session) -> Vec<usize> {
-    let (kept, start) = match session.compactions.last() {
-        Some(last) => (&last.kept[..], last.before_message),
-        None => (&[][..], 0),
-    };
-    let is_kept: HashSet<usize> = kept.iter().copied().collect();
-    let since = (start..session.messages.len())
-        .filter(|idx| session.messages[*idx].in_history && !is_kept.contains(idx));
-    kept.iter().copied().chain(since).collect()
+    session.real_context(session.messages.len())
 }
 
 /// No two messages and no two calls share an id, except where they do in the source.
 fn unique_ids(promise: &Promise<'_>, read: &Session) -> Check {
-    let known: HashSet<String> = repeated_ids(&promise.case.session).into_iter().collect();
-    let repeated: Vec<String> = repeated_ids(read)
+    let source = &promise.case.session;
+    let all: Vec<usize> = (0..source.messages.len()).collect();
+    let known: HashSet<String> = repeated_ids(source, &all).into_iter().collect();
+    let repeated: Vec<String> = repeated_ids(read, &context_messages(read))
         .into_iter()
         .filter(|id| !known.contains(id))
         .collect();
@@ -145,13 +140,13 @@ fn unique_ids(promise: &Promise<'_>, read: &Session) -> Check {
     }
 }
 
-fn repeated_ids(session: &Session) -> Vec<String> {
-    let messages = session
-        .messages
-        .iter()
+fn repeated_ids(session: &Session, messages: &[usize]) -> Vec<String> {
+    let of_messages = messages.iter().map(|idx| &session.messages[*idx]);
+    let parts = of_messages.clone().flat_map(|m| session.parts_of(m));
+    let messages = of_messages
         .filter_map(|m| m.id.as_deref())
         .map(|id| format!("message {id}"));
-    let calls = session.parts.iter().filter_map(|p| match &p.body {
+    let calls = parts.filter_map(|p| match &p.body {
         Body::ToolCall { call, .. } => Some(format!("call {call}")),
         _ => None,
     });

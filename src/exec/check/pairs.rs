@@ -2,7 +2,7 @@
 
 use super::{Check, Promise, context_messages};
 use crate::session::{Body, Message, Part, Role, Session};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// What a provider refuses about a call or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,8 @@ type Found<'a> = (usize, Fault, &'a str);
 
 /// Every result stands right behind its call, except where the source has it otherwise in the same format.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
-    let found = faults(read, &context_messages(read));
+    let context = context_messages(read);
+    let found = faults(read, &context);
     let new = if promise.is_same_format() {
         let source = &promise.case.session;
         let all: Vec<usize> = (0..source.messages.len()).collect();
@@ -52,8 +53,10 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         );
         return Check::failed("pairs", why);
     }
-    let is_call = |part: &&Part| matches!(part.body, Body::ToolCall { .. });
-    let calls = read.parts.iter().filter(is_call).count();
+    let parts = context
+        .iter()
+        .map(|idx| read.parts_of(&read.messages[*idx]));
+    let calls: usize = parts.map(|parts| calls_of(parts).count()).sum();
     Check::passed(
         "pairs",
         if found.is_empty() {
@@ -121,24 +124,44 @@ fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<Found<'a>> {
     let left = results.filter(is_left).map(|(at, (_, call))| (at, call));
     let mut found = matched(missed, left.collect());
     found.sort_by_key(|(at, ..)| *at);
+    // The provider of Codex takes a result wherever it stands behind its call.
+    let is_free = session.source.format == "codex_rollout";
     found
         .into_iter()
+        .filter(|(_, fault, _)| !(is_free && *fault == Fault::Apart))
         .map(|(at, fault, call)| (order[at], fault, call))
         .collect()
 }
 
 /// Calls that found no result in its place, and results that no call found: a result after its call stands apart.
-fn matched<'a>(missed: Vec<(usize, &'a str)>, mut left: Vec<(usize, &'a str)>) -> Vec<Found<'a>> {
+fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Vec<Found<'a>> {
+    // Where the results of each call stand, in order.
+    let mut places: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    for (at, call) in &left {
+        places.entry(*call).or_default().push_back(*at);
+    }
     let mut found = Vec::with_capacity(missed.len());
     for (at, call) in missed {
-        let later = left
-            .iter()
-            .position(|(to, other)| *to > at && *other == call);
-        let fault = later.map_or(Fault::Unanswered, |_| Fault::Apart);
-        later.map(|idx| left.remove(idx));
-        found.push((at, fault, call));
+        let places = places.get_mut(call);
+        let later = places.and_then(|places| {
+            let first = places.partition_point(|place| *place <= at);
+            places.remove(first)
+        });
+        found.push((at, later.map_or(Fault::Unanswered, |_| Fault::Apart), call));
     }
-    found.extend(left.into_iter().map(|(at, call)| (at, Fault::Orphan, call)));
+    for (at, call) in left {
+        let is_left = places.get_mut(call).is_some_and(|places| {
+            let idx = places.partition_point(|place| *place < at);
+            let is_left = places.get(idx) == Some(&at);
+            if is_left {
+                places.remove(idx);
+            }
+            is_left
+        });
+        if is_left {
+            found.push((at, Fault::Orphan, call));
+        }
+    }
     found
 }
 

@@ -1,6 +1,6 @@
 //! Who speaks, and that nobody says nothing.
 
-use super::{Check, Promise};
+use super::{Check, Promise, context_messages};
 use crate::formats::ImportReport;
 use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Part, Role, Session};
 use std::ops::Range;
@@ -15,29 +15,26 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
             format!("a message has the role `{role}`, which no provider takes"),
         );
     }
-    let first = first_speaker(read);
-    if first != Some(Role::User) && first_speaker(source) == Some(Role::User) {
+    let context = context_messages(read);
+    let all: Vec<usize> = (0..source.messages.len()).collect();
+    let first = first_speaker(read, &context);
+    if first != Some(Role::User) && first_speaker(source, &all) == Some(Role::User) {
         let who = first.map_or("nobody", Role::name);
         return Check::failed(
             "roles",
             format!("the conversation begins with {who}, not with the user"),
         );
     }
-    let empty: Vec<usize> = (0..read.messages.len())
-        .filter(|idx| n_empty(read, read.messages[*idx].parts.clone()) > 0)
-        .collect();
-    let n: usize = read
-        .messages
-        .iter()
-        .map(|m| n_empty(read, m.parts.clone()))
-        .sum();
+    let n_empty_of = |idx: &usize| n_empty(read, read.messages[*idx].parts.clone());
+    let empty = context.iter().find(|idx| n_empty_of(idx) > 0);
+    let n: usize = context.iter().map(n_empty_of).sum();
     let allowed = if promise.is_same_format() {
         n_empty_kept(source, promise.managed)
     } else {
         0
     };
     if n > allowed {
-        let message = empty.first().map_or(0, |idx| idx + 1);
+        let message = empty.map_or(0, |idx| idx + 1);
         return Check::failed("roles", format!("message {message} has an empty text"));
     }
     let begins = first.map_or("nobody", Role::name);
@@ -47,10 +44,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
     };
     Check::passed(
         "roles",
-        format!(
-            "{} messages, the first by {begins}{empty}",
-            read.messages.len()
-        ),
+        format!("{} messages, the first by {begins}{empty}", context.len()),
     )
 }
 
@@ -64,11 +58,10 @@ fn unknown_role<'a>(promise: &Promise<'_>, report: &'a ImportReport) -> Option<&
         .next()
 }
 
-fn first_speaker(session: &Session) -> Option<Role> {
-    session
-        .messages
+fn first_speaker(session: &Session, messages: &[usize]) -> Option<Role> {
+    messages
         .iter()
-        .map(|m| m.role)
+        .map(|idx| session.messages[*idx].role)
         .find(|role| *role != Role::System)
 }
 

@@ -35,10 +35,10 @@ fn case_of(source: &str) -> Case {
 /// Everything is kept.
 fn whole(case: &Case) -> Managed {
     Managed {
-        calibration: None,
         entries: (0..case.session.messages.len())
             .map(|message| ManagedEntry::Kept { message })
             .collect(),
+        ..Managed::default()
     }
 }
 

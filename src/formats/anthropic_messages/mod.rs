@@ -18,6 +18,8 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: Some(write::export),
+    kept: None,
+    resume: None,
 };
 
 /// How these messages are read and written.

@@ -8,6 +8,7 @@ mod blocks;
 mod export;
 mod line;
 mod records;
+mod resume;
 mod tree;
 
 use super::{Format, Input, Parsed, Probe, Refused, Unread, json, jsonl};
@@ -21,6 +22,8 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: Some(export::export),
+    kept: None,
+    resume: Some(resume::RESUME),
 };
 
 /// Subtype of the record that ends what we wrote. Calls recorded before it report contexts that the file does not

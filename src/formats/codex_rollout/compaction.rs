@@ -1,9 +1,10 @@
 //! Compactions that Codex carried out, and the contexts they left.
 
+use super::super::json::{elements, member};
 use super::items::{Item, Sort};
 use super::lines::Line;
 use super::reader::Reader;
-use crate::session::{Body, Draft, Part, Role};
+use crate::session::{Body, Draft, Part, Role, Span};
 use crate::units::Tokens;
 
 /// Where a summary replaces everything (versions before `replacement_history`), Codex carries over what people
@@ -27,16 +28,7 @@ impl Reader {
         self.is_answering = false;
         let mut kept: Vec<usize> = self.instructions.into_iter().collect();
         if let Some(history) = history {
-            for mut item in history {
-                if item.sort == Sort::NotContext {
-                    continue;
-                }
-                if item.role == Role::User && !message.is_empty() && item.text() == message {
-                    item.sort = Sort::Summary;
-                }
-                let is_own_words = item.sort != Sort::Summary && !item.looks_injected;
-                kept.push(self.add(line, item, is_own_words, false));
-            }
+            self.replaced(line, message, history, &mut kept);
         } else {
             kept.extend(self.carried_over());
             let summary = vec![Part {
@@ -57,6 +49,46 @@ impl Reader {
             before: self.size,
             kept,
         });
+    }
+
+    /// The items of a new context, each a message that was there before or else a new one.
+    fn replaced(&mut self, line: &Line, message: &str, history: Vec<Item>, kept: &mut Vec<usize>) {
+        let places = self.places(line, history.len());
+        let repeated = self.repeated(&places);
+        for ((mut item, place), repeated) in history.into_iter().zip(places).zip(repeated) {
+            if item.sort == Sort::NotContext {
+                continue;
+            }
+            if let Some(repeated) = repeated {
+                kept.push(repeated);
+                continue;
+            }
+            if item.role == Role::User && !message.is_empty() && item.text() == message {
+                item.sort = Sort::Summary;
+            }
+            let is_own_words = item.sort != Sort::Summary && !item.looks_injected;
+            kept.push(self.add_at(line, place, item, is_own_words, false));
+        }
+    }
+
+    /// Where the items of a new context stand; all in the whole line, should one be hard to find.
+    fn places(&self, line: &Line, n: usize) -> Vec<Span> {
+        let bytes = &self.builder.session().source.bytes;
+        let payload = member(bytes, &line.span, "payload");
+        let list = payload.and_then(|payload| member(bytes, &payload, "replacement_history"));
+        let places = list.and_then(|list| elements(bytes, &list));
+        let places = places.filter(|places| places.len() == n);
+        places.unwrap_or_else(|| vec![line.span.clone(); n])
+    }
+
+    /// The messages that the items at these places repeat.
+    fn repeated(&mut self, places: &[Span]) -> Vec<Option<usize>> {
+        let session = self.builder.session();
+        self.known.learn(session);
+        let mut context = session.real_context(session.messages.len());
+        context.retain(|message| Some(*message) != self.instructions);
+        let items: Vec<&[u8]> = places.iter().map(|place| session.raw(place)).collect();
+        self.known.repeated(session, &context, &items)
     }
 
     /// What Codex carries over itself when it only wrote down its summary: the instructions from before the first

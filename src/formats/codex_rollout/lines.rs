@@ -72,6 +72,8 @@ pub(super) struct Meta {
     pub id: Box<str>,
     /// The session it was forked from.
     pub forked_from: Option<Box<str>>,
+    /// When it began.
+    pub time: Option<Millis>,
     /// System prompt and definitions of tools.
     pub parts: Vec<Part>,
 }
@@ -186,6 +188,7 @@ fn meta(payload: &Value) -> Meta {
     Meta {
         id: str_at(payload, &["id"]).unwrap_or_default().into(),
         forked_from: str_at(payload, &["forked_from_id"]).map(Into::into),
+        time: millis_at(payload, &["timestamp"]),
         parts: parts.collect(),
     }
 }

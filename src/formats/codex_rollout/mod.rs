@@ -1,4 +1,4 @@
-//! Codex rollouts: what Codex CLI and Codex Desktop write down of a session, JSON Lines, import only.
+//! Codex rollouts: what Codex CLI and Codex Desktop write down of a session, JSON Lines.
 //!
 //! - The context is made of response items, nothing else; events mirror them for the screen, and other lines are
 //!   Codex's own memory. `session_meta` adds the system prompt and the tools that are not deferred.
@@ -9,8 +9,8 @@
 //!   stamped with the time of the fork. The copy is what the fork's first call saw, so it is history; but its
 //!   calls were the parent's: they are no steps here, and its compactions only say which of it was still in
 //!   context at step 0. The copy ends with the first turn whose id is younger than the file's.
-//! - `compacted` lines hold the whole new context. Codex sets up instructions anew right behind some of them;
-//!   these copies belong to what was kept, too.
+//! - `compacted` lines hold the whole new context. An item of it that was there before, byte for byte, is the same
+//!   message. Codex sets up instructions anew right behind some of them; these copies belong to what was kept, too.
 //! - Reasoning is sealed; it weighs what the provider reported for its call. Going by reported inputs, the
 //!   provider leaves the reasoning of earlier turns out for gpt-5.4 and keeps it from gpt-5.5 on; here it always
 //!   counts, but for what a fork copied, of which nothing is reported.
@@ -19,10 +19,14 @@
 
 mod around;
 mod compaction;
+mod export;
 mod fork;
 mod items;
+mod known;
 mod lines;
 mod reader;
+mod record;
+mod resume;
 mod tools;
 mod usage;
 
@@ -37,7 +41,9 @@ pub(super) const FORMAT: Format = Format {
     label: "Codex rollout",
     detect,
     parse,
-    export: None,
+    export: Some(export::export),
+    kept: Some(record::item),
+    resume: Some(resume::RESUME),
 };
 
 /// This share of the records must be of a rollout, in percent.

@@ -7,10 +7,11 @@ use super::around;
 use super::compaction::Compaction;
 use super::fork::Fork;
 use super::items::{Item, Sort};
+use super::known::Known;
 use super::lines::{Line, Meta, What};
 use super::usage::{Count, Meter, Reading};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Role, SessionBuilder, Source, StepDraft, Usage};
+use crate::session::{Body, Draft, Role, SessionBuilder, Source, Span, StepDraft, Usage};
 use crate::units::Tokens;
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -68,6 +69,8 @@ pub(super) struct Reader {
     /// The item before was part of an answer, and so is the next one if a model wrote it.
     pub(super) is_answering: bool,
     pub(super) compaction: Option<Compaction>,
+    /// What a new context may repeat.
+    pub(super) known: Known,
     tools: HashMap<Box<str>, Box<str>>,
     name: Option<String>,
     first_words: Option<String>,
@@ -92,6 +95,7 @@ impl Reader {
             call: None,
             is_answering: false,
             compaction: None,
+            known: Known::default(),
             tools: HashMap::new(),
             name: None,
             first_words: None,
@@ -212,10 +216,16 @@ impl Reader {
         true
     }
 
-    /// Adds an item as a message.
-    pub(super) fn add(
+    /// Adds a line's item as a message.
+    fn add(&mut self, line: &Line, item: Item, is_own_words: bool, in_history: bool) -> usize {
+        self.add_at(line, line.span.clone(), item, is_own_words, in_history)
+    }
+
+    /// Adds an item that stands at `place` as a message.
+    pub(super) fn add_at(
         &mut self,
         line: &Line,
+        place: Span,
         mut item: Item,
         is_own_words: bool,
         in_history: bool,
@@ -237,7 +247,7 @@ impl Reader {
             is_injected: item.role == Role::User && !is_own_words,
             is_summary: item.sort == Sort::Summary,
             in_history,
-            raw: vec![line.span.clone()],
+            raw: vec![place],
             ..Draft::new(item.role, item.parts)
         })
     }

@@ -20,6 +20,8 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: Some(write::export),
+    kept: None,
+    resume: None,
 };
 
 /// How these messages are read and written.

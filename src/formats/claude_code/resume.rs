@@ -1,0 +1,124 @@
+//! A session file as a new session of Claude Code: the id on every record, and a place in the store.
+//!
+//! Records keep their own ids and name the session and the record that they were copied from, as they do in the
+//! program's own branches.
+
+use super::super::json::{member, str_at};
+use super::super::jsonl::{Record, map_records};
+use super::super::resume::spliced;
+use super::super::{Birth, CannotExport, Resumable, Resume};
+use crate::progress::Progress;
+use crate::session::Span;
+use serde_json::{Value, json};
+
+/// Where Claude Code keeps its sessions.
+pub(super) const RESUME: Resume = Resume {
+    program: "Claude Code",
+    variable: "CLAUDE_CONFIG_DIR",
+    folder: ".claude",
+    adopt,
+};
+
+/// A folder's name in the store is cut here and told apart by a hash.
+const LONGEST: usize = 200;
+
+/// What was read of a record.
+struct Line {
+    span: Span,
+    session: Option<String>,
+    uuid: Option<String>,
+    cwd: Option<String>,
+}
+
+fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
+    let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
+    let lines = lines.unwrap_or_default();
+    let id = birth.random_id();
+    let Some(cwd) = lines.iter().find_map(|line| line.cwd.clone()) else {
+        let reason = "no record says in which folder the session worked, and Claude Code keeps sessions by folder";
+        return Err(CannotExport {
+            reason: reason.to_owned(),
+        });
+    };
+    let edits: Vec<_> = lines
+        .iter()
+        .flat_map(|line| line.edits(bytes, &id))
+        .collect();
+    Ok(Resumable {
+        place: vec!["projects".to_owned(), folder(&cwd), format!("{id}.jsonl")],
+        project: Some(cwd),
+        command: format!("claude --resume {id}"),
+        bytes: spliced(bytes, &edits),
+        id,
+    })
+}
+
+impl Line {
+    fn read(record: Record) -> Self {
+        let text = |key: &str| str_at(&record.value, &[key]).map(ToOwned::to_owned);
+        Self {
+            session: text("sessionId"),
+            uuid: text("uuid"),
+            cwd: text("cwd"),
+            span: record.span,
+        }
+    }
+
+    fn edits(&self, bytes: &[u8], id: &str) -> Vec<(Span, String)> {
+        let place = member(bytes, &self.span, "sessionId");
+        let (Some(session), Some(place)) = (&self.session, place) else {
+            return Vec::new();
+        };
+        let mut edits = vec![(place.clone(), Value::from(id).to_string())];
+        if let Some(uuid) = &self.uuid {
+            let origin = json!({"sessionId": session, "messageUuid": uuid}).to_string();
+            match member(bytes, &self.span, "forkedFrom") {
+                Some(old) => edits.push((old, origin)),
+                None => edits[0].1 += &format!(",\"forkedFrom\":{origin}"),
+            }
+        }
+        edits.sort_by_key(|(span, _)| span.start);
+        edits
+    }
+}
+
+/// The name of the store's folder for the sessions that worked in a folder, as the program makes it.
+fn folder(cwd: &str) -> String {
+    let name: String = cwd
+        .encode_utf16()
+        .map(|unit| match u8::try_from(unit) {
+            Ok(byte) if byte.is_ascii_alphanumeric() => char::from(byte),
+            _ => '-',
+        })
+        .collect();
+    if name.len() <= LONGEST {
+        return name;
+    }
+    let add = |hash: i32, unit: u16| hash.wrapping_mul(31).wrapping_add(i32::from(unit));
+    let hash = cwd.encode_utf16().fold(0, add).unsigned_abs();
+    format!("{}-{}", &name[..LONGEST], base36(hash))
+}
+
+fn base36(mut number: u32) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.extend(char::from_digit(number % 36, 36));
+        number /= 36;
+        if number == 0 {
+            return digits.iter().rev().collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stores_folders_are_named_as_the_program_names_them() {
+        assert_eq!(folder("/home/dev/my_app.v2"), "-home-dev-my-app-v2");
+        assert_eq!(folder("/tmp/é𝄞"), "-tmp----");
+        let long = format!("/{}", "a".repeat(300));
+        assert_eq!(folder(&long), format!("-{}-vtkmfl", "a".repeat(199)));
+    }
+}

@@ -1,0 +1,75 @@
+//! Which messages a new context is made of: Codex repeats in full what it keeps.
+
+use super::record::Record;
+use crate::session::Session;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// The messages so far by the text of their items.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Indices of messages, ascending, by a hash of the item.
+    by_item: HashMap<u64, Vec<usize>>,
+    /// The items, by message.
+    records: Vec<Option<Record>>,
+}
+
+impl Known {
+    /// Takes in what was said since.
+    pub(super) fn learn(&mut self, session: &Session) {
+        let messages = session.messages.iter().enumerate();
+        for (idx, message) in messages.skip(self.records.len()) {
+            let span = message.raw.first();
+            let record = span.map(|span| Record::at(&session.source.bytes, span));
+            if let Some(record) = &record {
+                let hash = hash(record.text(session));
+                self.by_item.entry(hash).or_default().push(idx);
+            }
+            self.records.push(record);
+        }
+    }
+
+    /// For each item of a new context the message that it repeats, byte for byte. Equal messages are told apart by
+    /// their places: `context` is what was there before, whose beginning the new one may begin with; what follows is
+    /// looked for from its end, since the latest is kept rather than the rest.
+    pub(super) fn repeated(
+        &self,
+        session: &Session,
+        context: &[usize],
+        items: &[&[u8]],
+    ) -> Vec<Option<usize>> {
+        let is = |message: usize, item: &[u8]| {
+            let record = self.records.get(message).and_then(Option::as_ref);
+            record.is_some_and(|record| record.text(session) == item)
+        };
+        let mut found: Vec<Option<usize>> = context
+            .iter()
+            .zip(items)
+            .map_while(|(message, item)| is(*message, item).then_some(Some(*message)))
+            .collect();
+        let mut taken: HashSet<usize> = found.iter().copied().flatten().collect();
+        let begun = found.len();
+        found.resize(items.len(), None);
+        let mut next = session.messages.len();
+        for (found, item) in found.iter_mut().zip(items).skip(begun).rev() {
+            let Some(same) = self.by_item.get(&hash(item)) else {
+                continue;
+            };
+            let before = same.partition_point(|message| *message < next);
+            let latest = same[..before]
+                .last()
+                .filter(|message| !taken.contains(message));
+            let message = latest.or(same.last()).copied();
+            *found = message.filter(|message| !taken.contains(message) && is(*message, item));
+            taken.extend(*found);
+            next = found.map_or(next, |message| next.min(message));
+        }
+        found
+    }
+}
+
+fn hash(item: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    item.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,120 @@
+//! A rollout as a new session of Codex: the id in its head and wherever lines name it, and a place in the store.
+//!
+//! The head names the session that it was forked from, as Codex's own forks do.
+
+use super::super::json::{member, members, str_at};
+use super::super::jsonl::{Record, map_records, text_start};
+use super::super::resume::spliced;
+use super::super::{Birth, CannotExport, Resumable, Resume};
+use crate::progress::Progress;
+use crate::session::Span;
+use serde_json::Value;
+
+/// Where Codex keeps its sessions.
+/// <https://github.com/openai/codex/blob/main/codex-rs/rollout/src/recorder.rs>
+pub(super) const RESUME: Resume = Resume {
+    program: "Codex",
+    variable: "CODEX_HOME",
+    folder: ".codex",
+    adopt,
+};
+
+/// What was read of a line: what it says about the session, if it is a head, and whether the model sees it.
+struct Line {
+    span: Span,
+    head: Option<Head>,
+    is_context: bool,
+}
+
+struct Head {
+    id: String,
+    cwd: Option<String>,
+}
+
+fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
+    // Codex takes a byte order mark for a part of the first line, and the line for none.
+    let bytes = &bytes[text_start(bytes)..];
+    let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
+    let lines = lines.unwrap_or_default();
+    let Some((first, head)) = lines
+        .iter()
+        .find_map(|line| Some((&line.span, line.head.as_ref()?)))
+    else {
+        let reason = "no line says which session this is".to_owned();
+        return Err(CannotExport { reason });
+    };
+    let (id, time) = (birth.timed_id(), birth.time());
+    let mut edits = Vec::new();
+    for line in &lines {
+        if line.span == *first {
+            edits.extend(head_edits(bytes, first, &head.id, &id, &time));
+        } else if !line.is_context {
+            edits.extend(named(bytes, &line.span, &head.id).map(|span| (span, id.clone())));
+        }
+    }
+    let (date, clock) = time.split_once('T').unwrap_or_default();
+    let clock = clock[..8.min(clock.len())].replace(':', "-");
+    let mut place = vec!["sessions".to_owned()];
+    place.extend(date.split('-').map(ToOwned::to_owned));
+    place.push(format!("rollout-{date}T{clock}-{id}.jsonl"));
+    Ok(Resumable {
+        place,
+        project: head.cwd.clone(),
+        command: format!("codex resume {id}"),
+        bytes: spliced(bytes, &edits),
+        id,
+    })
+}
+
+impl Line {
+    fn read(record: Record) -> Self {
+        let text = |path: &[&str]| str_at(&record.value, path).map(ToOwned::to_owned);
+        let kind = str_at(&record.value, &["type"]);
+        let head = (kind == Some("session_meta"))
+            .then(|| text(&["payload", "id"]))
+            .flatten();
+        Self {
+            head: head.map(|id| Head {
+                id,
+                cwd: text(&["payload", "cwd"]),
+            }),
+            is_context: matches!(kind, Some("response_item" | "compacted")),
+            span: record.span,
+        }
+    }
+}
+
+/// The session's own head: a new id, the time, and where it comes from.
+fn head_edits(bytes: &[u8], line: &Span, old: &str, new: &str, time: &str) -> Vec<(Span, String)> {
+    let quoted = |text: &str| Value::from(text).to_string();
+    let payload = member(bytes, line, "payload").unwrap_or(0..0);
+    let members = members(bytes, &payload).unwrap_or_default();
+    let is_fork = members.iter().any(|(key, _)| key == "forked_from_id");
+    let edit = |(key, span): (String, Span)| {
+        let is_own = || bytes[span.clone()] == *quoted(old).as_bytes();
+        let text = match key.as_str() {
+            "id" if is_fork => quoted(new),
+            "id" => format!("{},\"forked_from_id\":{}", quoted(new), quoted(old)),
+            "session_id" if is_own() => quoted(new),
+            "forked_from_id" => quoted(old),
+            "timestamp" => quoted(time),
+            _ => return None,
+        };
+        Some((span, text))
+    };
+    members.into_iter().filter_map(edit).collect()
+}
+
+/// Where a line names the session: members whose keys end in `id` and which hold nothing else.
+fn named<'a>(bytes: &'a [u8], line: &'a Span, id: &'a str) -> impl Iterator<Item = Span> + 'a {
+    let text = std::str::from_utf8(&bytes[line.clone()]).unwrap_or_default();
+    let is_named = |at: usize| {
+        let before = text[..at].strip_suffix('"')?;
+        let key = before.trim_end().strip_suffix(':')?.trim_end();
+        let names = ["id\"", "Id\""].iter().any(|end| key.ends_with(end));
+        (names && text[at + id.len()..].starts_with('"')).then_some(())
+    };
+    text.match_indices(id)
+        .filter(move |(at, _)| is_named(*at).is_some())
+        .map(move |(at, _)| line.start + at..line.start + at + id.len())
+}
