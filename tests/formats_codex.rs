@@ -391,7 +391,7 @@ fn a_compaction_keeps_what_the_file_says_and_what_is_set_up_behind_it() {
         .collect();
     assert_eq!(
         kept.iter().map(|m| m.in_history).collect::<Vec<_>>(),
-        [true, false, false, false, false]
+        [true, true, false, false, false]
     );
     assert_eq!(
         kept.iter().map(|m| m.is_summary).collect::<Vec<_>>(),

@@ -57,10 +57,15 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         .iter()
         .map(|idx| read.parts_of(&read.messages[*idx]));
     let calls: usize = parts.map(|parts| calls_of(parts).count()).sum();
+    let place = if is_free(read) {
+        "behind"
+    } else {
+        "right behind"
+    };
     Check::passed(
         "pairs",
         if found.is_empty() {
-            format!("{calls} calls, each with its result right behind it")
+            format!("{calls} calls, each with its result {place} it")
         } else {
             format!(
                 "{calls} calls, {} as in the source: a provider will refuse this until it is repaired",
@@ -124,13 +129,16 @@ fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<Found<'a>> {
     let left = results.filter(is_left).map(|(at, (_, call))| (at, call));
     let mut found = matched(missed, left.collect());
     found.sort_by_key(|(at, ..)| *at);
-    // The provider of Codex takes a result wherever it stands behind its call.
-    let is_free = session.source.format == "codex_rollout";
     found
         .into_iter()
-        .filter(|(_, fault, _)| !(is_free && *fault == Fault::Apart))
+        .filter(|(_, fault, _)| !(is_free(session) && *fault == Fault::Apart))
         .map(|(at, fault, call)| (order[at], fault, call))
         .collect()
+}
+
+/// The provider of Codex takes a result wherever it stands behind its call.
+fn is_free(session: &Session) -> bool {
+    session.source.format == "codex_rollout"
 }
 
 /// Calls that found no result in its place, and results that no call found: a result after its call stands apart.

@@ -1,0 +1,433 @@
+//! Sessions written into the store of the program that recorded them: a new session, and nothing else touched.
+#![expect(
+    clippy::print_stderr,
+    reason = "a skipped test says so, and a table is printed"
+)]
+
+use plimsoll::formats::{self, Birth, Input};
+use plimsoll::session::Session;
+use plimsoll::units::Millis;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A home in which both programs ran before.
+fn home() -> TempDir {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    for store in [".claude", ".codex"] {
+        fs::create_dir(home.path().join(store)).expect("a new folder");
+    }
+    home
+}
+
+fn compact(home: &Path, file: &Path, args: &[&str]) -> Output {
+    command(home, file, args)
+        .output()
+        .expect("the program starts")
+}
+
+fn command(home: &Path, file: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    command
+        .arg("compact")
+        .arg(file)
+        .args(["--json", "--no-state"])
+        .args(args)
+        .stdin(Stdio::null())
+        .current_dir(home)
+        .env("HOME", home)
+        .env_remove("CODEX_HOME")
+        .env_remove("CLAUDE_CONFIG_DIR");
+    command
+}
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample_sessions")
+        .join(name)
+}
+
+fn done(output: &Output) -> Value {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn refused(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(output.stdout.is_empty());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// All files below a folder, by their names within it.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).expect("a folder") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).expect("below it");
+                found.push(name.to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn text_of<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+fn parse(bytes: Vec<u8>) -> Session {
+    let input = Input {
+        name: "x".to_owned(),
+        bytes: bytes.into(),
+    };
+    formats::parse(&input)
+        .expect("a session")
+        .sessions
+        .remove(0)
+}
+
+const TRUNCATE: [&str; 4] = ["--policy", "truncate", "--force", "--resumable"];
+
+#[test]
+fn a_codex_session_goes_into_its_store_as_a_fork_of_the_recorded_one() {
+    let home = home();
+    let file = sample("many-tool-results.jsonl");
+    let said = done(&compact(home.path(), &file, &TRUNCATE));
+    let checks = said["checks"].as_array().expect("checks");
+    assert!(checks.iter().all(|check| check["ok"] == true), "{checks:?}");
+    assert_eq!(
+        checks.last().map(|check| &check["name"]),
+        Some(&"resumable".into())
+    );
+
+    let (id, path) = (text_of(&said, "/resume/id"), text_of(&said, "/resume/path"));
+    assert_eq!(text_of(&said, "/output"), path);
+    assert_eq!(
+        text_of(&said, "/resume/command"),
+        format!("cd /home/dev/ledger && codex resume {id}")
+    );
+    let written = files(home.path());
+    let [name] = &written[..] else {
+        panic!("{written:?}")
+    };
+    assert!(
+        home.path().join(name).ends_with(path) || path.ends_with(&**name),
+        "{path}"
+    );
+    let parts: Vec<&str> = name.split('/').collect();
+    let [".codex", "sessions", year, month, day, rollout] = parts[..] else {
+        panic!("{name}")
+    };
+    assert!(
+        rollout.starts_with(&format!("rollout-{year}-{month}-{day}T"))
+            && rollout.ends_with(&format!("-{id}.jsonl"))
+    );
+
+    let (source, copy) = (
+        fs::read_to_string(&file).expect("text"),
+        fs::read_to_string(path).expect("text"),
+    );
+    let head = |text: &str| {
+        serde_json::from_str::<Value>(text.lines().next().expect("a line")).expect("JSON")
+    };
+    assert_eq!(text_of(&head(&copy), "/payload/id"), id);
+    assert_eq!(
+        head(&copy)["payload"]["forked_from_id"],
+        head(&source)["payload"]["id"]
+    );
+    let lines = source.lines().count();
+    assert!(
+        source
+            .lines()
+            .skip(1)
+            .eq(copy.lines().skip(1).take(lines - 1)),
+        "a line changed"
+    );
+
+    let opened = parse(copy.into_bytes());
+    assert_eq!(opened.compactions.len(), 1);
+    assert_eq!(opened.steps, parse(source.into_bytes()).steps);
+    let again = done(&compact(home.path(), Path::new(path), &TRUNCATE));
+    assert_eq!(
+        (&again["before"], &again["changed"]),
+        (&said["after"], &false.into())
+    );
+    assert_eq!(again["resume"], Value::Null);
+    assert_eq!(files(home.path()), written);
+}
+
+#[test]
+fn a_claude_code_session_goes_into_the_folder_of_its_project() {
+    let home = home();
+    let file = sample("slow-growth.jsonl");
+    let said = done(&compact(home.path(), &file, &TRUNCATE));
+    let id = text_of(&said, "/resume/id");
+    assert_eq!(
+        files(home.path()),
+        [format!(".claude/projects/-home-dev-ledger/{id}.jsonl")]
+    );
+    assert_eq!(
+        text_of(&said, "/resume/command"),
+        format!("cd /home/dev/ledger && claude --resume {id}")
+    );
+    assert!(
+        said["notes"]
+            .to_string()
+            .contains("/home/dev/ledger is not on this machine")
+    );
+    let copy = fs::read_to_string(text_of(&said, "/resume/path")).expect("text");
+    for line in copy.lines() {
+        let record: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(record["sessionId"], id);
+        assert_eq!(record["forkedFrom"]["messageUuid"], record["uuid"]);
+        assert_ne!(record["forkedFrom"]["sessionId"], id);
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
+        let path = Path::new(text_of(&said, "/resume/path"));
+        assert_eq!(
+            (mode(path), mode(path.parent().expect("a folder"))),
+            (0o600, 0o700)
+        );
+    }
+}
+
+#[test]
+fn the_stores_that_the_environment_names_come_first() {
+    let home = home();
+    for (variable, name) in [
+        ("CODEX_HOME", "many-tool-results.jsonl"),
+        ("CLAUDE_CONFIG_DIR", "slow-growth.jsonl"),
+    ] {
+        let other = tempfile::tempdir().expect("a temporary folder");
+        let mut command = command(home.path(), &sample(name), &TRUNCATE);
+        let output = command
+            .env(variable, other.path())
+            .output()
+            .expect("the program starts");
+        done(&output);
+        assert_eq!(
+            (files(other.path()).len(), files(home.path()).len()),
+            (1, 0),
+            "{variable}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_made_where_the_program_never_ran_or_cannot_resume() {
+    let empty = tempfile::tempdir().expect("a temporary folder");
+    let error = refused(&compact(
+        empty.path(),
+        &sample("slow-growth.jsonl"),
+        &TRUNCATE,
+    ));
+    assert!(
+        error.contains("CLAUDE_CONFIG_DIR") && error.contains("run Claude Code once"),
+        "{error}"
+    );
+    let error = refused(&compact(
+        empty.path(),
+        &sample("many-tool-results.jsonl"),
+        &TRUNCATE,
+    ));
+    assert!(error.contains("CODEX_HOME"), "{error}");
+    assert!(
+        fs::read_dir(empty.path())
+            .expect("a folder")
+            .next()
+            .is_none()
+    );
+
+    let home = home();
+    let error = refused(&compact(home.path(), &sample("handoff.json"), &TRUNCATE));
+    assert!(error.contains("Claude Code and Codex"), "{error}");
+    let with_output = [&TRUNCATE[..], &["-o", "x.jsonl"]].concat();
+    let error = refused(&compact(
+        home.path(),
+        &sample("slow-growth.jsonl"),
+        &with_output,
+    ));
+    assert!(error.contains("-o"), "{error}");
+    let as_openai = [&TRUNCATE[..], &["--format", "openai_chat"]].concat();
+    refused(&compact(
+        home.path(),
+        &sample("slow-growth.jsonl"),
+        &as_openai,
+    ));
+    assert_eq!(files(home.path()), Vec::<String>::new());
+}
+
+#[test]
+fn without_the_option_nothing_goes_into_a_store() {
+    let home = home();
+    let file = sample("many-tool-results.jsonl");
+    let said = done(&compact(
+        home.path(),
+        &file,
+        &["--policy", "truncate", "--force", "-o", "copy.jsonl"],
+    ));
+    assert_eq!(
+        (&said["resume"], &said["format"]),
+        (&Value::Null, &"codex_rollout".into())
+    );
+    assert_eq!(files(home.path()), ["copy.jsonl"]);
+    let bytes = fs::read(home.path().join("copy.jsonl")).expect("it is there");
+    assert!(
+        bytes.starts_with(&fs::read(&file).expect("it is there")),
+        "the rollout is no longer as it was"
+    );
+}
+
+#[test]
+fn a_managed_copy_of_a_codex_session_weighs_the_same_when_it_is_opened_again() {
+    let home = home();
+    let file = sample("many-tool-results.jsonl");
+    for policy in ["truncate", "prune", "summarize"] {
+        for schedule in ["now", "replay"] {
+            let out = format!("{policy}-{schedule}.jsonl");
+            let args = ["--policy", policy, "--schedule", schedule, "-o", &out];
+            let said = done(&compact(home.path(), &file, &args));
+            let copy = home.path().join(&out);
+            let again = done(&compact(
+                home.path(),
+                &copy,
+                &["--policy", policy, "-o", "again.jsonl"],
+            ));
+            assert_eq!(
+                (&again["before"], &again["changed"]),
+                (&said["after"], &false.into()),
+                "{out}"
+            );
+        }
+    }
+}
+
+fn adopt(format: &str, bytes: &[u8]) -> formats::Resumable {
+    let resume = formats::by_name(format)
+        .and_then(|f| f.resume.as_ref())
+        .expect("it can be resumed");
+    let birth = Birth {
+        now: Millis(1_795_323_000_123),
+        random: [0x5a; 16],
+    };
+    (resume.adopt)(bytes, &birth).expect("a session")
+}
+
+#[test]
+fn records_of_claude_code_change_in_their_ids_only() {
+    let file = concat!(
+        r#"{"type":"summary","summary":"s","leafUuid":"b"}"#,
+        "\n",
+        r#"{"uuid":"a","parentUuid":null,"sessionId":"old","n":1.50,"cwd":"/a b","type":"user","message":{"role":"user","content":"\"sessionId\":\"old\" \ud83d"}}"#,
+        "\n",
+        r#"{"uuid":"b","forkedFrom":{"sessionId":"older","messageUuid":"b"},"parentUuid":"a","type":"assistant","message":{"role":"assistant","content":[]},"sessionId":"old"}"#,
+        r#"{"type":"mode","sessionId":"old"}"#,
+        "\n",
+        "torn {\"sessionId\":\"old\"",
+    );
+    let new = adopt("claude_code", file.as_bytes());
+    let id = "5a5a5a5a-5a5a-4a5a-9a5a-5a5a5a5a5a5a";
+    assert_eq!(
+        (&*new.id, new.place.join("/")),
+        (id, format!("projects/-a-b/{id}.jsonl"))
+    );
+    let expected = file
+        .replacen(
+            r#""sessionId":"old","n""#,
+            &format!(
+                r#""sessionId":"{id}","forkedFrom":{{"sessionId":"old","messageUuid":"a"}},"n""#
+            ),
+            1,
+        )
+        .replacen(
+            r#"{"sessionId":"older","messageUuid":"b"}"#,
+            r#"{"sessionId":"old","messageUuid":"b"}"#,
+            1,
+        )
+        .replacen(
+            r#","sessionId":"old"}{"#,
+            &format!(r#","sessionId":"{id}"}}{{"#),
+            1,
+        )
+        .replacen(
+            r#""mode","sessionId":"old""#,
+            &format!(r#""mode","sessionId":"{id}""#),
+            1,
+        );
+    assert_eq!(String::from_utf8_lossy(&new.bytes), expected);
+}
+
+#[test]
+fn real_sessions_go_into_the_store_with_every_check_held() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions");
+    if !folder.is_dir() {
+        eprintln!(
+            "SKIPPED: there are no real sessions at {}",
+            folder.display()
+        );
+        return;
+    }
+    let home = home();
+    let mut written = 0;
+    for kind in ["codex_rollout", "claude_code"] {
+        let files = fs::read_dir(folder.join(kind)).expect("a folder");
+        let mut files: Vec<PathBuf> = files.map(|entry| entry.expect("readable").path()).collect();
+        files.sort();
+        for file in files {
+            let source = fs::read(&file).expect("readable");
+            for policy in ["truncate", "prune", "summarize"] {
+                let said = done(&compact(
+                    home.path(),
+                    &file,
+                    &["--policy", policy, "--force", "--resumable"],
+                ));
+                let row = format!(
+                    "{:<44} {policy:<9} {:>7} → {:<7}",
+                    file.file_name().unwrap_or_default().to_string_lossy(),
+                    said["before"],
+                    said["after"]
+                );
+                let checks = said["checks"].as_array().expect("checks");
+                let names: Vec<_> = checks.iter().filter_map(|c| c["name"].as_str()).collect();
+                eprintln!(
+                    "{row} {}",
+                    if names.is_empty() {
+                        "nothing to do".to_owned()
+                    } else {
+                        names.join(", ")
+                    }
+                );
+                assert!(
+                    checks.iter().all(|check| check["ok"] == true),
+                    "{row}: {checks:?}"
+                );
+                let resume = &said["resume"];
+                assert_eq!(resume.is_null(), said["changed"] == false, "{row}");
+                written += usize::from(!resume.is_null());
+            }
+            assert!(
+                fs::read(&file).expect("readable") == source,
+                "the source changed"
+            );
+        }
+    }
+    assert_eq!(files(home.path()).len(), written);
+}
