@@ -43,30 +43,49 @@ pub(super) fn own_words(lines: &[Line]) -> Vec<bool> {
 /// Why each compaction ran, in order.
 pub(super) fn triggers(lines: &[Line]) -> Vec<&'static str> {
     let is_compaction = |line: &Line| matches!(line.what, What::Compacted { .. });
-    let all = lines.iter().enumerate();
-    all.filter(|(_, line)| is_compaction(line))
-        .map(|(at, _)| trigger(lines, at))
-        .collect()
+    // The lines nearest to each compaction that tell.
+    let mut after: Vec<Option<&Line>> = Vec::new();
+    let mut next = None;
+    for line in lines.iter().rev() {
+        if is_compaction(line) {
+            after.push(next);
+        } else if tells(line) {
+            next = Some(line);
+        }
+    }
+    let mut triggers = Vec::with_capacity(after.len());
+    let (mut before, mut has_turns) = (None, false);
+    for line in lines {
+        if is_compaction(line) {
+            let after = after.pop().flatten().filter(|_| has_turns);
+            triggers.push(trigger(before.filter(|_| has_turns), after));
+        } else if tells(line) {
+            before = Some(line);
+        }
+        has_turns |= is_start(line);
+    }
+    triggers
 }
 
 /// The command to compact is a turn of its own, in which nobody speaks; whatever runs inside of a turn ran by
 /// itself. Files without turns say nothing.
-fn trigger(lines: &[Line], at: usize) -> &'static str {
-    let is_start = |line: &Line| matches!(line.what, What::Turn { starts: true, .. });
-    let speaks = |line: &Line| {
-        matches!(line.what, What::Said(_)) || line.item().is_some_and(|i| i.sort == Sort::Answer)
-    };
-    let tells =
-        |line: &&Line| is_start(line) || speaks(line) || matches!(line.what, What::TurnEnds);
-    if !lines[..at].iter().any(is_start) {
-        return "";
-    }
-    let before = lines[..at].iter().rev().find(tells);
-    let after = lines[at + 1..].iter().find(tells);
+fn trigger(before: Option<&Line>, after: Option<&Line>) -> &'static str {
     match (before, after) {
         (Some(before), _) if speaks(before) => "auto",
         (Some(before), Some(after)) if is_start(before) && speaks(after) => "auto",
         (Some(before), Some(_)) if is_start(before) => "manual",
         _ => "",
     }
+}
+
+fn is_start(line: &Line) -> bool {
+    matches!(line.what, What::Turn { starts: true, .. })
+}
+
+fn speaks(line: &Line) -> bool {
+    matches!(line.what, What::Said(_)) || line.item().is_some_and(|i| i.sort == Sort::Answer)
+}
+
+fn tells(line: &Line) -> bool {
+    is_start(line) || speaks(line) || matches!(line.what, What::TurnEnds)
 }
