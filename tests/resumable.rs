@@ -385,49 +385,48 @@ fn real_sessions_go_into_the_store_with_every_check_held() {
         );
         return;
     }
-    let home = home();
-    let mut written = 0;
-    for kind in ["codex_rollout", "claude_code"] {
-        let files = fs::read_dir(folder.join(kind)).expect("a folder");
-        let mut files: Vec<PathBuf> = files.map(|entry| entry.expect("readable").path()).collect();
-        files.sort();
-        for file in files {
-            let source = fs::read(&file).expect("readable");
-            for policy in ["truncate", "prune", "summarize"] {
-                let said = done(&compact(
-                    home.path(),
-                    &file,
-                    &["--policy", policy, "--force", "--resumable"],
-                ));
-                let row = format!(
-                    "{:<44} {policy:<9} {:>7} → {:<7}",
-                    file.file_name().unwrap_or_default().to_string_lossy(),
-                    said["before"],
-                    said["after"]
-                );
-                let checks = said["checks"].as_array().expect("checks");
-                let names: Vec<_> = checks.iter().filter_map(|c| c["name"].as_str()).collect();
-                eprintln!(
-                    "{row} {}",
-                    if names.is_empty() {
-                        "nothing to do".to_owned()
-                    } else {
-                        names.join(", ")
-                    }
-                );
-                assert!(
-                    checks.iter().all(|check| check["ok"] == true),
-                    "{row}: {checks:?}"
-                );
-                let resume = &said["resume"];
-                assert_eq!(resume.is_null(), said["changed"] == false, "{row}");
-                written += usize::from(!resume.is_null());
-            }
-            assert!(
-                fs::read(&file).expect("readable") == source,
-                "the source changed"
-            );
+    let folder = &folder;
+    std::thread::scope(|scope| {
+        for kind in ["codex_rollout", "claude_code"] {
+            scope.spawn(move || real_kind(&folder.join(kind)));
         }
+    });
+}
+
+fn real_kind(folder: &Path) {
+    let home = home();
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut sources: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    sources.sort();
+    let mut written = 0;
+    for file in sources {
+        let source = fs::read(&file).expect("readable");
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        for policy in ["truncate", "prune", "summarize"] {
+            let args = ["--policy", policy, "--force", "--resumable"];
+            let said = done(&compact(home.path(), &file, &args));
+            let checks = said["checks"].as_array().expect("checks");
+            let names: Vec<_> = checks.iter().filter_map(|c| c["name"].as_str()).collect();
+            let row = format!(
+                "{name:<40} {policy:<9} {:>7} → {:<7} {}",
+                said["before"],
+                said["after"],
+                names.join(", ")
+            );
+            eprintln!("{row}");
+            assert!(
+                checks.iter().all(|check| check["ok"] == true),
+                "{row}: {checks:?}"
+            );
+            assert_eq!(said["resume"].is_null(), said["changed"] == false, "{row}");
+            written += usize::from(said["changed"] == true);
+        }
+        assert!(
+            fs::read(&file).expect("readable") == source,
+            "the source changed"
+        );
     }
     assert_eq!(files(home.path()).len(), written);
 }

@@ -69,14 +69,16 @@ impl Line {
         let (Some(session), Some(place)) = (&self.session, place) else {
             return Vec::new();
         };
-        let mut edits = vec![(place.clone(), Value::from(id).to_string())];
+        let mut new = Value::from(id).to_string();
+        let mut edits = Vec::new();
         if let Some(uuid) = &self.uuid {
             let origin = json!({"sessionId": session, "messageUuid": uuid}).to_string();
             match member(bytes, &self.span, "forkedFrom") {
                 Some(old) => edits.push((old, origin)),
-                None => edits[0].1 += &format!(",\"forkedFrom\":{origin}"),
+                None => new.extend([",\"forkedFrom\":", &origin]),
             }
         }
+        edits.push((place, new));
         edits.sort_by_key(|(span, _)| span.start);
         edits
     }

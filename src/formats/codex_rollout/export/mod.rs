@@ -64,12 +64,8 @@ fn known(managed: &Managed) -> Option<usize> {
 }
 
 fn is_untouched(managed: &Managed, context: &[usize]) -> bool {
-    let entries = managed.entries.iter();
-    entries.eq(context
-        .iter()
-        .map(|message| ManagedEntry::Kept { message: *message })
-        .collect::<Vec<_>>()
-        .iter())
+    let is_kept = |(entry, idx): (&ManagedEntry, &usize)| matches!(entry, ManagedEntry::Kept { message } if message == idx);
+    managed.entries.len() == context.len() && managed.entries.iter().zip(context).all(is_kept)
 }
 
 /// The payload of the compaction.
