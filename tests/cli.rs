@@ -901,7 +901,15 @@ fn an_export_of_a_session_in_an_agents_own_store_goes_to_the_current_folder_unle
     );
     let asked = store.join("mine.json");
     run(&["-o", asked.to_str().expect("Unicode")]);
-    assert_eq!(names_in(&store), ["c.json", "mine.json"]);
+    assert_eq!(
+        names_in(&store),
+        [
+            "c.json",
+            "mine.json",
+            "mine.manifest.json",
+            "mine.removed.jsonl"
+        ]
+    );
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Exports as a whole: sidecars, files that a policy writes, and the way back to the source.
 
-use plimsoll::engine::Schedule;
+use plimsoll::engine::{
+    Answer, Case, Estimator, Reply, Request, Schedule, WindowPlan, WindowSource, drive, simulate,
+};
 use plimsoll::exec::{ExportJob, Exported, LoadOptions, Loaded, Summarizer, export, load, restore};
 use plimsoll::formats;
 use plimsoll::presets;
 use plimsoll::tokens::{Progress, default_counter};
+use plimsoll::units::Tokens;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -233,4 +236,55 @@ fn what_was_taken_out_says_by_which_stage_and_why() {
             &source[start..end]
         );
     }
+}
+
+/// Answers with exactly what a simulation predicts, as if a model had written it.
+struct Scripted;
+
+impl Answer for Scripted {
+    fn answer(&mut self, case: &Case, request: &Request) -> Reply {
+        match Estimator.answer(case, request) {
+            Reply::Predicted(text) => Reply::Summary(text),
+            reply => reply,
+        }
+    }
+}
+
+#[test]
+fn a_run_with_real_summaries_of_the_predicted_size_is_the_simulated_run_event_for_event() {
+    let samples = fs::read_dir(sample(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let samples = samples.filter(|path| {
+        path.extension()
+            .is_some_and(|e| e == "json" || e == "jsonl")
+    });
+    let mut n_requests = 0;
+    for source in samples {
+        // A window so small that every policy has something to do.
+        let whole = loaded(&source).case;
+        let total = whole.ledger.total().0;
+        let steps = whole.session.steps.len();
+        let window =
+            WindowPlan::constant(Tokens((total / 2).max(4_000)), steps, WindowSource::ByHand);
+        let case = whole.with_windows(window);
+        for preset in presets::PRESETS {
+            let policy = preset.policy().unwrap();
+            let knobs = policy.defaults();
+            let simulated = simulate(&case, &policy, &knobs, None);
+            let executed = drive(
+                &case,
+                &policy,
+                &knobs,
+                Schedule::Replay,
+                None,
+                &mut Scripted,
+            );
+            let (name, file) = (preset.name, source.display());
+            assert_eq!(executed.events, simulated.events, "{name}, {file}");
+            assert_eq!(executed.samples, simulated.samples, "{name}, {file}");
+            n_requests += executed.summaries.requests;
+        }
+    }
+    assert!(n_requests > 5, "the premise: {n_requests} summaries");
 }

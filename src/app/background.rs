@@ -4,7 +4,7 @@ use poll_promise::Promise;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Work under way.
-pub(super) struct Background<T: Send + 'static>(Promise<Option<T>>);
+pub struct Background<T: Send + 'static>(Promise<Option<T>>);
 
 impl<T: Send + 'static> std::fmt::Debug for Background<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

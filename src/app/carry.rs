@@ -300,6 +300,14 @@ impl App {
             }
             (Command::EditExport(draft), Some(export)) => export.edit(document, *draft),
             (Command::RunExport, Some(export)) => export.run(ctx, self.work, runs),
+            (Command::LookAtSummaries, Some(export)) => export.look(ctx, self.work, runs),
+            (Command::SendExport, Some(export)) => export.send(ctx, self.work),
+            (Command::CancelExport, Some(export)) => export.cancel(),
+            (Command::EditSummary(request, text), Some(export)) => {
+                export.edit_summary(request, text);
+            }
+            (Command::WriteReviewed, Some(export)) => export.write_reviewed(ctx, self.work, runs),
+            (Command::TypeKey(key), Some(export)) => export.key = key,
             (Command::BrowseExport, Some(export)) => {
                 let suggested = PathBuf::from(export.draft.output.trim());
                 self.ask_for_file(ctx, Some(suggested));

@@ -2,7 +2,7 @@
 
 use crate::app::event_table::EventFilter;
 use crate::app::knobs::KnobKey;
-use crate::app::managed_export::Draft;
+use crate::app::managed_export::{Draft, TypedKey};
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
 use crate::app::state::{Area, Detail, Tab};
@@ -99,8 +99,20 @@ pub enum Command {
     EditExport(Box<Draft>),
     /// Show the system's dialog for the place to export to.
     BrowseExport,
-    /// Write it.
+    /// Write it; with a model, ask first whether it may be asked.
     RunExport,
+    /// Have its summaries written, to be looked at first.
+    LookAtSummaries,
+    /// Send what a model is to summarize: the person agrees.
+    SendExport,
+    /// Back to the form; what is under way ends.
+    CancelExport,
+    /// Write a summary over, by the number of its request.
+    EditSummary(usize, String),
+    /// Write what was looked at.
+    WriteReviewed,
+    /// The model's key as it is typed.
+    TypeKey(TypedKey),
     /// Put the export dialog away.
     CloseExport,
 

@@ -1,12 +1,15 @@
 //! The dialog that exports a lane: what, how and where; then the checks of what was written.
 
+mod model;
+mod stages;
+
 use super::{PanelInput, small, weak};
 use crate::app::command::Command;
-use crate::app::managed_export::{Draft, Export, What, writable};
+use crate::app::managed_export::{Draft, Export, Stage, What, Who, writable};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
-use crate::exec::Exported;
+use crate::exec::{Exported, Sidecars};
 use egui::{
     Align, Align2, Color32, ComboBox, Id, Label, Layout, Margin, Rect, RichText, ScrollArea,
     TextEdit, TextStyle, Ui, vec2,
@@ -40,15 +43,16 @@ pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut
             .min_scrolled_height(height);
         middle.show(ui, |ui| {
             let mut draft = export.draft.clone();
-            ui.add_enabled_ui(!export.is_running(), |ui| {
-                form(ui, input, &mut draft, is_new, commands);
-            });
-            if draft != export.draft {
-                commands.push(Command::EditExport(Box::new(draft)));
+            // Later stages have the room to themselves.
+            if matches!(export.stage, Stage::Form | Stage::Done(Err(_))) {
+                form(ui, (input, export), &mut draft, is_new, commands);
+                if draft != export.draft {
+                    commands.push(Command::EditExport(Box::new(draft)));
+                }
+                ui.add_space(space::S);
+                widgets::hairline(ui);
+                ui.add_space(space::S);
             }
-            ui.add_space(space::S);
-            widgets::hairline(ui);
-            ui.add_space(space::S);
             ui.allocate_ui(vec2(WIDTH, RESULT), |ui| {
                 ui.set_min_size(vec2(WIDTH, RESULT));
                 result(ui, input, export, commands);
@@ -57,8 +61,13 @@ pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut
         ui.add_space(space::S);
         buttons(ui, export, commands);
     });
-    if modal.should_close() && !export.is_running() {
-        commands.push(Command::CloseExport);
+    if modal.should_close() {
+        commands.push(match export.stage {
+            Stage::Form | Stage::Done(_) => Command::CloseExport,
+            // A file being written is whole within a moment.
+            Stage::Writing(_) => return,
+            Stage::Consent(_) | Stage::Asking(..) | Stage::Review(_) => Command::CancelExport,
+        });
     }
 }
 
@@ -89,7 +98,7 @@ fn line<R>(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id) -> R) {
 
 fn form(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    (input, export): (&PanelInput<'_>, &Export),
     draft: &mut Draft,
     is_new: bool,
     commands: &mut Vec<Command>,
@@ -110,7 +119,7 @@ fn form(
     });
     line(ui, "what", |ui, _| ui.vertical(|ui| what(ui, input, draft)));
     line(ui, "summaries", |ui, _| {
-        ui.vertical(|ui| summaries(ui, draft))
+        ui.vertical(|ui| summaries(ui, export, draft, commands))
     });
     line(ui, "format", |ui, label| {
         let chosen = crate::formats::by_name(draft.format).map_or("none", |f| f.label);
@@ -211,44 +220,55 @@ fn what(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
     .on_hover_text("At the end of the session; the policy applied once");
 }
 
-fn summaries(ui: &mut Ui, draft: &mut Draft) {
+fn summaries(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        ui.radio_value(&mut draft.is_pasted, false, "Digest")
+        ui.radio_value(&mut draft.who, Who::Digest, "Digest")
             .on_hover_text("Put together from the conversation itself, without a model");
-        ui.radio_value(&mut draft.is_pasted, true, "My text")
+        ui.radio_value(&mut draft.who, Who::Person, "My text")
             .on_hover_text("Paste a summary that you have");
+        ui.radio_value(&mut draft.who, Who::Model, "A model")
+            .on_hover_text("Sends what is to be summarized to a model, once you have agreed");
     });
-    if draft.is_pasted {
-        ScrollArea::vertical()
-            .id_salt("summary")
-            .max_height(80.0)
-            .show(ui, |ui| {
-                let edit = TextEdit::multiline(&mut draft.text)
-                    .desired_width(ui.available_width() - 16.0)
-                    .desired_rows(4)
-                    .hint_text("Paste the summary here");
-                ui.add(edit).accessible_name("Summary text");
-            });
+    match draft.who {
+        Who::Digest => {}
+        Who::Person => pasted(ui, draft),
+        Who::Model => model::show(ui, export, draft, commands),
     }
+}
+
+fn pasted(ui: &mut Ui, draft: &mut Draft) {
+    ScrollArea::vertical()
+        .id_salt("summary")
+        .max_height(80.0)
+        .show(ui, |ui| {
+            let edit = TextEdit::multiline(&mut draft.text)
+                .desired_width(ui.available_width() - 16.0)
+                .desired_rows(4)
+                .hint_text("Paste the summary here");
+            ui.add(edit).accessible_name("Summary text");
+        });
 }
 
 /// What will be written, what goes wrong, or what was written.
 fn result(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut Vec<Command>) {
     ui.spacing_mut().interact_size.y = 18.0;
     ui.spacing_mut().item_spacing.y = 2.0;
-    match &export.outcome {
-        _ if export.is_running() => {
+    match &export.stage {
+        Stage::Writing(_) => {
             ui.horizontal(|ui| {
                 ui.spinner();
                 ui.label(weak(ui, "Writing and checking…"));
             });
         }
-        Some(Ok(exported)) => show_exported(ui, input, export, exported, commands),
-        Some(Err(error)) => {
+        Stage::Consent(consent) => stages::consent(ui, consent),
+        Stage::Asking(line, _) => stages::asking(ui, line),
+        Stage::Review(review) => stages::review(ui, review, commands),
+        Stage::Done(Ok(exported)) => show_exported(ui, input, export, exported, commands),
+        Stage::Done(Err(error)) => {
             ui.label(RichText::new("Nothing was written").text_style(theme::strong()));
             ui.label(RichText::new(error).color(palette(ui).bad));
         }
-        None => {
+        Stage::Form => {
             let text = "Writes a new file; the source stays as it is. What was written is read again and checked.";
             ui.label(weak(ui, text));
             if export.draft.output.trim().is_empty() {
@@ -304,6 +324,28 @@ fn show_exported(
     if let Some(path) = &exported.output {
         written(ui, path, commands);
     }
+    if let Some(sidecars) = &exported.sidecars {
+        beside(ui, sidecars);
+    }
+}
+
+/// What stands beside the managed file.
+fn beside(ui: &mut Ui, sidecars: &Sidecars) {
+    let text =
+        "Beside it: what was taken out, and a manifest; `plimsoll restore` gives the source back.";
+    ui.label(small(ui, text)).on_hover_ui(|ui| {
+        ui.label(sidecars.removed.display().to_string());
+        ui.label(sidecars.manifest.display().to_string());
+    });
+    if let Some((folder, n)) = &sidecars.files {
+        let files = if *n == 1 { "1 file" } else { "files" };
+        let text = match n {
+            1 => format!("{files} that the policy wrote, in {}", folder.display()),
+            n => format!("{n} {files} that the policy wrote, in {}", folder.display()),
+        };
+        ui.add(Label::new(small(ui, text)).truncate())
+            .on_hover_text(folder.display().to_string());
+    }
 }
 
 fn written(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
@@ -330,15 +372,45 @@ fn written(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
 }
 
 fn buttons(ui: &mut Ui, export: &Export, commands: &mut Vec<Command>) {
-    ui.horizontal(|ui| {
-        let is_ready = !export.is_running() && !export.draft.output.trim().is_empty();
-        ui.add_enabled_ui(is_ready, |ui| {
-            if widgets::primary_button(ui, "Export").clicked() {
-                commands.push(Command::RunExport);
-            }
-        });
-        if widgets::secondary_button(ui, "Close", "Esc").clicked() {
-            commands.push(Command::CloseExport);
+    ui.horizontal(|ui| match &export.stage {
+        Stage::Consent(consent) => stages::consent_buttons(ui, consent, commands),
+        Stage::Asking(..) => stages::asking_buttons(ui, commands),
+        Stage::Review(review) => stages::review_buttons(ui, review, commands),
+        Stage::Writing(_) => {}
+        Stage::Done(Ok(_)) => done_buttons(ui, commands),
+        Stage::Form | Stage::Done(Err(_)) => form_buttons(ui, export, commands),
+    });
+}
+
+fn done_buttons(ui: &mut Ui, commands: &mut Vec<Command>) {
+    if widgets::primary_button(ui, "Close").clicked() {
+        commands.push(Command::CloseExport);
+    }
+    if widgets::secondary_button(ui, "Another export", "").clicked() {
+        commands.push(Command::CancelExport);
+    }
+}
+
+fn form_buttons(ui: &mut Ui, export: &Export, commands: &mut Vec<Command>) {
+    let draft = &export.draft;
+    let is_model = draft.who == Who::Model;
+    let has_model = !is_model || draft.model.endpoint().is_ok();
+    let is_ready = has_model && !draft.output.trim().is_empty();
+    ui.add_enabled_ui(is_ready, |ui| {
+        let name = if is_model { "Go on…" } else { "Export" };
+        if widgets::primary_button(ui, name).clicked() {
+            commands.push(Command::RunExport);
+        }
+        let help = "Has the summaries written, so that they can be read and changed first";
+        if !is_model
+            && widgets::secondary_button(ui, "Look at the summaries", "")
+                .on_hover_text(help)
+                .clicked()
+        {
+            commands.push(Command::LookAtSummaries);
         }
     });
+    if widgets::secondary_button(ui, "Close", "Esc").clicked() {
+        commands.push(Command::CloseExport);
+    }
 }

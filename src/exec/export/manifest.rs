@@ -137,7 +137,7 @@ pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Va
         "counter": case.ledger.counter.name,
         "calibration": fit.map(|fit| json!({"factor": fit.factor, "error": fit.error.0})),
         "tokens": {"before": told.before, "after": told.after},
-        "summaries": summaries(&job.summarizer),
+        "summaries": summaries(&job.summarizer, told.requests),
         "requests": told.requests,
         "events": events.collect::<Vec<_>>(),
         "files": {"folder": told.folder, "written": told.files},
@@ -152,19 +152,20 @@ pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Va
 }
 
 /// Who wrote summaries; never where a key came from.
-fn summaries(summarizer: &Summarizer) -> Value {
-    match summarizer {
-        Summarizer::Digest => json!({"by": "digest"}),
-        Summarizer::Text(_) => json!({"by": "text"}),
-        Summarizer::Model(model) => json!({
-            "by": "model",
-            "model": model.client.endpoint.model,
-            "host": model.client.endpoint.host(),
-            "api": model.client.endpoint.api.name,
-            "window": model.window,
-            "temperature": model.temperature,
-            "own_prompt": model.prompt.is_some(),
-        }),
-        Summarizer::Log(log) => json!({"by": "log", "model": log.model}),
-    }
+fn summaries(summarizer: &Summarizer, requests: &[RequestRecord]) -> Value {
+    let mut by: Vec<&str> = requests.iter().map(|request| &*request.by).collect();
+    by.dedup();
+    let Summarizer::Model(model) = summarizer else {
+        return json!({"by": by});
+    };
+    let endpoint = &model.client.endpoint;
+    json!({
+        "by": by,
+        "model": endpoint.model,
+        "host": endpoint.host(),
+        "api": endpoint.api.name,
+        "window": model.window,
+        "temperature": model.temperature,
+        "own_prompt": model.prompt.is_some(),
+    })
 }

@@ -1,0 +1,106 @@
+//! The fields that name the model which writes summaries.
+
+use super::super::{small, weak};
+use crate::app::command::Command;
+use crate::app::managed_export::{Draft, Export, TypedKey};
+use crate::app::theme::{palette, space};
+use crate::providers::APIS;
+use egui::{Align, ComboBox, Layout, RichText, TextEdit, Ui, vec2};
+
+/// Width of the labels.
+const LABEL: f32 = 62.0;
+
+/// Shows the fields.
+pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &mut Vec<Command>) {
+    ui.add_space(space::XS);
+    ui.spacing_mut().item_spacing.y = space::XS;
+    let model = &mut draft.model;
+    let api = model.api();
+    row(ui, "API", |ui, id| {
+        let combo = ComboBox::from_id_salt("model api")
+            .selected_text(api.label)
+            .width(ui.available_width())
+            .show_ui(ui, |ui| {
+                for api in APIS {
+                    ui.selectable_value(&mut model.api, api.name, api.label);
+                }
+            });
+        combo.response.labelled_by(id);
+    });
+    field(ui, "address", &mut model.base_url, api.base_url);
+    field(ui, "model", &mut model.model, "as the server names it");
+    row(ui, "key", |ui, id| {
+        let half = (ui.available_width() - space::S) / 2.0;
+        let mut key = export.key.clone();
+        let typed = TextEdit::singleline(&mut key.0)
+            .password(true)
+            .hint_text("typed, for this run");
+        let response = ui.add_sized([half, space::CONTROL], typed).labelled_by(id);
+        if response
+            .on_hover_text("Kept until this dialog closes; never written or shown")
+            .changed()
+        {
+            commands.push(Command::TypeKey(TypedKey(key.0)));
+        }
+        let variable = TextEdit::singleline(&mut model.key_variable)
+            .hint_text(format!("or in {}", api.key_variable));
+        ui.add_sized([half, space::CONTROL], variable)
+            .accessible_name("Environment variable of the key")
+            .on_hover_text("The environment variable that holds the key");
+    });
+    field(ui, "window", &mut model.window, "asked of the server");
+    row(ui, "prompt", |ui, id| {
+        let edit = TextEdit::multiline(&mut model.prompt)
+            .desired_rows(1)
+            .desired_width(f32::INFINITY)
+            .hint_text("the policy's own");
+        ui.add(edit)
+            .labelled_by(id)
+            .on_hover_text("For our own policies; real systems ask in their own words");
+    });
+    row(ui, "log", |ui, id| {
+        let name = "Keep requests and answers";
+        ui.checkbox(&mut model.keeps_log, name)
+            .labelled_by(id)
+            .on_hover_text("In the program's own folder: with a log the run can be made again without a model. It holds private text, and never a key.");
+    });
+    match model.endpoint() {
+        Ok(endpoint) if !endpoint.is_encrypted() && !endpoint.is_local() => {
+            let text = format!("What is sent to {} is not encrypted.", endpoint.host());
+            ui.label(RichText::new(text).color(palette(ui).warn));
+        }
+        Ok(_) => {
+            let text = "Nothing is sent before you have seen how much goes where.";
+            ui.label(small(ui, text));
+        }
+        Err(why) if !model.model.trim().is_empty() => {
+            ui.label(RichText::new(why).color(palette(ui).bad));
+        }
+        Err(_) => {
+            ui.label(small(ui, "Name the model to go on."));
+        }
+    }
+}
+
+fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
+    row(ui, label, |ui, id| {
+        let edit = TextEdit::singleline(text)
+            .hint_text(hint)
+            .desired_width(f32::INFINITY);
+        ui.add(edit).labelled_by(id);
+    });
+}
+
+/// A labelled line within the form.
+pub(super) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        let size = vec2(LABEL, space::CONTROL);
+        let layout = Layout::left_to_right(Align::Center);
+        let label = ui.allocate_ui_with_layout(size, layout, |ui| {
+            ui.set_min_size(size);
+            ui.label(weak(ui, label)).id
+        });
+        content(ui, label.inner);
+    });
+}

@@ -1,0 +1,231 @@
+//! What an export is at: the question before anything is sent, the model at work, summaries to be looked at.
+
+use super::super::{small, weak};
+use super::model::row;
+use crate::app::command::Command;
+use crate::app::managed_export::{Consent, Line, Review};
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::units::Tokens;
+use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, TextEdit, Ui, vec2};
+
+/// Height of a text that comes in.
+const INCOMING: f32 = 110.0;
+
+/// Height of a summary that can be written over.
+const SUMMARY: f32 = 220.0;
+
+/// What would be sent, and to whom.
+pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
+    let endpoint = &consent.endpoint;
+    strong(ui, format!("Send to {}?", endpoint.host()));
+    ui.add_space(space::XS);
+    let sending = consent.sending;
+    let how = if endpoint.is_local() {
+        "this machine"
+    } else if endpoint.is_encrypted() {
+        "encrypted on its way"
+    } else {
+        "not encrypted on its way"
+    };
+    let requests = match sending.requests {
+        0 => "no request: the policy asks for no summary here".to_owned(),
+        1 => "1 request".to_owned(),
+        n => format!("{} requests", wording::grouped(n as u64)),
+    };
+    let log = match &consent.log {
+        Some(path) => path.display().to_string(),
+        None => "nothing is logged".to_owned(),
+    };
+    let rows = [
+        ("model", format!("{} ({how})", endpoint.model)),
+        (
+            "sends",
+            format!(
+                "{requests}, about {} tokens of this conversation",
+                wording::tokens(sending.tokens)
+            ),
+        ),
+        (
+            "gets back",
+            format!("at most {} tokens", wording::tokens(sending.answers)),
+        ),
+        ("price", "not known here".to_owned()),
+        ("log", log),
+    ];
+    ui.spacing_mut().item_spacing.y = 0.0;
+    for (name, text) in rows {
+        row(ui, name, |ui, _| {
+            let size = vec2(ui.available_width(), space::CONTROL);
+            ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+                ui.add(Label::new(&text).truncate()).on_hover_text(&text);
+            });
+        });
+    }
+}
+
+/// The model at work.
+pub(super) fn asking(ui: &mut Ui, line: &Line) {
+    let heard = line.heard();
+    ui.horizontal(|ui| {
+        ui.spinner();
+        let text = match (heard.asked, heard.text.is_empty()) {
+            (0, _) => "Getting ready…".to_owned(),
+            (n, true) => format!(
+                "Request {n}: {} tokens sent, waiting for the answer…",
+                wording::tokens(Tokens(heard.tokens))
+            ),
+            (n, false) => format!("Request {n}: the answer comes in…"),
+        };
+        ui.label(weak(ui, text));
+    });
+    if let Some(why) = &heard.waits {
+        ui.label(RichText::new(format!("Asked again soon: {why}")).color(palette(ui).warn));
+    }
+    if heard.text.is_empty() {
+        return;
+    }
+    boxed(ui, |ui| {
+        ScrollArea::vertical()
+            .id_salt("incoming")
+            .max_height(INCOMING)
+            .stick_to_bottom(true)
+            .auto_shrink([false, true])
+            .show(ui, |ui| {
+                let text = crate::safe_text::visible(&heard.text);
+                ui.add(Label::new(text.as_ref()).wrap());
+            });
+    });
+}
+
+/// Summaries before they are written.
+pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) {
+    let preview = &review.preview;
+    let (before, after) = (
+        wording::tokens(preview.before),
+        wording::tokens(preview.after),
+    );
+    let said = if preview.changes {
+        format!("{before} → {after} tokens; nothing is written yet")
+    } else {
+        format!("{before} tokens, unchanged: there is nothing to write")
+    };
+    strong(ui, said);
+    for note in &preview.notes {
+        let note = RichText::new(wording::with_grouped(note));
+        ui.label(note.color(palette(ui).warn));
+    }
+    if preview.requests.is_empty() && preview.changes {
+        ui.label(weak(ui, "This policy writes no summary here."));
+    }
+    for (idx, request) in preview.requests.iter().enumerate() {
+        ui.add_space(space::XS);
+        ui.label(small(ui, facts(review, idx)));
+        match (&review.texts[idx], &request.failed) {
+            (Some(text), _) => summary(ui, idx, text, commands),
+            (None, Some(why)) => {
+                ui.label(RichText::new(why).color(palette(ui).bad));
+            }
+            (None, None) => {
+                ui.label(weak(
+                    ui,
+                    "The model called a tool in the place of an answer.",
+                ));
+            }
+        }
+    }
+    if let Some(log) = &preview.log {
+        ui.add_space(space::XS);
+        ui.add(Label::new(small(ui, format!("Logged in {}", log.display()))).truncate())
+            .on_hover_text(log.display().to_string());
+    }
+}
+
+/// Who wrote a summary, for whom, and what that took.
+fn facts(review: &Review, idx: usize) -> String {
+    let request = &review.preview.requests[idx];
+    let mut facts = format!("call {} · {} · {}", request.step, request.stage, request.by);
+    if let (Some(sent), Some(received)) = (request.sent, request.received) {
+        let (sent, received) = (wording::grouped(sent), wording::grouped(received));
+        facts = format!("{facts} · {sent} tokens sent, {received} received");
+    }
+    if let Some(millis) = request.millis {
+        facts = format!("{facts} · {:.1} s", millis as f64 / 1000.0);
+    }
+    if request.questions > 1 {
+        facts = format!("{facts} · in {} parts", request.questions);
+    }
+    if review.is_edited(idx) {
+        facts += " · written over";
+    }
+    facts
+}
+
+/// A summary that can be written over.
+fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
+    let mut edited = text.to_owned();
+    ScrollArea::vertical()
+        .id_salt(("summary", idx))
+        .max_height(SUMMARY)
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            let edit = TextEdit::multiline(&mut edited)
+                .desired_width(ui.available_width() - 16.0)
+                .desired_rows(4);
+            ui.add(edit).accessible_name(format!("Summary {}", idx + 1));
+        });
+    if edited != text {
+        commands.push(Command::EditSummary(idx, edited));
+    }
+}
+
+/// The buttons of a stage.
+pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Vec<Command>) {
+    let host = consent.endpoint.host();
+    let is_asked = consent.sending.requests > 0;
+    let name = if is_asked {
+        format!("Send to {host}")
+    } else {
+        "Go on".to_owned()
+    };
+    if widgets::primary_button(ui, &name).clicked() {
+        commands.push(Command::SendExport);
+    }
+    if widgets::secondary_button(ui, "Back", "Esc").clicked() {
+        commands.push(Command::CancelExport);
+    }
+}
+
+pub(super) fn asking_buttons(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let help = "Closes the connection; nothing is written";
+    if widgets::secondary_button(ui, "Cancel", "Esc")
+        .on_hover_text(help)
+        .clicked()
+    {
+        commands.push(Command::CancelExport);
+    }
+}
+
+pub(super) fn review_buttons(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) {
+    ui.add_enabled_ui(review.preview.changes, |ui| {
+        if widgets::primary_button(ui, "Write the export").clicked() {
+            commands.push(Command::WriteReviewed);
+        }
+    });
+    if widgets::secondary_button(ui, "Back", "Esc").clicked() {
+        commands.push(Command::CancelExport);
+    }
+}
+
+fn strong(ui: &mut Ui, text: String) {
+    ui.label(RichText::new(text).text_style(theme::strong()));
+}
+
+fn boxed(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    Frame::new()
+        .fill(palette(ui).background)
+        .corner_radius(f32::from(space::RADIUS_SMALL))
+        .inner_margin(Margin::symmetric(10, 6))
+        .show(ui, content);
+}
