@@ -140,7 +140,11 @@ fn an_export_is_written_beside_nothing_and_checked() {
         .filter_map(|f| Some(f.ok()?.file_name()))
         .collect();
     files.sort();
-    assert_eq!(files.len(), 2, "exactly one file was written: {files:?}");
+    assert_eq!(
+        files.len(),
+        4,
+        "the export and its two sidecars were written: {files:?}"
+    );
     assert_eq!(
         std::fs::read(&source).expect("the source is there"),
         bytes,
@@ -263,9 +267,15 @@ fn a_second_export_takes_the_next_free_name() {
         window.get_by_label("Export").click();
         window.run_steps(20);
         window.get_by_label("Written to");
+        window.get_by_label("Another export").click();
+        window.run_steps(3);
     }
     let files = std::fs::read_dir(folder.path()).expect("the folder is there");
-    assert_eq!(files.count(), 3, "the source and two exports");
+    assert_eq!(
+        files.count(),
+        7,
+        "the source and two exports of three files each"
+    );
 }
 
 #[test]
@@ -291,4 +301,109 @@ fn lanes(window: &Harness<'_, App>) -> Vec<String> {
     heads
         .filter_map(|head| head.accesskit_node().label())
         .collect()
+}
+
+/// A server on loopback that speaks like a model: every question gets this answer.
+fn model_that_says(answer: &'static str) -> (String, std::sync::mpsc::Receiver<String>) {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = format!("http://{}", listener.local_addr().expect("bound"));
+    let (tell, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+            let (mut first, mut length) = (String::new(), 0_usize);
+            reader.read_line(&mut first).expect("a request");
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).expect("a header");
+                let lower = line.to_lowercase();
+                if let Some(n) = lower.strip_prefix("content-length:") {
+                    length = n.trim().parse().expect("a number");
+                }
+                if line.trim().is_empty() {
+                    break;
+                }
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).expect("a body");
+            let said = if first.starts_with("POST") {
+                let _ = tell.send(String::from_utf8_lossy(&body).into_owned());
+                format!(
+                    "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{answer}\"}},\"finish_reason\":\"stop\"}}],\"usage\":{{\"prompt_tokens\":120,\"completion_tokens\":5,\"total_tokens\":125}}}}\n\ndata: [DONE]\n\n"
+                )
+            } else {
+                "{\"data\":[{\"id\":\"m\",\"max_model_len\":200000}]}".to_owned()
+            };
+            let kind = if first.starts_with("POST") {
+                "text/event-stream"
+            } else {
+                "application/json"
+            };
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                said.len()
+            );
+            let _ = stream.write_all(format!("{head}{said}").as_bytes());
+        }
+    });
+    (address, heard)
+}
+
+fn type_into(window: &mut Harness<'_, App>, (role, label): (Role, &str), text: &str) {
+    window.get_by_role_and_label(role, label).focus();
+    window.run_steps(2);
+    window.get_by_role_and_label(role, label).type_text(text);
+    window.run_steps(2);
+}
+
+#[test]
+fn a_model_is_asked_only_after_consent_and_its_summary_can_be_written_over() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join(MANY_RESULTS);
+    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let (address, heard) = model_that_says("The work is half done.");
+    let mut window = window(vec![source]);
+    window.get_by_label("Export…").click();
+    window.run_steps(5);
+    // The lane behind the dialog has a button of that name, too.
+    let lanes = window.get_all_by_role_and_label(Role::Button, "Summarize");
+    lanes.last().expect("the dialog's").click();
+    window.run_steps(2);
+    window
+        .get_by_label("Compact now, trigger met or not")
+        .click();
+    window.get_by_label("A model").click();
+    window.run_steps(3);
+    type_into(&mut window, (Role::TextInput, "address"), &address);
+    type_into(&mut window, (Role::TextInput, "model"), "m");
+    window.get_by_label("Keep requests and answers").click();
+    window.run_steps(2);
+    window.get_by_label("Go on…").click();
+    window.run_steps(3);
+    assert!(heard.try_recv().is_err(), "nothing is sent before consent");
+    let host = address.trim_start_matches("http://");
+    window.get_by_label(&format!("Send to {host}?"));
+    window.get_by_label("nothing is logged");
+    window.get_by_label(&format!("Send to {host}")).click();
+    window.run_steps(6);
+    let asked = heard.try_recv().expect("one request");
+    assert!(asked.contains("You compact the conversation") && !asked.contains("null"));
+    assert!(heard.try_recv().is_err(), "and no more");
+    type_into(
+        &mut window,
+        (Role::MultilineTextInput, "Summary 1"),
+        "Read this first. ",
+    );
+    window.get_by_label("Write the export").click();
+    window.run_steps(20);
+    window.get_by_label("Written to");
+    let written = folder.path().join("many-tool-results-managed-1.jsonl");
+    let written = std::fs::read_to_string(written).expect("the export is there");
+    assert!(written.contains("The work is half done."));
+    assert!(
+        written.contains("Read this first."),
+        "as the person left it"
+    );
 }

@@ -58,10 +58,9 @@ pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &m
             .labelled_by(id)
             .on_hover_text("For our own policies; real systems ask in their own words");
     });
-    row(ui, "log", |ui, id| {
+    row(ui, "log", |ui, _| {
         let name = "Keep requests and answers";
         ui.checkbox(&mut model.keeps_log, name)
-            .labelled_by(id)
             .on_hover_text("In the program's own folder: with a log the run can be made again without a model. It holds private text, and never a key.");
     });
     match model.endpoint() {
