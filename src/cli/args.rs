@@ -1,5 +1,6 @@
 //! Options that every verb knows, and the words they are made of.
 
+use super::by_hand::ByHandArgs;
 use crate::engine::ProviderError;
 use crate::exec::{LoadOptions, Loaded, load, load_stream};
 use crate::presets::{provider_error, provider_errors};
@@ -24,6 +25,9 @@ Options everywhere, before the verb or after it:
   --conversation N     which conversation of a file that holds several, from 1
   --restart STEP       the agent's program was started again before this call; again for more
   --error STEP=ERROR   the provider answers this call with an error first: a known one by its name, or its words in full
+  --pin N,N-M          messages, from 1, that no strategy takes (real systems know no pins); again for more
+  --clear N,N-M        messages whose content goes at the end, whatever the policy does; again for more
+  --drop N,N-M         messages that go at the end, each with the calls and results that belong to it; again for more
   --json               the result as JSON
   --no-state           keep no recent files or window layout
   --help, --version
@@ -99,6 +103,7 @@ fn expected(option: &str) -> &'static str {
         "--window" | "--output-reserve" => "a number of tokens such as 200000, 200k or 1M",
         "--counter" => "the name of a counter such as o200k_base",
         "--conversation" | "--at" | "--restart" => "a whole number from 1",
+        "--pin" | "--clear" | "--drop" => "numbers of messages such as 3,8-12",
         "--error" => "STEP=NAME such as 12=rate_limit, or STEP=WORDS",
         "--policy" => "the name of a preset such as truncate, or a FILE.toml",
         "--set" => "KNOB=NUMBER such as keep_recent=20",
@@ -127,6 +132,8 @@ pub(super) struct Shared {
     pub(super) restarts: Vec<usize>,
     /// Errors of the provider.
     pub(super) errors: Vec<ProviderError>,
+    /// Messages that were marked by hand.
+    pub(super) by_hand: ByHandArgs,
     /// Keep no state.
     pub(super) no_state: bool,
     /// Print JSON.
@@ -143,6 +150,7 @@ impl Shared {
             conversation: 0,
             restarts: Vec::new(),
             errors: Vec::new(),
+            by_hand: ByHandArgs::default(),
             no_state: false,
             json: false,
         }
@@ -171,7 +179,7 @@ impl Shared {
             "--error" => self.errors.push(error(option, &words.value(option)?)?),
             "--no-state" => self.no_state = true,
             "--json" => self.json = true,
-            _ => return Ok(false),
+            _ => return self.by_hand.take(option, words),
         }
         Ok(true)
     }
@@ -201,10 +209,12 @@ impl Shared {
         if let Some(error) = self.errors.iter().find(|error| error.step >= steps) {
             bail!("--error {}: the session has {steps} calls", error.step + 1);
         }
+        let by_hand = self.by_hand.within(loaded.case.session.messages.len())?;
         loaded.case = loaded
             .case
             .with_restarts(&self.restarts)
-            .with_errors(&self.errors);
+            .with_errors(&self.errors)
+            .with_by_hand(by_hand);
         Ok(loaded)
     }
 }

@@ -78,6 +78,9 @@ pub(super) fn parse(
         // The window has no other form; refusing is better than silence.
         bail!("--json needs a verb: plimsoll inspect FILE --json");
     }
+    if !shared.by_hand.is_empty() {
+        bail!("--pin, --clear and --drop need a verb: plimsoll compact FILE --drop 12");
+    }
     let lanes = wanted.of_window(&shared)?;
     paths.iter().try_for_each(|path| check(path))?;
     let (load, output_reserve, no_state) = (

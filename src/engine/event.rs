@@ -118,6 +118,14 @@ impl Did {
 }
 
 impl Event {
+    /// The stage, and the cause, of what a person did by hand.
+    pub const BY_HAND: &str = "by hand";
+
+    /// Whether a person did it, and no stage of the policy. No trigger reads like this.
+    pub fn is_by_hand(&self) -> bool {
+        self.stage == Self::BY_HAND && self.cause.when == Self::BY_HAND
+    }
+
     /// How many messages it touched.
     pub fn n_messages(&self) -> usize {
         self.messages.iter().map(ExactSizeIterator::len).sum()

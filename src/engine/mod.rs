@@ -5,6 +5,7 @@
 
 mod absorb;
 mod budget;
+mod by_hand;
 mod clock;
 mod context;
 mod diff;
@@ -15,6 +16,7 @@ mod executed;
 mod expr;
 mod file;
 mod index;
+mod marked;
 mod merge;
 mod meter;
 mod named;
@@ -41,6 +43,7 @@ mod view;
 mod working;
 
 pub use budget::{Budget, WindowPlan, WindowSource};
+pub use by_hand::ByHand;
 pub use context::{Context, Dropped, Edited, Entry, EntryBody, Fate, Written};
 pub use context::{Left, Marker, PartFate, PartFates};
 pub use digest::digest;
@@ -69,6 +72,7 @@ pub use transcript::{transcript, transcript_parts};
 use crate::session::Session;
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
+use by_hand::Pins;
 use scene::Originals;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,10 +90,14 @@ pub struct Case {
     pub restarts: Arc<[usize]>,
     /// Errors of the provider, as a person placed them: at most one a step, by step.
     pub errors: Arc<[ProviderError]>,
+    /// What a person marked by hand, set by [`Case::with_by_hand`].
+    pub by_hand: Arc<ByHand>,
     /// Where files go that a policy writes.
     pub storage: Storage,
     /// What runs need to know about the session, worked out once.
     pub index: Arc<SessionIndex>,
+    /// What the pins among the marks mean for calls and results.
+    pins: Arc<Pins>,
     /// What runs worked out before and need again: the session on each meter, fillers of each size.
     memo: Arc<Memo>,
 }
@@ -113,8 +121,10 @@ impl Case {
             windows,
             restarts: Arc::default(),
             errors: Arc::default(),
+            by_hand: Arc::default(),
             storage: Storage::default(),
             index,
+            pins: Arc::default(),
             memo: Arc::default(),
         }
     }

@@ -347,6 +347,7 @@ impl Run<'_> {
             return;
         }
         let absorbed = absorbed.unwrap_or_default();
+        self.note_pins(stage, &absorbed.messages);
         let goes_on = self.goes_on(stage);
         let repairs = self.triggers.stage(stage).action.name() == "repair";
         self.triggers.tried(stage, self.step);

@@ -4,6 +4,7 @@ use super::context::Written;
 use super::expr::Moment;
 use super::meter::Meter;
 use super::outcome::Idle;
+use super::select::OldestResults;
 use super::stages::{Action, Guard, Replacement, Stage, Summarize};
 use super::taken::{Taken, ranges, widen};
 use super::working::Working;
@@ -34,7 +35,7 @@ pub(super) struct Asked {
 /// A change of the context.
 #[derive(Debug)]
 pub(super) enum Edit {
-    /// So many of the oldest tool results are emptied.
+    /// So many of the oldest tool results are emptied, but what a person pinned among them.
     Clear { oldest: usize, marker: Arc<str> },
     /// Entries are taken out; a message of ours, with its true tokens, may stand in their place.
     Replace {
@@ -55,13 +56,17 @@ pub(super) fn plan(
         // Nothing is planned for what only speaks, or plans for itself.
         Action::Named(_) | Action::Log(_) => Plan::Nothing(Idle::NothingToTake),
         Action::Clear(clear) => {
-            let (oldest, gone) = select::tool_results(case, working, &stage.take, moment);
-            if oldest == 0 {
+            let OldestResults {
+                oldest,
+                count,
+                metered: gone,
+            } = select::tool_results(case, working, &stage.take, moment);
+            if count == 0 {
                 return Plan::Nothing(Idle::NothingToTake);
             }
             let left = || {
                 let marker = working.meter.weigh_part(case, &clear.marker);
-                Tokens(u64::from(marker) * oldest as u64)
+                Tokens(u64::from(marker) * count as u64)
             };
             judged(&stage.guard, gone, left, moment, || {
                 Plan::Ready(Edit::Clear {
@@ -228,10 +233,11 @@ fn judged(
 
 impl Edit {
     /// The messages it touches, as ascending ranges; what an earlier event took already is not among them.
-    pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
+    pub(super) fn messages(&self, case: &Case, working: &Working<'_>) -> Vec<Range<usize>> {
         match self {
             Self::Clear { oldest, .. } => {
-                widen(&ranges(working.live[..*oldest].iter().map(|r| r.message)))
+                let taken = working.live[..*oldest].iter().map(|r| r.message);
+                widen(&ranges(taken.filter(|m| !case.pins().is_pinned(*m))))
             }
             Self::Replace { taken, .. } => widen(&taken.messages),
         }

@@ -4,6 +4,7 @@
 //! both with an [`Answer`]; [`simulate`] answers with text of the predicted size. There is no other way to run.
 
 mod account;
+mod by_hand;
 mod call;
 
 use super::budget::Budget;
@@ -20,6 +21,7 @@ use super::view::View;
 use super::working::Working;
 use super::{Case, KnobValues, Policy, Reply, Request, recorded};
 use crate::units::Tokens;
+use by_hand::Unpinned;
 use std::sync::Arc;
 
 /// How a policy meets a session.
@@ -85,6 +87,8 @@ pub struct Run<'a> {
     resumed: bool,
     /// Attempts that failed, each with its first step and how often.
     failures: Vec<Failure>,
+    /// Pinned messages that a real system took or changed.
+    unpinned: Option<Unpinned>,
     pub(super) outcome: Outcome,
 }
 
@@ -196,6 +200,7 @@ impl<'a> Run<'a> {
             acted: false,
             resumed: false,
             failures: Vec::new(),
+            unpinned: None,
             outcome: Outcome {
                 samples,
                 ..Outcome::default()

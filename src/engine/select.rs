@@ -1,7 +1,7 @@
 //! Which entries or tool results a stage takes: all of a kind but what is kept.
 //!
 //! Rules about the newest ("last n messages") are suffixes of the context: the earliest of them is the cut. Rules
-//! about single entries ("system") spare them wherever they stand.
+//! about single entries ("system") spare them wherever they stand, and so does a person's pin.
 
 use super::Case;
 use super::context::{Entry, EntryBody};
@@ -25,20 +25,36 @@ pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: 
         cuts.min().unwrap_or(entries.len()),
         take.boundary,
     );
-    let is_taken = |entry: &Entry| !take.keep.iter().any(|keep| spares(case, entry, keep));
+    let pins = case.pins();
+    let is_held = |entry: &Entry| entry.message().is_some_and(|m| pins.holds(m));
+    let is_taken = |entry: &Entry| {
+        !take.keep.iter().any(|keep| spares(case, entry, keep))
+            && (pins.is_empty() || !is_held(entry))
+    };
     let mut taken = Vec::with_capacity(cut);
     taken.extend((0..cut).filter(|idx| is_taken(&entries[*idx])));
     Taken::new(&working.context, taken)
 }
 
-/// How many of the live tool results are taken, with what they weigh on the policy's own meter: always the oldest,
-/// since every rule spares the newest.
+/// Tool results that are taken: always the oldest, since every rule spares the newest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OldestResults {
+    /// So many of the live ones, but what a person pinned among them.
+    pub(super) oldest: usize,
+    /// How many that leaves.
+    pub(super) count: usize,
+    /// What these weigh on the policy's own meter.
+    pub(super) metered: Tokens,
+}
+
+/// The live tool results that are taken. A pin holds a result itself; one whose call is pinned may be emptied, since
+/// the pair stays.
 pub(super) fn tool_results(
     case: &Case,
     working: &Working<'_>,
     take: &Take,
     moment: &Moment,
-) -> (usize, Tokens) {
+) -> OldestResults {
     let entries = &working.context.entries;
     let mut until_message = u32::MAX;
     let mut protect = 0.0;
@@ -61,15 +77,23 @@ pub(super) fn tool_results(
     // From the oldest: a result is spared as soon as it and all newer ones fit under the protection.
     let protect = protect as u64;
     let mut newer = working.live_metered;
-    let mut taken = 0;
+    let pins = case.pins();
+    let (mut oldest, mut pinned) = (0, (0, 0));
     for result in &working.live {
         if newer <= protect || result.message >= until_message {
             break;
         }
         newer -= u64::from(result.metered);
-        taken += 1;
+        oldest += 1;
+        if !pins.is_empty() && pins.is_pinned(result.message) {
+            pinned = (pinned.0 + 1, pinned.1 + u64::from(result.metered));
+        }
     }
-    (taken, Tokens(working.live_metered - newer))
+    OldestResults {
+        oldest,
+        count: oldest - pinned.0,
+        metered: Tokens(working.live_metered - newer - pinned.1),
+    }
 }
 
 /// The first entry that a rule about the newest keeps.

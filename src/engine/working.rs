@@ -1,5 +1,6 @@
 //! The context while a run changes it, with running sums, so that a step costs what is new and not what is there.
 
+mod amend;
 mod clear;
 
 use super::Case;

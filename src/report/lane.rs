@@ -1,7 +1,7 @@
 //! One lane of a report: settings, figures, beliefs, events and findings.
 
 use super::build::Played;
-use super::removed::removals;
+use super::removed::{removals, stage_of};
 use super::shown::{Shown, Teller, What};
 use super::{
     Belief, Column, CountIs, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak,
@@ -176,7 +176,7 @@ fn event_report(row: &[Event], teller: &mut Teller) -> EventReport {
     let event = &row[0];
     let stage = match &*event.stage {
         "recorded" => Shown::own("the source itself"),
-        stage => teller.name(What::Stage, stage),
+        _ => stage_of(event, teller),
     };
     EventReport {
         step: event.step,

@@ -148,13 +148,23 @@ fn removal(
     Removal {
         fate,
         step: event.map(|e| e.step),
-        stage: event.map(|e| teller.name(What::Stage, &e.stage)),
-        why: event.map(|e| teller.cause(&e.cause)),
+        stage: event.map(|e| stage_of(e, teller)),
+        why: event
+            .filter(|e| !e.is_by_hand())
+            .map(|e| teller.cause(&e.cause)),
         messages: taken.messages.len(),
         gone,
         instead: taken.instead.map(|instead| shown_instead(&instead, teller)),
         items: items(case, taken.messages, teller),
     }
+}
+
+/// The stage's name, or that it was by hand.
+pub(super) fn stage_of(event: &Event, teller: &mut Teller) -> Shown {
+    if event.is_by_hand() {
+        return Shown::own(Event::BY_HAND);
+    }
+    teller.name(What::Stage, &event.stage)
 }
 
 /// Text that was only predicted is no text to show.

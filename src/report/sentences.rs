@@ -5,7 +5,7 @@ use super::{
     Belief, CountIs, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue,
     fate,
 };
-use crate::engine::Did;
+use crate::engine::{Did, Event};
 use crate::units::Tokens;
 use std::fmt::{self, Write as _};
 
@@ -220,6 +220,7 @@ impl Removal {
     pub(super) fn sentence(&self) -> String {
         let messages = counted(self.messages, "message");
         let by = match (&self.step, &self.stage) {
+            (_, Some(stage)) if stage.to_string() == Event::BY_HAND => Event::BY_HAND.to_owned(),
             (Some(step), Some(stage)) => format!("before call {} by {stage}", number(*step)),
             _ => "by the source's own compaction".to_owned(),
         };

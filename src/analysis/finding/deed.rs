@@ -17,7 +17,9 @@ pub(super) fn found(
     is_one: impl Fn(&Event) -> bool,
     say: impl Fn(&Event, usize) -> String,
 ) -> Option<Finding> {
-    let mut all = seen.outcome.events.iter().filter(|e| is_one(e));
+    // What a person did by hand is no fault of the policy.
+    let events = seen.outcome.events.iter().filter(|e| !e.is_by_hand());
+    let mut all = events.filter(|e| is_one(e));
     let first = all.next()?;
     // What another stage did of the kind is another matter.
     let all: Vec<&Event> = [first]

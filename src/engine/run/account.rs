@@ -32,7 +32,7 @@ impl Run<'_> {
         let event = self.outcome.events.len() as u32;
         self.mutate(idx);
         let before = self.working.tokens();
-        let messages = edit.messages(&self.working);
+        let messages = edit.messages(self.case, &self.working);
         edit.apply(&mut self.working, event);
         self.triggers.fired(idx, self.step);
         self.acted = true;
@@ -80,6 +80,7 @@ impl Run<'_> {
     }
 
     pub(super) fn finish(&mut self) -> Outcome {
+        self.by_hand();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.context = std::mem::take(&mut self.working.context);
         if outcome.compactions > 0 {

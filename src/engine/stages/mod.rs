@@ -188,6 +188,14 @@ impl Action {
             Self::Named(named) => named.spec.verb,
         }
     }
+
+    /// The real system whose own action it is, by the name before the dot.
+    pub(super) fn system(&self) -> Option<&'static str> {
+        match self {
+            Self::Named(named) => named.spec.name.split('.').next(),
+            _ => None,
+        }
+    }
 }
 
 impl Stage {

@@ -1,23 +1,23 @@
 //! Tool results that are emptied in place, many at a time: pairs stay, and only their own entries are looked at.
 
 use super::{LiveResult, Working};
-use crate::engine::context::{Edited, Entry, EntryBody, Left, Marker, PartFate, PartFates};
+use crate::engine::context::{Edited, Entry, EntryBody, PartFate, PartFates};
 use crate::session::Kind;
 use std::sync::Arc;
 
 impl Working<'_> {
-    /// Empties so many of the oldest live tool results.
+    /// Empties so many of the oldest live tool results, but what a person pinned among them.
     pub(in crate::engine) fn clear_oldest(&mut self, oldest: usize, marker: &Arc<str>, event: u32) {
-        self.context.markers.push(Marker {
-            text: Arc::clone(marker),
-            tokens: self.case.ledger.weigh(marker).0 as u32,
-            metered: self.meter.weigh_part(self.case, marker),
-            event,
-            left: Left::Nothing,
-            is_predicted: false,
-        });
+        self.mark(marker, event);
         self.shown.forget_from(0);
-        let results: Vec<LiveResult> = self.live.drain(..oldest).collect();
+        let mut results: Vec<LiveResult> = self.live.drain(..oldest).collect();
+        let pins = self.case.pins();
+        if !pins.is_empty() {
+            let is_pinned = |result: &LiveResult| pins.is_pinned(result.message);
+            let pinned = results.extract_if(.., |result| is_pinned(result));
+            let pinned: Vec<LiveResult> = pinned.collect();
+            self.live.splice(..0, pinned);
+        }
         self.live_metered -= results.iter().map(|r| u64::from(r.metered)).sum::<u64>();
         let mut idx = 0;
         for of_message in results.chunk_by(|a, b| a.message == b.message) {

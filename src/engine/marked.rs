@@ -1,0 +1,179 @@
+//! What becomes of the parts of messages that a person clears or drops by hand. Calls and results stay together.
+
+use super::Case;
+use super::context::{Context, Entry, EntryBody, Left, PartFate, PartFates};
+use super::sums::each_part;
+use crate::session::Body;
+
+/// What is to be done where messages are dropped.
+#[derive(Debug, Default)]
+pub(super) struct Leftover {
+    /// Indices of entries that go, ascending.
+    pub(super) gone: Vec<usize>,
+    /// Entries of which calls or results go and something stays, with the fates of their parts.
+    pub(super) edits: Vec<(usize, PartFates)>,
+}
+
+/// Why a message is not cleared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Uncleared {
+    /// It is.
+    Already,
+    /// Calls and sealed reasoning are all it holds.
+    Nothing,
+}
+
+/// What is left where the chosen entries are dropped: the other half of each of their pairs goes, and a message that
+/// then says nothing any more.
+pub(super) fn leftover(case: &Case, context: &Context, chosen: &[bool], event: u32) -> Leftover {
+    let mut dead = vec![false; case.index.n_pairs];
+    for (entry, _) in context
+        .entries
+        .iter()
+        .zip(chosen)
+        .filter(|(_, is_chosen)| **is_chosen)
+    {
+        each_part(case, entry, |part, _| {
+            if let Some(pair) = case.index.pair[part] {
+                dead[pair as usize] = true;
+            }
+        });
+    }
+    let is_dead = |part: usize| case.index.pair[part].is_some_and(|pair| dead[pair as usize]);
+    let goes = |part: usize| is_dead(case.index.owner[part].map_or(part, |owner| owner as usize));
+    let mut leftover = Leftover::default();
+    for (idx, entry) in context.entries.iter().enumerate() {
+        if chosen[idx] {
+            leftover.gone.push(idx);
+            continue;
+        }
+        let Some((fates, says_something)) = without(case, entry, goes, event) else {
+            continue;
+        };
+        if says_something {
+            leftover.edits.push((idx, fates));
+        } else {
+            leftover.gone.push(idx);
+        }
+    }
+    leftover
+}
+
+/// The fates of a message's parts without some, and whether it still says something; none if it has none of these.
+fn without(
+    case: &Case,
+    entry: &Entry,
+    goes: impl Fn(usize) -> bool,
+    event: u32,
+) -> Option<(PartFates, bool)> {
+    let is_hit = |part: usize, fate: &PartFate| goes(part) && !is_removed(fate);
+    let mut has_any = false;
+    each_part(case, entry, |part, fate| has_any |= is_hit(part, fate));
+    if !has_any {
+        return None;
+    }
+    let mut fates = fates_of(case, entry)?;
+    let mut says_something = false;
+    for (part, fate) in parts_of(case, entry)?.zip(fates.as_mut_slice()) {
+        if goes(part) {
+            *fate = PartFate::Removed { event };
+        }
+        says_something |= !is_removed(fate) && speaks(&case.session.parts[part].body);
+    }
+    Some((fates, says_something))
+}
+
+/// The fates of a message's parts once it is cleared: a marker stands in each result and once for its texts and
+/// pictures. Calls stay. Reasoning goes, except where its seal belongs to a call that stays, or nothing else would be
+/// left.
+///
+/// # Errors
+/// Why it is not cleared.
+pub(super) fn cleared(
+    case: &Case,
+    context: &Context,
+    entry: &Entry,
+    (marker, event): (u32, u32),
+) -> Result<PartFates, Uncleared> {
+    let (mut fates, parts) = fates_of(case, entry)
+        .zip(parts_of(case, entry))
+        .ok_or(Uncleared::Nothing)?;
+    let body = |part: usize| &case.session.parts[part].body;
+    let there = || {
+        let there = parts.clone().zip(fates.as_slice());
+        there
+            .filter(|(_, fate)| !is_removed(fate))
+            .map(|(part, _)| body(part))
+    };
+    let has_call = there().any(|b| matches!(b, Body::ToolCall { .. }));
+    let has_text = there().any(|b| matches!(b, Body::Text(_)) && speaks(b));
+    let has_place = has_text || has_call || there().any(|b| matches!(b, Body::ToolResult { .. }));
+    let says_something = there().any(speaks);
+    let put = PartFate::Cleared { marker };
+    let gone = PartFate::Removed { event };
+    let (mut is_marked, mut was_cleared, mut changed) = (false, false, false);
+    for (part, fate) in parts.clone().zip(fates.as_mut_slice()) {
+        let is_cleared = is_cleared(context, fate);
+        let said = body(part);
+        was_cleared |= is_cleared;
+        is_marked |= is_cleared && !matches!(said, Body::ToolResult { .. });
+        if is_cleared || is_removed(fate) {
+            continue;
+        }
+        let new = match said {
+            Body::ToolResult { .. } => put.clone(),
+            Body::Text(_) if speaks(said) => first_marked(&mut is_marked, &put, &gone),
+            Body::Media { .. } if has_place => gone.clone(),
+            Body::Media { .. } => first_marked(&mut is_marked, &put, &gone),
+            Body::Thinking { sealed_bytes, .. } if has_call && *sealed_bytes > 0 => continue,
+            Body::Thinking { .. } if says_something => gone.clone(),
+            _ => continue,
+        };
+        *fate = new;
+        changed = true;
+    }
+    match (changed, was_cleared) {
+        (true, _) => Ok(fates),
+        (false, true) => Err(Uncleared::Already),
+        (false, false) => Err(Uncleared::Nothing),
+    }
+}
+
+/// The marker for the first, nothing for all others.
+fn first_marked(is_marked: &mut bool, put: &PartFate, gone: &PartFate) -> PartFate {
+    let is_first = !std::mem::replace(is_marked, true);
+    if is_first { put.clone() } else { gone.clone() }
+}
+
+/// Whether a part says something to whoever reads the message: reasoning alone, or blank text, is no message.
+fn speaks(body: &Body) -> bool {
+    match body {
+        Body::Text(text) => !text.trim().is_empty(),
+        Body::Thinking { .. } => false,
+        _ => true,
+    }
+}
+
+fn is_removed(fate: &PartFate) -> bool {
+    matches!(fate, PartFate::Removed { .. })
+}
+
+/// Whether nothing of a part's own content is left, and something stands in its place.
+fn is_cleared(context: &Context, fate: &PartFate) -> bool {
+    let marker = |marker: u32| &context.markers[marker as usize];
+    matches!(fate, PartFate::Cleared { marker: idx } if marker(*idx).left == Left::Nothing)
+}
+
+/// The parts of the message that an entry is.
+fn parts_of(case: &Case, entry: &Entry) -> Option<std::ops::Range<usize>> {
+    let message = entry.message()?;
+    Some(case.session.messages[message as usize].parts.clone())
+}
+
+/// What became of them so far.
+fn fates_of(case: &Case, entry: &Entry) -> Option<PartFates> {
+    match &entry.body {
+        EntryBody::Edited(edited) => Some(edited.parts.clone()),
+        _ => Some(PartFates::kept(parts_of(case, entry)?.len())),
+    }
+}
