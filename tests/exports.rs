@@ -1,7 +1,7 @@
 //! Exports as a whole: sidecars, files that a policy writes, and the way back to the source.
 
 use plimsoll::engine::{
-    Answer, Case, Estimator, Reply, Request, Schedule, WindowPlan, WindowSource, drive, simulate,
+    Answer, ByHand, Case, Estimator, Reply, Request, Schedule, WindowPlan, WindowSource, drive, simulate,
 };
 use plimsoll::exec::{ExportJob, Exported, LoadOptions, Loaded, Summarizer, export, load, restore};
 use plimsoll::formats;
@@ -25,6 +25,17 @@ fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("sample_sessions")
         .join(name)
+}
+
+/// All samples.
+fn sources() -> impl Iterator<Item = PathBuf> {
+    let samples = fs::read_dir(sample(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    samples.filter(|path| {
+        path.extension()
+            .is_some_and(|e| e == "json" || e == "jsonl")
+    })
 }
 
 /// A job with a preset's defaults, in the source's own format.
@@ -77,14 +88,7 @@ fn with_giant_result(folder: &Path) -> PathBuf {
 fn every_sample_comes_back_byte_for_byte_after_any_strategy() {
     let folder = tempfile::tempdir().unwrap();
     let mut n_written = 0;
-    let samples = fs::read_dir(sample(""))
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let samples = samples.filter(|path| {
-        path.extension()
-            .is_some_and(|e| e == "json" || e == "jsonl")
-    });
-    for (idx, source) in samples.enumerate() {
+    for (idx, source) in sources().enumerate() {
         for preset in ["truncate", "prune", "summarize", "cowagent", "picoclaw"] {
             let output = folder.path().join(format!("{idx}-{preset}.out"));
             let exported = export(&job(&source, preset, output.clone())).unwrap();
@@ -102,6 +106,71 @@ fn every_sample_comes_back_byte_for_byte_after_any_strategy() {
         }
     }
     assert!(n_written > 5, "{n_written}");
+}
+
+/// Messages are cleared, pinned, left, dropped and left in turn; instructions and the first request stay.
+fn marked_in_turn(job: &ExportJob) -> ByHand {
+    let first = job.case.index.first_user.map_or(0, |m| m as usize);
+    let messages = &job.case.session.messages;
+    // What the source's own summary says stays, too: where the conversation begins with it nobody else may.
+    let every = |nth: usize| {
+        let nth = (first + 1..messages.len()).filter(move |m| m % 5 == nth);
+        nth.filter(|m| messages[*m].in_history).collect()
+    };
+    ByHand {
+        cleared: every(1),
+        pinned: every(2),
+        dropped: every(4),
+    }
+}
+
+#[test]
+fn what_was_edited_by_hand_without_any_policy_comes_back_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut n_written, mut stages) = (0, 0);
+    for (idx, source) in sources().enumerate() {
+        for schedule in [Schedule::Replay, Schedule::Now { force: false }] {
+            let output = folder.path().join(format!("{idx}-{n_written}.out"));
+            let mut job = job(&source, "none", output.clone());
+            job.schedule = schedule;
+            job.case = job.case.with_by_hand(marked_in_turn(&job));
+            let exported = export(&job).unwrap();
+            all_ok(&exported);
+            let (before, after) = (exported.before, exported.after);
+            assert!(after < before, "{} {schedule:?}", source.display());
+            n_written += 1;
+            let sidecars = exported.sidecars.unwrap();
+            let removed = fs::read_to_string(&sidecars.removed).unwrap();
+            let lines = removed
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap());
+            let by_hand = |line: &Value| line["stage"] == "by hand" && line["why"] == "by hand";
+            stages += lines.filter(by_hand).count();
+            let manifest: Value =
+                serde_json::from_slice(&fs::read(&sidecars.manifest).unwrap()).unwrap();
+            let dropped = job
+                .case
+                .by_hand
+                .dropped
+                .iter()
+                .map(|m| m + 1)
+                .collect::<Vec<_>>();
+            assert_eq!(manifest["by_hand"]["dropped"], json!(dropped));
+            assert_eq!(manifest["events"][0]["stage"], "by hand");
+            let back = output.with_extension("back");
+            restore(&output, Some(&back)).unwrap();
+            assert_eq!(
+                fs::read(&back).unwrap(),
+                fs::read(&source).unwrap(),
+                "{}",
+                source.display()
+            );
+        }
+    }
+    assert!(
+        n_written > 5 && stages > 50,
+        "{n_written} files, {stages} pieces"
+    );
 }
 
 #[test]

@@ -4,8 +4,8 @@ mod common;
 
 use common::{Talk, case, pairs_are_whole, part};
 use plimsoll::engine::{
-    Answer, Case, Did, ExecutedContext, Fate, KnobValues, Mutates, Policy, Repair, Reply, Request,
-    Schedule, drive, simulate,
+    Answer, ByHand, Case, Did, EntryBody, ExecutedContext, Fate, KnobValues, Mutates, Outcome,
+    Policy, Repair, Reply, Request, Schedule, drive, simulate,
 };
 use plimsoll::presets::native::Native;
 use plimsoll::presets::{PRESETS, Preset};
@@ -170,6 +170,77 @@ fn books_balance(
     Ok(())
 }
 
+/// What a person may mark in a conversation: of each kind some messages, wherever they stand.
+fn marks() -> impl Strategy<Value = [Vec<usize>; 3]> {
+    let some = || prop::collection::vec(0..80_usize, 0..10);
+    [some(), some(), some()]
+}
+
+fn by_hand(case: &Case, [pinned, cleared, dropped]: &[Vec<usize>; 3]) -> Case {
+    // Now and then one that is not there at all.
+    let n = case.session.messages.len() + 1;
+    let within = |marks: &[usize]| marks.iter().map(|mark| mark % n).collect();
+    case.with_by_hand(ByHand {
+        pinned: within(pinned),
+        cleared: within(cleared),
+        dropped: within(dropped),
+    })
+}
+
+/// Plays a preset over a conversation with marks and checks what came of them at every `nth` step.
+fn marks_are_kept(
+    case: &Case,
+    preset: &Preset,
+    dice: &[f64],
+    nth: usize,
+) -> Result<(), TestCaseError> {
+    let failed = |what: String| TestCaseError::fail(format!("{}: {what}", preset.name));
+    let policy = preset.policy().expect("bundled");
+    let values = values(&policy, dice);
+    let steps = case.session.steps.len();
+    for until in (0..steps).step_by(nth).map(Some).chain([None]) {
+        let outcome = simulate(case, &policy, &values, until);
+        outcome.context.check(case).map_err(failed)?;
+        if keeps_pairs(&policy) {
+            pairs_are_whole(case, &outcome.context).map_err(failed)?;
+        }
+        let by_hand: Vec<_> = outcome.events.iter().filter(|e| e.is_by_hand()).collect();
+        prop_assert!(by_hand.len() <= 2);
+        prop_assert!(by_hand.iter().all(|e| e.orphans == 0 && e.n_messages() > 0));
+        is_done_or_said(case, &outcome, Native::of(preset.name).is_none()).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// What was dropped is gone, what was cleared says nothing of its own, what was pinned is untouched: or a warning says
+/// why not.
+fn is_done_or_said(case: &Case, outcome: &Outcome, ours: bool) -> Result<(), String> {
+    let entry = |message: &usize| {
+        let mut entries = outcome.context.entries.iter();
+        entries.find(|e| e.message() == Some(*message as u32))
+    };
+    let said = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
+    let is_said_by = |message: &&usize| **message < outcome.context.messages_end;
+    for message in case.by_hand.dropped.iter().filter(is_said_by) {
+        if entry(message).is_some() && !said("not dropped by hand") {
+            return Err(format!("message {message} is not dropped"));
+        }
+    }
+    for message in case.by_hand.cleared.iter().filter(is_said_by) {
+        let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
+        if is_as_it_was && !said("not cleared by hand") {
+            return Err(format!("message {message} is not cleared"));
+        }
+    }
+    for message in case.by_hand.pinned.iter().filter(is_said_by) {
+        let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
+        if !is_as_it_was && (ours || !said("knows no pins")) {
+            return Err(format!("message {message} is pinned and was touched"));
+        }
+    }
+    Ok(())
+}
+
 /// Two runs of a preset are the same.
 fn runs_repeat(case: &Case, preset: &Preset, dice: &[f64]) -> Result<(), TestCaseError> {
     let policy = preset.policy().expect("bundled");
@@ -201,6 +272,16 @@ proptest! {
                 let shrinks = event.after < event.before && event.did == Did::Removed;
                 prop_assert!(shrinks || (is_told && event.after == event.before), "{:?}", event);
             }
+        }
+    }
+
+    #[test]
+    fn what_a_person_marks_is_done_or_said_and_the_books_balance(
+        moves in moves(), marks in marks(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
+    ) {
+        let case = by_hand(&case(&talk(&moves), window), &marks);
+        for preset in presets_of(true) {
+            marks_are_kept(&case, preset, &dice, 3)?;
         }
     }
 
@@ -249,6 +330,16 @@ proptest! {
         for preset in presets_of(false) {
             books_balance(&case, preset, &dice, 7)?;
             runs_repeat(&case, preset, &dice)?;
+        }
+    }
+
+    #[test]
+    fn what_a_person_marks_is_done_or_said_whatever_a_real_system_does(
+        moves in moves(), marks in marks(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
+    ) {
+        let case = by_hand(&case(&talk(&moves), window), &marks);
+        for preset in presets_of(false) {
+            marks_are_kept(&case, preset, &dice, 7)?;
         }
     }
 }

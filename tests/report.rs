@@ -5,11 +5,13 @@ mod common;
 
 use common::{Talk, part, text};
 use plimsoll::analysis::{Finding, FindingKind, findings};
-use plimsoll::engine::{Case, Halt, KnobValues, Outcome, Policy, Sample, recorded, simulate};
+use plimsoll::engine::{
+    ByHand, Case, Halt, KnobValues, Outcome, Policy, Sample, recorded, simulate,
+};
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
-use plimsoll::report::{Played, Report, Subject, draw, html, markdown, svg};
+use plimsoll::report::{Played, Report, Shown, Subject, draw, html, markdown, svg};
 use plimsoll::session::{Body, MediaKind, Role, Session};
 use plimsoll::tokens::{TokenLedger, default_counter};
 use plimsoll::units::Tokens;
@@ -505,6 +507,46 @@ fn our_own_sentences_survive_redaction_whole() {
         }
     }
     assert!(told > 40, "only {told} findings");
+}
+
+#[test]
+fn what_a_person_marked_is_told_whole_in_a_redacted_report_too() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
+    let case = sample_case(&path);
+    let n_messages = case.session.messages.len();
+    let nth = |nth: usize| (0..n_messages).filter(move |m| m % 3 == nth).collect();
+    let case = case.with_by_hand(ByHand {
+        pinned: nth(0),
+        cleared: (0..n_messages).collect(),
+        dropped: nth(1),
+    });
+    let names = ["none", "truncate", "picoclaw", "cowagent"];
+    let lanes = names.map(|name| preset(&case, name, &[]));
+    let [plain, redacted] = [false, true].map(|redacts| report(&case, &lanes, &[], redacts));
+    let said = |report: &Report| {
+        let lanes = report.lanes.iter();
+        let warnings = lanes
+            .flat_map(|lane| &lane.warnings)
+            .map(ToString::to_string);
+        warnings.collect::<Vec<_>>()
+    };
+    assert_eq!(said(&redacted), said(&plain));
+    assert!(said(&plain).len() > 8 && said(&plain).iter().any(|w| w.contains("knows no pins")));
+    let events = redacted.lanes.iter().flat_map(|lane| &lane.events);
+    let by_hand: Vec<_> = events
+        .filter(|e| e.stage.to_string() == "by hand")
+        .collect();
+    assert!(by_hand.len() >= 4 && by_hand.iter().all(|e| e.why.to_string() == "by hand"));
+    let logs = by_hand.iter().flat_map(|e| &e.log).map(ToString::to_string);
+    assert!(logs.clone().count() > 0 && logs.clone().all(|l| !l.contains('…')));
+    let removals = redacted.lanes.iter().flat_map(|lane| &lane.removed);
+    let by_hand = |stage: &Shown| stage.to_string() == "by hand";
+    assert!(
+        removals
+            .filter(|r| r.stage.as_ref().is_some_and(by_hand))
+            .count()
+            >= 4
+    );
 }
 
 #[test]
