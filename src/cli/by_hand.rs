@@ -37,6 +37,11 @@ impl ByHandArgs {
         self.pinned.is_empty() && self.cleared.is_empty() && self.dropped.is_empty()
     }
 
+    /// Whether anything is to be cleared or dropped.
+    pub(super) fn has_edits(&self) -> bool {
+        !(self.cleared.is_empty() && self.dropped.is_empty())
+    }
+
     /// The marks in a session of so many messages.
     pub(super) fn within(&self, n_messages: usize) -> anyhow::Result<ByHand> {
         let by_hand = ByHand {
@@ -46,7 +51,11 @@ impl ByHandArgs {
         };
         let others = [("--clear", &by_hand.cleared), ("--drop", &by_hand.dropped)];
         for (option, marks) in others {
-            if let Some(both) = by_hand.pinned.iter().find(|m| marks.binary_search(m).is_ok()) {
+            if let Some(both) = by_hand
+                .pinned
+                .iter()
+                .find(|m| marks.binary_search(m).is_ok())
+            {
                 let number = both + 1;
                 bail!("message {number} is in --pin and in {option}; leave it out of one of them");
             }

@@ -24,7 +24,7 @@ pub(super) const VERB: Verb = Verb {
     help: "\
 plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
 
-  --policy NAME        a preset, or a FILE.toml
+  --policy NAME        a preset, or a FILE.toml; none with --clear or --drop, for what you mark and nothing else
   --set KNOB=VALUE     sets a knob
   --schedule now       apply the policy once to the last real context (the default)
   --schedule replay    as if the policy had been on from the first call

@@ -104,9 +104,9 @@ impl LaneArgs {
             n => bail!("{verb} takes one --policy, not {n}"),
         };
         match lanes.pop() {
-            Some(lane) if !lane.policy.stages.is_empty() => Ok(lane),
+            Some(lane) if !lane.policy.stages.is_empty() || shared.by_hand.has_edits() => Ok(lane),
             _ => bail!(
-                "{} never removes anything; choose another policy",
+                "{} never removes anything; choose another policy, or messages with --clear or --drop",
                 self.policies[0]
             ),
         }

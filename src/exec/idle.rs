@@ -6,6 +6,9 @@ use crate::units::Tokens;
 
 /// Half a sentence: what kept the policy from acting.
 pub(super) fn why(job: &ExportJob, outcome: &Outcome) -> String {
+    if job.policy.stages.is_empty() {
+        return "nothing was done by hand, and no policy is on".to_owned();
+    }
     let label = &job.policy.label;
     let reason = outcome.idle.unwrap_or(Idle::NotMet);
     if job.schedule == Schedule::Replay {
