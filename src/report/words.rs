@@ -34,6 +34,7 @@ hook_compact hook_log hook_eval hook_exec emergency_compact compact_context fire
 tokens_reduced memoryflush msgs reason info warning text message file tool_results \
 media document thinking used window input output_reserve step model_window model_output attempt call recorded \
 ends vary varies file's active policy rests such where works weighs need unknown message's \
+said showing \
 hand pinned pins pin knows cleared stay written part run source's needs touched go \
 chars_left compacted_tokens completion_tokens context_window cut estimate estimate_after few_turns flushes history_messages \
 history_tokens hooks_fired keep_turns last_compact_turn left_out max_chars max_llm_retries max_output max_steps max_tokens \
