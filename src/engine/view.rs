@@ -28,7 +28,7 @@ pub(super) struct View<'a> {
     is_new: bool,
     /// How far the conversation had come.
     mark: Mark,
-    store: Share,
+    store: Extent,
     /// The edits as the action gave them.
     given: Vec<MessageEdit>,
     /// The same as they were carried out.
@@ -40,7 +40,7 @@ pub(super) struct View<'a> {
 
 /// How much of a store is in a view.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Share {
+pub(super) struct Extent {
     /// Entries.
     pub(super) n_entries: usize,
     /// Ranges that were dropped.
@@ -107,7 +107,7 @@ impl Run<'_> {
             seen: Some((talk.clone(), change)),
             is_new: true,
             mark: talk.before.mark(),
-            store: store.share(),
+            store: store.extent(),
             given,
             edits,
             gone: retouched.gone.clone(),

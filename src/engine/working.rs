@@ -12,7 +12,7 @@ use super::retouch::Retouch;
 use super::scene::{Shown, Spans};
 use super::sums::{Sums, each_part};
 use super::taken::Taken;
-use super::view::Share;
+use super::view::Extent;
 use crate::chat::{ChatMessage, Messages, Shape};
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
@@ -296,8 +296,8 @@ impl<'a> Working<'a> {
     }
 
     /// How much of it there is, for a view of it.
-    pub(super) fn share(&self) -> Share {
-        Share {
+    pub(super) fn extent(&self) -> Extent {
+        Extent {
             n_entries: self.context.entries.len(),
             n_dropped: self.context.dropped.len(),
             n_markers: self.context.markers.len(),
@@ -306,23 +306,23 @@ impl<'a> Working<'a> {
     }
 
     /// As a view of a store: takes in what was added there since.
-    pub(super) fn go_on(&mut self, store: &Self, share: &mut Share) {
-        let known = share.n_markers + share.markers.len();
+    pub(super) fn go_on(&mut self, store: &Self, extent: &mut Extent) {
+        let known = extent.n_markers + extent.markers.len();
         for marker in &store.context.markers[known..] {
-            share.markers.push(self.context.markers.len() as u32);
+            extent.markers.push(self.context.markers.len() as u32);
             self.context.markers.push(marker.clone());
         }
-        let new = &store.context.entries[share.n_entries..];
-        share.n_entries = store.context.entries.len();
+        let new = &store.context.entries[extent.n_entries..];
+        extent.n_entries = store.context.entries.len();
         self.context.entries.reserve(new.len());
         for entry in new {
             let mut entry = entry.clone();
             if let EntryBody::Edited(edited) = &mut entry.body {
                 for fate in edited.parts.as_mut_slice() {
                     if let PartFate::Cleared { marker } = fate
-                        && let Some(nth) = (*marker as usize).checked_sub(share.n_markers)
+                        && let Some(nth) = (*marker as usize).checked_sub(extent.n_markers)
                     {
-                        *marker = share.markers[nth];
+                        *marker = extent.markers[nth];
                     }
                 }
             }

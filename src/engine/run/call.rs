@@ -56,7 +56,6 @@ impl Run<'_> {
         self.triggers
             .moment
             .set(Quantity::Attempt, f64::from(attempt));
-        self.settle();
         if let Some(store) = self.store.take() {
             let view = std::mem::replace(&mut self.working, *store);
             self.rejected_view = Some(Box::new(view));
