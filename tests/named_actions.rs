@@ -11,8 +11,8 @@ mod common;
 use common::{Talk, case};
 use plimsoll::chat::{Ask, ChatMessage, Dialogue, Heard, Shape, Wants};
 use plimsoll::engine::{
-    Answer, Case, Did, EntryBody, Fate, NamedAction, NamedMeter, Outcome, Policy, Registry, Reply,
-    Request, Rewrite, Rewritten, Scene, Schedule, drive, simulate,
+    Answer, Case, Did, EntryBody, Fate, MessageEdit, NamedAction, NamedMeter, Outcome, Policy,
+    Registry, Reply, Request, Rewrite, Rewritten, Scene, Schedule, drive, simulate,
 };
 use plimsoll::units::Tokens;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ const fn row(name: &'static str, shape: Shape, make: MakeRule) -> NamedAction {
 
 type MakeRule = fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>;
 
-static ACTIONS: [NamedAction; 7] = [
+static ACTIONS: [NamedAction; 9] = [
     row("drop_oldest", Shape::OpenAi, |_| {
         Ok(Arc::new(ByRule(drop_oldest)))
     }),
@@ -54,6 +54,12 @@ static ACTIONS: [NamedAction; 7] = [
     }),
     row("empty_results", Shape::OpenAi, |_| {
         Ok(Arc::new(ByRule(empty_results)))
+    }),
+    row("thin_out", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(thin_out)))
+    }),
+    row("thin_out_by_edits", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(thin_out_by_edits)))
     }),
     row("two_summaries", Shape::OpenAi, |_| {
         Ok(Arc::new(ByRule(two_summaries)))
@@ -131,6 +137,36 @@ fn empty_results(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wa
         }
     };
     Ok(changed(scene.messages.iter().map(empty).collect()))
+}
+
+/// Of all but the newest messages leaves some out and empties results.
+fn thin_out_by_edits(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let n_old = scene.messages.len().saturating_sub(scene.count("keep"));
+    let old = scene.messages[..n_old].iter().enumerate().skip(1);
+    let edit = |(at, message): (usize, &ChatMessage)| match at % 5 {
+        3 => Some(MessageEdit { at, now: None }),
+        _ if message.is("tool") => Some(MessageEdit {
+            at,
+            now: Some(message.with_text("[gone]")),
+        }),
+        _ => None,
+    };
+    Ok(Rewritten {
+        edits: old.filter_map(edit).collect(),
+        fired: true,
+        ..Rewritten::default()
+    })
+}
+
+/// The same as a whole.
+fn thin_out(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let messages = scene.messages.clone();
+    let done = thin_out_by_edits(scene, dialogue)?;
+    Ok(Rewritten {
+        messages: done.after(&messages),
+        edits: Vec::new(),
+        ..done
+    })
 }
 
 /// Asks twice and puts both answers in the place of everything but the newest messages.
@@ -249,6 +285,53 @@ fn a_view_changes_what_the_call_sees_and_nothing_else() {
     );
     let with_view = outcome.samples.last().expect("a call").tokens;
     assert!(with_view.0 * 2 < outcome.context.tokens().0);
+}
+
+#[test]
+fn edits_of_single_messages_do_what_the_whole_conversation_would() {
+    let cut = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"step < 6\"\ndo = { named = \"cut_result\", keep = 20 }";
+    let more = "[[stage]]\nid = \"more\"\nat = \"before_call\"\nwhen = \"step > 6 and step < 10\"\ndo = { named = \"drop_oldest\", keep = 4 }";
+    let later = format!("{more}\nmutates = \"view\"");
+    let late = "[[stage]]\nid = \"late\"\nat = \"overflow_error\"\nwhen = \"step > 8\"\ndo = { named = \"empty_results\", keep = 0 }";
+    for (rest, window) in [
+        ("", 100_000),
+        (cut, 100_000),
+        (more, 100_000),
+        (&later, 100_000),
+        (late, 400),
+    ] {
+        for mutates in ["store", "view"] {
+            let of = |action: &str| {
+                let stage = format!(
+                    "at = \"before_call\"\nwhen = \"used > 0\"\ndo = {{ named = \"{action}\", keep = 3 }}\nmutates = \"{mutates}\""
+                );
+                policy(&stage, rest)
+            };
+            same_at_each_call(&of("thin_out"), &of("thin_out_by_edits"), window);
+        }
+    }
+}
+
+/// Two policies differ in nothing, wherever they are looked at.
+fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
+    let mut talk = Talk::new();
+    talk.turn(4, 60).turn(2, 100).turn(5, 60).turn(3, 40);
+    let case = case(&talk, window);
+    for until in (0..case.session.steps.len()).map(Some).chain([None]) {
+        let told = |policy: &Policy| {
+            let outcome = simulate(&case, policy, &policy.defaults(), until);
+            outcome.context.check(&case).expect("the books hold");
+            let Outcome {
+                samples,
+                events,
+                context,
+                ..
+            } = &outcome;
+            assert!(!events.is_empty() || until == Some(0));
+            format!("{samples:#?}\n{events:#?}\n{context:#?}")
+        };
+        assert_eq!(told(one), told(other), "until {until:?}");
+    }
 }
 
 #[test]

@@ -257,3 +257,58 @@ fn without_thoughts(text: &str) -> Option<String> {
     out.push_str(rest);
     Some(out.trim_matches(is_space).to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::message_from_json;
+    use serde_json::json;
+
+    /// Calls answered late, not at all, after a user's message, by nobody's id; thoughts; a long wait for a result.
+    fn conversation() -> Vec<ChatMessage> {
+        let call = |ids: &[&str]| {
+            let calls: Vec<Value> = ids.iter().map(|id| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}})).collect();
+            json!({"role": "assistant", "content": "<think>so</think> ok", "tool_calls": calls})
+        };
+        let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "r"});
+        let said = |role: &str| json!({"role": role, "content": "x"});
+        let mut all = vec![
+            said("system"),
+            said("user"),
+            call(&["a", "b"]),
+            result("a"),
+            result("z"),
+        ];
+        all.extend([
+            result("b"),
+            call(&["c"]),
+            said("user"),
+            result("c"),
+            call(&["d"]),
+        ]);
+        all.extend((0..20).map(|_| said("assistant")));
+        all.extend([
+            result("d"),
+            call(&["e", "f"]),
+            result("e"),
+            said("user"),
+            said("tool"),
+        ]);
+        all.iter().map(message_from_json).collect()
+    }
+
+    #[test]
+    fn a_view_that_is_gone_on_with_is_the_view_made_anew() {
+        let mut grown = Messages::default();
+        for message in conversation() {
+            grown.grow([message]);
+            let anew = Messages::from(grown.to_vec());
+            assert_eq!(repairs(&grown), repairs(&anew), "{} messages", grown.len());
+        }
+        let gone = repairs(&grown)
+            .into_iter()
+            .filter(|edit| edit.now.is_none());
+        let gone: Vec<usize> = gone.map(|edit| edit.at).collect();
+        assert_eq!(gone, [4, 8, 30, 34]);
+    }
+}
