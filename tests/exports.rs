@@ -1,7 +1,8 @@
 //! Exports as a whole: sidecars, files that a policy writes, and the way back to the source.
 
 use plimsoll::engine::{
-    Answer, ByHand, Case, Estimator, Reply, Request, Schedule, WindowPlan, WindowSource, drive, simulate,
+    Answer, ByHand, Case, Estimator, Reply, Request, Schedule, WindowPlan, WindowSource, drive,
+    simulate,
 };
 use plimsoll::exec::{ExportJob, Exported, LoadOptions, Loaded, Summarizer, export, load, restore};
 use plimsoll::formats;

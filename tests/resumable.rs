@@ -288,7 +288,10 @@ fn without_the_option_nothing_goes_into_a_store() {
         (&said["resume"], &said["format"]),
         (&Value::Null, &"codex_rollout".into())
     );
-    assert_eq!(files(home.path()), ["copy.jsonl"]);
+    assert_eq!(
+        files(home.path()),
+        ["copy.jsonl", "copy.manifest.json", "copy.removed.jsonl"]
+    );
     let bytes = fs::read(home.path().join("copy.jsonl")).expect("it is there");
     assert!(
         bytes.starts_with(&fs::read(&file).expect("it is there")),

@@ -3,11 +3,15 @@
 //! Most that real systems do is of this kind (a result cleared, a call left out), and some do it before every call.
 
 use super::Case;
+use super::absorb::{Absorbed, Change, New};
+use super::context::Entry;
 use super::diff::{Told, first_origin, id_of};
 use super::pieces::each_origin;
 use super::rewrite::MessageEdit;
 use super::scene::Spans;
+use super::working::{Working, weigh};
 use crate::chat::ChatMessage;
+use crate::session::WrittenKind;
 use std::ops::Range;
 
 /// Edits of what an action saw.
@@ -143,6 +147,143 @@ impl<'a> Bunch<'a> {
                 self.told.was.take_in(case, message);
             }
         }
+    }
+}
+
+impl Working<'_> {
+    /// Carries edits out, told by what stands from the entry `first` on; entries of that may be missing here
+    /// (`missing`, ascending).
+    pub(super) fn retouch(
+        &mut self,
+        first: usize,
+        mut edits: Retouch<'_>,
+        change: New,
+        missing: &[usize],
+    ) -> Retouched {
+        self.shown.forget_from(first);
+        let mut entries = std::mem::take(&mut self.context.entries);
+        let mut markers = std::mem::take(&mut self.context.markers);
+        let meter = self.meter.clone();
+        let mut carried = Change::new(self.case, &meter, &mut markers, change);
+        let touched = self.touch(&mut entries, &mut edits, &mut carried, missing);
+        let gone: Vec<usize> = touched.gone.iter().map(|(idx, _)| *idx).collect();
+        let covers = carried.covers(gone.iter().map(|idx| &entries[*idx]));
+        let dropped = carried.inherit(covers, &touched.heirs, &mut entries);
+        let absorbed = carried.done();
+        self.context.dropped.extend(dropped);
+        self.context.markers = markers;
+        self.live_again(&entries, &touched.changed, &gone);
+        take_away(&mut entries, &gone, edits.unseen(), first);
+        self.context.entries = entries;
+        Retouched {
+            absorbed,
+            gone: touched.gone.into_iter().map(|(_, told)| told).collect(),
+            has_heirs: !touched.heirs.is_empty(),
+        }
+    }
+
+    /// Brings the entries that edits touch up to date.
+    fn touch(
+        &mut self,
+        entries: &mut [Entry],
+        edits: &mut Retouch<'_>,
+        carried: &mut Change<'_>,
+        missing: &[usize],
+    ) -> Touched {
+        let case = self.case;
+        let mut touched = Touched::default();
+        while let Some(bunch) = edits.next_bunch() {
+            let Range { start, end } = bunch.entries;
+            let n_missing = missing.partition_point(|idx| *idx < start);
+            let here = start - n_missing..end - n_missing;
+            for (idx, entry) in here.clone().zip(&mut entries[here]) {
+                if !bunch.touches(entry.id) {
+                    continue;
+                }
+                self.sums.forget(case, carried.markers, entry);
+                if !bunch.is_there(entry.id) {
+                    touched.gone.push((idx, idx + n_missing));
+                    continue;
+                }
+                let heir = carried.change(entry, &bunch.told);
+                touched.heirs.extend(heir.map(|kind| (idx, kind)));
+                weigh(case, &self.meter, &self.column, carried.markers, entry);
+                self.sums.add(case, carried.markers, entry);
+                touched.changed.push(idx);
+            }
+        }
+        touched
+    }
+
+    /// The same where only some entries changed and some are gone (indices): results never come back.
+    fn live_again(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
+        let mut is_other = vec![false; self.next_id as usize];
+        let mut live = Vec::new();
+        for idx in changed {
+            is_other[entries[*idx].id as usize] = true;
+            self.live_in(&entries[*idx], &mut live);
+        }
+        for idx in gone {
+            is_other[entries[*idx].id as usize] = true;
+        }
+        let mut live = live.into_iter().peekable();
+        self.live.retain_mut(|result| {
+            if !is_other[result.message as usize] {
+                return true;
+            }
+            let left = live.next_if(|left| left.part == result.part);
+            left.map(|left| *result = left).is_some()
+        });
+        self.live_metered = self.live.iter().map(|r| u64::from(r.metered)).sum();
+    }
+}
+
+/// Entries that edits touched, by their indices.
+#[derive(Debug, Default)]
+struct Touched {
+    changed: Vec<usize>,
+    /// Those that are gone, and how the edits are told by them.
+    gone: Vec<(usize, usize)>,
+    /// Messages of ours that read otherwise now.
+    heirs: Vec<(usize, WrittenKind)>,
+}
+
+/// What came of edits.
+#[derive(Debug)]
+pub(super) struct Retouched {
+    pub(super) absorbed: Absorbed,
+    /// Entries that are gone, as the edits are told by them.
+    pub(super) gone: Vec<usize>,
+    /// A message of ours reads otherwise now.
+    pub(super) has_heirs: bool,
+}
+
+/// Takes entries out (ascending indices). What no action sees stands first, from the entry `first` on.
+fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: usize) {
+    let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == first + nth;
+    let is_first = unseen.iter().enumerate().all(stands_first)
+        && entries[first..][..unseen.len()].is_sorted_by_key(|entry| entry.id);
+    if !is_first {
+        let tail = entries.split_off(first);
+        let mut kept = Vec::with_capacity(tail.len());
+        for (idx, entry) in (first..).zip(tail) {
+            if unseen.binary_search(&(idx as u32)).is_ok() {
+                entries.push(entry);
+            } else if gone.binary_search(&idx).is_err() {
+                kept.push(entry);
+            }
+        }
+        entries[first..].sort_by_key(|entry| entry.id);
+        entries.append(&mut kept);
+        return;
+    }
+    if !gone.is_empty() {
+        let mut gone = gone.iter().peekable();
+        let mut idx = 0..;
+        entries.retain(|_| {
+            let idx = idx.next().unwrap_or(usize::MAX);
+            gone.next_if(|gone| **gone == idx).is_none()
+        });
     }
 }
 

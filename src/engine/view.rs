@@ -5,14 +5,15 @@
 //! stands in for a call: before anything else becomes of it, it is made anew ([`Run::settle`]).
 
 use super::absorb::{Absorbed, New};
+use super::context::{Entry, EntryBody, PartFate};
 use super::named::{After, Talk};
-use super::retouch::Retouch;
+use super::retouch::{Retouch, Retouched};
 use super::rewrite::MessageEdit;
 use super::run::Run;
 use super::stages::Mutates;
 use super::taken::join;
 use super::unseen::StandIn;
-use super::working::{Retouched, Working};
+use super::working::Working;
 use crate::chat::Mark;
 
 /// A view that may serve again.
@@ -40,15 +41,15 @@ pub(super) struct View<'a> {
 
 /// How much of a store is in a view.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Extent {
+struct Extent {
     /// Entries.
-    pub(super) n_entries: usize,
+    n_entries: usize,
     /// Ranges that were dropped.
-    pub(super) n_dropped: usize,
+    n_dropped: usize,
     /// Markers that were there when the view was made anew.
-    pub(super) n_markers: usize,
+    n_markers: usize,
     /// Places in the view of the markers that came since.
-    pub(super) markers: Vec<u32>,
+    markers: Vec<u32>,
 }
 
 impl Run<'_> {
@@ -139,6 +140,59 @@ impl Run<'_> {
             && view.seen.take().is_some()
         {
             view.working = Some(Box::new(seen));
+        }
+    }
+}
+
+impl Working<'_> {
+    /// How much of it there is, for a view of it.
+    fn extent(&self) -> Extent {
+        Extent {
+            n_entries: self.context.entries.len(),
+            n_dropped: self.context.dropped.len(),
+            n_markers: self.context.markers.len(),
+            markers: Vec::new(),
+        }
+    }
+
+    /// As a view of a store: takes in what was added there since.
+    fn go_on(&mut self, store: &Self, extent: &mut Extent) {
+        let known = extent.n_markers + extent.markers.len();
+        for marker in &store.context.markers[known..] {
+            extent.markers.push(self.context.markers.len() as u32);
+            self.context.markers.push(marker.clone());
+        }
+        let new = &store.context.entries[extent.n_entries..];
+        extent.n_entries = store.context.entries.len();
+        self.context.entries.reserve(new.len());
+        for entry in new {
+            let mut entry = entry.clone();
+            extent.remark(&mut entry);
+            self.sums.add(self.case, &self.context.markers, &entry);
+            let mut live = std::mem::take(&mut self.live);
+            let n_live = live.len();
+            self.live_in(&entry, &mut live);
+            let new = live[n_live..].iter().map(|r| u64::from(r.metered));
+            self.live_metered += new.sum::<u64>();
+            self.live = live;
+            self.context.entries.push(entry);
+        }
+        self.context.messages_end = store.context.messages_end;
+    }
+}
+
+impl Extent {
+    /// Has an entry of the store name its markers as the view has them.
+    fn remark(&self, entry: &mut Entry) {
+        let EntryBody::Edited(edited) = &mut entry.body else {
+            return;
+        };
+        for fate in edited.parts.as_mut_slice() {
+            if let PartFate::Cleared { marker } = fate
+                && let Some(nth) = (*marker as usize).checked_sub(self.n_markers)
+            {
+                *marker = self.markers[nth];
+            }
         }
     }
 }

@@ -4,15 +4,13 @@ mod amend;
 mod clear;
 
 use super::Case;
-use super::absorb::{Absorbed, Change, New, absorb};
+use super::absorb::{Absorbed, New, absorb};
 use super::context::{Context, Dropped, Entry, EntryBody, Marker, PartFate, Written};
 use super::diff::Diff;
 use super::meter::{Meter, MeterColumn};
-use super::retouch::Retouch;
 use super::scene::{Shown, Spans};
 use super::sums::{Sums, each_part};
 use super::taken::Taken;
-use super::view::Extent;
 use crate::chat::{ChatMessage, Messages, Shape};
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
@@ -30,24 +28,14 @@ pub(super) struct LiveResult {
     pub(super) metered: u32,
 }
 
-/// What came of edits.
-#[derive(Debug)]
-pub(super) struct Retouched {
-    pub(super) absorbed: Absorbed,
-    /// Entries that are gone, as the edits are told by them.
-    pub(super) gone: Vec<usize>,
-    /// A message of ours reads otherwise now.
-    pub(super) has_heirs: bool,
-}
-
 /// A context with its sums.
 #[derive(Clone, Debug)]
 pub(super) struct Working<'a> {
-    case: &'a Case,
+    pub(super) case: &'a Case,
     pub(super) meter: Meter,
-    column: Arc<MeterColumn>,
+    pub(super) column: Arc<MeterColumn>,
     pub(super) context: Context,
-    sums: Sums,
+    pub(super) sums: Sums,
     /// Units of the overhead on the policy's own meter.
     metered_overhead: u64,
     /// Tool results that are not cleared, in context order.
@@ -55,9 +43,9 @@ pub(super) struct Working<'a> {
     /// What they weigh together on the policy's own meter.
     pub(super) live_metered: u64,
     /// Next id for an entry of ours.
-    next_id: u32,
+    pub(super) next_id: u32,
     /// The context as named actions saw it last.
-    shown: Shown,
+    pub(super) shown: Shown,
 }
 
 impl<'a> Working<'a> {
@@ -244,100 +232,6 @@ impl<'a> Working<'a> {
         absorbed
     }
 
-    /// The same where single messages from the entry `first` on change or go. Entries of those that the edits are told
-    /// by may be missing here (`missing`, ascending).
-    pub(super) fn retouch(
-        &mut self,
-        first: usize,
-        mut edits: Retouch<'_>,
-        change: New,
-        missing: &[usize],
-    ) -> Retouched {
-        self.shown.forget_from(first);
-        let case = self.case;
-        let mut entries = std::mem::take(&mut self.context.entries);
-        let mut markers = std::mem::take(&mut self.context.markers);
-        let mut carried = Change::new(case, &self.meter, &mut markers, change);
-        let (mut touched, mut heirs) = (Vec::new(), Vec::new());
-        let (mut gone, mut told_gone) = (Vec::new(), Vec::new());
-        while let Some(bunch) = edits.next_bunch() {
-            let start = bunch.entries.start;
-            let n_missing = missing.partition_point(|idx| *idx < start);
-            for idx in start - n_missing..bunch.entries.end - n_missing {
-                let entry = &mut entries[idx];
-                if !bunch.touches(entry.id) {
-                    continue;
-                }
-                self.sums.forget(case, carried.markers, entry);
-                if bunch.is_there(entry.id) {
-                    heirs.extend(carried.change(entry, &bunch.told).map(|kind| (idx, kind)));
-                    weigh(case, &self.meter, &self.column, carried.markers, entry);
-                    self.sums.add(case, carried.markers, entry);
-                    touched.push(idx);
-                } else {
-                    gone.push(idx);
-                    told_gone.push(idx + n_missing);
-                }
-            }
-        }
-        let covers = carried.covers(gone.iter().map(|idx| &entries[*idx]));
-        let dropped = carried.inherit(covers, &heirs, &mut entries);
-        let absorbed = carried.done();
-        self.context.dropped.extend(dropped);
-        self.context.markers = markers;
-        self.live_again(&entries, &touched, &gone);
-        take_away(&mut entries, &gone, edits.unseen(), first);
-        self.context.entries = entries;
-        Retouched {
-            absorbed,
-            gone: told_gone,
-            has_heirs: !heirs.is_empty(),
-        }
-    }
-
-    /// How much of it there is, for a view of it.
-    pub(super) fn extent(&self) -> Extent {
-        Extent {
-            n_entries: self.context.entries.len(),
-            n_dropped: self.context.dropped.len(),
-            n_markers: self.context.markers.len(),
-            markers: Vec::new(),
-        }
-    }
-
-    /// As a view of a store: takes in what was added there since.
-    pub(super) fn go_on(&mut self, store: &Self, extent: &mut Extent) {
-        let known = extent.n_markers + extent.markers.len();
-        for marker in &store.context.markers[known..] {
-            extent.markers.push(self.context.markers.len() as u32);
-            self.context.markers.push(marker.clone());
-        }
-        let new = &store.context.entries[extent.n_entries..];
-        extent.n_entries = store.context.entries.len();
-        self.context.entries.reserve(new.len());
-        for entry in new {
-            let mut entry = entry.clone();
-            if let EntryBody::Edited(edited) = &mut entry.body {
-                for fate in edited.parts.as_mut_slice() {
-                    if let PartFate::Cleared { marker } = fate
-                        && let Some(nth) = (*marker as usize).checked_sub(extent.n_markers)
-                    {
-                        *marker = extent.markers[nth];
-                    }
-                }
-            }
-            self.sums.add(self.case, &self.context.markers, &entry);
-            let mut live = std::mem::take(&mut self.live);
-            let n_live = live.len();
-            self.live_in(&entry, &mut live);
-            let new = live[n_live..].iter().map(|r| u64::from(r.metered));
-            self.live_metered += new.sum::<u64>();
-            self.live = live;
-            self.context.entries.push(entry);
-        }
-        self.context.messages_end = store.context.messages_end;
-    }
-
     /// Works out what an entry weighs.
     fn weigh(&self, entry: &mut Entry) {
         let markers = &self.context.markers;
@@ -355,30 +249,8 @@ impl<'a> Working<'a> {
         self.live = live;
     }
 
-    /// The same where only some entries changed and some are gone (indices): results never come back.
-    fn live_again(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
-        let mut is_other = vec![false; self.next_id as usize];
-        let mut live = Vec::new();
-        for idx in changed {
-            is_other[entries[*idx].id as usize] = true;
-            self.live_in(&entries[*idx], &mut live);
-        }
-        for idx in gone {
-            is_other[entries[*idx].id as usize] = true;
-        }
-        let mut live = live.into_iter().peekable();
-        self.live.retain_mut(|result| {
-            if !is_other[result.message as usize] {
-                return true;
-            }
-            let left = live.next_if(|left| left.part == result.part);
-            left.map(|left| *result = left).is_some()
-        });
-        self.live_metered = self.live.iter().map(|r| u64::from(r.metered)).sum();
-    }
-
     /// Adds the tool results of an entry that are not cleared.
-    fn live_in(&self, entry: &Entry, live: &mut Vec<LiveResult>) {
+    pub(super) fn live_in(&self, entry: &Entry, live: &mut Vec<LiveResult>) {
         each_part(self.case, entry, |part, fate| {
             if *fate != PartFate::Kept {
                 return;
@@ -445,7 +317,13 @@ impl<'a> Working<'a> {
 }
 
 /// Works out what an entry weighs.
-fn weigh(case: &Case, meter: &Meter, column: &MeterColumn, markers: &[Marker], entry: &mut Entry) {
+pub(super) fn weigh(
+    case: &Case,
+    meter: &Meter,
+    column: &MeterColumn,
+    markers: &[Marker],
+    entry: &mut Entry,
+) {
     if let EntryBody::Written(written) = &entry.body {
         entry.tokens = case.ledger.weigh(&written.text).0 as u32;
     }
@@ -453,35 +331,6 @@ fn weigh(case: &Case, meter: &Meter, column: &MeterColumn, markers: &[Marker], e
     entry.each_weight(case, markers, |_, weight| tokens += weight);
     entry.tokens = tokens;
     entry.metered = meter.entry(case, entry, markers, column);
-}
-
-/// Takes entries out (ascending indices). What no action sees stands first, from the entry `first` on.
-fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: usize) {
-    let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == first + nth;
-    let is_first = unseen.iter().enumerate().all(stands_first)
-        && entries[first..][..unseen.len()].is_sorted_by_key(|entry| entry.id);
-    if !is_first {
-        let tail = entries.split_off(first);
-        let mut kept = Vec::with_capacity(tail.len());
-        for (idx, entry) in (first..).zip(tail) {
-            if unseen.binary_search(&(idx as u32)).is_ok() {
-                entries.push(entry);
-            } else if gone.binary_search(&idx).is_err() {
-                kept.push(entry);
-            }
-        }
-        entries[first..].sort_by_key(|entry| entry.id);
-        entries.append(&mut kept);
-        return;
-    }
-    if !gone.is_empty() {
-        let mut gone = gone.iter().peekable();
-        let mut idx = 0..;
-        entries.retain(|_| {
-            let idx = idx.next().unwrap_or(usize::MAX);
-            gone.next_if(|gone| **gone == idx).is_none()
-        });
-    }
 }
 
 /// Whether sorted ranges hold a message.

@@ -63,7 +63,8 @@ run fits-summarize handoff.json written --policy summarize --force --set summary
 run fits-digitorn handoff.json written --policy digitorn --force --set summary_max_tokens=300
 run fits-baseagent handoff.json written --policy baseagent --set model_context_limit=33500 --set summary_max_tokens=300
 # It does not: ours asks in parts, Digitorn truncates in the summary's place, BaseAgent keeps what it has.
-run long-summarize images-and-cjk.json written --policy summarize --force --set summary_max_tokens=300 --set keep_recent=2
+run long-summarize images-and-cjk.json written --policy summarize --force --set summary_max_tokens=300 --set keep_recent=2 \
+    --model-window 4096
 run long-digitorn images-and-cjk.json written --policy digitorn --force --set keep_recent=2 --set summary_max_tokens=7800
 run long-baseagent images-and-cjk.json kept --policy baseagent --set model_context_limit=34500 --set summary_max_tokens=300
 exit "$failed"
