@@ -34,7 +34,7 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
             continue;
         }
         let entry: Removed = serde_json::from_slice(line)
-            .map_err(|_| format!("{}: line {} cannot be read", sidecar.display(), idx + 1))?;
+            .map_err(|_error| format!("{}: line {} cannot be read", sidecar.display(), idx + 1))?;
         removed.push(entry);
     }
     let bytes = put_together(&recipe.restore, &kept, &removed)?;

@@ -137,7 +137,7 @@ impl ModelDraft {
         let key = self.key(key, &endpoint)?;
         let window = match self.window.trim().replace(['_', ',', ' '], "") {
             text if text.is_empty() => None,
-            text => Some(text.parse().map_err(|_| {
+            text => Some(text.parse().map_err(|_error| {
                 format!("the window {:?} is no number of tokens", self.window.trim())
             })?),
         };

@@ -83,7 +83,7 @@ pub enum Stage {
     /// It is being described.
     Form,
     /// Before anything is sent: what would be, and whether the person agrees.
-    Consent(Consent),
+    Consent(Box<Consent>),
     /// Summaries are being written.
     Asking(Line, Background<Result<Preview, String>>),
     /// Summaries are there, and may be written over.
@@ -203,13 +203,13 @@ impl Export {
         let Summarizer::Model(model) = &job.summarizer else {
             return;
         };
-        self.stage = Stage::Consent(Consent {
+        self.stage = Stage::Consent(Box::new(Consent {
             sending: sending(&job),
             endpoint: model.client.endpoint.clone(),
             log: model.log.clone(),
             job,
             line,
-        });
+        }));
     }
 
     /// The person agrees: summaries are asked for.

@@ -9,23 +9,22 @@ use crate::units::Tokens;
 impl Run<'_> {
     pub(super) fn failed(&mut self, stage: usize, why: String) {
         self.idle(Idle::Failed);
-        match self
+        let known = self
             .failures
             .iter_mut()
-            .find(|f| f.stage == stage && f.why == why)
-        {
-            Some(failure) => failure.count += 1,
-            None => {
-                // The first of a kind is an event; a warning tells how many there were.
-                self.tell(stage, format!("not done: {why}"));
-                self.failures.push(Failure {
-                    stage,
-                    why,
-                    first: self.step,
-                    count: 1,
-                });
-            }
+            .find(|f| f.stage == stage && f.why == why);
+        if let Some(failure) = known {
+            failure.count += 1;
+            return;
         }
+        // The first of a kind is an event; a warning tells how many there were.
+        self.tell(stage, format!("not done: {why}"));
+        self.failures.push(Failure {
+            stage,
+            why,
+            first: self.step,
+            count: 1,
+        });
     }
 
     pub(super) fn apply(&mut self, idx: usize, edit: Edit, request: Option<(Tokens, Tokens)>) {

@@ -109,7 +109,7 @@ impl Run<'_> {
         let partners = gone.iter().filter(|entry| !chosen[**entry]).copied();
         let partners = self.messages_of(partners.chain(edits.iter().map(|(entry, _)| *entry)));
         let log = (!partners.is_empty()).then(|| went_too(&partners));
-        self.carried_out("drop", touched, log, |working| {
+        self.carried_out("drop", &touched, log, |working| {
             working.amend(edits);
             working.replace(Taken::new(&working.context, gone), None, event);
         });
@@ -139,7 +139,7 @@ impl Run<'_> {
         }
         edits.sort_unstable_by_key(|(entry, _)| *entry);
         let touched = self.messages_of(edits.iter().map(|(entry, _)| *entry));
-        self.carried_out("clear", touched, None, |working| {
+        self.carried_out("clear", &touched, None, |working| {
             working.mark(&Arc::from(MARKER), event);
             working.amend(edits);
         });
@@ -248,7 +248,7 @@ impl Run<'_> {
     fn carried_out(
         &mut self,
         action: &'static str,
-        messages: Vec<Range<u32>>,
+        messages: &[Range<u32>],
         log: Option<String>,
         change: impl FnOnce(&mut crate::engine::working::Working<'_>),
     ) {
@@ -265,7 +265,7 @@ impl Run<'_> {
             },
             before,
             after: self.working.tokens(),
-            messages: widen(&messages),
+            messages: widen(messages),
             request: None,
             did: Did::Removed,
             orphans: self.working.orphans().saturating_sub(orphans),

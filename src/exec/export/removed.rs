@@ -78,8 +78,8 @@ pub(super) fn removed(
             .take_while(|(start, _)| *start < piece.span.end);
         let mut messages: Vec<usize> = within.map(|(_, message)| *message).collect();
         messages.dedup();
-        let fated = messages.first().map(|message| fates[*message]);
-        let event = fated.and_then(|fated| events.get(fated.event? as usize));
+        let became = messages.first().map(|message| fates[*message]);
+        let event = became.and_then(|became| events.get(became.event? as usize));
         let bytes = &case.session.source.bytes[piece.span.clone()];
         let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
         Removed {
@@ -87,7 +87,7 @@ pub(super) fn removed(
             length: piece.span.len(),
             sha256: sha256(bytes),
             messages: messages.iter().map(|message| message + 1).collect(),
-            fate: fated.map_or("layout", |fated| fated.fate).to_owned(),
+            fate: became.map_or("layout", |became| became.fate).to_owned(),
             stage: event.map(|event| event.stage.clone()),
             step: event.map(|event| event.step + 1),
             why: event.map(|event| event.cause.when.clone()),

@@ -44,9 +44,7 @@ pub(super) struct Exchange {
     #[serde(default)]
     pub(super) text: String,
     #[serde(default)]
-    pub(super) is_called: bool,
-    #[serde(default)]
-    pub(super) is_cut_off: bool,
+    pub(super) ended: Ended,
     #[serde(default)]
     pub(super) failed: Option<String>,
     #[serde(default)]
@@ -61,6 +59,19 @@ pub(super) struct Exchange {
     pub(super) millis: u64,
 }
 
+/// How an answer ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Ended {
+    /// As it should.
+    #[default]
+    Whole,
+    /// At its limit.
+    CutOff,
+    /// With a call of a tool.
+    Called,
+}
+
 impl Exchange {
     pub(super) fn said(&self) -> Result<Said, Failed> {
         match &self.failed {
@@ -69,7 +80,7 @@ impl Exchange {
                 is_too_long: self.is_too_long,
                 breaks_the_run: self.breaks_the_run,
             }),
-            None if self.is_called => Ok(Said::Called),
+            None if self.ended == Ended::Called => Ok(Said::Called),
             None => Ok(Said::Text(Arc::from(self.text.as_str()))),
         }
     }
@@ -87,7 +98,7 @@ impl RunLog {
         let mut lines = text.lines();
         let head = lines.next().unwrap_or_default();
         let mut log: Self =
-            serde_json::from_str(head).map_err(|_| format!("{shown} is no log of a run"))?;
+            serde_json::from_str(head).map_err(|_error| format!("{shown} is no log of a run"))?;
         for (idx, line) in lines.enumerate() {
             // A run that was killed leaves half a line at the end.
             match serde_json::from_str(line) {

@@ -142,6 +142,11 @@ impl<'a> Answers<'a> {
     fn record(&mut self, request: &Request, answer: &Result<Reply, Failed>) -> RequestRecord {
         let spent = self.voice.as_mut().map(Voice::take_spent);
         let spent = spent.unwrap_or_default();
+        if spent.is_cut_off {
+            let (step, stage) = (request.step + 1, &request.stage);
+            let note = format!("call {step}, {stage}: the summary was cut off at its limit");
+            self.notes.push(note);
+        }
         RequestRecord {
             step: request.step + 1,
             stage: request.stage.clone(),

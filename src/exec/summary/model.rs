@@ -1,7 +1,7 @@
 //! A model as the writer of summaries: live over HTTP with every exchange logged, or as a log has it.
 
 use super::Summarizer;
-use super::log::{Exchange, LogWriter, RunLog, key_of};
+use super::log::{Ended, Exchange, LogWriter, RunLog, key_of};
 use crate::exec::model::{AskError, AskErrorKind, ModelClient, News, ask};
 use crate::progress::Progress;
 use crate::providers::{Answer, Prompt, Stop};
@@ -129,6 +129,8 @@ pub(super) struct Spent {
     pub(super) sent: Option<u64>,
     pub(super) received: Option<u64>,
     pub(super) millis: Option<u64>,
+    /// An answer was cut off at its limit.
+    pub(super) is_cut_off: bool,
 }
 
 /// Who is asked.
@@ -236,6 +238,7 @@ impl<'a> Voice<'a> {
         add(&mut self.spent.sent, exchange.sent);
         add(&mut self.spent.received, exchange.received);
         add(&mut self.spent.millis, Some(exchange.millis));
+        self.spent.is_cut_off |= exchange.ended == Ended::CutOff;
         let said = exchange.said();
         self.known.insert(key, said.clone());
         said
@@ -282,8 +285,11 @@ fn answered(exchange: Exchange, answer: Answer) -> Exchange {
     Exchange {
         sent: usage.map(|usage| usage.input.0),
         received: usage.and_then(|usage| usage.output).map(|output| output.0),
-        is_called: answer.stop == Stop::ToolCall,
-        is_cut_off: answer.stop == Stop::Length,
+        ended: match answer.stop {
+            Stop::ToolCall => Ended::Called,
+            Stop::Length => Ended::CutOff,
+            _ => Ended::Whole,
+        },
         failed: refused.filter(|_| answer.text.trim().is_empty()),
         text: answer.text,
         ..exchange
