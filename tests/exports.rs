@@ -31,8 +31,8 @@ fn sample(name: &str) -> PathBuf {
 /// All samples.
 fn sources() -> impl Iterator<Item = PathBuf> {
     let samples = fs::read_dir(sample(""))
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+        .expect("there are samples")
+        .map(|entry| entry.expect("it reads").path());
     samples.filter(|path| {
         path.extension()
             .is_some_and(|e| e == "json" || e == "jsonl")
@@ -81,7 +81,7 @@ fn with_giant_result(folder: &Path) -> PathBuf {
     ]);
     let path = folder.join("incident.json");
     let body = json!({"model": "gpt-4o", "messages": messages});
-    fs::write(&path, serde_json::to_vec_pretty(&body).unwrap()).unwrap();
+    fs::write(&path, serde_json::to_vec_pretty(&body).expect("JSON")).expect("it can be written");
     path
 }
 

@@ -309,7 +309,7 @@ fn model_that_says(answer: &'static str) -> (String, std::sync::mpsc::Receiver<S
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = format!("http://{}", listener.local_addr().expect("bound"));
     let (tell, heard) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
+    let serve = move || {
         for stream in listener.incoming() {
             let mut stream = stream.expect("a connection");
             let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
@@ -341,13 +341,15 @@ fn model_that_says(answer: &'static str) -> (String, std::sync::mpsc::Receiver<S
             } else {
                 "application/json"
             };
-            let head = format!(
+            let status = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                 said.len()
             );
-            let _ = stream.write_all(format!("{head}{said}").as_bytes());
+            let _ = stream.write_all(format!("{status}{said}").as_bytes());
         }
-    });
+    };
+    let server = std::thread::Builder::new().name("model".to_owned());
+    server.spawn(serve).expect("a thread");
     (address, heard)
 }
 
