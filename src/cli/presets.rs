@@ -6,7 +6,9 @@ use super::args::{Shared, Word, Words, unknown_option};
 use super::lanes::LaneArgs;
 use super::output::{clean, json, plain, print};
 use super::{Status, Verb};
-use crate::engine::{Action, Boundary, Hook, Keep, Knob, KnobRole, Mutates, Policy, Stage, What};
+use crate::engine::{
+    Action, Boundary, Cut, Hook, Keep, Knob, KnobRole, Mutates, Policy, Stage, Unit, What,
+};
 use crate::presets::{self, PRESETS};
 use anyhow::bail;
 use serde_json::{Value, json};
@@ -26,7 +28,7 @@ import reads such a configuration and says which preset and knobs it means; -o w
 
 JSON of list: [{name, label, help, knobs[], stages[]}] with names only.
 JSON of show: name, label, help, knobs[{name, value, range[], step, unit, help, role, key}], let[{name, expression}],
-stages[{id, at, when, take, do, guard, mutates, delay, sentence}], sources[], unknowns[], differences[], toml.
+stages[{id, at, when, take, do, size_only, guard, mutates, delay, sentence}], sources[], unknowns[], differences[], toml.
 JSON of export: preset, file, text, notes[]. JSON of import: preset, knobs{}, set[], unread[], notes[], options, toml.
 ",
     run,
@@ -138,8 +140,13 @@ fn stage_shape(stage: &Stage) -> Value {
             "what": what(stage.take.what),
             "keep": stage.take.keep.iter().map(kept).collect::<Vec<_>>(),
             "boundary": boundary(stage.take.boundary),
+            "oldest": stage.take.oldest.as_ref().map(|e| e.text.clone()),
+            "only": stage.take.results.only,
+            "except": stage.take.results.except,
+            "repeated": stage.take.results.repeated,
         },
         "do": stage.action.name(),
+        "size_only": matches!(&stage.action, Action::Summarize(s) if s.is_opaque),
         "guard": {
             "min_saved": stage.guard.min_saved.as_ref().map(|e| e.text.clone()),
             "must_shrink": stage.guard.must_shrink,
@@ -214,7 +221,24 @@ fn sentence(stage: &Stage) -> String {
         let keep: Vec<_> = stage.take.keep.iter().map(kept).collect();
         clauses.push(format!("keeps {}", keep.join(", ")));
     }
-    if !matches!(stage.action, Action::Named(_) | Action::Log(_)) {
+    let results = &stage.take.results;
+    for (word, tools) in [("only of", &results.only), ("not of", &results.except)] {
+        if !tools.is_empty() {
+            clauses.push(format!("{word} {}", tools.join(", ")));
+        }
+    }
+    if results.repeated {
+        clauses.push("only what the very same call returned again later".to_owned());
+    }
+    if let Some(most) = &stage.take.oldest {
+        clauses.push(format!("no more than the oldest {}", most.text));
+    }
+    if matches!(stage.take.what, What::Messages)
+        && !matches!(
+            stage.action,
+            Action::Named(_) | Action::Log(_) | Action::Cut(_)
+        )
+    {
         clauses.push(format!("cuts at {}", boundary(stage.take.boundary)));
     }
     if stage.mutates == Mutates::View {
@@ -247,11 +271,17 @@ fn deed(stage: &Stage) -> String {
             None => format!("drop {what}"),
         },
         Action::Summarize(s) => {
+            let size_only = if s.is_opaque {
+                " (size only: nobody but its provider can read it)"
+            } else {
+                ""
+            };
             format!(
-                "put a summary of at most {} tokens in the place of {what}",
+                "put a summary of at most {} tokens in the place of {what}{size_only}",
                 s.max_tokens.text
             )
         }
+        Action::Cut(cut) => cut_deed(cut),
         Action::Log(_) => "say a line, as the system's own log does".to_owned(),
         Action::Named(named) => {
             let numbers = named.numbers.iter();
@@ -265,6 +295,25 @@ fn deed(stage: &Stage) -> String {
             )
         }
     }
+}
+
+/// What a cut does.
+fn cut_deed(cut: &Cut) -> String {
+    let unit = match cut.unit {
+        Unit::Chars => "characters",
+        Unit::Bytes => "bytes",
+    };
+    let lines = cut.lines.as_ref();
+    let lines = lines.map_or_else(String::new, |n| format!(" or {} lines", n.text));
+    let whole = if cut.spills {
+        "; the whole goes to a file"
+    } else {
+        ""
+    };
+    let (over, keep, head) = (&cut.over.text, &cut.keep.text, 100.0 * cut.head);
+    format!(
+        "cut results of more than {over} {unit}{lines} to {keep}, {head} % of it from the start{whole}"
+    )
 }
 
 fn role(role: KnobRole) -> &'static str {
@@ -306,6 +355,7 @@ fn boundary(boundary: Boundary) -> &'static str {
         Boundary::None => "none",
         Boundary::Pair => "pair",
         Boundary::Turn => "turn",
+        Boundary::NextTurn => "next_turn",
     }
 }
 
@@ -317,5 +367,9 @@ fn kept(keep: &Keep) -> String {
         Keep::LastTurns(n) => format!("last_turns({})", n.text),
         Keep::LastTokens(n) => format!("last_tokens({})", n.text),
         Keep::LastToolTokens(n) => format!("last_tool_tokens({})", n.text),
+        Keep::LastResults(n) => format!("last_results({})", n.text),
+        Keep::FirstMessages(n) => format!("first_messages({})", n.text),
+        Keep::LastUser => "last_user".to_owned(),
+        Keep::UserTokens(n) => format!("user_tokens({})", n.text),
     }
 }

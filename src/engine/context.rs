@@ -357,6 +357,15 @@ impl PartFates {
 }
 
 impl PartFate {
+    /// Whether any of the part's own content is there; the markers are those of its context.
+    pub(super) fn has_content(&self, markers: &[Marker]) -> bool {
+        match self {
+            Self::Kept => true,
+            Self::Cleared { marker } => markers[*marker as usize].left != Left::Nothing,
+            Self::Removed { .. } => false,
+        }
+    }
+
     /// What the part weighs now, if it weighed this much untouched; the markers are those of its context.
     pub(super) fn tokens(&self, untouched: u32, markers: &[Marker]) -> u32 {
         match self {

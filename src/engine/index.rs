@@ -24,6 +24,9 @@ pub struct SessionIndex {
     pub preamble_end: u32,
     /// The first message of a person.
     pub first_user: Option<u32>,
+    /// The message with the result of the next call that is the very same (tool and arguments), by part; `u32::MAX` for
+    /// what is no result, or is not asked for again.
+    pub repeated_in: Vec<u32>,
     /// The call within its turn, from 0, by step.
     pub call_in_turn: Vec<u32>,
     /// The first message of each turn, by turn (0: what stands before the first).
@@ -95,9 +98,36 @@ impl SessionIndex {
             index.first_call.push(first_call);
         }
         index.n_pairs = pairs.len();
+        index.repeated_in = repeated_in(session, &index.message_of);
         index.call_in_turn = calls_in_turn(session);
         index
     }
+}
+
+/// By part, the message in which the result of the same call stands again.
+fn repeated_in(session: &Session, message_of: &[u32]) -> Vec<u32> {
+    let mut repeated = vec![u32::MAX; session.parts.len()];
+    let mut asked: HashMap<&str, (&str, &str)> = HashMap::new();
+    let mut last: HashMap<(&str, &str), usize> = HashMap::new();
+    for (part, body) in session.parts.iter().map(|part| &part.body).enumerate() {
+        match body {
+            Body::ToolCall {
+                call,
+                tool,
+                arguments,
+            } => {
+                asked.insert(call, (tool, arguments));
+            }
+            Body::ToolResult { call, .. } => {
+                let before = asked.get(&**call).and_then(|what| last.insert(*what, part));
+                if let Some(before) = before {
+                    repeated[before] = message_of[part];
+                }
+            }
+            _ => {}
+        }
+    }
+    repeated
 }
 
 fn calls_in_turn(session: &Session) -> Vec<u32> {

@@ -33,6 +33,8 @@ mod rewrite;
 mod run;
 mod scene;
 mod select;
+mod shorten;
+mod spare;
 mod stages;
 mod sums;
 mod taken;
@@ -64,8 +66,8 @@ pub use rewrite::{
 };
 pub use run::{Answer, Poll, Run, Schedule, drive, simulate};
 pub use stages::{
-    Action, Boundary, Clear, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Repair, Stage,
-    Summarize, Take, What,
+    Action, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Place,
+    Repair, Results, Stage, Summarize, Take, Unit, What,
 };
 pub use transcript::{transcript, transcript_parts};
 

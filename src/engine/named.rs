@@ -338,6 +338,7 @@ impl Run<'_> {
                 .collect()
         };
         let event = self.outcome.events.len() as u32;
+        let metered = self.working.metered().as_f64();
         let absorbed = self.change(stage, talk, &mut done);
         let changed = absorbed.is_some();
         let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
@@ -386,6 +387,9 @@ impl Run<'_> {
             files: done.files,
             error: self.error_for(stage).cloned(),
         });
+        if changed {
+            self.took(stage, metered);
+        }
     }
 
     /// How many of the earlier summaries are gone without having been shown to who wrote the new one.
@@ -464,7 +468,10 @@ impl Run<'_> {
         for stage in 0..self.triggers.len() {
             let is_for_results = self.triggers.stage(stage).at == Hook::ToolResult;
             if is_for_results && self.fires(stage) {
-                self.act(stage, newest);
+                match &self.triggers.bound(stage).action {
+                    Action::Cut(_) => self.cut(stage),
+                    _ => self.act(stage, newest),
+                }
                 self.waiting = None;
             }
         }

@@ -2,12 +2,13 @@
 
 use super::context::Written;
 use super::expr::Moment;
+use super::file::NewFile;
 use super::meter::Meter;
 use super::outcome::Idle;
-use super::select::OldestResults;
-use super::stages::{Action, Guard, Replacement, Stage, Summarize};
+use super::shorten::{Shortened, shorten};
+use super::stages::{Action, Guard, Place, Replacement, Stage, Summarize};
 use super::taken::{Taken, ranges, widen};
-use super::working::Working;
+use super::working::{Which, Working};
 use super::{Case, Reply, Request, select};
 use crate::session::{Role, WrittenKind};
 use crate::units::Tokens;
@@ -30,17 +31,21 @@ pub(super) enum Plan {
 pub(super) struct Asked {
     taken: Taken,
     must_shrink: bool,
+    place: Place,
 }
 
 /// A change of the context.
 #[derive(Debug)]
 pub(super) enum Edit {
-    /// So many of the oldest tool results are emptied, but what a person pinned among them.
-    Clear { oldest: usize, marker: Arc<str> },
+    /// Tool results are emptied.
+    Clear { which: Which, marker: Arc<str> },
+    /// Live tool results, by their places, get shorter texts.
+    Shorten(Shortened),
     /// Entries are taken out; a message of ours, with its true tokens, may stand in their place.
     Replace {
         taken: Taken,
         written: Option<(Written, u32)>,
+        place: Place,
     },
 }
 
@@ -55,22 +60,32 @@ pub(super) fn plan(
     match &stage.action {
         // Nothing is planned for what only speaks, or plans for itself.
         Action::Named(_) | Action::Log(_) => Plan::Nothing(Idle::NothingToTake),
+        Action::Cut(cut) => {
+            let (which, _) = select::tool_results(case, working, &stage.take, moment);
+            let places = which.places().into_iter();
+            let shortened = shorten(case, working, (stage, cut), places, moment);
+            let (gone, left) = (shortened.gone, shortened.left);
+            judged(
+                &stage.guard,
+                gone,
+                || left,
+                moment,
+                || Plan::Ready(Edit::Shorten(shortened)),
+            )
+        }
         Action::Clear(clear) => {
-            let OldestResults {
-                oldest,
-                count,
-                metered: gone,
-            } = select::tool_results(case, working, &stage.take, moment);
-            if count == 0 {
+            let (which, gone) = select::tool_results(case, working, &stage.take, moment);
+            if which.len() == 0 {
                 return Plan::Nothing(Idle::NothingToTake);
             }
+            let n_cleared = which.len();
             let left = || {
                 let marker = working.meter.weigh_part(case, &clear.marker);
-                Tokens(u64::from(marker) * count as u64)
+                Tokens(u64::from(marker) * n_cleared as u64)
             };
             judged(&stage.guard, gone, left, moment, || {
                 Plan::Ready(Edit::Clear {
-                    oldest,
+                    which,
                     marker: Arc::clone(&clear.marker),
                 })
             })
@@ -92,7 +107,12 @@ pub(super) fn plan(
                         let tokens = case.ledger.weigh(&notice.text).0 as u32;
                         (written(notice, WrittenKind::Notice, false), tokens)
                     });
-                    Plan::Ready(Edit::Replace { taken, written })
+                    let place = Place::First;
+                    Plan::Ready(Edit::Replace {
+                        taken,
+                        written,
+                        place,
+                    })
                 },
             )
         }
@@ -111,6 +131,7 @@ pub(super) fn plan(
                         Asked {
                             taken,
                             must_shrink: stage.guard.must_shrink,
+                            place: summarize.place,
                         },
                     )
                 },
@@ -189,6 +210,7 @@ pub(super) fn fulfil(
         Edit::Replace {
             taken: asked.taken,
             written: Some((written, weight.0 as u32)),
+            place: asked.place,
         },
         weight,
     ))
@@ -233,23 +255,42 @@ fn judged(
 
 impl Edit {
     /// The messages it touches, as ascending ranges; what an earlier event took already is not among them.
-    pub(super) fn messages(&self, case: &Case, working: &Working<'_>) -> Vec<Range<usize>> {
+    pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
         match self {
-            Self::Clear { oldest, .. } => {
-                let taken = working.live[..*oldest].iter().map(|r| r.message);
-                widen(&ranges(taken.filter(|m| !case.pins().is_pinned(*m))))
+            Self::Clear { which, .. } => widen(&ranges(which.messages(&working.live).into_iter())),
+            Self::Shorten(shortened) => {
+                let messages = shortened.results.iter();
+                let messages = messages.map(|(nth, _)| working.live[*nth].message);
+                widen(&ranges(messages))
             }
             Self::Replace { taken, .. } => widen(&taken.messages),
+        }
+    }
+
+    /// Files that it writes.
+    pub(super) fn take_files(&mut self) -> Vec<NewFile> {
+        match self {
+            Self::Shorten(shortened) => std::mem::take(&mut shortened.files),
+            _ => Vec::new(),
         }
     }
 
     /// Carries it out as the event of this index.
     pub(super) fn apply(self, working: &mut Working<'_>, event: u32) {
         match self {
-            Self::Clear { oldest, marker } => working.clear_oldest(oldest, &marker, event),
-            Self::Replace { taken, written } => {
+            Self::Clear { which, marker } => working.clear(&which, &marker, event),
+            Self::Shorten(shortened) => {
+                for (nth, text) in shortened.results {
+                    working.shorten(nth, &text, event);
+                }
+            }
+            Self::Replace {
+                taken,
+                written,
+                place,
+            } => {
                 let written = written.map(|(text, tokens)| (Written { event, ..text }, tokens));
-                working.replace(taken, written, event);
+                working.replace(taken, (written, place), event);
             }
         }
     }

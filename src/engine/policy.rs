@@ -6,7 +6,7 @@ use super::Case;
 use super::expr::{Expr, ExprError, Moment, Quantity};
 use super::meter::Meter;
 use super::rewrite::NamedWindow;
-use super::stages::Stage;
+use super::stages::{Action, Stage};
 use crate::units::Tokens;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -218,6 +218,15 @@ impl Policy {
         }
         values.insert(name, value);
         Ok(())
+    }
+
+    /// Whether a trigger, a name or a line of a log mentions this quantity.
+    pub(super) fn mentions(&self, quantity: Quantity) -> bool {
+        let of_stage = |stage: &Stage| {
+            stage.when.mentions(quantity)
+                || matches!(&stage.action, Action::Log(log) if log.mentions(quantity))
+        };
+        self.stages.iter().any(of_stage) || self.lets.iter().any(|(_, e)| e.mentions(quantity))
     }
 
     /// What the names of its expressions stand for at these values: knobs and `let`s.

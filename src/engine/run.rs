@@ -85,6 +85,8 @@ pub struct Run<'a> {
     pub(super) acted: bool,
     /// The step's restart is done.
     resumed: bool,
+    /// An expression of the policy asks how long the session rested.
+    wants_idle: bool,
     /// Attempts that failed, each with its first step and how often.
     failures: Vec<Failure>,
     /// Pinned messages that a real system took or changed.
@@ -199,6 +201,7 @@ impl<'a> Run<'a> {
             has_failed: false,
             acted: false,
             resumed: false,
+            wants_idle: policy.mentions(Quantity::Idle),
             failures: Vec::new(),
             unpinned: None,
             outcome: Outcome {
@@ -287,6 +290,11 @@ impl<'a> Run<'a> {
             moment.set_model(self.model_window, self.case.model_at(self.step));
         }
         moment.set(Quantity::Call, call);
+        if self.wants_idle {
+            let last = self.step.saturating_sub(1);
+            let since = self.clock.at(self.step) - self.clock.at(last);
+            moment.set(Quantity::Idle, since / 60.0);
+        }
         moment.set(Quantity::Attempt, 0.0);
         moment.set(Quantity::Window, self.case.windows.at(self.step).as_f64());
         if let Some(reserve) = &self.reserve {

@@ -4,12 +4,13 @@
 //! about single entries ("system") spare them wherever they stand, and so does a person's pin.
 
 use super::Case;
-use super::context::{Entry, EntryBody};
+use super::context::Entry;
 use super::expr::{Expr, Moment};
-use super::stages::{Boundary, Keep, Take};
+use super::spare::{Spared, is_system};
+use super::stages::{Boundary, Keep, Results, Take};
 use super::taken::Taken;
-use super::working::Working;
-use crate::session::Role;
+use super::working::{LiveResult, Which, Working};
+use crate::session::Body;
 use crate::units::Tokens;
 
 /// The entries that are taken.
@@ -25,81 +26,133 @@ pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: 
         cuts.min().unwrap_or(entries.len()),
         take.boundary,
     );
+    let spared = Spared::new(case, entries, take, moment);
     let pins = case.pins();
     let is_held = |entry: &Entry| entry.message().is_some_and(|m| pins.holds(m));
-    let is_taken = |entry: &Entry| {
-        !take.keep.iter().any(|keep| spares(case, entry, keep))
-            && (pins.is_empty() || !is_held(entry))
+    let is_taken = |idx: &usize| {
+        let entry = &entries[*idx];
+        !spared.holds(case, *idx, entry) && (pins.is_empty() || !is_held(entry))
     };
     let mut taken = Vec::with_capacity(cut);
-    taken.extend((0..cut).filter(|idx| is_taken(&entries[*idx])));
+    taken.extend((0..cut).filter(is_taken));
+    if let Some(most) = &take.oldest {
+        let most = most.value(moment).max(0.0) as usize;
+        if let Some(end) = taken.get(most) {
+            let end = safe(case, entries, *end, take.boundary);
+            taken.retain(|idx| *idx < end);
+        }
+    }
     Taken::new(&working.context, taken)
 }
 
-/// Tool results that are taken: always the oldest, since every rule spares the newest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OldestResults {
-    /// So many of the live ones, but what a person pinned among them.
-    pub(super) oldest: usize,
-    /// How many that leaves.
-    pub(super) count: usize,
-    /// What these weigh on the policy's own meter.
-    pub(super) metered: Tokens,
-}
-
-/// The live tool results that are taken. A pin holds a result itself; one whose call is pinned may be emptied, since
-/// the pair stays.
+/// Which of the live tool results are taken, with what they weigh on the policy's own meter: of those that the stage is
+/// about always the oldest, since every rule spares the newest. A pin holds a result itself; one whose call is pinned
+/// may be emptied, since the pair stays.
 pub(super) fn tool_results(
     case: &Case,
     working: &Working<'_>,
     take: &Take,
     moment: &Moment,
-) -> OldestResults {
-    let entries = &working.context.entries;
-    let mut until_message = u32::MAX;
-    let mut protect = 0.0;
-    for keep in &take.keep {
-        match keep {
-            Keep::LastToolTokens(n) => protect = n.value(moment).max(protect),
-            // By message rather than by entry: nothing is searched when this spares everything.
-            Keep::LastTurns(n) => {
-                until_message =
-                    until_message.min(turn_start(case, working.context.messages_end, n, moment));
+) -> (Which, Tokens) {
+    let spared = SparedResults::new(case, working, take, moment);
+    if take.results == Results::ALL && case.pins().is_empty() {
+        let n_live = working.live.len() - spared.newest.min(working.live.len());
+        let (n, gone) = spared.oldest(working.live[..n_live].iter(), working.live_metered);
+        return (Which::Oldest(n), gone);
+    }
+    let is_about = |result: &LiveResult| is_about(case, working, &take.results, result);
+    let live = working.live.iter().enumerate();
+    let (mut places, results): (Vec<usize>, Vec<&LiveResult>) =
+        live.filter(|(_, r)| is_about(r)).unzip();
+    let metered = results
+        .iter()
+        .map(|r: &&LiveResult| u64::from(r.metered))
+        .sum();
+    let n_live = results.len() - spared.newest.min(results.len());
+    let (n, gone) = spared.oldest(results[..n_live].iter().copied(), metered);
+    places.truncate(n);
+    let mut held = 0;
+    places.retain(|place| {
+        let result = &working.live[*place];
+        let is_pinned = case.pins().is_pinned(result.message);
+        held += u64::from(result.metered) * u64::from(is_pinned);
+        !is_pinned
+    });
+    (Which::At(places), gone - Tokens(held))
+}
+
+/// What the rules of one stage spare of tool results.
+struct SparedResults {
+    /// Those of this message and later ones.
+    from_message: u32,
+    /// The newest that weigh no more than this together.
+    protect: u64,
+    /// This many of the newest.
+    newest: usize,
+}
+
+impl SparedResults {
+    fn new(case: &Case, working: &Working<'_>, take: &Take, moment: &Moment) -> Self {
+        let entries = &working.context.entries;
+        let (mut from_message, mut protect, mut newest) = (u32::MAX, 0.0, 0.0);
+        for keep in &take.keep {
+            match keep {
+                Keep::LastToolTokens(n) => protect = n.value(moment).max(protect),
+                Keep::LastResults(n) => newest = n.value(moment).max(newest),
+                // By message rather than by entry: nothing is searched when this spares everything.
+                Keep::LastTurns(n) => {
+                    let start = turn_start(case, working.context.messages_end, n, moment);
+                    from_message = from_message.min(start);
+                }
+                Keep::LastMessages(_) | Keep::LastTokens(_) => {
+                    let cut = suffix(case, entries, keep, moment);
+                    let position = entries.get(cut).map_or(u32::MAX, Entry::position);
+                    from_message = from_message.min(position);
+                }
+                _ => {}
             }
-            Keep::LastMessages(_) | Keep::LastTokens(_) => {
-                let cut = suffix(case, entries, keep, moment);
-                until_message =
-                    until_message.min(entries.get(cut).map_or(u32::MAX, Entry::position));
+        }
+        Self {
+            from_message,
+            protect: protect as u64,
+            newest: newest as usize,
+        }
+    }
+
+    /// How many of the oldest are taken, with their weight, where all weigh so much: one is spared as soon as it and
+    /// all newer ones fit under the protection.
+    fn oldest<'r>(
+        &self,
+        results: impl Iterator<Item = &'r LiveResult>,
+        metered: u64,
+    ) -> (usize, Tokens) {
+        let mut newer = metered;
+        let mut taken = 0;
+        for result in results {
+            if newer <= self.protect || result.message >= self.from_message {
+                break;
             }
-            Keep::System | Keep::FirstUser => {}
+            newer -= u64::from(result.metered);
+            taken += 1;
         }
+        (taken, Tokens(metered - newer))
     }
-    // From the oldest: a result is spared as soon as it and all newer ones fit under the protection.
-    let protect = protect as u64;
-    let mut newer = working.live_metered;
-    let pins = case.pins();
-    let (mut oldest, mut pinned) = (0, (0, 0));
-    for result in &working.live {
-        if newer <= protect || result.message >= until_message {
-            break;
-        }
-        newer -= u64::from(result.metered);
-        oldest += 1;
-        if !pins.is_empty() && pins.is_pinned(result.message) {
-            pinned = (pinned.0 + 1, pinned.1 + u64::from(result.metered));
-        }
-    }
-    OldestResults {
-        oldest,
-        count: oldest - pinned.0,
-        metered: Tokens(working.live_metered - newer - pinned.1),
-    }
+}
+
+/// Whether a stage is about a tool result.
+fn is_about(case: &Case, working: &Working<'_>, about: &Results, result: &LiveResult) -> bool {
+    let part = result.part as usize;
+    let tool = match &case.session.parts[part].body {
+        Body::ToolResult { tool, .. } => tool,
+        _ => "",
+    };
+    let again = || case.index.repeated_in[part] < working.context.messages_end as u32;
+    about.are_of(tool) && (!about.repeated || again())
 }
 
 /// The first entry that a rule about the newest keeps.
 fn suffix(case: &Case, entries: &[Entry], keep: &Keep, moment: &Moment) -> usize {
     match keep {
-        Keep::System | Keep::FirstUser | Keep::LastToolTokens(_) => entries.len(),
         Keep::LastMessages(n) => {
             let wanted = n.value(moment);
             let mut count = 0.0;
@@ -125,6 +178,7 @@ fn suffix(case: &Case, entries: &[Entry], keep: &Keep, moment: &Moment) -> usize
             let start = turn_start(case, end, n, moment);
             first_kept(entries, |entry| entry.position() >= start)
         }
+        _ => entries.len(),
     }
 }
 
@@ -154,12 +208,20 @@ fn safe(case: &Case, entries: &[Entry], cut: usize, boundary: Boundary) -> usize
     let mut cut = cut;
     match boundary {
         Boundary::None => {}
-        Boundary::Turn => {
+        Boundary::Turn | Boundary::NextTurn => {
             let opens = |entry: &Entry| {
                 entry
                     .message()
                     .is_some_and(|m| case.index.opens_turn[m as usize])
             };
+            if boundary == Boundary::NextTurn
+                && let Some(next) = entries[cut..].iter().position(opens)
+            {
+                return cut + next;
+            }
+            if boundary == Boundary::NextTurn {
+                cut = cut.min(entries.len().saturating_sub(1));
+            }
             while cut > 0 && cut < entries.len() && !opens(&entries[cut]) {
                 cut -= 1;
             }
@@ -182,21 +244,4 @@ fn safe(case: &Case, entries: &[Entry], cut: usize, boundary: Boundary) -> usize
         }
     }
     cut
-}
-
-fn spares(case: &Case, entry: &Entry, keep: &Keep) -> bool {
-    match keep {
-        Keep::System => is_system(case, entry),
-        Keep::FirstUser => entry.message().is_some() && entry.message() == case.index.first_user,
-        _ => false,
-    }
-}
-
-/// The system prompt and the tools: instructions that stand before everything else. Instructions in the middle of
-/// the conversation are part of it.
-fn is_system(case: &Case, entry: &Entry) -> bool {
-    match &entry.body {
-        EntryBody::Written(written) => written.role == Role::System,
-        _ => entry.message().is_some_and(|m| m < case.index.preamble_end),
-    }
 }

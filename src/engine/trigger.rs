@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 pub(super) struct Triggers<'a> {
     stages: Vec<BoundStage<'a>>,
     believes: Option<Expr>,
+    /// What stages have taken out so far, on the policy's own meter.
+    taken: f64,
     pub(super) moment: Moment,
 }
 
@@ -61,6 +63,7 @@ impl<'a> Triggers<'a> {
         Self {
             stages,
             believes: policy.believes.as_ref().map(|expr| expr.bind(&names)),
+            taken: 0.0,
             moment,
         }
     }
@@ -130,6 +133,7 @@ impl<'a> Triggers<'a> {
             (Quantity::Msgs, working.context.entries.len() as f64),
             (Quantity::Turns, f64::from(turn)),
             (Quantity::Step, (step + 1) as f64),
+            (Quantity::Sent, working.metered().as_f64() + self.taken),
         ];
         for (quantity, value) in values {
             self.moment.set(quantity, value);
@@ -138,6 +142,15 @@ impl<'a> Triggers<'a> {
             *since = stage
                 .last_fired
                 .map_or(f64::INFINITY, |fired| (step - fired) as f64);
+        }
+    }
+
+    /// The store weighed so much on the policy's own meter before a stage changed it, and weighs so much now.
+    pub(super) fn took(&mut self, before: f64, now: f64) {
+        self.taken += before - now;
+        for quantity in [Quantity::LastInput, Quantity::LastTotal] {
+            let reported = self.moment.quantities[quantity as usize];
+            self.moment.set(quantity, reported.min(now));
         }
     }
 

@@ -3,12 +3,15 @@
 mod amend;
 mod clear;
 
+pub(super) use clear::Which;
+
 use super::Case;
 use super::absorb::{Absorbed, New, absorb};
 use super::context::{Context, Dropped, Entry, EntryBody, Marker, PartFate, Written};
 use super::diff::Diff;
 use super::meter::{Meter, MeterColumn};
 use super::scene::{Shown, Spans};
+use super::stages::Place;
 use super::sums::{Sums, each_part};
 use super::taken::Taken;
 use crate::chat::{ChatMessage, Messages, Shape};
@@ -251,11 +254,12 @@ impl<'a> Working<'a> {
 
     /// Adds the tool results of an entry that are not cleared.
     pub(super) fn live_in(&self, entry: &Entry, live: &mut Vec<LiveResult>) {
+        let markers = &self.context.markers;
         each_part(self.case, entry, |part, fate| {
-            if *fate != PartFate::Kept {
+            if !fate.has_content(markers) {
                 return;
             }
-            let metered = self.column.per_part[part];
+            let metered = fate.metered(self.column.per_part[part], markers);
             if self.case.index.kinds[part] == Kind::ToolResult {
                 live.push(LiveResult {
                     part: part as u32,
@@ -270,9 +274,14 @@ impl<'a> Working<'a> {
         });
     }
 
-    /// Takes entries out; `written`, with its true tokens, stands in the place of the first of them and covers them
-    /// all, or nothing does.
-    pub(super) fn replace(&mut self, taken: Taken, written: Option<(Written, u32)>, event: u32) {
+    /// Takes entries out; `written`, with its true tokens, stands in the place of the first or last of them and covers
+    /// them all, or nothing does.
+    pub(super) fn replace(
+        &mut self,
+        taken: Taken,
+        (written, place): (Option<(Written, u32)>, Place),
+        event: u32,
+    ) {
         let Taken {
             entries: taken,
             covers,
@@ -290,8 +299,12 @@ impl<'a> Working<'a> {
         let mut idx = 0..;
         entries.retain(|_| next.next_if_eq(&idx.next().unwrap_or(0)).is_none());
         self.context.entries = entries;
-        if let (Some((written, tokens)), Some(place)) = (written, taken.first()) {
-            self.write(*place, Written { covers, ..written }, tokens);
+        let place = match place {
+            Place::First => taken.first().copied(),
+            Place::Last => taken.last().map(|last| last + 1 - taken.len()),
+        };
+        if let (Some((written, tokens)), Some(place)) = (written, place) {
+            self.write(place, Written { covers, ..written }, tokens);
         } else {
             let gone = |messages| Dropped {
                 messages,

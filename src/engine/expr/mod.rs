@@ -55,11 +55,21 @@ pub enum Quantity {
     Attempt,
     /// The call within its turn, from 0.
     Call,
+    /// The last call's prompt, as its provider reported it, on the policy's own meter; once something was taken out, no
+    /// more than what is there. 0 before the first.
+    LastInput,
+    /// The same with the answer.
+    LastTotal,
+    /// What would be in the context had nothing been taken out of it, on the policy's own meter: what a client sends
+    /// where the server edits.
+    Sent,
+    /// Minutes since the call before.
+    Idle,
 }
 
 impl Quantity {
     /// All quantities with their names.
-    pub const ALL: [(&'static str, Self); 12] = [
+    pub const ALL: [(&'static str, Self); 16] = [
         ("used", Self::Used),
         ("window", Self::Window),
         ("input", Self::Input),
@@ -72,6 +82,10 @@ impl Quantity {
         ("model_output", Self::ModelOutput),
         ("attempt", Self::Attempt),
         ("call", Self::Call),
+        ("last_input", Self::LastInput),
+        ("last_total", Self::LastTotal),
+        ("sent", Self::Sent),
+        ("idle", Self::Idle),
     ];
 
     fn name(self) -> &'static str {
@@ -280,6 +294,11 @@ impl Expr {
     /// Its size once names of these sizes are written out.
     pub fn written_out(&self, sizes: &BTreeMap<String, usize>) -> usize {
         self.node.written_out(sizes)
+    }
+
+    /// Whether it mentions a quantity itself, not by a name.
+    pub(super) fn mentions(&self, quantity: Quantity) -> bool {
+        self.terms().iter().any(|term| term == quantity.name())
     }
 
     /// Quantities and names it mentions, each once, in the order written.

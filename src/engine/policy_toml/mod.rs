@@ -2,6 +2,7 @@
 
 mod meter;
 mod stage;
+mod take;
 
 use super::expr::{Expr, ExprError, Type, Vocabulary};
 use super::meter::Meter;

@@ -1,12 +1,13 @@
 //! The part of a preset that says what it does: its stages.
 
 use super::at;
+use super::take::{TakeToml, results, take};
 use crate::engine::expr::{Expr, Type, Vocabulary};
 use crate::engine::policy::PolicyError;
 use crate::engine::rewrite::Registry;
 use crate::engine::stages::{
-    Action, Boundary, Clear, Drop, Guard, Hook, Keep, Log, Mutates, Named, Repair, Stage,
-    Summarize, Take, What,
+    Action, Clear, Cut, Drop, Guard, Hook, Log, Mutates, Named, Place, Repair, Stage, Summarize,
+    Take, Unit,
 };
 use serde::Deserialize;
 
@@ -29,21 +30,12 @@ pub(super) struct StageToml {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TakeToml {
-    what: What,
-    #[serde(default)]
-    keep: Vec<String>,
-    #[serde(default)]
-    boundary: Boundary,
-}
-
-#[derive(Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum ActionToml {
     Clear {
         marker: String,
     },
+    Cut(CutToml),
     Drop(Drop),
     Log(String),
     Summarize {
@@ -51,7 +43,24 @@ enum ActionToml {
         prefix: String,
         #[serde(default = "default_prompt")]
         prompt: String,
+        #[serde(default)]
+        place: Place,
+        #[serde(default)]
+        opaque: bool,
     },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CutToml {
+    unit: Unit,
+    over: String,
+    keep: String,
+    lines: Option<String>,
+    head: f64,
+    marker: String,
+    #[serde(default)]
+    spill: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -70,11 +79,22 @@ pub(super) fn stage(
     let place = format!("stage '{}'", stage.id);
     let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(&place));
     let action = action(stage.action, vocabulary, registry, &place)?;
+    let is_for_results = stage.at == Hook::ToolResult;
+    let acts_on_results = matches!(action, Action::Cut(_) | Action::Named(_));
+    if is_for_results && !acts_on_results {
+        return Err(invalid(
+            &place,
+            "at tool_result only `cut` and named actions act",
+        ));
+    }
     let take = match (stage.take, &action) {
         (None, Action::Named(_) | Action::Log(_)) => Take::EVERYTHING,
-        (Some(take), Action::Clear(_) | Action::Drop(_) | Action::Summarize(_)) => {
-            self::take(&take, &action, vocabulary, &place)?
-        }
+        (None, Action::Cut(_)) if is_for_results => Take::EVERYTHING,
+        (Some(given), Action::Cut(_)) if is_for_results => results(given, &place)?,
+        (
+            Some(given),
+            Action::Clear(_) | Action::Cut(_) | Action::Drop(_) | Action::Summarize(_),
+        ) => take(given, &action, vocabulary, &place)?,
         (None, _) => return Err(invalid(&place, "`take` is missing")),
         (Some(_), _) => {
             return Err(invalid(
@@ -100,34 +120,6 @@ pub(super) fn stage(
     })
 }
 
-fn take(
-    take: &TakeToml,
-    action: &Action,
-    vocabulary: &Vocabulary,
-    place: &str,
-) -> Result<Take, PolicyError> {
-    let keep: Vec<Keep> = take
-        .keep
-        .iter()
-        .map(|k| keep(k, vocabulary, place))
-        .collect::<Result<_, _>>()?;
-    let wanted = if matches!(action, Action::Clear(_)) {
-        What::ToolResults
-    } else {
-        What::Messages
-    };
-    if take.what != wanted {
-        let what = format!("`{}` cannot take that", action.name());
-        return Err(invalid(place, &what));
-    }
-    refuse_idle_rules(&keep, wanted, place)?;
-    Ok(Take {
-        what: take.what,
-        keep,
-        boundary: take.boundary,
-    })
-}
-
 fn action(
     table: toml::Table,
     vocabulary: &Vocabulary,
@@ -144,6 +136,7 @@ fn action(
         ActionToml::Clear { marker } => Action::Clear(Clear {
             marker: marker.into(),
         }),
+        ActionToml::Cut(settings) => Action::Cut(cut(settings, vocabulary, place)?),
         ActionToml::Drop(drop) => Action::Drop(drop),
         ActionToml::Log(line) => Action::Log(Log::parse(&line, |text| {
             Expr::parse(text, Type::Number, vocabulary).map_err(at(place))
@@ -152,11 +145,32 @@ fn action(
             max_tokens,
             prefix,
             prompt,
+            place: stands,
+            opaque,
         } => Action::Summarize(Summarize {
             max_tokens: Expr::parse(&max_tokens, Type::Number, vocabulary).map_err(at(place))?,
             prefix,
             prompt,
+            place: stands,
+            is_opaque: opaque,
         }),
+    })
+}
+
+fn cut(cut: CutToml, vocabulary: &Vocabulary, place: &str) -> Result<Cut, PolicyError> {
+    let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(place));
+    if !(0.0..=1.0).contains(&cut.head) || (cut.lines.is_some() && cut.head != 1.0) {
+        let what = "`head` is a share from 0 to 1, and 1 where lines are counted";
+        return Err(invalid(place, what));
+    }
+    Ok(Cut {
+        unit: cut.unit,
+        over: number(&cut.over)?,
+        keep: number(&cut.keep)?,
+        lines: cut.lines.as_deref().map(number).transpose()?,
+        head: cut.head,
+        marker: cut.marker.into(),
+        spills: cut.spill,
     })
 }
 
@@ -212,45 +226,9 @@ fn named(
     })
 }
 
-fn invalid(place: &str, what: &str) -> PolicyError {
+pub(super) fn invalid(place: &str, what: &str) -> PolicyError {
     PolicyError::Invalid(format!("{place}: {what}"))
 }
 
 /// Tokens that a summary is taken to weigh in a simulation where neither the system nor the preset limits it.
 const USUAL_SUMMARY: &str = "1024";
-
-/// A rule that would have no effect is a mistake of the preset.
-fn refuse_idle_rules(keep: &[Keep], what: What, place: &str) -> Result<(), PolicyError> {
-    let is_idle = |keep: &Keep| match what {
-        What::Messages => matches!(keep, Keep::LastToolTokens(_)),
-        What::ToolResults => matches!(keep, Keep::System | Keep::FirstUser),
-    };
-    if keep.iter().any(is_idle) {
-        let what = "a rule of `keep` has no effect on what this stage takes";
-        return Err(PolicyError::Invalid(format!("{place}: {what}")));
-    }
-    Ok(())
-}
-
-/// `system`, or a rule with an expression in parentheses: `last_messages(keep_recent)`.
-fn keep(text: &str, vocabulary: &Vocabulary, place: &str) -> Result<Keep, PolicyError> {
-    let (rule, argument) = match text
-        .split_once('(')
-        .and_then(|(rule, rest)| Some((rule, rest.strip_suffix(')')?)))
-    {
-        Some((rule, argument)) => (rule, Some(argument)),
-        None => (text, None),
-    };
-    let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(place));
-    match (rule, argument) {
-        ("system", None) => Ok(Keep::System),
-        ("first_user", None) => Ok(Keep::FirstUser),
-        ("last_messages", Some(n)) => Ok(Keep::LastMessages(number(n)?)),
-        ("last_turns", Some(n)) => Ok(Keep::LastTurns(number(n)?)),
-        ("last_tokens", Some(n)) => Ok(Keep::LastTokens(number(n)?)),
-        ("last_tool_tokens", Some(n)) => Ok(Keep::LastToolTokens(number(n)?)),
-        _ => Err(PolicyError::Invalid(format!(
-            "{place}: no rule for keeping is written `{text}`"
-        ))),
-    }
-}

@@ -4,6 +4,7 @@ use super::{Failure, Run};
 use crate::engine::event::{Did, Event};
 use crate::engine::outcome::{Idle, Outcome};
 use crate::engine::plan::Edit;
+use crate::engine::stages::Mutates;
 use crate::units::Tokens;
 
 impl Run<'_> {
@@ -27,11 +28,18 @@ impl Run<'_> {
         });
     }
 
-    pub(super) fn apply(&mut self, idx: usize, edit: Edit, request: Option<(Tokens, Tokens)>) {
+    pub(in crate::engine) fn apply(
+        &mut self,
+        idx: usize,
+        mut edit: Edit,
+        request: Option<(Tokens, Tokens)>,
+    ) {
         let event = self.outcome.events.len() as u32;
         self.mutate(idx);
         let before = self.working.tokens();
-        let messages = edit.messages(self.case, &self.working);
+        let metered = self.working.metered().as_f64();
+        let messages = edit.messages(&self.working);
+        let files = edit.take_files();
         edit.apply(&mut self.working, event);
         self.triggers.fired(idx, self.step);
         self.acted = true;
@@ -50,9 +58,18 @@ impl Run<'_> {
             forgotten: 0,
             left: self.working.spoken(),
             log: Vec::new(),
-            files: Vec::new(),
+            files,
             error: self.error_for(idx).cloned(),
         });
+        // Behind the event, whose cause says what stood there before.
+        self.took(idx, metered);
+    }
+
+    /// Notes what a stage took out of what is kept, where the policy's own meter stood at so much before.
+    pub(in crate::engine) fn took(&mut self, stage: usize, before: f64) {
+        if self.triggers.stage(stage).mutates == Mutates::Store {
+            self.triggers.took(before, self.working.metered().as_f64());
+        }
     }
 
     /// A stage only says something.

@@ -1,9 +1,10 @@
 //! What a person marked by hand, carried out where a run ends, and what of it could not be.
 
 use super::Run;
-use crate::engine::context::{Entry, EntryBody, PartFates};
+use crate::engine::context::{Entry, EntryBody, Left, PartFates};
 use crate::engine::event::{Cause, Did, Event};
 use crate::engine::marked::{Leftover, Uncleared, cleared, leftover};
+use crate::engine::stages::Place;
 use crate::engine::taken::{Taken, join, ranges, widen};
 use crate::session::Session;
 use std::collections::BTreeMap;
@@ -111,7 +112,8 @@ impl Run<'_> {
         let log = (!partners.is_empty()).then(|| went_too(&partners));
         self.carried_out("drop", &touched, log, |working| {
             working.amend(edits);
-            working.replace(Taken::new(&working.context, gone), None, event);
+            let gone = Taken::new(&working.context, gone);
+            working.replace(gone, (None, Place::First), event);
         });
     }
 
@@ -140,7 +142,7 @@ impl Run<'_> {
         edits.sort_unstable_by_key(|(entry, _)| *entry);
         let touched = self.messages_of(edits.iter().map(|(entry, _)| *entry));
         self.carried_out("clear", &touched, None, |working| {
-            working.mark(&Arc::from(MARKER), event);
+            working.mark(&Arc::from(MARKER), Left::Nothing, event);
             working.amend(edits);
         });
     }

@@ -43,8 +43,15 @@ impl Run<'_> {
             self.phase = Phase::Done;
             return;
         }
+        let input = self.working.metered().as_f64();
+        self.triggers.moment.set(Quantity::LastInput, input);
         self.back_to_store();
+        let kept = self.working.metered().as_f64();
         self.append_answer();
+        let answer = self.working.metered().as_f64() - kept;
+        self.triggers
+            .moment
+            .set(Quantity::LastTotal, input + answer);
         self.acted = false;
         self.phase = Phase::Stages(Hook::AfterCall, 0);
     }

@@ -1,6 +1,6 @@
 //! Says a line, as a system's own log does. Nothing changes.
 
-use crate::engine::expr::{Expr, Moment};
+use crate::engine::expr::{Expr, Moment, Quantity};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -57,6 +57,12 @@ impl Log {
             }
         }
         line
+    }
+
+    /// Whether it tells a quantity.
+    pub(in crate::engine) fn mentions(&self, quantity: Quantity) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.any(|piece| matches!(piece, LogPiece::Value(expr, _) if expr.mentions(quantity)))
     }
 
     /// The same with names replaced by what they stand for.

@@ -4,16 +4,18 @@
 //! to an [`Edit`]. Nothing here knows of any particular system.
 
 mod clear;
+mod cut;
 mod drop;
 mod log;
 mod named;
 mod summarize;
 
 pub use clear::Clear;
+pub use cut::{Cut, Unit};
 pub use drop::Drop;
 pub use log::{Log, LogPiece};
 pub use named::Named;
-pub use summarize::Summarize;
+pub use summarize::{Place, Summarize};
 
 use super::expr::Expr;
 use crate::session::Role;
@@ -100,6 +102,10 @@ pub struct Take {
     pub keep: Vec<Keep>,
     /// Where a cut between taken and kept may fall.
     pub boundary: Boundary,
+    /// Of messages that could be taken no more than so many, the oldest.
+    pub oldest: Option<Expr>,
+    /// Of tool results only some; the others count for no rule.
+    pub results: Results,
 }
 
 impl Take {
@@ -108,7 +114,38 @@ impl Take {
         what: What::Messages,
         keep: Vec::new(),
         boundary: Boundary::None,
+        oldest: None,
+        results: Results::ALL,
     };
+}
+
+/// Which tool results a stage is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Results {
+    /// Those of these tools; of any if empty.
+    pub only: Vec<String>,
+    /// Not those of these tools.
+    pub except: Vec<String>,
+    /// Those whose very call (tool and arguments) was made again later.
+    pub repeated: bool,
+}
+
+impl Results {
+    /// Every result.
+    pub const ALL: Self = Self {
+        only: Vec::new(),
+        except: Vec::new(),
+        repeated: false,
+    };
+
+    /// Whether it is about results of a tool. A name that ends in `*` stands for every tool that begins so.
+    pub(super) fn are_of(&self, tool: &str) -> bool {
+        let is_it = |name: &String| match name.strip_suffix('*') {
+            Some(start) => tool.starts_with(start),
+            None => name == tool,
+        };
+        (self.only.is_empty() || self.only.iter().any(is_it)) && !self.except.iter().any(is_it)
+    }
 }
 
 /// What kind of thing a stage takes.
@@ -136,6 +173,14 @@ pub enum Keep {
     LastTokens(Expr),
     /// The newest tool results that weigh no more than this together.
     LastToolTokens(Expr),
+    /// The newest tool results, this many.
+    LastResults(Expr),
+    /// The oldest messages behind the instructions, this many.
+    FirstMessages(Expr),
+    /// The newest message of a person.
+    LastUser,
+    /// The newest messages of a person that weigh no more than this together.
+    UserTokens(Expr),
 }
 
 /// Where a cut may fall.
@@ -149,6 +194,8 @@ pub enum Boundary {
     Pair,
     /// Only before a message that opens a turn: more is kept until it does.
     Turn,
+    /// The same, but less is kept until it does; where no such message follows, more is.
+    NextTurn,
 }
 
 /// What may still hold a stage back. Numbers are expressions.
@@ -167,6 +214,8 @@ pub struct Guard {
 pub enum Action {
     /// Empties tool results and keeps the pairs.
     Clear(Clear),
+    /// Shortens tool results.
+    Cut(Cut),
     /// Removes messages.
     Drop(Drop),
     /// Puts a summary in the place of messages.
@@ -182,6 +231,8 @@ impl Action {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Clear(_) => "clear",
+            Self::Cut(cut) if cut.spills => "spill",
+            Self::Cut(_) => "cut",
             Self::Drop(_) => "drop",
             Self::Summarize(_) => "summarize",
             Self::Log(_) => "log",
@@ -209,13 +260,17 @@ impl Stage {
             Keep::LastTurns(n) => Keep::LastTurns(bind(n)),
             Keep::LastTokens(n) => Keep::LastTokens(bind(n)),
             Keep::LastToolTokens(n) => Keep::LastToolTokens(bind(n)),
+            Keep::LastResults(n) => Keep::LastResults(bind(n)),
+            Keep::FirstMessages(n) => Keep::FirstMessages(bind(n)),
+            Keep::LastUser => Keep::LastUser,
+            Keep::UserTokens(n) => Keep::UserTokens(bind(n)),
         });
         let action = match &self.action {
             Action::Summarize(summarize) => Action::Summarize(Summarize {
                 max_tokens: bind(&summarize.max_tokens),
-                prefix: summarize.prefix.clone(),
-                prompt: summarize.prompt.clone(),
+                ..summarize.clone()
             }),
+            Action::Cut(cut) => Action::Cut(cut.bind(names)),
             Action::Log(log) => Action::Log(log.bind(names)),
             Action::Named(its_own) => Action::Named(its_own.bind(names)),
             other => other.clone(),
@@ -226,6 +281,7 @@ impl Stage {
             when: bind(&self.when),
             take: Take {
                 keep: keep.collect(),
+                oldest: self.take.oldest.as_ref().map(bind),
                 ..self.take.clone()
             },
             action,

@@ -1,6 +1,7 @@
 //! Puts a summary in the place of messages. The text is asked for with a request; this is only the frame around it.
 
 use crate::engine::expr::Expr;
+use serde::Deserialize;
 
 /// Settings of the action `summarize`.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,4 +12,19 @@ pub struct Summarize {
     pub prefix: String,
     /// Name of the prompt that asks for it.
     pub prompt: String,
+    /// Where it stands.
+    pub place: Place,
+    /// Only its provider can read it: nothing but its size is told by a run.
+    pub is_opaque: bool,
+}
+
+/// Where a message of ours stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Where the first message stood that it stands for.
+    #[default]
+    First,
+    /// Where the last of them stood: behind what was kept among them.
+    Last,
 }

@@ -5,14 +5,14 @@ use crate::engine::context::{Edited, Entry, EntryBody, Left, Marker, PartFates};
 use std::sync::Arc;
 
 impl Working<'_> {
-    /// A text to stand in the place of parts; gives its index.
-    pub(in crate::engine) fn mark(&mut self, text: &Arc<str>, event: u32) -> u32 {
+    /// A text to stand in the place of parts, of which so much is left; gives its index.
+    pub(in crate::engine) fn mark(&mut self, text: &Arc<str>, left: Left, event: u32) -> u32 {
         self.context.markers.push(Marker {
             text: Arc::clone(text),
             tokens: self.case.ledger.weigh(text).0 as u32,
             metered: self.meter.weigh_part(self.case, text),
             event,
-            left: Left::Nothing,
+            left,
             is_predicted: false,
         });
         self.context.markers.len() as u32 - 1

@@ -1,31 +1,127 @@
-//! Tool results that are emptied in place, many at a time: pairs stay, and only their own entries are looked at.
+//! Tool results that are emptied or shortened in place, many at a time: pairs stay, and only their own entries are
+//! looked at.
 
 use super::{LiveResult, Working};
-use crate::engine::context::{Edited, Entry, EntryBody, PartFate, PartFates};
-use crate::session::Kind;
+use crate::engine::context::{Edited, Entry, EntryBody, Left, PartFate, PartFates};
+use crate::session::{Body, Kind};
 use std::sync::Arc;
 
-impl Working<'_> {
-    /// Empties so many of the oldest live tool results, but what a person pinned among them.
-    pub(in crate::engine) fn clear_oldest(&mut self, oldest: usize, marker: &Arc<str>, event: u32) {
-        self.mark(marker, event);
-        self.shown.forget_from(0);
-        let mut results: Vec<LiveResult> = self.live.drain(..oldest).collect();
-        let pins = self.case.pins();
-        if !pins.is_empty() {
-            let is_pinned = |result: &LiveResult| pins.is_pinned(result.message);
-            let pinned = results.extract_if(.., |result| is_pinned(result));
-            let pinned: Vec<LiveResult> = pinned.collect();
-            self.live.splice(..0, pinned);
+/// Some of the tool results whose content is still in the context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::engine) enum Which {
+    /// So many of the oldest.
+    Oldest(usize),
+    /// Those at these places (ascending) among all.
+    At(Vec<usize>),
+}
+
+impl Which {
+    /// How many they are.
+    pub(in crate::engine) fn len(&self) -> usize {
+        match self {
+            Self::Oldest(n) => *n,
+            Self::At(places) => places.len(),
         }
+    }
+
+    /// Their places among all.
+    pub(in crate::engine) fn places(&self) -> Vec<usize> {
+        match self {
+            Self::Oldest(n) => (0..*n).collect(),
+            Self::At(places) => places.clone(),
+        }
+    }
+
+    /// The messages that hold them, in context order.
+    pub(in crate::engine) fn messages(&self, live: &[LiveResult]) -> Vec<u32> {
+        match self {
+            Self::Oldest(n) => live[..*n].iter().map(|r| r.message).collect(),
+            Self::At(places) => places.iter().map(|at| live[*at].message).collect(),
+        }
+    }
+
+    fn take_out(&self, live: &mut Vec<LiveResult>) -> Vec<LiveResult> {
+        match self {
+            Self::Oldest(n) => live.drain(..*n).collect(),
+            Self::At(places) => {
+                let mut places = places.iter().peekable();
+                let mut at = 0..;
+                let is_one = |_: &mut LiveResult| {
+                    let at = at.next().unwrap_or(usize::MAX);
+                    places.next_if(|place| **place == at).is_some()
+                };
+                live.extract_if(.., is_one).collect()
+            }
+        }
+    }
+}
+
+impl Working<'_> {
+    /// Empties tool results.
+    pub(in crate::engine) fn clear(&mut self, which: &Which, marker: &Arc<str>, event: u32) {
+        self.mark(marker, Left::Nothing, event);
+        self.shown.forget_from(0);
+        let results = which.take_out(&mut self.live);
         self.live_metered -= results.iter().map(|r| u64::from(r.metered)).sum::<u64>();
         let mut idx = 0;
         for of_message in results.chunk_by(|a, b| a.message == b.message) {
             if let Some(found) = self.find(of_message[0].message, idx) {
                 idx = found;
-                self.clear_in(idx, of_message);
+                self.put_marker(idx, of_message, Left::Nothing);
             }
         }
+    }
+
+    /// Puts a shorter text in the place of a live result's own; what is left of it stays live.
+    pub(in crate::engine) fn shorten(&mut self, nth: usize, text: &Arc<str>, event: u32) {
+        let result = self.live[nth];
+        let Some(idx) = self.find(result.message, 0) else {
+            return;
+        };
+        self.shown.forget_from(idx);
+        let before = self.part_metered(idx, result.part);
+        self.mark(text, Left::Some, event);
+        self.put_marker(idx, &[result], Left::Some);
+        let after = self.part_metered(idx, result.part);
+        self.live[nth].metered = result.metered - before + after;
+        self.live_metered = self.live_metered - u64::from(before) + u64::from(after);
+    }
+
+    /// What a live result says now; none for what is no result of a call.
+    pub(in crate::engine) fn live_text(&self, nth: usize) -> Option<&str> {
+        let result = self.live[nth];
+        let Body::ToolResult { text, .. } = &self.case.session.parts[result.part as usize].body
+        else {
+            return None;
+        };
+        let entry = &self.context.entries[self.find(result.message, 0)?];
+        let EntryBody::Edited(edited) = &entry.body else {
+            return Some(text);
+        };
+        let start = self.case.session.messages[result.message as usize]
+            .parts
+            .start;
+        match edited.parts.as_slice().get(result.part as usize - start) {
+            Some(PartFate::Cleared { marker }) => {
+                Some(&self.context.markers[*marker as usize].text)
+            }
+            _ => Some(text),
+        }
+    }
+
+    /// What a part of an entry weighs on the policy's own meter as it is.
+    fn part_metered(&self, entry: usize, part: u32) -> u32 {
+        let untouched = self.column.per_part[part as usize];
+        let EntryBody::Edited(edited) = &self.context.entries[entry].body else {
+            return untouched;
+        };
+        let parts = self.case.session.messages[edited.message as usize]
+            .parts
+            .clone();
+        let fate = edited.parts.as_slice().get(part as usize - parts.start);
+        fate.map_or(untouched, |fate| {
+            fate.metered(untouched, &self.context.markers)
+        })
     }
 
     /// The entry of a message, looked for near `from` first: what is cleared together stands together.
@@ -44,8 +140,9 @@ impl Working<'_> {
             .or_else(|| entries.iter().position(is_it))
     }
 
-    /// Puts the newest marker in the place of these results, all of the message that this entry is.
-    fn clear_in(&mut self, entry: usize, cleared: &[LiveResult]) {
+    /// Puts the newest marker in the place of these results, all of the message that this entry is. What goes with an
+    /// emptied result (an image inside it) is gone too.
+    fn put_marker(&mut self, entry: usize, results: &[LiveResult], left: Left) {
         let (case, context) = (self.case, &mut self.context);
         let Some(marker) = context.markers.last() else {
             return;
@@ -64,28 +161,37 @@ impl Working<'_> {
         let EntryBody::Edited(edited) = &mut entry.body else {
             return;
         };
-        let is_cleared = |part: u32| cleared.iter().any(|r| r.part == part);
+        let is_one = |part: u32| results.iter().any(|r| r.part == part);
         for (part, fate) in parts.zip(edited.parts.as_mut_slice()) {
-            if *fate != PartFate::Kept {
+            if !fate.has_content(&context.markers) {
                 continue;
             }
-            if is_cleared(part as u32) {
-                *fate = PartFate::Cleared { marker: newest };
-            } else if case.index.owner[part].is_some_and(is_cleared) {
-                *fate = PartFate::Removed { event };
+            let now = if is_one(part as u32) {
+                PartFate::Cleared { marker: newest }
+            } else if left == Left::Nothing && case.index.owner[part].is_some_and(is_one) {
+                PartFate::Removed { event }
             } else {
                 continue;
-            }
+            };
+            let was = std::mem::replace(fate, now);
             let (truth, metered) = (case.ledger.truth.per_part[part], self.column.per_part[part]);
-            let truth_now = fate.tokens(truth, &context.markers);
-            let metered_now = fate.metered(metered, &context.markers);
+            let kind = if was == PartFate::Kept {
+                case.index.kinds[part]
+            } else {
+                Kind::Notice
+            };
+            let weights = |fate: &PartFate| {
+                let markers = &context.markers;
+                (fate.tokens(truth, markers), fate.metered(metered, markers))
+            };
+            let (before, after) = (weights(&was), weights(fate));
             let sums = &mut self.sums;
-            sums.by_kind[case.index.kinds[part].index()] -= u64::from(truth);
-            sums.by_kind[Kind::Notice.index()] += u64::from(truth_now);
-            sums.tokens = sums.tokens + u64::from(truth_now) - u64::from(truth);
-            sums.metered = sums.metered + u64::from(metered_now) - u64::from(metered);
-            entry.tokens = entry.tokens + truth_now - truth;
-            entry.metered = entry.metered + metered_now - metered;
+            sums.by_kind[kind.index()] -= u64::from(before.0);
+            sums.by_kind[Kind::Notice.index()] += u64::from(after.0);
+            sums.tokens = sums.tokens + u64::from(after.0) - u64::from(before.0);
+            sums.metered = sums.metered + u64::from(after.1) - u64::from(before.1);
+            entry.tokens = entry.tokens + after.0 - before.0;
+            entry.metered = entry.metered + after.1 - before.1;
         }
         if let Some(units) = self.meter.units_of(case, entry, &context.markers) {
             self.sums.metered = self.sums.metered + u64::from(units) - u64::from(entry.metered);

@@ -1,0 +1,93 @@
+//! From a stage that cuts to shorter texts for tool results, and the files that hold them whole.
+
+use super::Case;
+use super::expr::Moment;
+use super::file::{FileContent, NewFile, Storage};
+use super::plan::Edit;
+use super::run::Run;
+use super::stages::{Action, Cut, Stage};
+use super::working::Working;
+use crate::session::Body;
+use crate::units::Tokens;
+use std::sync::Arc;
+
+/// Shorter texts for tool results.
+#[derive(Debug, Default)]
+pub(super) struct Shortened {
+    /// Places among the live results, each with its text.
+    pub(super) results: Vec<(usize, Arc<str>)>,
+    /// Files with the whole of them.
+    pub(super) files: Vec<NewFile>,
+    /// What they weighed on the policy's own meter.
+    pub(super) gone: Tokens,
+    /// What the shorter texts weigh on it.
+    pub(super) left: Tokens,
+}
+
+/// What a cut makes of the live results at these places; those that it leaves are not among them.
+pub(super) fn shorten(
+    case: &Case,
+    working: &Working<'_>,
+    (stage, cut): (&Stage, &Cut),
+    places: impl Iterator<Item = usize>,
+    moment: &Moment,
+) -> Shortened {
+    let mut shortened = Shortened::default();
+    for nth in places {
+        let part = working.live[nth].part as usize;
+        let Body::ToolResult { tool, call, .. } = &case.session.parts[part].body else {
+            continue;
+        };
+        let name = format!("{}/{}.txt", stage.id, plain(call));
+        let path = match &case.storage {
+            Storage::AsSet => name.clone(),
+            Storage::Folder(folder) => format!("{folder}/{name}"),
+            // Nothing is cut of what cannot be written whole.
+            Storage::Missing if cut.spills => continue,
+            Storage::Missing => String::new(),
+        };
+        let Some(text) = working
+            .live_text(nth)
+            .filter(|_| stage.take.results.are_of(tool))
+        else {
+            continue;
+        };
+        if let Some(short) = cut.shorten(text, moment, &path) {
+            let file = || NewFile {
+                name,
+                content: FileContent::Text(text.into()),
+                appends: false,
+            };
+            shortened.files.extend(cut.spills.then(file));
+            shortened.gone += Tokens::from(working.meter.weigh_part(case, text));
+            shortened.left += Tokens::from(working.meter.weigh_part(case, &short));
+            shortened.results.push((nth, short.into()));
+        }
+    }
+    shortened
+}
+
+/// A call's id as the name of a file: ids come from files of anybody.
+fn plain(call: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let plain = call.chars().map(|c| if is_plain(c) { c } else { '_' });
+    plain.take(80).collect()
+}
+
+impl Run<'_> {
+    /// Shortens the results of the newest message as a stage for results that come in says.
+    pub(super) fn cut(&mut self, idx: usize) {
+        let stage = self.triggers.bound(idx);
+        let live = &self.working.live;
+        let (Action::Cut(cut), Some(newest)) = (&stage.action, live.last()) else {
+            return;
+        };
+        let places = live.partition_point(|r| r.message < newest.message)..live.len();
+        let moment = &self.triggers.moment;
+        let shortened = shorten(self.case, &self.working, (stage, cut), places, moment);
+        if !shortened.results.is_empty() {
+            self.triggers.tried(idx, self.step);
+            self.apply(idx, Edit::Shorten(shortened), None);
+        }
+    }
+}

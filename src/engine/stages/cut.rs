@@ -1,0 +1,198 @@
+//! Shortens tool results; the whole of them may go to files.
+
+use crate::engine::expr::{Expr, Moment};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Settings of the action `cut`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// What lengths are in.
+    pub unit: Unit,
+    /// Only what is longer than this is cut.
+    pub over: Expr,
+    /// So much of it stays.
+    pub keep: Expr,
+    /// It is cut too if it has more lines than this; only whole lines stay then, no more than so many.
+    pub lines: Option<Expr>,
+    /// The share of what stays that stands before the marker; the rest stands behind it.
+    pub head: f64,
+    /// What stands where something is gone: `{removed}` units, `{tokens}` of four, `{lines}`; `{path}` of the file.
+    pub marker: Arc<str>,
+    /// The whole goes to a file.
+    pub spills: bool,
+}
+
+/// What the length of a text is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Code points.
+    Chars,
+    /// Bytes of UTF-8.
+    Bytes,
+}
+
+impl Cut {
+    /// The text as it is afterwards; none if it stays. The path is that of the file with the whole of it.
+    pub(in crate::engine) fn shorten(
+        &self,
+        text: &str,
+        moment: &Moment,
+        path: &str,
+    ) -> Option<String> {
+        let over = self.over.value(moment);
+        let most_lines = self
+            .lines
+            .as_ref()
+            .map(|lines| lines.value(moment).max(0.0) as usize);
+        // No text has more characters or lines than bytes: most are not looked at.
+        if text.len() as f64 <= over && most_lines.is_none_or(|most| text.len() <= most) {
+            return None;
+        }
+        let length = self.unit.length(text);
+        let is_long = length as f64 > over;
+        let n_lines = most_lines.map(|_| text.lines().count());
+        if !is_long && n_lines <= most_lines {
+            return None;
+        }
+        let keep = self.keep.value(moment).max(0.0) as usize;
+        let (head, tail) = match most_lines {
+            Some(most) => (self.whole_lines(text, keep, most), ""),
+            None => self.ends(text, keep),
+        };
+        let removed = length.saturating_sub(self.unit.length(head) + self.unit.length(tail));
+        let gone_lines = text
+            .lines()
+            .count()
+            .saturating_sub(head.lines().count() + tail.lines().count());
+        let marker = self
+            .marker
+            .replace("{removed}", &removed.to_string())
+            .replace("{tokens}", &removed.div_ceil(4).to_string())
+            .replace("{lines}", &gone_lines.to_string())
+            .replace("{path}", path);
+        let short = format!("{head}{marker}{tail}");
+        (short.len() < text.len()).then_some(short)
+    }
+
+    /// The start and the end of a text that stay.
+    fn ends<'t>(&self, text: &'t str, keep: usize) -> (&'t str, &'t str) {
+        let head = (keep as f64 * self.head).floor() as usize;
+        let tail = keep.saturating_sub(head);
+        let length = self.unit.length(text);
+        let start = self.unit.before(text, head);
+        let end = self.unit.behind(text, length.saturating_sub(tail));
+        (&text[..start], &text[end.max(start)..])
+    }
+
+    /// As many whole lines from the start as fit.
+    fn whole_lines<'t>(&self, text: &'t str, keep: usize, most: usize) -> &'t str {
+        let (mut end, mut used) = (0, 0);
+        for line in text.split_inclusive('\n').take(most) {
+            used += self.unit.length(line);
+            if used > keep {
+                break;
+            }
+            end += line.len();
+        }
+        text[..end].trim_end_matches('\n')
+    }
+
+    /// The same with names replaced by what they stand for.
+    pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+        Self {
+            over: self.over.bind(names),
+            keep: self.keep.bind(names),
+            lines: self.lines.as_ref().map(|lines| lines.bind(names)),
+            ..self.clone()
+        }
+    }
+}
+
+impl Unit {
+    fn length(self, text: &str) -> usize {
+        match self {
+            Self::Chars => text.chars().count(),
+            Self::Bytes => text.len(),
+        }
+    }
+
+    /// The byte at which so many units from the start end, a broken character left out.
+    fn before(self, text: &str, n: usize) -> usize {
+        match self {
+            Self::Chars => text.char_indices().nth(n).map_or(text.len(), |(at, _)| at),
+            Self::Bytes => text.floor_char_boundary(n),
+        }
+    }
+
+    /// The same for where what stands behind so many units begins.
+    fn behind(self, text: &str, n: usize) -> usize {
+        match self {
+            Self::Chars => self.before(text, n),
+            Self::Bytes => text.ceil_char_boundary(n.min(text.len())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(unit: Unit, over: f64, keep: f64, head: f64, marker: &str) -> Cut {
+        Cut {
+            unit,
+            over: Expr::constant(over),
+            keep: Expr::constant(keep),
+            lines: None,
+            head,
+            marker: marker.into(),
+            spills: false,
+        }
+    }
+
+    fn short(cut: &Cut, text: &str) -> Option<String> {
+        cut.shorten(text, &Moment::default(), "a/file")
+    }
+
+    #[test]
+    fn what_is_as_long_as_allowed_stays_and_one_more_is_cut() {
+        let cut = cut(Unit::Chars, 20.0, 4.0, 0.5, "…");
+        assert_eq!(short(&cut, &"a".repeat(20)), None);
+        assert_eq!(short(&cut, &"a".repeat(21)).unwrap(), "aa…aa");
+    }
+
+    #[test]
+    fn characters_are_never_broken_and_the_marker_says_what_is_gone() {
+        let cut = cut(Unit::Bytes, 12.0, 8.0, 0.5, "{removed}");
+        assert_eq!(short(&cut, "日月火水木").unwrap(), "日9木");
+    }
+
+    #[test]
+    fn a_cut_that_would_not_shorten_leaves_the_text() {
+        let cut = cut(
+            Unit::Chars,
+            3.0,
+            2.0,
+            1.0,
+            " and much more than there was, in {path}",
+        );
+        assert_eq!(short(&cut, "four"), None);
+    }
+
+    #[test]
+    fn with_a_limit_of_lines_only_whole_lines_stay() {
+        let lines = Some(Expr::constant(2.0));
+        let cut = Cut {
+            lines,
+            ..cut(Unit::Bytes, 100.0, 100.0, 1.0, "\n{lines} more in {path}")
+        };
+        let text = "one line\nanother line\na third line of them\nthe last line\n";
+        assert_eq!(
+            short(&cut, text).unwrap(),
+            "one line\nanother line\n2 more in a/file"
+        );
+        assert_eq!(short(&cut, "one\ntwo\n"), None);
+    }
+}
