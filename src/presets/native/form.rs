@@ -1,4 +1,4 @@
-//! How configurations are written down: environment variables, a Python dict, JSON, YAML.
+//! How configurations are written down: environment variables, a Python dict, JSON, YAML, TOML.
 
 use super::Setting;
 use serde_json::{Map, Value};
@@ -15,6 +15,8 @@ pub enum Form {
     Json,
     /// Nested mappings.
     Yaml,
+    /// `key = value`, a line each, keys with dots.
+    Toml,
 }
 
 impl Form {
@@ -35,6 +37,7 @@ impl Form {
                 text
             }
             Self::Yaml => yaml(settings),
+            Self::Toml => lines(settings, |key, value| format!("{key} = {value}")),
         }
     }
 
@@ -47,6 +50,7 @@ impl Form {
             Self::Environment => Ok(pairs(text, '=')),
             Self::Python => Ok(pairs(text, ':')),
             Self::Json => serde_json::from_str(text).map_err(|e| e.to_string()),
+            Self::Toml => toml::from_str(text).map_err(|e| e.to_string()),
             Self::Yaml => serde_saphyr::from_str(text).map_err(|e| e.to_string()),
         }
     }
