@@ -51,6 +51,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("picoclaw"),
     preset!("picoclaw-before"),
     preset!("picoclaw-proposed"),
+    preset!("claude-code"),
 ];
 
 impl Preset {

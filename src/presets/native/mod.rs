@@ -57,6 +57,12 @@ pub static NATIVE: &[Native] = &[
         root: &["agents", "defaults"],
         file: "config.json",
     },
+    Native {
+        system: "claude-code",
+        form: Form::Environment,
+        root: &[],
+        file: "environment variables",
+    },
 ];
 
 /// A configuration in a system's own form.
