@@ -52,6 +52,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("picoclaw-before"),
     preset!("picoclaw-proposed"),
     preset!("claude-code"),
+    preset!("codex"),
+    preset!("codex-remote"),
 ];
 
 impl Preset {

@@ -63,6 +63,12 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "environment variables",
     },
+    Native {
+        system: "codex",
+        form: Form::Toml,
+        root: &[],
+        file: "config.toml",
+    },
 ];
 
 /// A configuration in a system's own form.
