@@ -54,6 +54,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("claude-code"),
     preset!("codex"),
     preset!("codex-remote"),
+    preset!("opencode"),
+    preset!("opencode-v2"),
 ];
 
 impl Preset {

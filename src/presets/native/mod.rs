@@ -69,6 +69,12 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "config.toml",
     },
+    Native {
+        system: "opencode",
+        form: Form::Json,
+        root: &[],
+        file: "opencode.json",
+    },
 ];
 
 /// A configuration in a system's own form.
