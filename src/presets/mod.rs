@@ -56,6 +56,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("codex-remote"),
     preset!("opencode"),
     preset!("opencode-v2"),
+    preset!("gemini-cli"),
 ];
 
 impl Preset {

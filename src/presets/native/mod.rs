@@ -75,6 +75,12 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "opencode.json",
     },
+    Native {
+        system: "gemini-cli",
+        form: Form::Json,
+        root: &[],
+        file: "settings.json",
+    },
 ];
 
 /// A configuration in a system's own form.
