@@ -57,6 +57,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("opencode"),
     preset!("opencode-v2"),
     preset!("gemini-cli"),
+    preset!("cline"),
+    preset!("cline-legacy"),
 ];
 
 impl Preset {

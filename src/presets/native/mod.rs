@@ -81,6 +81,12 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "settings.json",
     },
+    Native {
+        system: "cline",
+        form: Form::Json,
+        root: &[],
+        file: "the session's config",
+    },
 ];
 
 /// A configuration in a system's own form.
