@@ -59,6 +59,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("gemini-cli"),
     preset!("cline"),
     preset!("cline-legacy"),
+    preset!("anthropic"),
+    preset!("anthropic-compaction"),
 ];
 
 impl Preset {

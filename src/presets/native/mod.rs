@@ -87,6 +87,12 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "the session's config",
     },
+    Native {
+        system: "anthropic",
+        form: Form::Json,
+        root: &[],
+        file: "an edit of context_management (its type and those of trigger and keep to be added)",
+    },
 ];
 
 /// A configuration in a system's own form.
