@@ -61,6 +61,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("cline-legacy"),
     preset!("anthropic"),
     preset!("anthropic-compaction"),
+    preset!("goose"),
 ];
 
 impl Preset {

@@ -93,6 +93,12 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "an edit of context_management (its type and those of trigger and keep to be added)",
     },
+    Native {
+        system: "goose",
+        form: Form::Environment,
+        root: &[],
+        file: "environment variables",
+    },
 ];
 
 /// A configuration in a system's own form.
