@@ -62,6 +62,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("anthropic"),
     preset!("anthropic-compaction"),
     preset!("goose"),
+    preset!("roo-code"),
 ];
 
 impl Preset {

@@ -99,6 +99,12 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "environment variables",
     },
+    Native {
+        system: "roo-code",
+        form: Form::Json,
+        root: &["globalSettings"],
+        file: "exported settings",
+    },
 ];
 
 /// A configuration in a system's own form.
