@@ -63,6 +63,11 @@ pub static PRESETS: &[Preset] = &[
     preset!("anthropic-compaction"),
     preset!("goose"),
     preset!("roo-code"),
+    preset!("openhands"),
+    preset!("openhands-v0"),
+    preset!("openhands-masking"),
+    preset!("openhands-recent"),
+    preset!("openhands-amortized"),
 ];
 
 impl Preset {

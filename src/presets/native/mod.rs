@@ -105,6 +105,12 @@ pub static NATIVE: &[Native] = &[
         root: &["globalSettings"],
         file: "exported settings",
     },
+    Native {
+        system: "openhands",
+        form: Form::Python,
+        root: &[],
+        file: "arguments of the condenser",
+    },
 ];
 
 /// A configuration in a system's own form.
