@@ -68,6 +68,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("openhands-masking"),
     preset!("openhands-recent"),
     preset!("openhands-amortized"),
+    preset!("langchain"),
+    preset!("langchain-summarization"),
 ];
 
 impl Preset {

@@ -111,6 +111,12 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "arguments of the condenser",
     },
+    Native {
+        system: "langchain",
+        form: Form::Python,
+        root: &[],
+        file: "arguments of the middleware",
+    },
 ];
 
 /// A configuration in a system's own form.
