@@ -70,6 +70,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("openhands-amortized"),
     preset!("langchain"),
     preset!("langchain-summarization"),
+    preset!("pi"),
 ];
 
 impl Preset {

@@ -117,6 +117,12 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "arguments of the middleware",
     },
+    Native {
+        system: "pi",
+        form: Form::Json,
+        root: &[],
+        file: "settings.json",
+    },
 ];
 
 /// A configuration in a system's own form.
