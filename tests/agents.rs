@@ -133,8 +133,7 @@ impl Looks {
         let sample = |step: usize| outcome.samples[step].metered.0;
         match self {
             Self::Used => sample(4),
-            Self::AfterTools => sample(3),
-            Self::LastInput => sample(3),
+            Self::AfterTools | Self::LastInput => sample(3),
             // The question of the third turn is not in it yet.
             Self::LastTotal => {
                 let n_messages = case.session.messages.len();

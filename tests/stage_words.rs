@@ -229,6 +229,21 @@ fn a_result_that_was_cut_can_still_be_cleared_and_weighs_what_is_left() {
 }
 
 #[test]
+fn a_pinned_result_is_not_cut() {
+    let case = case(&Talk::tool_calls(3, 100), 100_000);
+    let pins = plimsoll::engine::ByHand {
+        pinned: vec![5],
+        ..plimsoll::engine::ByHand::default()
+    };
+    let outcome = play(&case.with_by_hand(pins), CUT);
+    let fates = fates(&case, &outcome);
+    assert_eq!(
+        [fates[3], fates[5], fates[7]],
+        [Fate::Cut, Fate::Kept, Fate::Cut]
+    );
+}
+
+#[test]
 fn old_results_are_cut_once_and_their_whole_goes_to_files() {
     let case = case(&Talk::tool_calls(4, 100), 100_000);
     let stage = "[[stage]]\nid = \"mask\"\nat = \"before_call\"\nwhen = \"true\"\ntake = { what = \"tool_results\", keep = [\"last_results(1)\"] }\ndo = { cut = { unit = \"chars\", over = \"200\", keep = \"40\", head = 0.5, marker = \"… {path} …\", spill = true } }\n";

@@ -85,8 +85,6 @@ pub struct Run<'a> {
     pub(super) acted: bool,
     /// The step's restart is done.
     resumed: bool,
-    /// An expression of the policy asks how long the session rested.
-    wants_idle: bool,
     /// Attempts that failed, each with its first step and how often.
     failures: Vec<Failure>,
     /// Pinned messages that a real system took or changed.
@@ -201,7 +199,6 @@ impl<'a> Run<'a> {
             has_failed: false,
             acted: false,
             resumed: false,
-            wants_idle: policy.mentions(Quantity::Idle),
             failures: Vec::new(),
             unpinned: None,
             outcome: Outcome {
@@ -285,12 +282,13 @@ impl<'a> Run<'a> {
         self.error = None;
         self.has_failed = false;
         let call = f64::from(self.call_in_turn());
+        let wants_idle = self.triggers.wants_idle;
         let moment = &mut self.triggers.moment;
         if self.model_window.is_some() {
             moment.set_model(self.model_window, self.case.model_at(self.step));
         }
         moment.set(Quantity::Call, call);
-        if self.wants_idle {
+        if wants_idle {
             let last = self.step.saturating_sub(1);
             let since = self.clock.at(self.step) - self.clock.at(last);
             moment.set(Quantity::Idle, since / 60.0);

@@ -34,7 +34,11 @@ pub(super) fn shorten(
 ) -> Shortened {
     let mut shortened = Shortened::default();
     for nth in places {
-        let part = working.live[nth].part as usize;
+        let result = working.live[nth];
+        if case.pins().is_pinned(result.message) {
+            continue;
+        }
+        let part = result.part as usize;
         let Body::ToolResult { tool, call, .. } = &case.session.parts[part].body else {
             continue;
         };

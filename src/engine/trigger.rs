@@ -18,6 +18,8 @@ pub(super) struct Triggers<'a> {
     believes: Option<Expr>,
     /// What stages have taken out so far, on the policy's own meter.
     taken: f64,
+    /// An expression of the policy asks how long the session rested.
+    pub(super) wants_idle: bool,
     pub(super) moment: Moment,
 }
 
@@ -64,6 +66,7 @@ impl<'a> Triggers<'a> {
             stages,
             believes: policy.believes.as_ref().map(|expr| expr.bind(&names)),
             taken: 0.0,
+            wants_idle: policy.mentions(Quantity::Idle),
             moment,
         }
     }
