@@ -153,6 +153,8 @@ mod tests {
             pressure: Share(0.0),
             believed: Some(Share(*believed)),
             overflows: false,
+            rejected: Tokens::ZERO,
+            unchanged: Tokens::ZERO,
             by_kind: [0; crate::session::Kind::ALL.len()],
         };
         Outcome {

@@ -25,6 +25,7 @@ mod pieces;
 mod plan;
 mod policy;
 mod policy_toml;
+mod prefix;
 mod provider_error;
 mod recorded;
 mod request;

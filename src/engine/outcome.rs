@@ -84,6 +84,10 @@ pub struct Sample {
     pub believed: Option<Share>,
     /// The first try did not fit.
     pub overflows: bool,
+    /// True tokens of the tries that were rejected before this call.
+    pub rejected: Tokens,
+    /// True tokens that the prompt shares with that of the call before, from its beginning.
+    pub unchanged: Tokens,
     /// True tokens by kind, in the order of [`Kind::ALL`]; their sum is `tokens`, except on the lane `recorded`,
     /// where `tokens` is what the provider reported and this is our account of it.
     pub by_kind: [u32; Kind::ALL.len()],

@@ -6,6 +6,7 @@ use super::context::Dropped;
 use super::event::{Cause, Did, Event};
 use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
+use super::prefix::Prefix;
 use super::taken::{ranges, widen};
 use super::working::Working;
 use crate::session::{RecordedCompaction, Step};
@@ -23,12 +24,14 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let mut outcome = Outcome::default();
     let mut compactions = session.compactions.iter().peekable();
     let mut working = Working::new(case, &Meter::TRUE);
+    let mut prefix = Prefix::default();
     // Where the history since the compaction before begins: what lies behind is gone already.
     let mut begun = 0;
     for (step_idx, step) in session.steps[..last].iter().enumerate() {
         while let Some(compaction) = compactions.next_if(|c| c.before_message <= step.context_end) {
             working.append_history(compaction.before_message);
             let before = working.tokens();
+            prefix.keep(&working.context);
             working = after(case, &Meter::TRUE, compaction);
             working.set_overhead(case.ledger.overhead_at(step_idx));
             let gone = gone_in(case, compaction, begun);
@@ -43,7 +46,8 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
             window: case.windows.at(step_idx),
             output_reserve,
         };
-        let sample = sample(&working, step_idx, step, budget);
+        let mut sample = sample(&working, step_idx, step, budget);
+        sample.unchanged = prefix.advance(&working.context, sample.tokens);
         outcome.overflows += usize::from(sample.overflows);
         outcome.samples.push(sample);
     }
@@ -96,6 +100,8 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -
         tokens,
         pressure,
         overflows: pressure.0 > 1.0,
+        rejected: Tokens::ZERO,
+        unchanged: Tokens::ZERO,
         by_kind: working.by_kind(),
     }
 }

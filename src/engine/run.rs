@@ -14,6 +14,7 @@ use super::expr::{Expr, Quantity};
 use super::named::{Named, Talk};
 use super::outcome::{Idle, Outcome};
 use super::plan::{self, Asked, Plan};
+use super::prefix::Prefix;
 use super::rewrite::NamedWindow;
 use super::stages::{Action, Hook, Mutates};
 use super::trigger::Triggers;
@@ -77,6 +78,10 @@ pub struct Run<'a> {
     model_window: Option<&'static NamedWindow>,
     /// How often this step's call was rejected.
     rejected: u8,
+    /// Tokens of these tries.
+    tokens_refused: Tokens,
+    /// The prompt of the last call.
+    pub(super) prefix: Prefix,
     /// The error of the provider that stages answer to, where a person placed one.
     error: Option<&'a Arc<str>>,
     /// It has been given for this step's call.
@@ -195,6 +200,8 @@ impl<'a> Run<'a> {
             clock: Clock::new(&case.session, knobs.get("seconds_per_step")),
             model_window: policy.window,
             rejected: 0,
+            tokens_refused: Tokens::ZERO,
+            prefix: Prefix::default(),
             error: None,
             has_failed: false,
             acted: false,

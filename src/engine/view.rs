@@ -78,6 +78,7 @@ impl Run<'_> {
             return None;
         }
         let mut working = view.working.take()?;
+        self.prefix.keep(&self.working.context);
         working.go_on(&self.working, &mut view.store);
         let Retouched { absorbed, gone, .. } = working.retouch(0, edits, change, &view.gone);
         self.store = Some(Box::new(std::mem::replace(&mut self.working, *working)));

@@ -102,6 +102,8 @@ fn recorded(case: &Case) -> Outcome {
             believed: None,
             pressure: budget.pressure(tokens),
             overflows: false,
+            rejected: Tokens::ZERO,
+            unchanged: Tokens::ZERO,
             by_kind: [0; Kind::ALL.len()],
         }
     };

@@ -23,10 +23,16 @@ impl Run<'_> {
         if pressure.0 > 1.0 && may_retry {
             self.outcome.overflows += usize::from(self.rejected == 0);
             self.outcome.tokens_rejected += used;
+            self.tokens_refused += used;
             self.rejected += 1;
             return self.reject();
         }
         let budget = self.budget();
+        let unchanged = self.prefix.advance(&self.working.context, used);
+        if self.store.is_some() {
+            // The next prompt is made of what is kept, not of this view.
+            self.prefix.keep(&self.working.context);
+        }
         self.outcome.samples.push(Sample {
             step: self.step,
             turn: self.turn(self.step).unwrap_or(0),
@@ -36,6 +42,8 @@ impl Run<'_> {
             pressure,
             believed: self.triggers.believed(self.step, &self.working, budget),
             overflows: self.rejected > 0,
+            rejected: std::mem::take(&mut self.tokens_refused),
+            unchanged,
             by_kind: self.working.by_kind(),
         });
         if self.until == Some(self.step) {
@@ -74,6 +82,7 @@ impl Run<'_> {
     /// what that stage saw, an earlier stage's view included.
     pub(in crate::engine) fn mutate(&mut self, idx: usize) {
         self.settle();
+        self.prefix.keep(&self.working.context);
         match self.triggers.stage(idx).mutates {
             Mutates::View => {
                 self.store
