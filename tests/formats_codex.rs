@@ -160,6 +160,7 @@ fn a_call_counts_once_and_holds_its_cached_tokens() {
         input: Tokens(1000),
         cache_read: Some(Tokens(500)),
         cache_write: None,
+        cache_write_hour: None,
         output: Some(Tokens(50)),
         reasoning: Some(Tokens(7)),
     };

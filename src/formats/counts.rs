@@ -43,6 +43,7 @@ pub(super) fn checked_usage(usage: Option<Usage>) -> Result<Option<Usage>, Strin
         let beside = [
             usage.cache_read,
             usage.cache_write,
+            usage.cache_write_hour,
             usage.output,
             usage.reasoning,
         ];

@@ -108,6 +108,7 @@ impl Counts {
             input: Tokens(self.input?),
             cache_read: self.cache_read.map(Tokens),
             cache_write: self.cache_write.map(Tokens),
+            cache_write_hour: None,
             output: self.output.map(Tokens),
             reasoning: self.reasoning.map(Tokens),
         })

@@ -95,6 +95,8 @@ pub struct Usage {
     pub cache_read: Option<Tokens>,
     /// Of `input`, written to the provider's prompt cache.
     pub cache_write: Option<Tokens>,
+    /// Of `cache_write`, to be kept for an hour, where a provider has that beside its usual time.
+    pub cache_write_hour: Option<Tokens>,
     /// The answer, reasoning included, where the record can be trusted.
     pub output: Option<Tokens>,
     /// Of `output`, reasoning.

@@ -96,6 +96,7 @@ fn greeting(name: &str) -> Answer {
             input: Tokens(12),
             cache_read: Some(Tokens(8)),
             cache_write: None,
+            cache_write_hour: None,
             output: Some(Tokens(5)),
             reasoning: (name != "anthropic").then_some(Tokens(1)),
         }),

@@ -264,6 +264,10 @@ fn usage(value: &Value) -> Option<Usage> {
         input,
         cache_read,
         cache_write,
+        cache_write_hour: counts::tokens_at(
+            usage,
+            &["cache_creation", "ephemeral_1h_input_tokens"],
+        ),
         output,
         reasoning: None,
     })

@@ -61,6 +61,7 @@ impl Count {
             input,
             cache_read: self.last[CACHED],
             cache_write: self.last[CACHE_WRITE],
+            cache_write_hour: None,
             output: self.last[OUTPUT],
             reasoning: self.last[REASONING],
         }

@@ -46,6 +46,7 @@ fn of_usage(usage: &Value) -> Option<Usage> {
     let count = |path: &[&str]| counts::tokens_at(usage, path);
     let read = count(&["cache_read_input_tokens"]);
     let write = count(&["cache_creation_input_tokens"]);
+    let cache_write_hour = count(&["cache_creation", "ephemeral_1h_input_tokens"]);
     let found = if let Some(input) = count(&["prompt_tokens"]) {
         Usage {
             input,
@@ -53,6 +54,7 @@ fn of_usage(usage: &Value) -> Option<Usage> {
                 .or_else(|| count(&["prompt_cache_hit_tokens"]))
                 .or(read),
             cache_write: write,
+            cache_write_hour,
             output: count(&["completion_tokens"]),
             reasoning: count(&["completion_tokens_details", "reasoning_tokens"]),
         }
@@ -61,6 +63,7 @@ fn of_usage(usage: &Value) -> Option<Usage> {
             input: count(&["input_tokens"])? + read.unwrap_or_default() + write.unwrap_or_default(),
             cache_read: read,
             cache_write: write,
+            cache_write_hour,
             output: count(&["output_tokens"]),
             reasoning: None,
         }
