@@ -3,7 +3,7 @@
 //! Shares are 0 to 1 everywhere; only `app/wording.rs` and `report/figure.rs` turn them into percent.
 //! Short figures of tokens are said here, so that one number reads the same in the verdict, the lanes and everywhere.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
@@ -100,6 +100,60 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Share(pub f64);
+
+/// US dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
+pub struct Usd(pub f64);
+
+impl Usd {
+    /// No dollars.
+    pub const ZERO: Self = Self(0.0);
+}
+
+impl Add for Usd {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Sub for Usd {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl AddAssign for Usd {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for Usd {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Rate(pub f64);
+
+impl Rate {
+    /// What so many tokens cost.
+    pub fn of(self, tokens: Tokens) -> Usd {
+        Usd(self.0 * tokens.as_f64() / 1e6)
+    }
+
+    /// The same rate so many times.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        Self(self.0 * factor)
+    }
+}
 
 /// Milliseconds since 1970-01-01 UTC, as recorded in a session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

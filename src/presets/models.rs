@@ -72,7 +72,7 @@ pub fn lookup(name: &str) -> Option<&'static Model> {
         .max_by_key(|m| m.prefix.len())
 }
 
-fn bare_name(name: &str) -> String {
+pub(super) fn bare_name(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let last = lower.rsplit('/').next().unwrap_or_default();
     // Bedrock writes region and vendor before the name, with dots.

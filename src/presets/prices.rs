@@ -1,0 +1,334 @@
+//! What models cost and how providers cache prompts: tables that we wrote, with source and date on each row
+//! (`assets/prices.toml`), and a user's own before them.
+//!
+//! A model that no row names has no price: a cost that nobody knows is blank, never zero.
+
+use super::models::bare_name;
+use crate::units::{Millis, Rate, Tokens};
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// Prices of one model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// The model's name, perhaps without its date.
+    #[serde(rename = "match")]
+    pub name: String,
+    /// Name of the caching rule that holds for it.
+    pub caching: String,
+    /// Tokens of the prompt that no cache served or took.
+    pub input: Rate,
+    /// Tokens of the answer, reasoning included.
+    pub output: Rate,
+    /// Tokens of the prompt that the cache served.
+    pub cache_read: Rate,
+    /// Tokens written to the cache; none if that costs no more than input.
+    pub cache_write: Option<Rate>,
+    /// The same where they are to be kept for the longer time.
+    pub cache_write_hour: Option<Rate>,
+    /// The shortest prefix that is cached, where it differs from the rule's.
+    pub minimum: Option<u64>,
+    /// What long prompts cost.
+    pub long: Option<Long>,
+    /// From when it holds.
+    pub since: Option<toml::value::Datetime>,
+    /// The page that it comes from.
+    pub source: String,
+    /// When that was read.
+    pub read: toml::value::Datetime,
+    /// Whether the vendor's own page was seen to say so.
+    pub verified: bool,
+    /// What a reader should know.
+    pub note: Option<String>,
+}
+
+/// What a call costs whose prompt is longer than usual: all of it so many times more.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Long {
+    /// Prompts of more tokens than this.
+    pub above: u64,
+    /// Factor on all of the prompt.
+    pub input: f64,
+    /// Factor on the answer.
+    pub output: f64,
+}
+
+/// How a provider caches prompts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caching {
+    /// Its name in the rows of prices.
+    pub name: String,
+    /// Whether a client has to ask for it.
+    pub how: How,
+    /// The shortest prefix that is cached.
+    pub minimum: u64,
+    /// Cached prefixes are multiples of so many tokens.
+    pub step: u64,
+    /// How long an unused prefix stays; none where nobody says.
+    pub seconds: Option<u64>,
+    /// The same for the longer time that can be asked for.
+    pub seconds_long: Option<u64>,
+    /// Each use starts the time anew.
+    pub refreshes: bool,
+    /// The page that it comes from.
+    pub source: String,
+    /// When that was read.
+    pub read: toml::value::Datetime,
+    /// Whether the vendor's own page was seen to say so.
+    pub verified: bool,
+    /// What a reader should know.
+    pub note: Option<String>,
+}
+
+/// Whether a client has to ask for caching.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// Up to marks that it sets.
+    Explicit,
+    /// Always.
+    Automatic,
+}
+
+/// Prices and caching rules.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    #[serde(default)]
+    price: Vec<Price>,
+    #[serde(default)]
+    caching: Vec<Caching>,
+}
+
+/// What is wrong with a table of prices, as one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PricesError(String);
+
+static BUNDLED: LazyLock<Prices> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../assets/prices.toml"))
+        .expect("the bundled table is read by a test")
+});
+
+impl Prices {
+    /// The table that comes with the program.
+    pub fn bundled() -> &'static Self {
+        &BUNDLED
+    }
+
+    /// A user's own rows before the bundled ones; they may name the bundled caching rules.
+    ///
+    /// # Errors
+    /// A sentence that names the row that is wrong.
+    pub fn with_own(toml: &str) -> Result<Self, PricesError> {
+        let own: Self = toml::from_str(toml).map_err(|error| PricesError(error.to_string()))?;
+        let mut all = Self::bundled().clone();
+        all.price.retain(|row| {
+            !own.price
+                .iter()
+                .any(|mine| plain(&mine.name) == plain(&row.name))
+        });
+        all.caching
+            .retain(|rule| !own.caching.iter().any(|mine| mine.name == rule.name));
+        all.price.splice(0..0, own.price);
+        all.caching.splice(0..0, own.caching);
+        all.check()?;
+        Ok(all)
+    }
+
+    fn check(&self) -> Result<(), PricesError> {
+        for row in &self.price {
+            let name = &row.name;
+            let rates = [Some(row.input), Some(row.output), Some(row.cache_read)];
+            let writes = [row.cache_write, row.cache_write_hour];
+            let factors = row
+                .long
+                .map_or([1.0, 1.0], |long| [long.input, long.output]);
+            let numbers = rates.into_iter().chain(writes).flatten().map(|rate| rate.0);
+            if numbers.chain(factors).any(|n| !n.is_finite() || n < 0.0) {
+                return Err(PricesError(format!("{name}: a price must be 0 or more")));
+            }
+            if name.is_empty() || self.rule(&row.caching).is_none() {
+                return Err(PricesError(format!(
+                    "{name}: no caching rule is named {:?}; there are {}",
+                    row.caching,
+                    self.rule_names()
+                )));
+            }
+        }
+        match self.caching.iter().find(|rule| rule.step == 0) {
+            Some(rule) => Err(PricesError(format!(
+                "{}: step must be 1 or more",
+                rule.name
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn rule_names(&self) -> String {
+        let names: Vec<_> = self.caching.iter().map(|rule| &*rule.name).collect();
+        names.join(", ")
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> &[Price] {
+        &self.price
+    }
+
+    /// The caching rule of this name.
+    pub fn rule(&self, name: &str) -> Option<&Caching> {
+        self.caching.iter().find(|rule| rule.name == name)
+    }
+
+    /// What a model cost at a time (now if none is given).
+    pub fn lookup(&self, model: &str, at: Option<Millis>) -> Option<&Price> {
+        let model = plain(&bare_name(model));
+        let rows = || {
+            self.price
+                .iter()
+                .filter(|row| is_named(&model, &plain(&row.name)))
+        };
+        let longest = rows().map(|row| row.name.len()).max()?;
+        let mut rows: Vec<_> = rows().filter(|row| row.name.len() == longest).collect();
+        rows.sort_by_key(|row| row.begins());
+        let begun = rows.partition_point(|row| at.is_none_or(|at| row.begins() <= at));
+        rows.get(begun.saturating_sub(1)).copied()
+    }
+}
+
+impl Price {
+    /// From when it holds; the beginning of time where it does not say.
+    fn begins(&self) -> Millis {
+        let date = self.since.and_then(|since| since.date);
+        date.map_or(Millis(i64::MIN), |date| {
+            midnight(date.year, date.month, date.day)
+        })
+    }
+
+    /// The shortest prefix that is cached.
+    pub fn minimum(&self, rule: &Caching) -> Tokens {
+        Tokens(self.minimum.unwrap_or(rule.minimum))
+    }
+
+    /// Factors on prompt and answer of a call with a prompt of this length.
+    pub fn factors(&self, prompt: Tokens) -> (f64, f64) {
+        let long = self.long.filter(|long| prompt.0 > long.above);
+        long.map_or((1.0, 1.0), |long| (long.input, long.output))
+    }
+}
+
+/// Names are compared in one spelling: some write a version with dots, some with dashes.
+fn plain(name: &str) -> String {
+    name.to_ascii_lowercase().replace('.', "-")
+}
+
+/// Whether a model has this name, with nothing but a date, a version or the like behind it.
+fn is_named(model: &str, name: &str) -> bool {
+    let Some(rest) = model.strip_prefix(name) else {
+        return false;
+    };
+    let rest = rest.strip_suffix("[1m]").unwrap_or(rest);
+    let Some(tail) = rest.strip_prefix(['-', '@', ':']) else {
+        return rest.is_empty();
+    };
+    let word = tail.split(['-', '@', ':']).next().unwrap_or_default();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_version = word.strip_prefix('v').is_some_and(is_number);
+    // A date has at least four digits (a year); a single digit would be another model's version.
+    let is_date = word.len() >= 4 && is_number(word);
+    is_date || is_version || matches!(word, "latest" | "preview")
+}
+
+/// The beginning of a day in milliseconds since 1970 (the proleptic Gregorian calendar, by eras of 400 years).
+fn midnight(year: u16, month: u8, day: u8) -> Millis {
+    let (year, month, day) = (i64::from(year), i64::from(month), i64::from(day));
+    // Years begin in March, so that the leap day is their last.
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + day_of_year;
+    Millis((era * 146_097 + day_of_era - 719_468) * 86_400_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(model: &str, at: Option<Millis>) -> Option<f64> {
+        let price = Prices::bundled().lookup(model, at)?;
+        Some(price.input.0)
+    }
+
+    #[test]
+    fn every_row_names_its_source_its_date_and_a_rule_that_is_there() {
+        let prices = Prices::bundled();
+        prices.check().expect("the bundled table is right");
+        assert!(prices.rows().len() > 50);
+        for row in prices.rows() {
+            let is_sourced = row.source.starts_with("https://") && row.read.date.is_some();
+            assert!(is_sourced && row.cache_read <= row.input, "{row:?}");
+        }
+        for rule in &prices.caching {
+            assert!(rule.source.starts_with("https://"), "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn a_date_behind_a_name_is_no_other_model_and_a_version_is() {
+        assert_eq!(input("claude-opus-4-5-20251101", None), Some(5.0));
+        assert_eq!(
+            input("us.anthropic.claude-sonnet-4-5-20250929-v1:0", None),
+            Some(3.0)
+        );
+        assert_eq!(input("anthropic/claude-opus-4.1", None), Some(15.0));
+        assert_eq!(input("claude-opus-4-7[1m]", None), Some(5.0));
+        assert_eq!(input("claude-opus-4-20250514", None), Some(15.0));
+        assert_eq!(input("gpt-4o-2024-08-06", None), Some(2.5));
+        for unknown in [
+            "claude-opus-4-9",
+            "gpt-5.9",
+            "gpt-5.4-pro",
+            "my-model",
+            "",
+            "<synthetic>",
+        ] {
+            assert_eq!(input(unknown, None), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_call_has_the_price_of_its_day() {
+        let sol = |year, month, day| input("gpt-5.6-sol", Some(midnight(year, month, day)));
+        let days = [
+            sol(2026, 7, 1),
+            sol(2026, 8, 20),
+            sol(2026, 8, 21),
+            sol(2026, 11, 1),
+        ];
+        assert_eq!(days, [Some(5.0), Some(5.0), Some(4.0), Some(4.0)]);
+        assert_eq!(input("gpt-5.6-sol", None), Some(4.0));
+        assert_eq!(midnight(1970, 1, 1), Millis(0));
+        assert_eq!(midnight(2026, 11, 22), Millis(1_795_305_600_000));
+        assert_eq!(midnight(2000, 3, 1), Millis(951_868_800_000));
+    }
+
+    #[test]
+    fn a_users_own_row_takes_the_place_of_ours_and_a_wrong_one_is_named() {
+        let own = |price: &str, caching: &str| {
+            format!(
+                "[[price]]\nmatch = \"gpt-4o\"\ncaching = \"{caching}\"\ninput = {price}\noutput = 2\ncache_read = 0.1\n\
+                 source = \"ours\"\nread = 2026-01-01\nverified = true\n"
+            )
+        };
+        let prices = Prices::with_own(&own("7", "openai")).unwrap();
+        assert_eq!(prices.lookup("gpt-4o", None).unwrap().input, Rate(7.0));
+        let wrong = |toml: &str| Prices::with_own(toml).unwrap_err().to_string();
+        assert!(wrong(&own("-1", "openai")).contains("gpt-4o"));
+        assert!(wrong(&own("inf", "openai")).contains("gpt-4o"));
+        assert!(wrong(&own("1", "nobody")).contains("anthropic"));
+        assert!(wrong("price = 3").contains("price"));
+    }
+}
