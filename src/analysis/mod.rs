@@ -1,6 +1,7 @@
 //! What can be said about a session and a run: pure functions over sessions, ledgers and outcomes.
 
 mod breakdown;
+pub mod cost;
 mod finding;
 mod message_name;
 mod verdict;

@@ -1,0 +1,214 @@
+//! What is the same for every lane of a session: which calls are billed, at which prices, after how long a pause.
+
+use crate::engine::Case;
+use crate::presets::prices::{Caching, Price, Prices};
+use crate::session::Session;
+use crate::units::{Millis, Rate, Tokens};
+
+/// How calls are billed, as a person sets it.
+#[derive(Clone, Copy, Debug)]
+pub struct Billing<'a> {
+    /// What models cost.
+    pub prices: &'a Prices,
+    /// All calls at the prices of this model, whatever the file says.
+    pub model: Option<&'a str>,
+    /// The provider bills calls that it rejects as too long. (None of those known to us does.)
+    pub bills_rejected: bool,
+    /// How long the cache keeps a prefix; none to go by what the file shows.
+    pub lifetime: Option<Lifetime>,
+}
+
+impl<'a> Billing<'a> {
+    /// At these prices, with the usual answers to all else.
+    pub fn at(prices: &'a Prices) -> Self {
+        Self {
+            prices,
+            model: None,
+            bills_rejected: false,
+            lifetime: None,
+        }
+    }
+}
+
+/// How long a provider keeps an unused prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    /// Its usual time.
+    Usual,
+    /// The longer time that can be asked for, at another price.
+    Long,
+}
+
+/// Prices and caching rule of one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Tariff<'a> {
+    /// What its model costs.
+    pub price: &'a Price,
+    /// How its provider caches.
+    pub caching: &'a Caching,
+    lifetime: Lifetime,
+}
+
+impl<'a> Tariff<'a> {
+    /// These prices, under this rule, for the usual or the longer time.
+    pub fn new(price: &'a Price, caching: &'a Caching, lifetime: Lifetime) -> Self {
+        Self {
+            price,
+            caching,
+            lifetime,
+        }
+    }
+
+    /// The shortest prefix that is cached.
+    pub fn minimum(&self) -> Tokens {
+        self.price.minimum(self.caching)
+    }
+
+    /// Seconds that an unused prefix stays; none where nobody says.
+    pub fn seconds(&self) -> Option<u64> {
+        match self.lifetime {
+            Lifetime::Usual => self.caching.seconds,
+            Lifetime::Long => self.caching.seconds_long.or(self.caching.seconds),
+        }
+    }
+
+    /// Writing to the cache; none where that costs no more than input.
+    pub fn write(&self) -> Option<Rate> {
+        match self.lifetime {
+            Lifetime::Usual => self.price.cache_write,
+            Lifetime::Long => self.price.cache_write_hour.or(self.price.cache_write),
+        }
+    }
+
+    /// What of a prefix of this length the cache serves.
+    pub fn served(&self, prefix: Tokens) -> Tokens {
+        if prefix < self.minimum() {
+            return Tokens::ZERO;
+        }
+        Tokens(prefix.0 - prefix.0 % self.caching.step)
+    }
+}
+
+/// A call that is billed.
+#[derive(Clone, Copy, Debug)]
+pub struct BilledCall<'a> {
+    /// Index of the step.
+    pub step: usize,
+    /// What it costs; none where nobody knows.
+    pub tariff: Option<Tariff<'a>>,
+    /// Seconds since the billed call before, where the file has times.
+    pub gap: Option<f64>,
+    /// The model is the one of the billed call before.
+    pub same_model: bool,
+    /// Its answer.
+    pub output: Tokens,
+    /// The file does not report the answer's size.
+    pub is_output_estimated: bool,
+}
+
+impl BilledCall<'_> {
+    /// Nothing of the prompt before can be in the cache any more.
+    pub fn is_cold(&self) -> bool {
+        !self.same_model || self.is_late()
+    }
+
+    /// The cache's time has run out since the call before.
+    pub fn is_late(&self) -> bool {
+        let seconds = self.tariff.and_then(|tariff| tariff.seconds());
+        let late = self.gap.zip(seconds);
+        late.is_some_and(|(gap, seconds)| gap > seconds as f64)
+    }
+}
+
+/// The calls of a session that are billed, in order.
+#[derive(Clone, Debug)]
+pub struct Bills<'a> {
+    /// The calls.
+    pub calls: Vec<BilledCall<'a>>,
+    /// Rejected tries are billed.
+    pub bills_rejected: bool,
+    /// How long the cache keeps a prefix.
+    pub lifetime: Lifetime,
+}
+
+impl<'a> Bills<'a> {
+    /// The calls of a session. Where it reports usage, a call without any was aborted or never made: it is billed in
+    /// no lane.
+    pub fn new(case: &Case, billing: Billing<'a>) -> Self {
+        let session = &case.session;
+        let lifetime = billing.lifetime.unwrap_or_else(|| lifetime(session));
+        let tariffs = tariffs(session, billing, lifetime);
+        let answers = answers(case);
+        let reports = session.steps.iter().any(|step| step.usage.is_some());
+        let (mut model, mut before) = (None, None::<(Option<usize>, Option<Millis>)>);
+        let mut calls = Vec::with_capacity(session.steps.len());
+        for (idx, step) in session.steps.iter().enumerate() {
+            if reports && step.usage.is_none() {
+                continue;
+            }
+            model = step.model.or(model);
+            let reported = step.usage.and_then(|usage| usage.output);
+            let time_before = before.and_then(|(_, time)| time);
+            let gap = step
+                .time
+                .zip(time_before)
+                .map(|(now, then)| (now.0 - then.0) as f64 / 1e3);
+            calls.push(BilledCall {
+                step: idx,
+                tariff: tariffs[model.map_or(0, |model| model + 1)],
+                gap,
+                same_model: before.is_none_or(|(known, _)| known == model),
+                output: reported.unwrap_or(answers[idx]),
+                is_output_estimated: reported.is_none(),
+            });
+            before = Some((model, step.time));
+        }
+        Self {
+            calls,
+            bills_rejected: billing.bills_rejected,
+            lifetime,
+        }
+    }
+}
+
+/// The longer time if most of what was written was to be kept for an hour.
+fn lifetime(session: &Session) -> Lifetime {
+    let usages = || session.steps.iter().filter_map(|step| step.usage);
+    let written: Tokens = usages().filter_map(|usage| usage.cache_write).sum();
+    let hour: Tokens = usages().filter_map(|usage| usage.cache_write_hour).sum();
+    if hour.0 > written.0 / 2 {
+        Lifetime::Long
+    } else {
+        Lifetime::Usual
+    }
+}
+
+/// One a model, after that of calls whose model nobody knows. A model has the price of the day of its first call.
+fn tariffs<'a>(
+    session: &Session,
+    billing: Billing<'a>,
+    lifetime: Lifetime,
+) -> Vec<Option<Tariff<'a>>> {
+    let tariff = |name: &str, at: Option<Millis>| {
+        let price = billing.prices.lookup(billing.model.unwrap_or(name), at)?;
+        let rule = billing.prices.rule(&price.caching)?;
+        Some(Tariff::new(price, rule, lifetime))
+    };
+    let unknown = tariff("", session.steps.iter().find_map(|step| step.time));
+    let known = session.models.iter().enumerate().map(|(idx, name)| {
+        let mut calls = session.steps.iter().filter(|step| step.model == Some(idx));
+        tariff(name, calls.find_map(|step| step.time))
+    });
+    std::iter::once(unknown).chain(known).collect()
+}
+
+/// What the file holds of each step's answer.
+fn answers(case: &Case) -> Vec<Tokens> {
+    let mut answers = vec![Tokens::ZERO; case.session.steps.len()];
+    for (idx, message) in case.session.messages.iter().enumerate() {
+        if let Some(answer) = message.step.and_then(|step| answers.get_mut(step)) {
+            *answer += case.ledger.message(idx);
+        }
+    }
+    answers
+}

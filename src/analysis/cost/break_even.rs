@@ -1,0 +1,201 @@
+//! After how many further calls a compaction has paid for what it costs, and whether it did.
+//!
+//! A compaction makes every later call cheaper by what it removed (at the price of reading it from the cache), and costs
+//! once: what it kept behind the first change has to be written to the cache again, and its summary has a price. It
+//! pays if `calls x removed x read > rewritten x (write - read) + summary`. After a pause that empties the cache all
+//! would be written again anyway, so what is removed saves at once.
+
+use super::price::{summary_price, with_samples};
+use super::{BilledCall, Bills};
+use crate::engine::{Did, Event, Outcome};
+use crate::units::{Tokens, Usd};
+
+/// One compaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BreakEven {
+    /// Index of the step before whose call it acted.
+    pub step: usize,
+    /// Stages that acted.
+    pub stages: Vec<String>,
+    /// Tokens that later calls no longer send.
+    pub removed: Tokens,
+    /// Tokens that the call before had cached and this call writes again.
+    pub rewritten: Tokens,
+    /// The cache was empty anyway.
+    pub is_cold: bool,
+    /// What it costs once; none where a price is not known.
+    pub once: Option<Usd>,
+    /// What it saves at each later call.
+    pub per_call: Option<Usd>,
+    /// Calls after which it has paid; none where that is unknown.
+    pub needed: Option<u64>,
+    /// Calls from it to the session's end.
+    pub left: usize,
+    /// What its summary costs is part of this. False where the file does not say.
+    pub knows_summary: bool,
+}
+
+impl BreakEven {
+    /// Whether it paid within the session; none where that is unknown.
+    pub fn has_paid(&self) -> Option<bool> {
+        Some(self.needed? <= self.left as u64)
+    }
+}
+
+/// Every compaction of a run that removed something from what had been sent before.
+pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
+    let mut found = Vec::new();
+    let mut events = outcome.events.iter().peekable();
+    let (mut last_prompt, mut last_removal) = (None, None);
+    for (idx, (call, sample, unchanged)) in with_samples(bills, outcome).enumerate() {
+        let mut acted: Vec<&Event> = Vec::new();
+        while let Some(event) = events.next_if(|event| event.step <= call.step) {
+            acted.extend((event.did != Did::Told).then_some(event));
+        }
+        let removal = removal(idx, &acted);
+        let removed = removal.map_or(Tokens::ZERO, |now| now.news(last_removal));
+        last_removal = removal;
+        // Where nothing that was sent changed, nothing is lost and nothing has to pay.
+        if let Some(before) = last_prompt.replace(sample.tokens)
+            && unchanged < before
+            && removed > Tokens::ZERO
+        {
+            let left = bills.calls.len() - idx;
+            found.push(one(call, &acted, removed, (before, unchanged), left));
+        }
+    }
+    found
+}
+
+/// What the events before one call took away.
+#[derive(Clone, Copy, Debug)]
+struct Removal {
+    /// Which call.
+    idx: usize,
+    /// Tokens before the first event.
+    before: Tokens,
+    removed: Tokens,
+}
+
+fn removal(idx: usize, acted: &[&Event]) -> Option<Removal> {
+    Some(Removal {
+        idx,
+        before: acted.first()?.before,
+        removed: acted.iter().map(|event| event.before - event.after).sum(),
+    })
+}
+
+impl Removal {
+    /// What it removes that was not removed for the call before already: a view is made anew of the whole each time.
+    fn news(self, last: Option<Self>) -> Tokens {
+        let again = last.filter(|last| last.idx + 1 == self.idx && self.before >= last.before);
+        self.removed - again.map_or(Tokens::ZERO, |last| last.removed)
+    }
+}
+
+fn one(
+    call: &BilledCall<'_>,
+    acted: &[&Event],
+    removed: Tokens,
+    (before, unchanged): (Tokens, Tokens),
+    left: usize,
+) -> BreakEven {
+    let is_cold = call.is_cold();
+    let rewritten = if is_cold {
+        Tokens::ZERO
+    } else {
+        before - unchanged - removed
+    };
+    let requests = || acted.iter().filter_map(|event| event.request);
+    let prices = call.tariff.map(|tariff| {
+        let summary: Usd = requests()
+            .map(|(sent, received)| summary_price(&tariff, sent, received))
+            .sum();
+        let write = tariff.write().unwrap_or(tariff.price.input);
+        let read = tariff.price.cache_read;
+        let once = write.of(rewritten) - read.of(rewritten) + summary;
+        let at_once = if is_cold {
+            write.of(removed)
+        } else {
+            Usd::ZERO
+        };
+        (once - at_once, read.of(removed))
+    });
+    let needed = prices.and_then(|(once, per_call)| calls_needed(once, per_call));
+    BreakEven {
+        step: call.step,
+        stages: acted.iter().map(|event| event.stage.clone()).collect(),
+        removed,
+        rewritten,
+        is_cold,
+        once: prices.map(|(once, _)| once),
+        per_call: prices.map(|(_, per_call)| per_call),
+        needed,
+        left,
+        knows_summary: acted.iter().all(|e| e.stage != "recorded"),
+    }
+}
+
+/// The first whole number of calls after which the savings exceed what was paid.
+fn calls_needed(once: Usd, per_call: Usd) -> Option<u64> {
+    if once.0 <= 0.0 {
+        return Some(0);
+    }
+    let calls = once.0 / per_call.0;
+    calls.is_finite().then_some(calls.floor() as u64 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::cost::{Lifetime, Tariff};
+    use crate::presets::prices::Prices;
+
+    /// Calls until removing `removed` pays if `kept` tokens behind it are written again, as a fraction.
+    fn calls(model: &str, lifetime: Lifetime, (kept, removed): (u64, u64)) -> f64 {
+        let prices = Prices::bundled();
+        let price = prices.lookup(model, None).expect(model);
+        let call = BilledCall {
+            step: 7,
+            tariff: Some(Tariff::new(
+                price,
+                prices.rule(&price.caching).unwrap(),
+                lifetime,
+            )),
+            gap: Some(10.0),
+            same_model: true,
+            output: Tokens::ZERO,
+            is_output_estimated: false,
+        };
+        let prefix = 3_000;
+        let prompts = (Tokens(prefix + removed + kept), Tokens(prefix));
+        let found = one(&call, &[], Tokens(removed), prompts, 50);
+        assert_eq!(found.rewritten, Tokens(kept));
+        let calls = found.once.unwrap().0 / found.per_call.unwrap().0;
+        assert_eq!(found.needed, Some(calls.floor() as u64 + 1));
+        assert_eq!(found.has_paid(), Some(calls < 49.0));
+        (calls * 10.0).round() / 10.0
+    }
+
+    #[test]
+    fn small_early_cuts_take_many_calls_to_pay_and_large_late_ones_pay_at_once() {
+        let cuts = [(100_000, 20_000), (40_000, 80_000), (10_000, 150_000)];
+        let table = [
+            ("claude-opus-4-5", Lifetime::Usual, [57.5, 5.8, 0.8]),
+            ("claude-opus-4-5", Lifetime::Long, [95.0, 9.5, 1.3]),
+            ("gpt-5.1", Lifetime::Usual, [45.0, 4.5, 0.6]),
+            ("gpt-4.1", Lifetime::Usual, [15.0, 1.5, 0.2]),
+            ("gpt-4o", Lifetime::Usual, [5.0, 0.5, 0.1]),
+            ("deepseek-flash", Lifetime::Usual, [245.0, 24.5, 3.3]),
+        ];
+        for (model, lifetime, expected) in table {
+            let found = cuts.map(|cut| calls(model, lifetime, cut));
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert!(
+                    (found - expected).abs() < 0.051,
+                    "{model}: {found}, not {expected}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Puts prices on the calls of a lane.
+
+use super::{BilledCall, Bills, CallCost, Cost, CostSource, Tariff};
+use crate::engine::{Case, Outcome, Sample};
+use crate::session::Usage;
+use crate::units::{Rate, Tokens, Usd};
+
+/// What the cache does with a prompt.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Split {
+    pub(super) read: Tokens,
+    written: Tokens,
+    /// Of these, for the longer time; none where the tariff's own holds for all.
+    written_hour: Option<Tokens>,
+    uncached: Tokens,
+}
+
+/// What really was paid: by the provider's own counts, or by the model of the cache where a file has none of what the
+/// cache did. `recorded` is the lane of that name.
+pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cost {
+    let usages = || case.session.steps.iter().filter_map(|step| step.usage);
+    let counts_cache = |usage: Usage| usage.cache_read.or(usage.cache_write).is_some();
+    if !usages().any(counts_cache) {
+        return price_lane(bills, recorded);
+    }
+    let mut cost = Cost::new(CostSource::Recorded);
+    for call in &bills.calls {
+        let Some(usage) = case.session.steps[call.step].usage else {
+            continue;
+        };
+        charge(
+            &mut cost,
+            call,
+            usage.input,
+            reported(usage, call.tariff.as_ref()),
+        );
+    }
+    cost
+}
+
+/// A prompt as the provider counted it. Some say what was read and leave out what was written.
+fn reported(usage: Usage, tariff: Option<&Tariff<'_>>) -> Split {
+    let read = usage.cache_read.unwrap_or_default().min(usage.input);
+    let rest = usage.input - read;
+    let is_written = |t: &Tariff<'_>| t.write().is_some() && usage.input >= t.minimum();
+    let written = match usage.cache_write {
+        Some(written) => written.min(rest),
+        None if tariff.is_some_and(is_written) => rest,
+        None => Tokens::ZERO,
+    };
+    Split {
+        read,
+        written,
+        written_hour: usage.cache_write_hour.map(|hour| hour.min(written)),
+        uncached: rest - written,
+    }
+}
+
+/// What a run would cost.
+pub fn price_lane(bills: &Bills<'_>, outcome: &Outcome) -> Cost {
+    let mut cost = Cost::new(CostSource::Modelled);
+    for (call, sample, unchanged) in with_samples(bills, outcome) {
+        charge(
+            &mut cost,
+            call,
+            sample.tokens,
+            modelled(call, sample, unchanged),
+        );
+        let (tokens, tariff) = (sample.rejected, call.tariff);
+        let rate = tariff
+            .filter(|_| bills.bills_rejected)
+            .map(|t| t.price.input);
+        cost.rejected
+            .add(tokens, rate.map_or(Usd::ZERO, |rate| rate.of(tokens)));
+    }
+    summaries(&mut cost, bills, outcome);
+    cost
+}
+
+/// The billed calls with their samples, and what each prompt shares with that of the billed call before.
+pub(super) fn with_samples<'a>(
+    bills: &'a Bills<'a>,
+    outcome: &'a Outcome,
+) -> impl Iterator<Item = (&'a BilledCall<'a>, &'a Sample, Tokens)> {
+    let mut samples = outcome.samples.iter().peekable();
+    bills.calls.iter().filter_map(move |call| {
+        let mut unchanged = Tokens(u64::MAX);
+        // What was not billed was not sent either: what changed before it counts too.
+        while let Some(sample) = samples.next_if(|sample| sample.step <= call.step) {
+            unchanged = unchanged.min(sample.unchanged);
+            if sample.step == call.step {
+                return Some((call, sample, unchanged));
+            }
+        }
+        None
+    })
+}
+
+/// What the best of caches does with a prompt.
+pub(super) fn modelled(call: &BilledCall<'_>, sample: &Sample, unchanged: Tokens) -> Split {
+    let Some(tariff) = &call.tariff else {
+        return Split {
+            uncached: sample.tokens,
+            ..Split::default()
+        };
+    };
+    let read = if call.is_cold() {
+        Tokens::ZERO
+    } else {
+        tariff.served(unchanged.min(sample.tokens))
+    };
+    let rest = sample.tokens - read;
+    let is_written = tariff.write().is_some() && sample.tokens >= tariff.minimum();
+    let (written, uncached) = if is_written {
+        (rest, Tokens::ZERO)
+    } else {
+        (Tokens::ZERO, rest)
+    };
+    Split {
+        read,
+        written,
+        written_hour: None,
+        uncached,
+    }
+}
+
+fn charge(cost: &mut Cost, call: &BilledCall<'_>, prompt: Tokens, split: Split) {
+    let usd = call.tariff.map(|tariff| {
+        let (on_prompt, on_answer) = tariff.price.factors(prompt);
+        let price = tariff.price;
+        let at = |rate: Rate, tokens: Tokens| rate.times(on_prompt).of(tokens);
+        [
+            at(price.cache_read, split.read),
+            written(&tariff, on_prompt, split),
+            at(price.input, split.uncached),
+            price.output.times(on_answer).of(call.output),
+        ]
+    });
+    let [read, written, uncached, output] = usd.unwrap_or_default();
+    cost.read.add(split.read, read);
+    cost.written.add(split.written, written);
+    cost.uncached.add(split.uncached, uncached);
+    cost.output.add(call.output, output);
+    cost.unpriced += usize::from(usd.is_none());
+    cost.estimated_outputs += usize::from(call.is_output_estimated);
+    cost.calls.push(CallCost {
+        step: call.step,
+        read: split.read,
+        written: split.written,
+        uncached: split.uncached,
+        output: call.output,
+        usd: usd.map(|parts| parts.into_iter().sum()),
+    });
+}
+
+fn written(tariff: &Tariff<'_>, factor: f64, split: Split) -> Usd {
+    let price = tariff.price;
+    let usual = price.cache_write.unwrap_or(price.input);
+    match split.written_hour {
+        Some(hour) => {
+            let long = price.cache_write_hour.unwrap_or(usual);
+            long.times(factor).of(hour) + usual.times(factor).of(split.written - hour)
+        }
+        None => tariff
+            .write()
+            .unwrap_or(price.input)
+            .times(factor)
+            .of(split.written),
+    }
+}
+
+/// Requests for summaries are prompts of their own that no cache serves.
+fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
+    let mut left = outcome.summaries;
+    let requests = outcome
+        .events
+        .iter()
+        .filter_map(|e| Some((e.step, e.request?)));
+    for (step, (sent, received)) in requests {
+        left.sent = left.sent - sent;
+        left.received = left.received - received;
+        summary(cost, bills, step, (sent, received));
+    }
+    // Requests whose answer could not be used have no event of their own.
+    if left.sent + left.received > Tokens::ZERO {
+        summary(cost, bills, 0, (left.sent, left.received));
+    }
+}
+
+fn summary(cost: &mut Cost, bills: &Bills<'_>, step: usize, (sent, received): (Tokens, Tokens)) {
+    let usd = bills
+        .tariff_at(step)
+        .map_or(Usd::ZERO, |tariff| summary_price(&tariff, sent, received));
+    cost.summaries.add(sent + received, usd);
+}
+
+/// What a request for a summary costs.
+pub(super) fn summary_price(tariff: &Tariff<'_>, sent: Tokens, received: Tokens) -> Usd {
+    let (on_prompt, on_answer) = tariff.price.factors(sent);
+    let (input, output) = (tariff.price.input, tariff.price.output);
+    input.times(on_prompt).of(sent) + output.times(on_answer).of(received)
+}
+
+impl<'a> Bills<'a> {
+    /// The prices of the first billed call from a step on, or of the last.
+    pub fn tariff_at(&self, step: usize) -> Option<Tariff<'a>> {
+        let at = self.calls.partition_point(|call| call.step < step);
+        self.calls.get(at).or(self.calls.last())?.tariff
+    }
+}
