@@ -3,10 +3,14 @@
 mod breakdown;
 pub mod cost;
 mod finding;
+pub mod insight;
+mod last_use;
 mod message_name;
+pub mod retained;
 mod verdict;
 
 pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
 pub use finding::{Finding, FindingKind, findings};
+pub use last_use::LastUses;
 pub use message_name::{MessageName, Subject};
 pub use verdict::{Clause, Link, Severity, Verdict, verdict};

@@ -112,6 +112,9 @@ fn expected(option: &str) -> &'static str {
         "--summarizer" => "digest or text:THE SUMMARY",
         "--size" => "WIDTHxHEIGHT such as 1440x900",
         "--theme" => "dark or light",
+        "--prices" => "the name of a TOML file with [[price]] rows",
+        "--price-as" => "the name of a model such as claude-sonnet-4-5",
+        "--cache-time" => "usual or long",
         "--curve" => "the name of a new file that ends in .png, .svg or .csv",
         _ => "the name of a new file",
     }

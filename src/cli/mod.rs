@@ -8,6 +8,7 @@ mod args;
 mod by_hand;
 mod compact;
 mod curve;
+mod diagnose;
 mod inspect;
 mod lanes;
 mod model;
@@ -48,6 +49,7 @@ struct Verb {
 static VERBS: &[Verb] = &[
     inspect::VERB,
     replay::VERB,
+    diagnose::VERB,
     compact::VERB,
     restore::VERB,
     saw::VERB,

@@ -26,7 +26,7 @@ pub use load::{
 };
 pub use new_file::{refuse_output, write_file};
 pub use picture::{picture_place, write_picture};
-pub use policy_file::{load_configuration, load_policy, save_policy};
+pub use policy_file::{load_configuration, load_policy, load_prices, save_policy};
 pub use restore::{Restored, restore};
 pub use resumable::{Resumed, export_resumable};
 pub use sending::{Sending, sending};

@@ -3,7 +3,7 @@
 use super::load::{LoadError, must_exist};
 use super::place::{cannot_create, refuse_nowhere, write_new};
 use crate::engine::Policy;
-use crate::presets;
+use crate::presets::{self, prices::Prices};
 use std::fs;
 use std::path::Path;
 
@@ -19,6 +19,20 @@ pub fn load_policy(path: &Path) -> Result<Policy, LoadError> {
     let text = read_settings(path, what)?;
     let shown = path.display();
     presets::parse(&text)
+        .map_err(|error| LoadError(format!("{shown}: {}", one_line(&error.to_string()))))
+}
+
+/// Reads prices of one's own; they come before the bundled ones.
+///
+/// # Errors
+/// One line that says what is wrong with the file.
+pub fn load_prices(path: &Path) -> Result<Prices, LoadError> {
+    let text = read_settings(
+        path,
+        "table of prices; give a TOML file with [[price]] rows",
+    )?;
+    let shown = path.display();
+    Prices::with_own(&text)
         .map_err(|error| LoadError(format!("{shown}: {}", one_line(&error.to_string()))))
 }
 

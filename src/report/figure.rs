@@ -1,6 +1,6 @@
 //! How figures are written in reports and on the command line.
 
-use crate::units::{Share, Tokens};
+use crate::units::{Share, Tokens, Usd};
 
 /// A number with its thousands apart.
 pub fn grouped(n: u64) -> String {
@@ -23,6 +23,20 @@ pub fn tokens(tokens: Tokens) -> String {
 /// A share as percent.
 pub fn percent(share: Share) -> String {
     format!("{:.1} %", share.0 * 100.0)
+}
+
+/// Dollars and cents; smaller sums with two figures, so that a little is not nothing.
+pub fn usd(usd: Usd) -> String {
+    let sign = if usd.0 < 0.0 { "-" } else { "" };
+    let size = usd.0.abs();
+    match size {
+        ..1e-6 => "$0.00".to_owned(),
+        1e-6..0.01 => {
+            let places = 1 - size.log10().floor() as i32;
+            format!("{sign}${size:.*}", places.clamp(2, 8) as usize)
+        }
+        _ => format!("{sign}${size:.2}"),
+    }
 }
 
 /// "1 step", "2 steps".
@@ -62,6 +76,15 @@ mod tests {
         assert_eq!(
             [0, 999, 1_000, 1_234_567].map(grouped),
             ["0", "999", "1,000", "1,234,567"]
+        );
+    }
+
+    #[test]
+    fn small_sums_are_not_rounded_to_nothing() {
+        let said = [0.0, 31.857, 0.012, 0.004_25, 0.000_071, -1.5].map(|n| usd(Usd(n)));
+        assert_eq!(
+            said,
+            ["$0.00", "$31.86", "$0.01", "$0.0043", "$0.000071", "-$1.50"]
         );
     }
 

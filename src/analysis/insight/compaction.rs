@@ -1,0 +1,161 @@
+//! Insights about recorded compactions and the provider's cache.
+
+use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent, those};
+use crate::analysis::cost::{Break, Cause};
+use crate::units::{Share, Tokens};
+use std::collections::HashSet;
+
+/// A compaction that frees less is in vain.
+const LITTLE: f64 = 0.15;
+/// What was not read from the cache is told from this share of all tokens sent on.
+const BREAKS: f64 = 0.02;
+/// Messages after a compaction in which calls made again are counted, and how many are told.
+const AGAIN: (usize, usize) = (40, 3);
+
+/// Recorded compactions that freed little, or nothing.
+pub(super) fn grew_or_vain(facts: &Facts<'_>) -> Vec<Insight> {
+    let mut found = Vec::new();
+    for event in &facts.recorded.events {
+        let freed = Share(1.0 - event.after.as_f64() / event.before.as_f64().max(1.0));
+        if freed.0 >= LITTLE || event.before == Tokens::ZERO {
+            continue;
+        }
+        let grew = event.after >= event.before;
+        let compaction = facts
+            .case
+            .session
+            .compactions
+            .iter()
+            .find(|c| c.step == event.step);
+        let is_reported = compaction.is_some_and(|c| c.tokens_before.and(c.tokens_after).is_some());
+        let what = if grew {
+            "made the context no smaller"
+        } else {
+            "freed little"
+        };
+        found.push(Insight {
+            kind: if grew {
+                InsightKind::CompactionGrew
+            } else {
+                InsightKind::CompactionVain
+            },
+            level: if grew { Level::Bad } else { Level::Warning },
+            certainty: if is_reported {
+                Certainty::Certain
+            } else {
+                Certainty::Likely
+            },
+            lane: None,
+            step: Some(event.step),
+            message: None,
+            text: format!(
+                "The recorded compaction before call {} {what}.",
+                event.step + 1
+            ),
+            evidence: format!("{} → {} tokens", event.before.short(), event.after.short()),
+            advice: "Keep less of the newest messages, or clear tool results before summarizing.",
+            stake: Tokens::ZERO,
+        });
+    }
+    found
+}
+
+/// Calls that were made again soon after a compaction had taken their results.
+pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
+    let mut found = Vec::new();
+    for compaction in &facts.case.session.compactions {
+        let at = compaction.before_message;
+        let split = facts.tools.partition_point(|used| used.message < at);
+        let (before, after) = facts.tools.split_at(split);
+        let kept = |message: &usize| compaction.kept.contains(message);
+        let gone = before.iter().filter(|used| !kept(&used.message));
+        let known: HashSet<(&str, &str)> = gone.map(|used| (used.tool, used.arguments)).collect();
+        let soon = after.iter().take_while(|used| used.message < at + AGAIN.0);
+        let again: Vec<_> = soon
+            .filter(|used| known.contains(&(used.tool, used.arguments)))
+            .collect();
+        let Some(first) = again.first().filter(|_| again.len() >= AGAIN.1) else {
+            continue;
+        };
+        let tokens: Tokens = again.iter().map(|used| used.tokens).sum();
+        found.push(Insight {
+            kind: InsightKind::AskedAgain,
+            level: Level::Note,
+            certainty: Certainty::Certain,
+            lane: None,
+            step: Some(compaction.step),
+            message: Some(first.message),
+            text: format!(
+                "Within {} messages after the compaction before call {}, {} made again that had been answered before it.",
+                AGAIN.0,
+                compaction.step + 1,
+                those(again.len(), "call was", "calls were")
+            ),
+            evidence: format!("{} tokens came back, first by {}", tokens.short(), facts.name(first.message)),
+            advice: "Keep the files in work through a compaction, or name them in its summary.",
+            stake: tokens,
+        });
+    }
+    found
+}
+
+/// What had been sent before and was not read from the cache.
+pub(super) fn cache_breaks(facts: &Facts<'_>) -> Vec<Insight> {
+    let breaks = facts.audit.map_or(&[][..], |audit| &audit.breaks);
+    let is_told = |b: &&Break| facts.share_of_sent(b.tokens).0 >= BREAKS;
+    let told = breaks
+        .iter()
+        .filter(is_told)
+        .filter(|b| b.cause != Cause::Compaction);
+    told.map(|found| Insight {
+        kind: InsightKind::CacheBreaks,
+        level: Level::Warning,
+        certainty: Certainty::Certain,
+        lane: None,
+        step: Some(found.first),
+        message: None,
+        text: format!(
+            "{} did not find in the provider's cache what had been sent before: {}.",
+            counted(found.calls, "call"),
+            because(found.cause)
+        ),
+        evidence: format!(
+            "{} tokens again at the price of new ones, {} of all sent{}",
+            found.tokens.short(),
+            percent(facts.share_of_sent(found.tokens)),
+            found
+                .usd
+                .map_or(String::new(), |usd| format!(", ${:.2} more", usd.0))
+        ),
+        advice: advice(found.cause),
+        stake: found.tokens,
+    })
+    .collect()
+}
+
+fn because(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Compaction => "the history had been compacted",
+        Cause::ModelChange => "another model answered",
+        Cause::ToolChange => "definitions of tools were new",
+        Cause::Gap => "the pause was longer than the cache keeps it",
+        Cause::Abort => "the call before was aborted or failed",
+        Cause::UserTurn => {
+            "a person had spoken, which often changes earlier reasoning or reminders"
+        }
+        Cause::Unexplained => "nothing in the file explains it",
+    }
+}
+
+fn advice(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Gap => {
+            "Ask for the longer cache time, or compact right after a pause: it costs nothing extra then."
+        }
+        Cause::ModelChange => "Change models where the context is small: right after a compaction.",
+        Cause::ToolChange => "Load all tools at the start.",
+        Cause::Compaction | Cause::Abort | Cause::UserTurn | Cause::Unexplained => {
+            "Keep what stands at the beginning of the prompt the same from call to call; put what changes at its end."
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Insights about how the context grew: thresholds skipped, hovering below them, and who filled it.
+
+use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent};
+use crate::analysis::retained::growth;
+use crate::engine::Sample;
+use crate::tokens::Basis;
+use crate::units::{Share, Tokens};
+
+/// The nearer half of a trigger's last tenth.
+const NEAR: f64 = 0.9;
+/// Calls that make hovering worth a word, and their share of all.
+const HOVERING: (usize, f64) = (40, 0.3);
+/// Messages whose share of all tokens sent is told.
+pub(super) const FEW: usize = 10;
+/// A share of these from which on it is a warning.
+const MUCH: f64 = 0.3;
+/// A summary's request asks for at least this much room for its answer.
+const SUMMARY: Tokens = Tokens(1_024);
+
+impl Facts<'_> {
+    fn usable(&self, sample: &Sample) -> Tokens {
+        sample.window - self.output_reserve
+    }
+
+    fn trigger_at(&self, sample: &Sample) -> f64 {
+        self.usable(sample).as_f64() * self.trigger.0
+    }
+
+    /// A figure by the provider is certain, ours as good as our count.
+    fn by_count(&self) -> Certainty {
+        match self.case.ledger.basis {
+            Basis::Reported | Basis::Exact => Certainty::Certain,
+            Basis::Calibrated(_) | Basis::Estimated => Certainty::Likely,
+        }
+    }
+}
+
+/// A step jumps from below the trigger to above what is usable: no policy that looks before a call could act in time
+/// at the trigger.
+pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
+    let samples = &facts.recorded.samples;
+    let skips = growth(facts.case, facts.recorded)
+        .into_iter()
+        .filter_map(|grown| {
+            let at = samples
+                .binary_search_by_key(&grown.step, |sample| sample.step)
+                .ok()?;
+            let (before, after) = (samples.get(at.checked_sub(1)?)?, &samples[at]);
+            let below = before.tokens.as_f64() < facts.trigger_at(after);
+            (below && after.tokens > facts.usable(after)).then_some((grown, before, after))
+        });
+    let mut skips = skips.map(|(grown, before, after)| Insight {
+        kind: InsightKind::ThresholdSkipped,
+        level: Level::Bad,
+        certainty: Certainty::Certain,
+        lane: None,
+        step: Some(grown.step),
+        message: grown.message,
+        text: format!(
+            "One step skipped the trigger: call {} went from {} to {} tokens at once, past usable ({}){}.",
+            grown.step + 1,
+            before.tokens.short(),
+            after.tokens.short(),
+            facts.usable(after).short(),
+            grown.message.map_or(String::new(), |message| format!(", mostly by {}", facts.name(message)))
+        ),
+        evidence: format!("+{} tokens in one step", grown.grown.short()),
+        advice: "Cut or spill large results as they come in; a trigger before the next call comes too late.",
+        stake: Tokens::ZERO,
+    });
+    skips.next().into_iter().collect()
+}
+
+/// Call after call just below the limit, where every call is at its dearest and the next result may not fit.
+pub(super) fn hovering(facts: &Facts<'_>) -> Vec<Insight> {
+    let samples = &facts.recorded.samples;
+    let is_near = |sample: &&Sample| {
+        let near = sample.tokens.as_f64() >= NEAR * facts.trigger_at(sample);
+        near && sample.tokens <= facts.usable(sample)
+    };
+    let near: Vec<&Sample> = samples.iter().filter(is_near).collect();
+    let share = Share(near.len() as f64 / samples.len().max(1) as f64);
+    let Some(first) = near
+        .first()
+        .filter(|_| near.len() >= HOVERING.0 && share.0 >= HOVERING.1)
+    else {
+        return Vec::new();
+    };
+    let sent: Tokens = near.iter().map(|sample| sample.tokens).sum();
+    vec![Insight {
+        kind: InsightKind::Hovering,
+        level: Level::Warning,
+        certainty: Certainty::Certain,
+        lane: None,
+        step: Some(first.step),
+        message: None,
+        text: format!(
+            "{} of the calls ({}) ran near or above the trigger without overflowing.",
+            percent(share),
+            near.len()
+        ),
+        evidence: format!(
+            "{} tokens sent in them, {} of all",
+            sent.short(),
+            percent(facts.share_of_sent(sent))
+        ),
+        advice: "Compact further down at once, or start a new session for a new task.",
+        stake: sent,
+    }]
+}
+
+/// At its largest, the context leaves no room in the window for a request that summarizes all of it.
+pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
+    let samples = &facts.recorded.samples;
+    let last = facts.recorded.context.tokens();
+    let over = samples.iter().find(|s| s.tokens + SUMMARY > s.window);
+    let (step, tokens, window) = match (over, samples.last()) {
+        (Some(sample), _) => (sample.step, sample.tokens, sample.window),
+        (None, Some(end)) if last + SUMMARY > end.window => (end.step, last, end.window),
+        _ => return Vec::new(),
+    };
+    vec![Insight {
+        kind: InsightKind::SummaryTooLong,
+        level: Level::Warning,
+        certainty: facts.by_count(),
+        lane: None,
+        step: Some(step),
+        message: None,
+        text: format!(
+            "At call {} a request to summarize all of it would not fit into the window either.",
+            step + 1
+        ),
+        evidence: format!(
+            "{} tokens in a window of {}",
+            tokens.short(),
+            window.short()
+        ),
+        advice: "Compact earlier, or let the summarizer work in pieces or on cleared tool results.",
+        stake: Tokens::ZERO,
+    }]
+}
+
+/// A few messages are much of all that was sent.
+pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
+    let heaviest = facts.retained.heaviest(&facts.case.session, FEW);
+    let share = facts.retained.share(&heaviest);
+    let n_said = facts
+        .case
+        .session
+        .messages
+        .iter()
+        .filter(|m| m.in_history)
+        .count();
+    let Some(first) = heaviest
+        .first()
+        .filter(|_| share.0 >= MUCH && n_said >= 5 * FEW)
+    else {
+        return Vec::new();
+    };
+    let rest = heaviest.iter().take(3).map(|carried| {
+        let (name, tokens) = (facts.name(carried.message), carried.tokens.short());
+        format!("{name} ({tokens} × {})", carried.calls)
+    });
+    let stake: Tokens = heaviest.iter().map(|carried| carried.retained()).sum();
+    vec![Insight {
+        kind: InsightKind::FewMessages,
+        level: Level::Note,
+        certainty: facts.by_count(),
+        lane: None,
+        step: facts
+            .case
+            .session
+            .steps
+            .iter()
+            .position(|step| step.context_end > first.message),
+        message: Some(first.message),
+        text: format!(
+            "{} are {} of all tokens sent.",
+            counted(heaviest.len(), "message"),
+            percent(share)
+        ),
+        evidence: format!("heaviest: {}", rest.collect::<Vec<_>>().join(", ")),
+        advice: "Look at these first: cutting one large early message saves more than many small late ones.",
+        stake,
+    }]
+}

@@ -1,0 +1,168 @@
+//! Calls of tools with what they brought back.
+
+use crate::engine::Case;
+use crate::session::Body;
+use crate::units::Tokens;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// One result with its call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ToolUse<'a> {
+    /// Name of the tool.
+    pub(super) tool: &'a str,
+    /// Its arguments as the model wrote them.
+    pub(super) arguments: &'a str,
+    /// Index of the message that holds the result.
+    pub(super) message: usize,
+    /// The result.
+    pub(super) text: &'a str,
+    /// True tokens of the result.
+    pub(super) tokens: Tokens,
+}
+
+/// How a call goes wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Breadth {
+    /// A whole file was read.
+    WholeFile,
+    /// A folder was listed with all below it.
+    Listing,
+    /// Many files were searched.
+    Search,
+}
+
+/// All results of the history with their calls, in order.
+pub(super) fn tool_uses(case: &Case) -> Vec<ToolUse<'_>> {
+    let session = &case.session;
+    let mut calls: HashMap<&str, (&str, &str)> = HashMap::new();
+    let mut uses = Vec::new();
+    let history = session
+        .messages
+        .iter()
+        .enumerate()
+        .filter(|(_, m)| m.in_history);
+    for (message, part) in history.flat_map(|(idx, m)| m.parts.clone().map(move |p| (idx, p))) {
+        match &session.parts[part].body {
+            Body::ToolCall {
+                call,
+                tool,
+                arguments,
+            } => {
+                calls.insert(call, (tool, arguments));
+            }
+            Body::ToolResult { call, text, .. } => {
+                if let Some((tool, arguments)) = calls.get(&**call).copied() {
+                    uses.push(ToolUse {
+                        tool,
+                        arguments,
+                        message,
+                        text,
+                        tokens: case.ledger.part(part),
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    uses
+}
+
+/// Arguments that narrow a read down to a part of a file.
+const NARROWING: [&str; 10] = [
+    "offset",
+    "limit",
+    "start",
+    "end",
+    "start_line",
+    "end_line",
+    "view_range",
+    "range",
+    "lines",
+    "pages",
+];
+
+impl ToolUse<'_> {
+    /// How the call goes wide, if it is known to.
+    pub(super) fn breadth(&self) -> Option<Breadth> {
+        let tool = self.tool.to_ascii_lowercase();
+        let arguments: Value = serde_json::from_str(self.arguments).ok()?;
+        if let Some(command) = command(&arguments) {
+            return of_command(&command);
+        }
+        let is_narrow = NARROWING.iter().any(|key| arguments.get(*key).is_some());
+        match tool.as_str() {
+            "read" | "read_file" | "view" | "view_file" | "open_file" | "cat" if !is_narrow => {
+                Some(Breadth::WholeFile)
+            }
+            "glob" | "list_files" | "list_directory" | "tree" | "find" => Some(Breadth::Listing),
+            "grep" | "search" | "search_files" | "grep_search" | "ripgrep" => Some(Breadth::Search),
+            _ => None,
+        }
+    }
+}
+
+/// What a shell is asked to run.
+fn command(arguments: &Value) -> Option<String> {
+    match ["command", "cmd", "script"]
+        .iter()
+        .find_map(|key| arguments.get(*key))?
+    {
+        Value::String(text) => Some(text.clone()),
+        // A list of words ends with what the shell runs.
+        Value::Array(words) => Some(words.last()?.as_str()?.to_owned()),
+        _ => None,
+    }
+}
+
+/// One simple command only: behind a pipe or a second command nobody can tell what the output is of.
+fn of_command(command: &str) -> Option<Breadth> {
+    let line = command.trim();
+    // `cd somewhere && ` changes nothing of that.
+    let line = match line.split_once("&&") {
+        Some((first, rest)) if first.trim_start().starts_with("cd ") => rest.trim(),
+        _ => line,
+    };
+    if line.contains(['|', ';', '\n', '>', '`']) || line.contains("&&") {
+        return None;
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let has_flag = |letter: char| {
+        let short = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
+        words.iter().filter(short).any(|word| word.contains(letter))
+    };
+    match *words.first()? {
+        "cat" => Some(Breadth::WholeFile),
+        "find" if !line.contains("-maxdepth") => Some(Breadth::Listing),
+        "tree" => Some(Breadth::Listing),
+        "ls" if has_flag('R') => Some(Breadth::Listing),
+        "grep" if has_flag('r') || has_flag('R') => Some(Breadth::Search),
+        "rg" | "ag" => Some(Breadth::Search),
+        "git" if words.get(1) == Some(&"ls-files") => Some(Breadth::Listing),
+        "git" if words.get(1) == Some(&"grep") => Some(Breadth::Search),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Breadth, of_command};
+
+    #[test]
+    fn a_command_is_wide_only_where_its_output_can_be_told() {
+        let wide = |command: &str| of_command(command);
+        assert_eq!(wide("cat src/main.rs"), Some(Breadth::WholeFile));
+        assert_eq!(wide("cd /srv && ls -laR src"), Some(Breadth::Listing));
+        assert_eq!(wide("grep -rn needle ."), Some(Breadth::Search));
+        for narrow in [
+            "cat a | head",
+            "ls -la",
+            "grep -n needle a.rs",
+            "find . -maxdepth 1",
+            "cat a; ls",
+            "",
+        ] {
+            assert_eq!(wide(narrow), None, "{narrow}");
+        }
+    }
+}

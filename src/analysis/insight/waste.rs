@@ -1,0 +1,225 @@
+//! Insights about what was sent in vain: results that nothing named any more, came twice, or were too wide.
+
+use super::tool_use::{Breadth, ToolUse};
+use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent, those};
+use crate::session::Kind;
+use crate::units::{Share, Tokens};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// What is told is at least this share of all tokens sent.
+const TOLD: f64 = 0.02;
+/// Results below this are not worth a word.
+const LARGE: Tokens = Tokens(1_000);
+/// Calls that carry a result beyond its use before it counts as dead.
+const CARRIED: usize = 5;
+/// Wide results count from this size on, if at most this share of their lines was named later.
+const WIDE: (Tokens, f64) = (Tokens(4_000), 0.1);
+
+/// A result that was sent in vain.
+#[derive(Clone, Copy, Debug)]
+struct Vain {
+    message: usize,
+    tokens: Tokens,
+    calls: usize,
+}
+
+impl Vain {
+    fn sent(&self) -> Tokens {
+        Tokens(self.tokens.0.saturating_mul(self.calls as u64))
+    }
+}
+
+/// Sums up what was sent in vain, heaviest first; none if it is little.
+fn summed(facts: &Facts<'_>, mut vain: Vec<Vain>) -> Option<(Vec<Vain>, Tokens, Share)> {
+    vain.sort_by_key(|v| (Reverse(v.sent()), v.message));
+    let all: Tokens = vain.iter().map(Vain::sent).sum();
+    let share = facts.share_of_sent(all);
+    (share.0 >= TOLD).then_some((vain, all, share))
+}
+
+fn examples(facts: &Facts<'_>, vain: &[Vain]) -> String {
+    let one = |v: &Vain| {
+        format!(
+            "{} ({} × {})",
+            facts.name(v.message),
+            v.tokens.short(),
+            v.calls
+        )
+    };
+    vain.iter().take(3).map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn first_step(facts: &Facts<'_>, message: usize) -> Option<usize> {
+    facts
+        .case
+        .session
+        .steps
+        .iter()
+        .position(|step| step.context_end > message)
+}
+
+/// Large results that were carried on after anything the model wrote named something in them.
+pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
+    let vain = facts
+        .tools
+        .iter()
+        .filter(|used| used.tokens >= LARGE)
+        .filter_map(|used| {
+            let calls = facts.calls_after(used.message, facts.uses.of_message(used.message));
+            (calls >= CARRIED).then_some(Vain {
+                message: used.message,
+                tokens: used.tokens,
+                calls,
+            })
+        });
+    let Some((vain, all, share)) = summed(facts, vain.collect()) else {
+        return Vec::new();
+    };
+    let never = vain
+        .iter()
+        .filter(|v| facts.uses.of_message(v.message).is_none())
+        .count();
+    vec![Insight {
+        kind: InsightKind::DeadResults,
+        level: Level::Warning,
+        certainty: Certainty::Inferred,
+        lane: None,
+        step: first_step(facts, vain[0].message),
+        message: Some(vain[0].message),
+        text: format!(
+            "{} went on being sent after nothing named what they hold any more ({} of them were never named at all): {} of all tokens sent.",
+            counted(vain.len(), "large tool result"),
+            never,
+            percent(share)
+        ),
+        evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
+        advice: "Clear old tool results, or have large ones written to a file with a pointer.",
+        stake: all,
+    }]
+}
+
+/// The same call with the same result while the earlier one was still there.
+pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
+    let mut seen: HashMap<(&str, &str, &str), usize> = HashMap::new();
+    let mut vain = Vec::new();
+    for used in facts.tools.iter().filter(|used| used.tokens >= Tokens(300)) {
+        let key = (used.tool, used.arguments, used.text);
+        let earlier = seen.insert(key, used.message);
+        let carried = facts.retained.messages[used.message];
+        let joined = first_step(facts, used.message);
+        let is_there = |earlier: usize| facts.retained.messages[earlier].last >= joined;
+        if earlier.is_some_and(is_there) && carried.calls > 0 {
+            vain.push(Vain {
+                message: used.message,
+                tokens: used.tokens,
+                calls: carried.calls,
+            });
+        }
+    }
+    let Some((vain, all, share)) = summed(facts, vain) else {
+        return Vec::new();
+    };
+    vec![Insight {
+        kind: InsightKind::DuplicateResults,
+        level: Level::Warning,
+        certainty: Certainty::Certain,
+        lane: None,
+        step: first_step(facts, vain[0].message),
+        message: Some(vain[0].message),
+        text: format!(
+            "{} word for word what was still in the context: {} of all tokens sent.",
+            those(vain.len(), "call brought back", "calls brought back"),
+            percent(share)
+        ),
+        evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
+        advice: "Keep only the newest of equal results, or have the tool say that nothing changed.",
+        stake: all,
+    }]
+}
+
+/// Large reads, listings and searches of which hardly a line was named later.
+pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
+    let wide = |used: &ToolUse<'_>| {
+        let breadth = used.breadth().filter(|_| used.tokens >= WIDE.0)?;
+        let (named_later, named) = facts.uses.lines(used.message, used.text);
+        // Where few lines hold a name at all, what was used of them cannot be told.
+        let is_told = named >= 20 && named_later as f64 <= WIDE.1 * named as f64;
+        let calls = facts.retained.messages[used.message].calls;
+        let unused = Tokens((used.tokens.as_f64() * (1.0 - WIDE.1)) as u64);
+        let vain = Vain {
+            message: used.message,
+            tokens: unused,
+            calls,
+        };
+        (is_told && calls >= CARRIED).then_some((breadth, vain))
+    };
+    let all: Vec<(Breadth, Vain)> = facts.tools.iter().filter_map(wide).collect();
+    let count = |breadth: Breadth| all.iter().filter(|(known, _)| *known == breadth).count();
+    let kinds = [
+        (Breadth::WholeFile, "whole-file read", "whole-file reads"),
+        (Breadth::Listing, "recursive listing", "recursive listings"),
+        (Breadth::Search, "broad search", "broad searches"),
+    ];
+    let kinds = kinds.map(|(breadth, one, many)| (count(breadth), one, many));
+    let kinds = kinds.iter().filter(|(n, ..)| *n > 0);
+    let kinds: Vec<String> = kinds.map(|(n, one, many)| those(*n, one, many)).collect();
+    let vain = all.iter().map(|(_, vain)| *vain).collect();
+    let Some((vain, all, share)) = summed(facts, vain) else {
+        return Vec::new();
+    };
+    vec![Insight {
+        kind: InsightKind::BroadResults,
+        level: Level::Warning,
+        certainty: Certainty::Inferred,
+        lane: None,
+        step: first_step(facts, vain[0].message),
+        message: Some(vain[0].message),
+        text: format!(
+            "{} of which at most one line in ten was named later: {} of all tokens sent.",
+            kinds.join(", "),
+            percent(share)
+        ),
+        evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
+        advice: "Ask for a range of lines, one folder, or the first matches; cap the size of results.",
+        stake: all,
+    }]
+}
+
+/// Pictures and documents weigh the same with every call that carries them.
+pub(super) fn images(facts: &Facts<'_>) -> Vec<Insight> {
+    let index = &facts.case.index;
+    let media = index
+        .kinds
+        .iter()
+        .enumerate()
+        .filter(|(_, kind)| **kind == Kind::Media);
+    let vain = media.map(|(part, _)| {
+        let message = index.message_of[part] as usize;
+        Vain {
+            message,
+            tokens: facts.case.ledger.part(part),
+            calls: facts.retained.messages[message].calls,
+        }
+    });
+    let vain: Vec<Vain> = vain.filter(|v| v.calls >= CARRIED).collect();
+    let Some((vain, all, share)) = summed(facts, vain) else {
+        return Vec::new();
+    };
+    vec![Insight {
+        kind: InsightKind::ImagesResent,
+        level: Level::Warning,
+        certainty: Certainty::Likely,
+        lane: None,
+        step: first_step(facts, vain[0].message),
+        message: Some(vain[0].message),
+        text: format!(
+            "{} went with every call since: {} of all tokens sent.",
+            those(vain.len(), "picture or document", "pictures or documents"),
+            percent(share)
+        ),
+        evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
+        advice: "Drop pictures once they were looked at, or keep a description in their place.",
+        stake: all,
+    }]
+}

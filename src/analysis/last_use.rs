@@ -1,0 +1,122 @@
+//! When what a message holds was last named by the model: by paths, symbols, hashes and numbers.
+//!
+//! A result that nothing names any more is not proven useless: a model may use what it read without naming it. So every
+//! copy of a name counts as used wherever the model repeats it, and names that stand almost everywhere tell nothing.
+
+use crate::session::{Body, Session, identifiers};
+use std::collections::HashMap;
+
+/// The names of a session and when the model last used each.
+#[derive(Debug)]
+pub struct LastUses<'a> {
+    session: &'a Session,
+    /// The last message of the model that holds a name, by name; names in too many messages are left out.
+    last: HashMap<&'a str, usize>,
+}
+
+/// Names in more messages than this, or than one in [`COMMON`], tell nothing.
+const RARE: usize = 12;
+const COMMON: usize = 25;
+
+#[derive(Clone, Copy, Default)]
+struct Name {
+    /// Messages that hold it.
+    messages: usize,
+    /// The last of them.
+    latest: Option<usize>,
+    /// The last of them that the model wrote.
+    named: Option<usize>,
+}
+
+impl<'a> LastUses<'a> {
+    /// Looks through all messages once.
+    pub fn new(session: &'a Session) -> Self {
+        let mut names: HashMap<&str, Name> = HashMap::new();
+        for (idx, message) in session.messages.iter().enumerate() {
+            let by_model = message.step.is_some();
+            for part in session.parts_of(message) {
+                each_name(&part.body, |word| {
+                    let name = names.entry(word).or_default();
+                    name.messages += usize::from(name.latest.replace(idx) != Some(idx));
+                    if by_model {
+                        name.named = Some(idx);
+                    }
+                });
+            }
+        }
+        let most = RARE.max(session.messages.len() / COMMON);
+        let last = names.into_iter().filter(|(_, name)| name.messages <= most);
+        let last = last.filter_map(|(word, name)| Some((word, name.named?)));
+        Self {
+            session,
+            last: last.collect(),
+        }
+    }
+
+    /// The last message of the model that names something which a message holds; none if none after it does.
+    pub fn of_message(&self, message: usize) -> Option<usize> {
+        let mut last = None;
+        for part in self.session.parts_of(&self.session.messages[message]) {
+            each_name(&part.body, |word| {
+                last = last.max(self.last.get(word).copied())
+            });
+        }
+        last.filter(|user| *user > message)
+    }
+
+    /// How many lines of a text in a message hold something that the model named later, and how many have a name at
+    /// all.
+    pub fn lines(&self, message: usize, text: &str) -> (usize, usize) {
+        let (mut used, mut named) = (0, 0);
+        for line in text.lines() {
+            let mut names = identifiers(line).peekable();
+            named += usize::from(names.peek().is_some());
+            let is_later = |word: &str| self.last.get(word).is_some_and(|user| *user > message);
+            used += usize::from(names.any(is_later));
+        }
+        (used, named)
+    }
+}
+
+/// Gives the names that a part holds.
+fn each_name<'a>(body: &'a Body, give: impl FnMut(&'a str)) {
+    match body {
+        Body::Text(text) | Body::Thinking { text, .. } | Body::ToolResult { text, .. } => {
+            identifiers(text).for_each(give);
+        }
+        Body::ToolCall { arguments, .. } => {
+            unescaped(arguments).flat_map(identifiers).for_each(give)
+        }
+        Body::ToolDefinition { .. } | Body::Media { .. } | Body::Opaque { .. } => {}
+    }
+}
+
+/// The pieces of a JSON text between its escapes: the letter of an escape belongs to no name. (A name holds no
+/// character that JSON has to escape.)
+fn unescaped(json: &str) -> impl Iterator<Item = &str> {
+    let mut rest = json.split('\\');
+    let first = rest.next().unwrap_or_default();
+    let behind = rest.map(|piece| {
+        let mut chars = piece.chars();
+        let letters = if chars.next() == Some('u') { 5 } else { 1 };
+        let skipped = piece
+            .char_indices()
+            .nth(letters)
+            .map_or(piece.len(), |(at, _)| at);
+        &piece[skipped..]
+    });
+    std::iter::once(first).chain(behind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_escape_in_arguments_makes_no_new_name() {
+        let names: Vec<_> = unescaped(r#"{"a":"\tthis.agent\u0041fs.read\\\\host.name"}"#)
+            .flat_map(identifiers)
+            .collect();
+        assert_eq!(names, ["this.agent", "fs.read", "host.name"]);
+    }
+}

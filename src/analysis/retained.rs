@@ -1,0 +1,177 @@
+//! What every message really cost by staying: its tokens times the calls that carried it, and how the context grew.
+//!
+//! It speaks of what really happened: before a recorded compaction the whole history was carried, after it what the
+//! compaction kept and what was said since.
+
+use crate::engine::{Case, Outcome};
+use crate::session::{Role, Session};
+use crate::units::{Share, Tokens};
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// How long one message was carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// Index of the message.
+    pub message: usize,
+    /// True tokens.
+    pub tokens: Tokens,
+    /// Calls that carried it.
+    pub calls: usize,
+    /// Index of the last step that did; none if no call did.
+    pub last: Option<usize>,
+}
+
+impl Carried {
+    /// Tokens times calls.
+    pub fn retained(&self) -> Tokens {
+        Tokens(self.tokens.0.saturating_mul(self.calls as u64))
+    }
+}
+
+/// How long all messages were carried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retained {
+    /// One a message, in order.
+    pub messages: Vec<Carried>,
+    /// All tokens that calls sent, together.
+    pub sent: Tokens,
+    /// Whether each call was made: where a file reports usage, one without any was aborted.
+    made: Vec<bool>,
+}
+
+impl Retained {
+    /// The messages that weigh most by staying, instructions excepted, heaviest first.
+    pub fn heaviest(&self, session: &Session, n: usize) -> Vec<Carried> {
+        let is_said = |c: &&Carried| session.messages[c.message].role != Role::System;
+        let mut all: Vec<Carried> = self.messages.iter().filter(is_said).copied().collect();
+        all.retain(|carried| carried.retained() > Tokens::ZERO);
+        all.sort_by_key(|carried| (Reverse(carried.retained()), carried.message));
+        all.truncate(n);
+        all
+    }
+
+    /// What these are of all tokens sent.
+    pub fn share(&self, messages: &[Carried]) -> Share {
+        let retained: Tokens = messages.iter().map(Carried::retained).sum();
+        retained.share_of(self.sent)
+    }
+
+    /// How many of these calls were made.
+    pub fn calls_in(&self, steps: Range<usize>) -> usize {
+        let steps = self.made.get(steps).unwrap_or_default();
+        steps.iter().filter(|made| **made).count()
+    }
+}
+
+/// How long every message was carried; `recorded` is the lane of that name.
+pub fn retained(case: &Case, recorded: &Outcome) -> Retained {
+    let session = &case.session;
+    let made = made(session);
+    let sent = recorded.samples.iter().filter(|sample| made[sample.step]);
+    let mut all = Retained {
+        messages: (0..session.messages.len())
+            .map(|message| none(case, message))
+            .collect(),
+        sent: sent.map(|sample| sample.tokens).sum(),
+        made,
+    };
+    // From one compaction to the next, what is there stays there.
+    let ends = session
+        .compactions
+        .iter()
+        .map(|c| c.step.min(session.steps.len()));
+    let ends: Vec<usize> = ends.chain([session.steps.len()]).collect();
+    let mut begin = 0;
+    let mut since = None::<usize>;
+    for (idx, end) in ends.iter().copied().enumerate() {
+        let kept = since.map_or(&[][..], |nth| &session.compactions[nth].kept);
+        let first = since.map_or(0, |nth| session.compactions[nth].before_message);
+        for message in kept.iter().filter(|message| **message < first) {
+            all.carry(*message, begin..end);
+        }
+        for (message, step) in joins(session, first, begin..end) {
+            all.carry(message, step..end);
+        }
+        (begin, since) = (end.max(begin), Some(idx));
+    }
+    all
+}
+
+fn none(case: &Case, message: usize) -> Carried {
+    Carried {
+        message,
+        tokens: case.ledger.message(message),
+        calls: 0,
+        last: None,
+    }
+}
+
+fn made(session: &Session) -> Vec<bool> {
+    let reports = session.steps.iter().any(|step| step.usage.is_some());
+    let steps = session.steps.iter();
+    steps.map(|step| !reports || step.usage.is_some()).collect()
+}
+
+/// Messages of the history from `first` on with the first of these steps that carried each.
+fn joins(
+    session: &Session,
+    first: usize,
+    steps: Range<usize>,
+) -> impl Iterator<Item = (usize, usize)> {
+    let mut next = first;
+    steps.flat_map(move |step| {
+        let new = next..session.steps[step].context_end.max(next);
+        next = new.end;
+        let in_history = new.filter(|message| session.messages[*message].in_history);
+        in_history.map(move |message| (message, step))
+    })
+}
+
+impl Retained {
+    fn carry(&mut self, message: usize, steps: Range<usize>) {
+        let calls = self.calls_in(steps.clone());
+        let carried = &mut self.messages[message];
+        if calls > 0 {
+            carried.calls += calls;
+            carried.last = Some(steps.end - 1);
+        }
+    }
+}
+
+/// What one step added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// Index of the step.
+    pub step: usize,
+    /// How much more the call sent than the one before.
+    pub grown: Tokens,
+    /// The heaviest of the messages that were new.
+    pub message: Option<usize>,
+}
+
+/// Every step at which the context grew, in order; a compaction's own step is none.
+pub fn growth(case: &Case, recorded: &Outcome) -> Vec<Growth> {
+    let pairs = recorded.samples.windows(2);
+    let grew = pairs.filter(|pair| pair[1].tokens > pair[0].tokens);
+    grew.map(|pair| {
+        let step = pair[1].step;
+        let new = case.session.new_messages(step);
+        let new = new.filter(|message| case.session.messages[*message].in_history);
+        Growth {
+            step,
+            grown: pair[1].tokens - pair[0].tokens,
+            message: new.max_by_key(|m| (case.ledger.message(*m), Reverse(*m))),
+        }
+    })
+    .collect()
+}
+
+/// The share of all growth that this share of the steps, the largest, makes up.
+pub fn share_of_largest(growth: &[Growth], steps: Share) -> Share {
+    let mut grown: Vec<Tokens> = growth.iter().map(|growth| growth.grown).collect();
+    grown.sort_by_key(|grown| Reverse(*grown));
+    let n = (grown.len() as f64 * steps.0).ceil() as usize;
+    let largest: Tokens = grown.iter().take(n).copied().sum();
+    largest.share_of(grown.iter().copied().sum())
+}

@@ -1,0 +1,159 @@
+//! What `plimsoll diagnose` says as JSON.
+
+use super::{Diagnosis, LaneCost, largest_growth};
+use crate::analysis::MessageName;
+use crate::analysis::cost::{Audit, BreakEven, Charge, Cost};
+use crate::analysis::insight::Insight;
+use crate::cli::inspect::TRIGGER;
+use crate::presets::prices::Price;
+use crate::report::basis;
+use crate::units::Usd;
+use serde_json::{Value, json};
+
+impl Diagnosis<'_> {
+    /// All of it.
+    pub(super) fn shape(&self) -> Value {
+        let session = &self.case().session;
+        let (largest, share) = largest_growth(&self.growth);
+        let card: String = self
+            .card
+            .iter()
+            .map(|clause| clause.text.as_str())
+            .collect();
+        json!({
+            "format": session.source.format,
+            "title": session.title,
+            "window": self.case().windows.largest(),
+            "output_reserve": self.reserve,
+            "trigger": TRIGGER,
+            "basis": basis(self.case()),
+            "card": card,
+            "insights": self.insights.iter().map(insight).collect::<Vec<_>>(),
+            "prices": self.prices.iter().map(|(model, price)| price_of(model, price.as_ref())).collect::<Vec<_>>(),
+            "lanes": self.lanes.iter().map(lane).collect::<Vec<_>>(),
+            "cache_audit": self.audit.map(audit),
+            "sent": self.sent,
+            "carried": self.carried.iter().map(|(carried, user)| json!({
+                "message": carried.message + 1,
+                "name": MessageName::of(self.case(), carried.message).to_string(),
+                "tokens": carried.tokens,
+                "calls": carried.calls,
+                "token_calls": carried.retained(),
+                "last_used_by": user.map(|step| step + 1),
+            })).collect::<Vec<_>>(),
+            "growth": {
+                "share_of_largest_5_percent": share,
+                "largest": largest.iter().map(|grown| json!({
+                    "step": grown.step + 1,
+                    "tokens": grown.grown,
+                    "message": grown.message.map(|message| message + 1),
+                })).collect::<Vec<_>>(),
+            },
+        })
+    }
+}
+
+fn insight(found: &Insight) -> Value {
+    json!({
+        "kind": found.kind.name(),
+        "level": found.level.name(),
+        "certainty": found.certainty.name(),
+        "lane": found.lane,
+        "step": found.step.map(|step| step + 1),
+        "message": found.message.map(|message| message + 1),
+        "text": found.text,
+        "evidence": found.evidence,
+        "advice": found.advice,
+        "token_calls": found.stake,
+    })
+}
+
+fn price_of(model: &str, price: Option<&Price>) -> Value {
+    json!({
+        "model": model,
+        "match": price.map(|p| &p.name),
+        "input": price.map(|p| p.input),
+        "output": price.map(|p| p.output),
+        "cache_read": price.map(|p| p.cache_read),
+        "cache_write": price.and_then(|p| p.cache_write),
+        "cache_write_hour": price.and_then(|p| p.cache_write_hour),
+        "caching": price.map(|p| &p.caching),
+        "source": price.map(|p| &p.source),
+        "read": price.map(|p| p.read.to_string()),
+        "verified": price.map(|p| p.verified),
+    })
+}
+
+fn lane(lane: &LaneCost<'_>) -> Value {
+    let policy = lane.played.policy.as_ref();
+    json!({
+        "lane": lane.played.lane,
+        "policy": policy.map_or("recorded", |policy| &policy.name),
+        "cost": cost(&lane.cost),
+        "break_even": lane.break_even.iter().map(even).collect::<Vec<_>>(),
+    })
+}
+
+fn cost(cost: &Cost) -> Value {
+    let is_known = cost.total().is_some();
+    // A sum of which a part is not known is not known.
+    let usd = |usd: Usd| is_known.then_some(usd);
+    let charge = |charge: Charge| json!({ "tokens": charge.tokens, "usd": usd(charge.usd) });
+    json!({
+        "source": cost.source.name(),
+        "usd": cost.total(),
+        "unpriced_calls": cost.unpriced,
+        "estimated_outputs": cost.estimated_outputs,
+        "read": charge(cost.read),
+        "written": charge(cost.written),
+        "uncached": charge(cost.uncached),
+        "output": charge(cost.output),
+        "rejected": charge(cost.rejected),
+        "summaries": charge(cost.summaries),
+        "calls": cost.calls.iter().map(|call| json!({
+            "step": call.step + 1,
+            "read": call.read,
+            "written": call.written,
+            "uncached": call.uncached,
+            "output": call.output,
+            "usd": call.usd,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn even(even: &BreakEven) -> Value {
+    json!({
+        "step": even.step + 1,
+        "stages": even.stages,
+        "removed": even.removed,
+        "rewritten": even.rewritten,
+        "cold": even.is_cold,
+        "usd_once": even.once,
+        "usd_per_call": even.per_call,
+        "calls_needed": even.needed,
+        "calls_left": even.left,
+        "paid": even.has_paid(),
+        "knows_summary": even.knows_summary,
+    })
+}
+
+fn audit(audit: &Audit) -> Value {
+    json!({
+        "predicted": audit.predicted,
+        "recorded": audit.recorded,
+        "breaks": audit.breaks.iter().map(|found| json!({
+            "cause": found.cause.name(),
+            "calls": found.calls,
+            "step": found.first + 1,
+            "tokens": found.tokens,
+            "usd": found.usd,
+        })).collect::<Vec<_>>(),
+        "calls": audit.calls.iter().map(|call| json!({
+            "step": call.step + 1,
+            "predicted": call.predicted,
+            "recorded": call.recorded,
+            "most": call.most,
+            "cause": call.cause.map(|cause| cause.name()),
+        })).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,281 @@
+//! What `plimsoll diagnose` says to people.
+
+use super::{Diagnosis, LaneCost, largest_growth};
+use crate::analysis::MessageName;
+use crate::analysis::cost::{Audit, BreakEven, Cause, CostSource};
+use crate::analysis::insight::Insight;
+use crate::cli::output::{clean, counted, percent, tokens};
+use crate::presets::prices::Price;
+use crate::report::figure::usd;
+use crate::units::Usd;
+use std::fmt::Write as _;
+
+/// Insights and compactions listed before the rest is only counted.
+const SHOWN: usize = 12;
+
+impl Diagnosis<'_> {
+    /// All of it, laid out; long lists whole if so wanted.
+    pub(super) fn text(&self, all: bool) -> String {
+        let shown = if all { usize::MAX } else { SHOWN };
+        let card: String = self
+            .card
+            .iter()
+            .map(|clause| clause.text.as_str())
+            .collect();
+        let mut text = format!("{}\n{}\n", clean(&self.case().session.title), clean(&card));
+        self.insights(&mut text, shown);
+        self.costs(&mut text);
+        for lane in &self.lanes {
+            compactions(&mut text, lane, shown);
+        }
+        if let Some(audit) = self.audit {
+            audited(&mut text, audit);
+        }
+        self.most_carried(&mut text);
+        text
+    }
+
+    fn insights(&self, text: &mut String, shown: usize) {
+        let _ = writeln!(text, "\n{}", counted(self.insights.len(), "insight"));
+        for found in self.insights.iter().take(shown) {
+            insight(text, found);
+        }
+        if self.insights.len() > shown {
+            let more = self.insights.len() - shown;
+            let _ = writeln!(text, "  and {more} more (--all lists them)");
+        }
+    }
+
+    fn costs(&self, text: &mut String) {
+        let _ = writeln!(
+            text,
+            "\n{:<18} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+            "cost", "total", "read", "written", "uncached", "output", "summaries", "rejected"
+        );
+        for lane in &self.lanes {
+            cost(text, lane);
+        }
+        let recorded = &self.lanes[0].cost;
+        if recorded.source == CostSource::Modelled {
+            let _ = writeln!(
+                text,
+                "  The file does not count what its cache did: `recorded` is modelled like the others."
+            );
+        }
+        if recorded.estimated_outputs > 0 {
+            let n = counted(recorded.estimated_outputs, "answer");
+            let _ = writeln!(
+                text,
+                "  {n} without a reported size: what the file holds of them was priced."
+            );
+        }
+        for (model, known) in &self.prices {
+            price(text, model, known.as_ref());
+        }
+        if self.prices.is_empty() {
+            let _ = writeln!(
+                text,
+                "  The file names no model: --price-as MODEL prices its calls."
+            );
+        }
+    }
+
+    fn most_carried(&self, text: &mut String) {
+        if self.carried.is_empty() {
+            return;
+        }
+        let _ = writeln!(
+            text,
+            "\nmost carried (of {} tokens sent)",
+            tokens(self.sent)
+        );
+        for (carried, user) in &self.carried {
+            let name = MessageName::of(self.case(), carried.message).to_string();
+            let used = user.map_or("never named later".to_owned(), |step| {
+                format!("last named at call {}", step + 1)
+            });
+            let _ = writeln!(
+                text,
+                "  message {:>6}  {:>9} × {:<5} {:>7}  {used}  {}",
+                carried.message + 1,
+                tokens(carried.tokens),
+                carried.calls,
+                percent(carried.retained().share_of(self.sent)),
+                clean(&name)
+            );
+        }
+        let (largest, share) = largest_growth(&self.growth);
+        let _ = writeln!(
+            text,
+            "growth: the largest 5 % of steps are {} of it",
+            percent(share)
+        );
+        for grown in largest {
+            let name = grown
+                .message
+                .map(|m| MessageName::of(self.case(), m).to_string());
+            let name = name.unwrap_or_default();
+            let (step, by) = (grown.step + 1, tokens(grown.grown));
+            let _ = writeln!(text, "  call {step:>6}  +{by:<9} {}", clean(&name));
+        }
+    }
+}
+
+fn insight(text: &mut String, found: &Insight) {
+    let place = match (found.step, found.message) {
+        (Some(step), _) => format!("call {}", step + 1),
+        (None, Some(message)) => format!("message {}", message + 1),
+        (None, None) => "file".to_owned(),
+    };
+    let lane = found
+        .lane
+        .as_ref()
+        .map_or(String::new(), |lane| format!("{}: ", clean(lane)));
+    let (level, sure) = (found.level.name(), found.certainty.name());
+    let _ = writeln!(
+        text,
+        "  {level:<8} {place:<13} {lane}{}",
+        clean(&found.text)
+    );
+    let _ = writeln!(
+        text,
+        "  {:<22} {} ({sure}). {}",
+        "",
+        clean(&found.evidence),
+        found.advice
+    );
+}
+
+fn cost(text: &mut String, lane: &LaneCost<'_>) {
+    let cost = &lane.cost;
+    let total = cost.total();
+    let cell = |sum: Usd| total.map_or("–".to_owned(), |_| usd(sum));
+    let _ = writeln!(
+        text,
+        "  {:<16} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        clean(&lane.played.lane),
+        total.map_or("–".to_owned(), usd),
+        cell(cost.read.usd),
+        cell(cost.written.usd),
+        cell(cost.uncached.usd),
+        cell(cost.output.usd),
+        cell(cost.summaries.usd),
+        cell(cost.rejected.usd),
+    );
+}
+
+fn price(text: &mut String, model: &str, price: Option<&Price>) {
+    let model = clean(model);
+    let Some(price) = price else {
+        let _ = writeln!(
+            text,
+            "  {model}: no price known (--prices FILE.toml gives one)"
+        );
+        return;
+    };
+    let write = price
+        .cache_write
+        .map_or(String::new(), |rate| format!(", written {}", rate.0));
+    let hour = price
+        .cache_write_hour
+        .map_or(String::new(), |rate| format!(" or {}", rate.0));
+    let seen = if price.verified {
+        "the vendor's page"
+    } else {
+        "not the vendor's page"
+    };
+    let _ = writeln!(
+        text,
+        "  {model}: ${} in, {} out, {} read{write}{hour} a million; {} ({seen}), read {}",
+        price.input.0,
+        price.output.0,
+        price.cache_read.0,
+        clean(&price.source),
+        price.read
+    );
+}
+
+fn compactions(text: &mut String, lane: &LaneCost<'_>, shown: usize) {
+    if lane.break_even.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\ncompactions of {}", clean(&lane.played.lane));
+    for even in lane.break_even.iter().take(shown) {
+        let _ = writeln!(text, "  call {:>6}  {}", even.step + 1, said(even));
+    }
+    if lane.break_even.len() > shown {
+        let _ = writeln!(
+            text,
+            "  and {} more (--all lists them)",
+            lane.break_even.len() - shown
+        );
+    }
+}
+
+/// What became of a compaction.
+fn said(even: &BreakEven) -> String {
+    let what = format!(
+        "removed {}, wrote {} again",
+        tokens(even.removed),
+        tokens(even.rewritten)
+    );
+    let cold = if even.is_cold {
+        " (the cache was empty anyway)"
+    } else {
+        ""
+    };
+    let left = counted(even.left, "call");
+    let paid = match (even.needed, even.has_paid()) {
+        (Some(needed), Some(true)) => format!(
+            "paid after {}, {left} left",
+            counted(needed as usize, "call")
+        ),
+        (Some(needed), _) => format!(
+            "did not pay: {} needed, {left} left",
+            counted(needed as usize, "call")
+        ),
+        (None, _) => "whether it paid is not known".to_owned(),
+    };
+    let summary = if even.knows_summary {
+        ""
+    } else {
+        "; its summary's price is not recorded"
+    };
+    format!("{what}{cold}: {paid}{summary}")
+}
+
+fn audited(text: &mut String, audit: &Audit) {
+    let share = percent(audit.recorded.share_of(audit.predicted));
+    let _ = writeln!(
+        text,
+        "\ncache over {}: {} tokens read of {} that an ideal one would have served ({share})",
+        counted(audit.calls.len(), "call"),
+        tokens(audit.recorded),
+        tokens(audit.predicted),
+    );
+    for found in &audit.breaks {
+        let money = found
+            .usd
+            .map_or(String::new(), |sum| format!(", {} more", usd(sum)));
+        let _ = writeln!(
+            text,
+            "  {:<22} {:>9}, first at call {}: {} tokens sent again{money}",
+            because(found.cause),
+            counted(found.calls, "call"),
+            found.first + 1,
+            tokens(found.tokens),
+        );
+    }
+}
+
+fn because(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Compaction => "after a compaction",
+        Cause::ModelChange => "another model",
+        Cause::ToolChange => "new tools",
+        Cause::Gap => "after a long pause",
+        Cause::Abort => "after an aborted call",
+        Cause::UserTurn => "a person had spoken",
+        Cause::Unexplained => "unexplained",
+    }
+}
