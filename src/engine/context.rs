@@ -284,6 +284,14 @@ impl Entry {
         }
     }
 
+    /// It is one of ours and says this for certain: a stand-in says nothing yet.
+    pub(super) fn says(&self, text: &str) -> bool {
+        match &self.body {
+            EntryBody::Written(written) => !written.is_predicted && &*written.text == text,
+            _ => false,
+        }
+    }
+
     /// Its text, if it is one of ours.
     pub(super) fn text(&self) -> Option<Arc<str>> {
         match &self.body {

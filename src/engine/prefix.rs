@@ -1,76 +1,88 @@
 //! What the prompt of a call shares with the prompt of the call before: as much as a provider's cache can serve.
 //!
-//! Mostly all of it, which costs nothing to know. Only where something is about to change is the last prompt
-//! remembered, entry by entry. A message of the session with the same weight as before is taken to be unchanged.
+//! Mostly that is all of the last prompt, and a context knows from which entry on it was changed since. Only where a
+//! call sees another context than the one before did (a view, or what is kept behind one) are the two compared.
 
-use super::context::{Context, Entry, EntryBody};
+use super::context::{Entry, EntryBody};
+use super::working::Working;
 use crate::units::Tokens;
-use std::sync::Arc;
 
 /// The prompt of the last call.
 #[derive(Debug, Default)]
-pub(super) struct Prefix {
+pub(super) struct Prefix<'a> {
     /// Its true tokens.
     tokens: Tokens,
     /// Its entries.
     n_entries: usize,
-    /// The context may not begin with it any more: it is remembered.
-    is_kept: bool,
-    overhead: Tokens,
-    /// Its entries in few bits, where it is remembered.
-    keys: Vec<u64>,
-    /// The texts of ours among them, in order.
-    texts: Vec<Arc<str>>,
+    /// Where it is.
+    pub(super) last: Last<'a>,
 }
 
-impl Prefix {
-    /// The context, which begins with the last prompt, is about to change: remembers the prompt, once.
-    pub(super) fn keep(&mut self, context: &Context) {
-        if self.is_kept {
-            return;
-        }
-        self.is_kept = true;
-        self.overhead = context.overhead;
-        let prompt = &context.entries[..self.n_entries.min(context.entries.len())];
-        self.keys.clear();
-        self.keys.extend(prompt.iter().map(key));
-        self.texts.clear();
-        self.texts.extend(prompt.iter().filter_map(Entry::text));
-    }
+/// Where the prompt of the last call is, perhaps with more behind it.
+#[derive(Debug, Default)]
+pub(super) enum Last<'a> {
+    /// In the context that stages see.
+    #[default]
+    Working,
+    /// In what is kept while a call sees a view.
+    Store,
+    /// In the view that is kept from call to call.
+    View,
+    /// In a context that nobody else needs any more.
+    Old(Box<Working<'a>>),
+}
 
-    /// True tokens that the prompt of this call has in common with the last one, from its beginning. From now on
-    /// this call's is the last.
-    pub(super) fn advance(&mut self, context: &Context, tokens: Tokens) -> Tokens {
-        let unchanged = if self.is_kept {
-            self.common(context)
-        } else {
-            self.tokens
+impl<'a> Prefix<'a> {
+    /// True tokens that the prompt of this call has in common with the last one, from its beginning. From now on this
+    /// call's is the last. `store` and `view` are what is kept beside it.
+    pub(super) fn advance(
+        &mut self,
+        working: &mut Working<'a>,
+        (store, view): (Option<&Working<'a>>, Option<&Working<'a>>),
+        tokens: Tokens,
+    ) -> Tokens {
+        let old = match &self.last {
+            Last::Working => None,
+            Last::Store => store,
+            Last::View => view,
+            Last::Old(old) => Some(&**old),
         };
+        let n_same = match old {
+            None => working.changed.min(self.n_entries),
+            Some(old) => n_same(old.unchanged().iter().take(self.n_entries), working),
+        };
+        let unchanged = match old {
+            None if n_same == self.n_entries => self.tokens,
+            None => working.tokens_before(n_same),
+            // What no entry holds stands first, as far as it is the same.
+            Some(old) => {
+                working.tokens_before(n_same) - (working.context.overhead - old.context.overhead)
+            }
+        };
+        self.last = Last::Working;
         self.tokens = tokens;
-        self.n_entries = context.entries.len();
-        self.is_kept = false;
+        self.n_entries = working.context.entries.len();
+        working.changed = usize::MAX;
         unchanged.min(tokens)
     }
-
-    fn common(&self, context: &Context) -> Tokens {
-        let mut texts = self.texts.iter();
-        let is_same = |(was, entry): &(&u64, &Entry)| {
-            **was == key(entry)
-                && match &entry.body {
-                    // Keys were equal so far, so this is the text of the same place.
-                    EntryBody::Written(written) => texts.next() == Some(&written.text),
-                    _ => true,
-                }
-        };
-        let same = self.keys.iter().zip(&context.entries).take_while(is_same);
-        let entries: Tokens = same.map(|(_, entry)| Tokens::from(entry.tokens)).sum();
-        // What the file does not hold stands first, as far as it is the same.
-        self.overhead.min(context.overhead) + entries
-    }
 }
 
-/// An entry by its id, whether it is edited, and what it weighs.
-fn key(entry: &Entry) -> u64 {
-    let is_edited = u64::from(matches!(entry.body, EntryBody::Edited(_)));
-    (u64::from(entry.id) << 32) | (is_edited << 31) | u64::from(entry.tokens & 0x7fff_ffff)
+fn n_same<'a>(before: impl Iterator<Item = &'a Entry>, working: &Working<'_>) -> usize {
+    let both = before.zip(&working.context.entries);
+    both.take_while(|(was, is)| is_same(was, is)).count()
+}
+
+/// A message of the session with the same weight as before is taken to be unchanged; of ours the text tells, but for
+/// stand-ins, which all say the same.
+fn is_same(was: &Entry, is: &Entry) -> bool {
+    match (&was.body, &is.body) {
+        (EntryBody::Written(written), EntryBody::Written(_)) => {
+            was.id == is.id || is.says(&written.text)
+        }
+        (EntryBody::Original(_), EntryBody::Original(_))
+        | (EntryBody::Edited(_), EntryBody::Edited(_)) => {
+            was.id == is.id && was.tokens == is.tokens
+        }
+        _ => false,
+    }
 }

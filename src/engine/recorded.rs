@@ -6,7 +6,7 @@ use super::context::Dropped;
 use super::event::{Cause, Did, Event};
 use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
-use super::prefix::Prefix;
+use super::prefix::{Last, Prefix};
 use super::taken::{ranges, widen};
 use super::working::Working;
 use crate::session::{RecordedCompaction, Step};
@@ -31,8 +31,11 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         while let Some(compaction) = compactions.next_if(|c| c.before_message <= step.context_end) {
             working.append_history(compaction.before_message);
             let before = working.tokens();
-            prefix.keep(&working.context);
-            working = after(case, &Meter::TRUE, compaction);
+            let after = after(case, &Meter::TRUE, compaction);
+            let old = std::mem::replace(&mut working, after);
+            if matches!(prefix.last, Last::Working) {
+                prefix.last = Last::Old(Box::new(old));
+            }
             working.set_overhead(case.ledger.overhead_at(step_idx));
             let gone = gone_in(case, compaction, begun);
             outcome
@@ -47,7 +50,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
             output_reserve,
         };
         let mut sample = sample(&working, step_idx, step, budget);
-        sample.unchanged = prefix.advance(&working.context, sample.tokens);
+        sample.unchanged = prefix.advance(&mut working, (None, None), sample.tokens);
         outcome.overflows += usize::from(sample.overflows);
         outcome.samples.push(sample);
     }

@@ -173,7 +173,11 @@ impl Working<'_> {
         self.context.dropped.extend(dropped);
         self.context.markers = markers;
         self.live_again(&entries, &touched.changed, &gone);
-        take_away(&mut entries, &gone, edits.unseen(), first);
+        let changes = touched.changed.iter().chain(&gone).copied();
+        self.mark_changed(changes.min().unwrap_or(usize::MAX));
+        if take_away(&mut entries, &gone, edits.unseen(), first) {
+            self.mark_changed(first);
+        }
         self.context.entries = entries;
         Retouched {
             absorbed,
@@ -258,8 +262,9 @@ pub(super) struct Retouched {
     pub(super) has_heirs: bool,
 }
 
-/// Takes entries out (ascending indices). What no action sees stands first, from the entry `first` on.
-fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: usize) {
+/// Takes entries out (ascending indices). What no action sees stands first, from the entry `first` on; tells whether it
+/// did not before.
+fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: usize) -> bool {
     let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == first + nth;
     let is_first = unseen.iter().enumerate().all(stands_first)
         && entries[first..][..unseen.len()].is_sorted_by_key(|entry| entry.id);
@@ -275,7 +280,7 @@ fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: us
         }
         entries[first..].sort_by_key(|entry| entry.id);
         entries.append(&mut kept);
-        return;
+        return true;
     }
     if !gone.is_empty() {
         let mut gone = gone.iter().peekable();
@@ -285,6 +290,7 @@ fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: us
             gone.next_if(|gone| **gone == idx).is_none()
         });
     }
+    false
 }
 
 /// What became of each message, if messages only changed or went: none if there are new ones or others stand first.

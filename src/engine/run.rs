@@ -81,7 +81,7 @@ pub struct Run<'a> {
     /// Tokens of these tries.
     tokens_refused: Tokens,
     /// The prompt of the last call.
-    pub(super) prefix: Prefix,
+    pub(super) prefix: Prefix<'a>,
     /// The error of the provider that stages answer to, where a person placed one.
     error: Option<&'a Arc<str>>,
     /// It has been given for this step's call.

@@ -7,6 +7,7 @@
 use super::absorb::{Absorbed, New};
 use super::context::{Entry, EntryBody, PartFate};
 use super::named::{After, Talk};
+use super::prefix::Last;
 use super::retouch::{Retouch, Retouched};
 use super::rewrite::MessageEdit;
 use super::run::Run;
@@ -52,7 +53,7 @@ struct Extent {
     markers: Vec<u32>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Brings the view of the last call up to date with what an action does now, if it does all that it did then and
     /// more: then that is what this call sees.
     pub(super) fn view_again(
@@ -67,6 +68,23 @@ impl Run<'_> {
             return None;
         }
         let mut view = self.view.take_if(|view| view.stage == stage)?;
+        let again = self.bring_up(&mut view, (talk, stand_in), given, change);
+        if again.is_some() {
+            self.view = Some(view);
+        } else {
+            self.forget_view(view);
+        }
+        again
+    }
+
+    /// The same with the view at hand.
+    fn bring_up(
+        &mut self,
+        view: &mut View<'a>,
+        (talk, stand_in): (&Talk, Option<&StandIn>),
+        given: &mut Vec<MessageEdit>,
+        change: New,
+    ) -> Option<Absorbed> {
         talk.before.since(&view.mark)?;
         let mut new = added(&view.given, given)?;
         if let Some(stand_in) = stand_in {
@@ -78,7 +96,11 @@ impl Run<'_> {
             return None;
         }
         let mut working = view.working.take()?;
-        self.prefix.keep(&self.working.context);
+        match self.prefix.last {
+            Last::View => self.prefix.last = Last::Working,
+            Last::Working => self.prefix.last = Last::Store,
+            Last::Store | Last::Old(_) => {}
+        }
         working.go_on(&self.working, &mut view.store);
         let Retouched { absorbed, gone, .. } = working.retouch(0, edits, change, &view.gone);
         self.store = Some(Box::new(std::mem::replace(&mut self.working, *working)));
@@ -87,9 +109,14 @@ impl Run<'_> {
         view.mark = talk.before.mark();
         view.seen = Some((talk.clone(), change));
         view.is_new = false;
-        let absorbed = view.absorbed.clone();
-        self.view = Some(view);
-        Some(absorbed)
+        Some(view.absorbed.clone())
+    }
+
+    /// A view will not serve again; it may be what the last call saw.
+    fn forget_view(&mut self, view: View<'a>) {
+        if let (Last::View, Some(working)) = (&self.prefix.last, view.working) {
+            self.prefix.last = Last::Old(working);
+        }
     }
 
     /// Keeps a view that was just made anew of the store.
@@ -103,7 +130,7 @@ impl Run<'_> {
         let Some(store) = self.store.as_ref().filter(|_| !retouched.has_heirs) else {
             return;
         };
-        self.view = Some(View {
+        let view = View {
             stage,
             working: None,
             seen: Some((talk.clone(), change)),
@@ -114,7 +141,10 @@ impl Run<'_> {
             edits,
             gone: retouched.gone.clone(),
             absorbed: retouched.absorbed.clone(),
-        });
+        };
+        if let Some(last) = self.view.replace(view) {
+            self.forget_view(last);
+        }
     }
 
     /// The view that a call sees becomes something else: it must be what it would be made anew.
@@ -126,8 +156,11 @@ impl Run<'_> {
             return;
         };
         if !view.is_new {
+            let changed = self.working.changed;
             self.working = (**store).clone();
             self.put(&talk, &After::Edits(view.edits), change);
+            // It is what it was, so it also shares with the last prompt what it did.
+            self.working.changed = changed;
         }
     }
 
@@ -141,6 +174,9 @@ impl Run<'_> {
             && view.seen.take().is_some()
         {
             view.working = Some(Box::new(seen));
+            self.prefix.last = Last::View;
+        } else {
+            self.prefix.last = Last::Old(Box::new(seen));
         }
     }
 }
@@ -198,7 +234,12 @@ impl Extent {
     }
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// The context as the last call saw it, where no call sees it now.
+    pub(super) fn kept(&self) -> Option<&Working<'a>> {
+        self.working.as_deref()
+    }
+
     /// Whether more edits can be made to it as if all were made at once.
     fn takes(&self, edits: &Retouch<'_>, store: &Working<'_>) -> bool {
         let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == nth;

@@ -49,6 +49,8 @@ pub(super) struct Working<'a> {
     pub(super) next_id: u32,
     /// The context as named actions saw it last.
     pub(super) shown: Shown,
+    /// The first entry that is not what the last call saw there; what was added behind is no change.
+    pub(super) changed: usize,
 }
 
 impl<'a> Working<'a> {
@@ -65,6 +67,7 @@ impl<'a> Working<'a> {
             live_metered: 0,
             next_id: case.session.messages.len() as u32,
             shown: Shown::default(),
+            changed: usize::MAX,
         };
         working.context.entries.reserve(case.session.messages.len());
         working.set_overhead(case.ledger.overhead);
@@ -111,6 +114,36 @@ impl<'a> Working<'a> {
     /// Tokens on the policy's own meter, overhead included.
     pub(super) fn metered(&self) -> Tokens {
         self.meter.tokens(self.sums.metered + self.metered_overhead)
+    }
+
+    /// Entries that are what the last call saw there.
+    pub(super) fn unchanged(&self) -> &[Entry] {
+        let entries = &self.context.entries;
+        &entries[..self.changed.min(entries.len())]
+    }
+
+    /// True tokens of what stands before an entry.
+    pub(super) fn tokens_before(&self, entry: usize) -> Tokens {
+        let (before, behind) = self
+            .context
+            .entries
+            .split_at(entry.min(self.context.entries.len()));
+        let sum = |entries: &[Entry]| {
+            entries
+                .iter()
+                .map(|e| Tokens::from(e.tokens))
+                .sum::<Tokens>()
+        };
+        if before.len() < behind.len() {
+            self.context.overhead + sum(before)
+        } else {
+            self.tokens() - sum(behind)
+        }
+    }
+
+    /// The last call saw something else at this entry, or nothing.
+    pub(super) fn mark_changed(&mut self, entry: usize) {
+        self.changed = self.changed.min(entry);
     }
 
     /// Messages in the context, instructions excepted.
@@ -220,10 +253,17 @@ impl<'a> Working<'a> {
             }
         }
         let tail = self.context.entries.split_off(first);
+        let were: Vec<_> = tail.iter().map(|entry| (entry.id, entry.text())).collect();
         let head = std::mem::replace(&mut self.context.entries, tail);
         let (context, next_id) = (&mut self.context, &mut self.next_id);
         let absorbed = absorb(self.case, &self.meter, context, &mut diff, change, next_id);
         let tail = std::mem::replace(&mut self.context.entries, head);
+        let is_as_it_was = |((id, text), is): &(&(u32, Option<Arc<str>>), &Entry)| {
+            let is_kept = *id == is.id && !diff.touches(is.id);
+            is_kept || text.as_ref().is_some_and(|text| is.says(text))
+        };
+        let as_they_were = were.iter().zip(&tail).take_while(is_as_it_was).count();
+        self.mark_changed(first + as_they_were);
         for mut entry in tail {
             if diff.touches(entry.id) {
                 self.weigh(&mut entry);
@@ -290,6 +330,7 @@ impl<'a> Working<'a> {
         self.live.retain(|r| !holds(&covers, r.message));
         self.live_metered = self.live.iter().map(|r| u64::from(r.metered)).sum();
         self.shown.forget_from(0);
+        self.mark_changed(taken.first().copied().unwrap_or(usize::MAX));
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in &taken {
             self.sums

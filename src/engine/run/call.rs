@@ -3,14 +3,19 @@
 use super::{MOST_TRIES, Phase, Run};
 use crate::engine::expr::Quantity;
 use crate::engine::outcome::Sample;
+use crate::engine::prefix::Last;
 use crate::engine::stages::{Hook, Mutates};
+use crate::engine::view::View;
 
 impl Run<'_> {
     pub(super) fn call(&mut self) {
-        if let Some(view) = self.rejected_view.take()
-            && !self.acted
-        {
-            self.store = Some(Box::new(std::mem::replace(&mut self.working, *view)));
+        if let Some(view) = self.rejected_view.take() {
+            if !self.acted {
+                self.store = Some(Box::new(std::mem::replace(&mut self.working, *view)));
+            } else if matches!(self.prefix.last, Last::Working) {
+                // What is kept may never have been a prompt; what the rejected try saw begins with the last.
+                self.prefix.last = Last::Old(view);
+            }
         }
         self.error = self.case.error_at(self.step).filter(|_| !self.has_failed);
         if self.error.is_some() {
@@ -28,11 +33,11 @@ impl Run<'_> {
             return self.reject();
         }
         let budget = self.budget();
-        let unchanged = self.prefix.advance(&self.working.context, used);
-        if self.store.is_some() {
-            // The next prompt is made of what is kept, not of this view.
-            self.prefix.keep(&self.working.context);
-        }
+        let beside = (
+            self.store.as_deref(),
+            self.view.as_ref().and_then(View::kept),
+        );
+        let unchanged = self.prefix.advance(&mut self.working, beside, used);
         self.outcome.samples.push(Sample {
             step: self.step,
             turn: self.turn(self.step).unwrap_or(0),
@@ -82,13 +87,16 @@ impl Run<'_> {
     /// what that stage saw, an earlier stage's view included.
     pub(in crate::engine) fn mutate(&mut self, idx: usize) {
         self.settle();
-        self.prefix.keep(&self.working.context);
         match self.triggers.stage(idx).mutates {
             Mutates::View => {
                 self.store
                     .get_or_insert_with(|| Box::new(self.working.clone()));
             }
-            Mutates::Store => self.store = None,
+            Mutates::Store => {
+                if let (Some(store), Last::Store) = (self.store.take(), &self.prefix.last) {
+                    self.prefix.last = Last::Old(store);
+                }
+            }
         }
     }
 

@@ -22,6 +22,7 @@ impl Working<'_> {
     pub(in crate::engine) fn amend(&mut self, amended: Vec<(usize, PartFates)>) {
         self.shown.forget_from(0);
         for (idx, parts) in amended {
+            self.mark_changed(idx);
             let before = &self.context.entries[idx];
             let Some(message) = before.message() else {
                 continue;

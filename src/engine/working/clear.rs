@@ -143,6 +143,7 @@ impl Working<'_> {
     /// Puts the newest marker in the place of these results, all of the message that this entry is. What goes with an
     /// emptied result (an image inside it) is gone too.
     fn put_marker(&mut self, entry: usize, results: &[LiveResult], left: Left) {
+        self.mark_changed(entry);
         let (case, context) = (self.case, &mut self.context);
         let Some(marker) = context.markers.last() else {
             return;
