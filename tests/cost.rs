@@ -8,7 +8,7 @@ use plimsoll::analysis::cost::{
     price_recorded,
 };
 use plimsoll::engine::{
-    Case, Context, Entry, EntryBody, WindowPlan, WindowSource, recorded, simulate,
+    Case, Context, Entry, EntryBody, Policy, WindowPlan, WindowSource, recorded, simulate,
 };
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::session::{Draft, Role, Session, SessionBuilder, Source, StepDraft, Usage};
@@ -361,4 +361,50 @@ fn a_summary_and_rejected_tries_are_priced_beside_the_calls() {
         billed.rejected.usd.0,
         outcome.tokens_rejected.0 as f64 * 3e-6,
     );
+}
+
+/// Clears old results only where the cache is empty anyway, or nothing else helps.
+const WHEN_COLD: &str = "used >= compression_trigger * usable and (idle > 300 or used >= window)";
+
+#[test]
+fn a_policy_can_wait_until_the_cache_is_empty_and_then_removing_costs_nothing_extra() {
+    let toml = presets::PRESETS
+        .iter()
+        .find(|p| p.name == "prune")
+        .expect("bundled")
+        .toml;
+    let when = "used >= compression_trigger * usable";
+    assert!(toml.contains(when));
+    let patient = presets::parse(&toml.replace(when, WHEN_COLD)).expect("it is a policy");
+    let eager = presets::by_name("prune").expect("bundled");
+    let mut case = long_case();
+    let run = |case: &Case, policy: &Policy| simulate(case, policy, &policy.defaults(), None);
+    let first = run(&case, &eager).events[0].step;
+    // The person goes for lunch one call after the trigger is met.
+    let mut session = (*case.session).clone();
+    for (idx, step) in session.steps.iter_mut().enumerate() {
+        let lunch = if idx > first { 3_600 } else { 0 };
+        step.time = Some(Millis((idx as i64 * 20 + lunch) * 1_000));
+    }
+    case.session = Arc::new(session);
+    let outcome = run(&case, &patient);
+    assert_eq!(outcome.events[0].step, first + 1);
+    let bills = Bills::new(&case, Billing::at(Prices::bundled()));
+    let even = &break_even(&bills, &outcome)[0];
+    assert!(even.is_cold && even.rewritten == Tokens::ZERO, "{even:?}");
+    assert_eq!(even.needed, Some(0));
+    let [waited, at_once] =
+        [&outcome, &run(&case, &eager)].map(|run| total(&price_lane(&bills, run)));
+    assert!(waited < at_once, "{waited} is no less than {at_once}");
+}
+
+#[test]
+fn zeros_in_the_place_of_writes_are_no_count() {
+    let calls = [(0, 10_000, 0, 0, 0), (9, 12_000, 9_000, 0, 0)];
+    let case = case(session(&calls, |_| "gpt-5.6-luna"));
+    let bills = Bills::new(&case, Billing::at(Prices::bundled()));
+    let cost = price_recorded(&case, &bills, &recorded(&case, Tokens(32_000), None));
+    // Times from 1970 have the first price: 1 in, 1.25 written, 0.10 read.
+    assert_eq!(cost.written.tokens, Tokens(13_000));
+    close(total(&cost), 13_000.0 * 1.25e-6 + 9_000.0 * 0.1e-6);
 }

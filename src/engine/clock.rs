@@ -30,6 +30,14 @@ impl Clock {
         }
     }
 
+    /// Seconds between a step and the one before; none before the first.
+    pub(super) fn idle(&self, step: usize) -> f64 {
+        let before = step
+            .checked_sub(1)
+            .map_or(self.at(step), |before| self.at(before));
+        self.at(step) - before
+    }
+
     /// Seconds at a step; those of the last for what lies behind.
     pub(super) fn at(&self, step: usize) -> f64 {
         let found = self.seconds.get(step).or(self.seconds.last());

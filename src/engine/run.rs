@@ -179,9 +179,12 @@ impl<'a> Run<'a> {
             }
         };
         let samples = Vec::with_capacity(until.unwrap_or(last) + 1);
+        let clock = Clock::new(&case.session, knobs.get("seconds_per_step"));
+        let mut triggers = Triggers::new(case, policy, knobs);
+        triggers.moment.set(Quantity::Idle, clock.idle(step));
         Self {
             case,
-            triggers: Triggers::new(case, policy, knobs),
+            triggers,
             schedule,
             until,
             output_reserve: policy.output_reserve(knobs, case, step),
@@ -197,7 +200,7 @@ impl<'a> Run<'a> {
             view: None,
             rejected_view: None,
             named: Named::default(),
-            clock: Clock::new(&case.session, knobs.get("seconds_per_step")),
+            clock,
             model_window: policy.window,
             rejected: 0,
             tokens_refused: Tokens::ZERO,
@@ -289,16 +292,14 @@ impl<'a> Run<'a> {
         self.error = None;
         self.has_failed = false;
         let call = f64::from(self.call_in_turn());
-        let wants_idle = self.triggers.wants_idle;
+        let idle = self.triggers.wants_idle.then(|| self.clock.idle(self.step));
         let moment = &mut self.triggers.moment;
         if self.model_window.is_some() {
             moment.set_model(self.model_window, self.case.model_at(self.step));
         }
         moment.set(Quantity::Call, call);
-        if wants_idle {
-            let last = self.step.saturating_sub(1);
-            let since = self.clock.at(self.step) - self.clock.at(last);
-            moment.set(Quantity::Idle, since / 60.0);
+        if let Some(idle) = idle {
+            moment.set(Quantity::Idle, idle / 60.0);
         }
         moment.set(Quantity::Attempt, 0.0);
         moment.set(Quantity::Window, self.case.windows.at(self.step).as_f64());

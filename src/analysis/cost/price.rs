@@ -23,11 +23,15 @@ pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cos
     if !usages().any(counts_cache) {
         return price_lane(bills, recorded);
     }
+    // Some programs write 0 for what they do not know: nothing can be read that was never written.
+    let has = |count: fn(Usage) -> Option<Tokens>| usages().any(|u| count(u) > Some(Tokens::ZERO));
+    let counts_writes = has(|usage| usage.cache_write) || !has(|usage| usage.cache_read);
     let mut cost = Cost::new(CostSource::Recorded);
     for call in &bills.calls {
-        let Some(usage) = case.session.steps[call.step].usage else {
+        let Some(mut usage) = case.session.steps[call.step].usage else {
             continue;
         };
+        usage.cache_write = usage.cache_write.filter(|_| counts_writes);
         charge(
             &mut cost,
             call,

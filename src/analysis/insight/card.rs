@@ -1,7 +1,7 @@
 //! The verdict with what else belongs on its card: who filled the context, the cache, and how well we count.
 
 use super::course::FEW;
-use super::{Facts, percent};
+use super::{Facts, percent, those};
 use crate::analysis::{Clause, Link, verdict};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
@@ -35,7 +35,7 @@ pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
         if let Some(worst) = audit.breaks.first() {
             let n: usize = audit.breaks.iter().map(|found| found.calls).sum();
             say("; ".to_owned(), None);
-            say(format!("{n} misses"), Some(Link::Step(worst.first)));
+            say(those(n, "miss", "misses"), Some(Link::Step(worst.first)));
             say(format!(" sent {} tokens again.", lost.short()), None);
         } else {
             say(", without a miss.".to_owned(), None);

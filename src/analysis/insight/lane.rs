@@ -102,7 +102,7 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
             floors[step].short(),
             Tokens((usable(step).as_f64() * trigger.0) as u64).short()
         ),
-        advice: "Keep fewer messages or tokens, or raise the trigger: it fires again after every rest and gains nothing.",
+        advice: "Keep fewer messages or tokens, raise the trigger, or add a stage that summarizes.",
         ..insight(lane, InsightKind::CannotGetBelow, Level::Bad, step)
     })
 }

@@ -88,7 +88,7 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
         step: first_step(facts, vain[0].message),
         message: Some(vain[0].message),
         text: format!(
-            "{} went on being sent after nothing named what they hold any more ({} of them were never named at all): {} of all tokens sent.",
+            "{} went on being sent after the model had named for the last time what they hold, {} of them without ever being named: {} of all tokens sent.",
             counted(vain.len(), "large tool result"),
             never,
             percent(share)

@@ -225,15 +225,11 @@ fn said(even: &BreakEven) -> String {
         ""
     };
     let left = counted(even.left, "call");
+    let calls = |n: u64| counted(usize::try_from(n).unwrap_or(usize::MAX), "call");
     let paid = match (even.needed, even.has_paid()) {
-        (Some(needed), Some(true)) => format!(
-            "paid after {}, {left} left",
-            counted(needed as usize, "call")
-        ),
-        (Some(needed), _) => format!(
-            "did not pay: {} needed, {left} left",
-            counted(needed as usize, "call")
-        ),
+        (Some(0), _) => format!("paid at once, {left} left"),
+        (Some(needed), Some(true)) => format!("paid after {}, {left} left", calls(needed)),
+        (Some(needed), _) => format!("did not pay: it takes {}, {left} were left", calls(needed)),
         (None, _) => "whether it paid is not known".to_owned(),
     };
     let summary = if even.knows_summary {

@@ -63,7 +63,8 @@ pub enum Quantity {
     /// What would be in the context had nothing been taken out of it, on the policy's own meter: what a client sends
     /// where the server edits.
     Sent,
-    /// Minutes since the call before.
+    /// Minutes since the call before: beyond a provider's time the prompt cache is empty, and removing costs nothing
+    /// extra.
     Idle,
 }
 
