@@ -4,7 +4,7 @@
 //! compaction kept and what was said since.
 
 use crate::engine::{Case, Outcome};
-use crate::session::{Role, Session};
+use crate::session::{RecordedCompaction, Role, Session, Step};
 use crate::units::{Share, Tokens};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -77,25 +77,28 @@ pub fn retained(case: &Case, recorded: &Outcome) -> Retained {
         made,
     };
     // From one compaction to the next, what is there stays there.
-    let ends = session
-        .compactions
-        .iter()
-        .map(|c| c.step.min(session.steps.len()));
-    let ends: Vec<usize> = ends.chain([session.steps.len()]).collect();
-    let mut begin = 0;
-    let mut since = None::<usize>;
-    for (idx, end) in ends.iter().copied().enumerate() {
-        let kept = since.map_or(&[][..], |nth| &session.compactions[nth].kept);
-        let first = since.map_or(0, |nth| session.compactions[nth].before_message);
-        for message in kept.iter().filter(|message| **message < first) {
+    let (mut begin, mut since) = (0, None::<&RecordedCompaction>);
+    for compaction in session.compactions.iter().map(Some).chain([None]) {
+        let end = compaction.map_or(session.steps.len(), |c| first_step(session, c));
+        let first = since.map_or(0, |c| c.before_message);
+        let kept = since.map_or(&[][..], |c| &c.kept);
+        // What it kept may stand behind it; then it comes with what was said since, if it is history at all.
+        let comes_again = |m: &usize| *m >= first && session.messages[*m].in_history;
+        for message in kept.iter().filter(|message| !comes_again(message)) {
             all.carry(*message, begin..end);
         }
         for (message, step) in joins(session, first, begin..end) {
             all.carry(message, step..end);
         }
-        (begin, since) = (end.max(begin), Some(idx));
+        (begin, since) = (end.max(begin), compaction);
     }
     all
+}
+
+/// The first call that saw what a recorded compaction left; the number of calls if none did.
+pub(super) fn first_step(session: &Session, compaction: &RecordedCompaction) -> usize {
+    let is_before = |step: &Step| step.context_end < compaction.before_message;
+    session.steps.partition_point(is_before)
 }
 
 fn none(case: &Case, message: usize) -> Carried {

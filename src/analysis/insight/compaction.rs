@@ -2,6 +2,7 @@
 
 use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent, those};
 use crate::analysis::cost::{Break, Cause};
+use crate::analysis::retained::first_step;
 use crate::units::{Share, Tokens};
 use std::collections::HashSet;
 
@@ -63,8 +64,9 @@ pub(super) fn grew_or_vain(facts: &Facts<'_>) -> Vec<Insight> {
 /// Calls that were made again soon after a compaction had taken their results.
 pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found = Vec::new();
-    for compaction in &facts.case.session.compactions {
-        let at = compaction.before_message;
+    let session = &facts.case.session;
+    for compaction in &session.compactions {
+        let (at, step) = (compaction.before_message, first_step(session, compaction));
         let split = facts.tools.partition_point(|used| used.message < at);
         let (before, after) = facts.tools.split_at(split);
         let kept = |message: &usize| compaction.kept.contains(message);
@@ -83,12 +85,12 @@ pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
             level: Level::Note,
             certainty: Certainty::Certain,
             lane: None,
-            step: Some(compaction.step),
+            step: Some(step),
             message: Some(first.message),
             text: format!(
                 "Within {} messages after the compaction before call {}, {} made again that had been answered before it.",
                 AGAIN.0,
-                compaction.step + 1,
+                step + 1,
                 those(again.len(), "call was", "calls were")
             ),
             evidence: format!("{} tokens came back, first by {}", tokens.short(), facts.name(first.message)),
