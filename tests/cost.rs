@@ -382,9 +382,9 @@ fn a_policy_can_wait_until_the_cache_is_empty_and_then_removing_costs_nothing_ex
     let first = run(&case, &eager).events[0].step;
     // The person goes for lunch one call after the trigger is met.
     let mut session = (*case.session).clone();
-    for (idx, step) in session.steps.iter_mut().enumerate() {
+    for (idx, (step, seconds)) in session.steps.iter_mut().zip((0..).step_by(20)).enumerate() {
         let lunch = if idx > first { 3_600 } else { 0 };
-        step.time = Some(Millis((idx as i64 * 20 + lunch) * 1_000));
+        step.time = Some(Millis((seconds + lunch) * 1_000));
     }
     case.session = Arc::new(session);
     let outcome = run(&case, &patient);

@@ -157,6 +157,7 @@ fn an_answer_split_over_records_is_one_message_and_one_call() {
         input: Tokens(1203),
         cache_read: Some(Tokens(1000)),
         cache_write: Some(Tokens(200)),
+        cache_write_hour: None,
         output: Some(Tokens(50)),
         reasoning: None,
     };

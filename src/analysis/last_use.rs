@@ -58,7 +58,7 @@ impl<'a> LastUses<'a> {
         let mut last = None;
         for part in self.session.parts_of(&self.session.messages[message]) {
             each_name(&part.body, |word| {
-                last = last.max(self.last.get(word).copied())
+                last = last.max(self.last.get(word).copied());
             });
         }
         last.filter(|user| *user > message)
@@ -67,14 +67,14 @@ impl<'a> LastUses<'a> {
     /// How many lines of a text in a message hold something that the model named later, and how many have a name at
     /// all.
     pub fn lines(&self, message: usize, text: &str) -> (usize, usize) {
-        let (mut used, mut named) = (0, 0);
+        let (mut named_later, mut with_name) = (0, 0);
         for line in text.lines() {
-            let mut names = identifiers(line).peekable();
-            named += usize::from(names.peek().is_some());
+            let mut words = identifiers(line).peekable();
+            with_name += usize::from(words.peek().is_some());
             let is_later = |word: &str| self.last.get(word).is_some_and(|user| *user > message);
-            used += usize::from(names.any(is_later));
+            named_later += usize::from(words.any(is_later));
         }
-        (used, named)
+        (named_later, with_name)
     }
 }
 
@@ -85,7 +85,7 @@ fn each_name<'a>(body: &'a Body, give: impl FnMut(&'a str)) {
             identifiers(text).for_each(give);
         }
         Body::ToolCall { arguments, .. } => {
-            unescaped(arguments).flat_map(identifiers).for_each(give)
+            unescaped(arguments).flat_map(identifiers).for_each(give);
         }
         Body::ToolDefinition { .. } | Body::Media { .. } | Body::Opaque { .. } => {}
     }

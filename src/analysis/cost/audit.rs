@@ -1,7 +1,7 @@
 //! What the cache should have served against what it did, call by call, with the likely cause of each difference.
 
-use super::Bills;
 use super::price::{modelled, with_samples};
+use super::{BilledCall, Bills, Tariff};
 use crate::engine::{Case, Outcome};
 use crate::session::Body;
 use crate::units::{Tokens, Usd};
@@ -97,11 +97,14 @@ impl Cause {
     }
 }
 
+/// What one call sent again uncached: why, at which step, how much, and what that cost more.
+type Missed = (Cause, usize, Tokens, Option<Usd>);
+
 /// The audit of the lane `recorded`; none where the file does not say what its cache served.
 pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit> {
-    let mut audit = Audit::default();
+    let mut found = Audit::default();
     let mut before: Option<(usize, Tokens)> = None;
-    let mut lost = Vec::new();
+    let mut missed: Vec<Missed> = Vec::new();
     for (call, sample, unchanged) in with_samples(bills, recorded) {
         let last = before.replace((call.step, sample.tokens));
         let usage = case.session.steps[call.step].usage;
@@ -109,42 +112,41 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
             continue;
         };
         let most = last.map_or(Tokens::ZERO, |(_, tokens)| tokens.min(sample.tokens));
-        let missed = most - read;
-        let cause = last
-            .filter(|_| missed > LEAST_BREAK)
-            .map(|(before, _)| cause(case, recorded, (before, call.step), call));
+        let again = most - read;
+        let reason = last
+            .filter(|_| again > LEAST_BREAK)
+            .map(|(step, _)| cause(case, recorded, step, call));
         let predicted = modelled(call, sample, unchanged).read;
-        audit.predicted += predicted;
-        audit.recorded += read;
-        audit.calls.push(AuditedCall {
+        found.predicted += predicted;
+        found.recorded += read;
+        found.calls.push(AuditedCall {
             step: call.step,
             predicted,
             recorded: read,
             most,
-            cause,
+            cause: reason,
         });
-        if let Some(cause) = cause {
-            let usd = call.tariff.map(|tariff| {
-                let price = tariff.price;
-                let (factor, _) = price.factors(sample.tokens);
-                let dear = tariff.write().unwrap_or(price.input).of(missed);
-                Usd((dear - price.cache_read.of(missed)).0 * factor)
-            });
-            lost.push((cause, call.step, missed, usd));
-        }
+        let dearer = |tariff: Tariff<'_>| dearer(&tariff, sample.tokens, again);
+        missed.extend(reason.map(|why| (why, call.step, again, call.tariff.map(dearer))));
     }
-    audit.breaks = Cause::ALL
-        .into_iter()
-        .filter_map(|cause| total(cause, &lost))
-        .collect();
-    audit
+    let causes = Cause::ALL.into_iter();
+    found.breaks = causes.filter_map(|cause| total(cause, &missed)).collect();
+    found
         .breaks
         .sort_by_key(|found| std::cmp::Reverse(found.tokens));
-    (!audit.calls.is_empty()).then_some(audit)
+    (!found.calls.is_empty()).then_some(found)
 }
 
-fn total(cause: Cause, lost: &[(Cause, usize, Tokens, Option<Usd>)]) -> Option<Break> {
-    let of_it = || lost.iter().filter(|(known, ..)| *known == cause);
+/// What tokens of a prompt cost more if they are not read.
+fn dearer(tariff: &Tariff<'_>, prompt: Tokens, again: Tokens) -> Usd {
+    let price = tariff.price;
+    let (factor, _) = price.factors(prompt);
+    let dear = tariff.write().unwrap_or(price.input).of(again);
+    Usd((dear - price.cache_read.of(again)).0 * factor)
+}
+
+fn total(cause: Cause, missed: &[Missed]) -> Option<Break> {
+    let of_it = || missed.iter().filter(|(known, ..)| *known == cause);
     Some(Break {
         cause,
         calls: of_it().count(),
@@ -154,13 +156,9 @@ fn total(cause: Cause, lost: &[(Cause, usize, Tokens, Option<Usd>)]) -> Option<B
     })
 }
 
-/// What happened after the call at the first of these steps and not later than the call at the second.
-fn cause(
-    case: &Case,
-    recorded: &Outcome,
-    (before, step): (usize, usize),
-    call: &super::BilledCall<'_>,
-) -> Cause {
+/// What happened after the call at the step `before` and not later than this one.
+fn cause(case: &Case, recorded: &Outcome, before: usize, call: &BilledCall<'_>) -> Cause {
+    let step = call.step;
     let session = &case.session;
     let is_between = |at: usize| at > before && at <= step;
     let new = session.steps[before].context_end..session.steps[step].context_end;

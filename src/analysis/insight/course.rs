@@ -1,7 +1,7 @@
 //! Insights about how the context grew: thresholds skipped, hovering below them, and who filled it.
 
 use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent};
-use crate::analysis::retained::growth;
+use crate::analysis::retained::{Carried, growth};
 use crate::engine::Sample;
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
@@ -161,7 +161,7 @@ pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
         let (name, tokens) = (facts.name(carried.message), carried.tokens.short());
         format!("{name} ({tokens} × {})", carried.calls)
     });
-    let stake: Tokens = heaviest.iter().map(|carried| carried.retained()).sum();
+    let stake: Tokens = heaviest.iter().map(Carried::retained).sum();
     vec![Insight {
         kind: InsightKind::FewMessages,
         level: Level::Note,

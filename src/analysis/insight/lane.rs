@@ -222,11 +222,11 @@ fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
         .filter(|b| b.has_paid() == Some(false))
         .collect();
     let first = unpaid.first()?;
-    let loss = |b: &BreakEven| {
+    let short_of = |b: &BreakEven| {
         let saved = b.per_call.map_or(0.0, |usd| usd.0) * b.left as f64;
         Usd(b.once.map_or(0.0, |usd| usd.0) - saved)
     };
-    let lost: Usd = unpaid.iter().map(|b| loss(b)).sum();
+    let lost: Usd = unpaid.iter().map(|b| short_of(b)).sum();
     // The last one before the end hardly ever pays; a few cents are no news.
     if unpaid.len() < 2 && lost.0 < 0.05 {
         return None;

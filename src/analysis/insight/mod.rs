@@ -205,13 +205,12 @@ impl<'a> Facts<'a> {
     /// Calls that carried a message after this one (of the model) last named it; all of them if none did.
     fn calls_after(&self, message: usize, user: Option<usize>) -> usize {
         let carried = self.retained.messages[message];
-        let used = user.and_then(|user| self.case.session.messages[user].step);
-        let Some((last, used)) = carried.last.zip(used) else {
+        let named_at = user.and_then(|user| self.case.session.messages[user].step);
+        let Some((end, begin)) = carried.last.zip(named_at) else {
             return carried.calls;
         };
-        self.retained
-            .calls_in(used + 1..last + 1)
-            .min(carried.calls)
+        let after = self.retained.calls_in(begin + 1..end + 1);
+        after.min(carried.calls)
     }
 
     /// What a person would call a message.

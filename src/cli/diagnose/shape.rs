@@ -2,7 +2,7 @@
 
 use super::{Diagnosis, LaneCost, largest_growth};
 use crate::analysis::MessageName;
-use crate::analysis::cost::{Audit, BreakEven, Charge, Cost};
+use crate::analysis::cost::{Audit, BreakEven, Cause, Charge, Cost};
 use crate::analysis::insight::Insight;
 use crate::cli::inspect::TRIGGER;
 use crate::presets::prices::Price;
@@ -153,7 +153,7 @@ fn audit(audit: &Audit) -> Value {
             "predicted": call.predicted,
             "recorded": call.recorded,
             "most": call.most,
-            "cause": call.cause.map(|cause| cause.name()),
+            "cause": call.cause.map(Cause::name),
         })).collect::<Vec<_>>(),
     })
 }
