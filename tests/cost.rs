@@ -364,7 +364,7 @@ fn a_summary_and_rejected_tries_are_priced_beside_the_calls() {
 }
 
 /// Clears old results only where the cache is empty anyway, or nothing else helps.
-const WHEN_COLD: &str = "used >= compression_trigger * usable and (idle > 300 or used >= window)";
+const WHEN_COLD: &str = "used >= compression_trigger * usable and (idle > 5 or used >= window)";
 
 #[test]
 fn a_policy_can_wait_until_the_cache_is_empty_and_then_removing_costs_nothing_extra() {

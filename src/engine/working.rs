@@ -7,7 +7,7 @@ pub(super) use clear::Which;
 
 use super::Case;
 use super::absorb::{Absorbed, New, absorb};
-use super::context::{Context, Dropped, Entry, EntryBody, Marker, PartFate, Written};
+use super::context::{Context, Dropped, Entry, EntryBody, Marker, Written};
 use super::diff::Diff;
 use super::meter::{Meter, MeterColumn};
 use super::scene::{Shown, Spans};
