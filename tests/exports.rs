@@ -1,8 +1,8 @@
 //! Exports as a whole: sidecars, files that a policy writes, and the way back to the source.
 
 use plimsoll::engine::{
-    Answer, ByHand, Case, Estimator, Reply, Request, Schedule, WindowPlan, WindowSource, drive,
-    simulate,
+    Answer, ByHand, Case, Estimator, Reply, Request, Sample, Schedule, WindowPlan, WindowSource,
+    drive, simulate,
 };
 use plimsoll::exec::{ExportJob, Exported, LoadOptions, Loaded, Summarizer, export, load, restore};
 use plimsoll::formats;
@@ -352,7 +352,18 @@ fn a_run_with_real_summaries_of_the_predicted_size_is_the_simulated_run_event_fo
             );
             let (name, file) = (preset.name, source.display());
             assert_eq!(executed.events, simulated.events, "{name}, {file}");
-            assert_eq!(executed.samples, simulated.samples, "{name}, {file}");
+            assert_eq!(executed.samples.len(), simulated.samples.len());
+            for (executed, simulated) in executed.samples.iter().zip(&simulated.samples) {
+                // Summaries that all say the same can stay in a cache; of predicted ones that is not assumed.
+                let cached = executed.unchanged >= simulated.unchanged;
+                assert!(cached, "{name}, {file}");
+                let unchanged = executed.unchanged;
+                let simulated = Sample {
+                    unchanged,
+                    ..*simulated
+                };
+                assert_eq!(*executed, simulated, "{name}, {file}");
+            }
             n_requests += executed.summaries.requests;
         }
     }

@@ -94,18 +94,19 @@ fn each_name<'a>(body: &'a Body, give: impl FnMut(&'a str)) {
 /// The pieces of a JSON text between its escapes: the letter of an escape belongs to no name. (A name holds no
 /// character that JSON has to escape.)
 fn unescaped(json: &str) -> impl Iterator<Item = &str> {
-    let mut rest = json.split('\\');
-    let first = rest.next().unwrap_or_default();
-    let behind = rest.map(|piece| {
-        let mut chars = piece.chars();
-        let letters = if chars.next() == Some('u') { 5 } else { 1 };
-        let skipped = piece
-            .char_indices()
-            .nth(letters)
-            .map_or(piece.len(), |(at, _)| at);
-        &piece[skipped..]
-    });
-    std::iter::once(first).chain(behind)
+    let mut rest = Some(json);
+    std::iter::from_fn(move || {
+        let (piece, behind) = match rest?.split_once('\\') {
+            Some((piece, behind)) => (piece, Some(behind)),
+            None => (rest?, None),
+        };
+        rest = behind.map(|behind| {
+            let letters = if behind.starts_with('u') { 5 } else { 1 };
+            let end = behind.char_indices().nth(letters);
+            &behind[end.map_or(behind.len(), |(at, _)| at)..]
+        });
+        Some(piece)
+    })
 }
 
 #[cfg(test)]
