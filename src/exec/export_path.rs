@@ -14,7 +14,7 @@ pub fn default_export_path(source: &Path, format: &Format) -> Option<PathBuf> {
 /// The same for what the model saw at a step: `<name>-call-N.<ext>`, with a number behind it where that is taken.
 pub fn default_seen_path(source: &Path, format: &Format, step: usize) -> Option<PathBuf> {
     let (folder, extension) = (folder_for(source)?, extension(format));
-    let of = source.file_stem().unwrap_or_default().to_string_lossy();
+    let of = stem(source);
     let name = format!("{of}-call-{}", step + 1);
     let first = folder.join(format!("{name}.{extension}"));
     let others = (2..=u32::MAX).map(|n| folder.join(format!("{name}-{n}.{extension}")));
@@ -40,9 +40,24 @@ fn extension(format: &Format) -> &'static str {
     }
 }
 
+/// The name of a file without what tells its kind: a copy is not compressed.
+fn stem(source: &Path) -> String {
+    let stem = Path::new(source.file_stem().unwrap_or_default());
+    let is_packed = source.extension().is_some_and(|ending| {
+        ["gz", "zst"]
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
+    });
+    let stem = stem
+        .file_stem()
+        .filter(|_| is_packed)
+        .unwrap_or(stem.as_os_str());
+    stem.to_string_lossy().into_owned()
+}
+
 fn free_name(folder: &Path, source: &Path, format: &Format) -> PathBuf {
     let extension = extension(format);
-    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = stem(source);
     let stem = without_managed_suffix(&stem);
     (1..=u32::MAX)
         .map(|n| folder.join(format!("{stem}-managed-{n}.{extension}")))

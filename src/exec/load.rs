@@ -2,6 +2,7 @@
 //!
 //! Every failure is one line that names the file and says what to do.
 
+use super::unpack::unpacked;
 use crate::engine::Case;
 use crate::formats::{self, ImportReport, Input, Warning};
 use crate::presets::models;
@@ -88,13 +89,15 @@ pub fn load_stream(
 /// All bytes of a stream, up to [`MOST_BYTES`]; `expected` is 0 where nobody knows how many there are. What is no text
 /// is refused by its first bytes.
 fn read_all(
-    mut stream: impl Read,
+    stream: impl Read,
     name: &str,
     expected: Bytes,
     progress: &Progress,
 ) -> Result<Vec<u8>, LoadError> {
     // Taking apart is the other half of it.
     progress.begin(Phase::Reading, Bytes(expected.0 * 2));
+    let unread = |error: io::Error| LoadError(format!("{name} cannot be read ({error})"));
+    let mut stream = unpacked(stream).map_err(unread)?;
     let mut bytes = Vec::with_capacity(usize::try_from(expected.0).unwrap_or(0));
     loop {
         progress
@@ -104,7 +107,7 @@ fn read_all(
             .by_ref()
             .take(CHUNK)
             .read_to_end(&mut bytes)
-            .map_err(|error| LoadError(format!("{name} cannot be read ({error})")))?;
+            .map_err(unread)?;
         if n == 0 {
             return Ok(bytes);
         }

@@ -15,6 +15,7 @@ mod resumable;
 mod sending;
 mod state;
 mod summary;
+mod unpack;
 
 pub use check::Check;
 pub use export::{
