@@ -20,6 +20,7 @@ mod report;
 mod restore;
 mod resume;
 mod saw;
+mod sessions;
 mod state;
 mod window;
 
@@ -54,6 +55,7 @@ static VERBS: &[Verb] = &[
     restore::VERB,
     saw::VERB,
     report::VERB,
+    sessions::VERB,
     presets::VERB,
     state::VERB,
 ];

@@ -3,6 +3,7 @@
 use super::args::{Shared, Word, Words, unknown_option};
 use super::output::{clean, counted, grouped, json, print};
 use super::{Status, Verb};
+use crate::exec::stores::Cache;
 use crate::exec::{State, clear_logs, logs};
 use anyhow::{Context as _, bail};
 use serde_json::json;
@@ -16,11 +17,12 @@ pub(super) const VERB: Verb = Verb {
 plimsoll state [list] [--json]
 plimsoll state clear [logs] [--json]
 
-One file with recent files and the theme, and the logs of runs in which a model wrote summaries: what was asked and answered,
-never a key. Nothing else is kept, and nothing with --no-state. `clear logs` removes the logs alone.
+One file with recent files and the theme, what `sessions` found out about session files (titles, sizes), and the logs of runs
+in which a model wrote summaries: what was asked and answered, never a key. Nothing else is kept, and nothing with --no-state.
+`clear logs` removes the logs alone.
 
-JSON of list: path, exists, recent[], theme (null where none was chosen), logs[{path, bytes}].
-JSON of clear: path, cleared, logs_cleared.
+JSON of list: path, exists, recent[], theme (null where none was chosen), sessions (the file; null where there is none),
+logs[{path, bytes}]. JSON of clear: path, cleared, sessions_cleared, logs_cleared.
 ",
     run,
 };
@@ -61,12 +63,15 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     };
     let recent: Vec<_> = state.recent.iter().map(|p| p.to_string_lossy()).collect();
     let logs = logs();
+    let sessions = Cache::kept();
+    let sessions = sessions.map(|path| path.to_string_lossy().into_owned());
     if as_json {
         return json(&json!({
             "path": path.to_string_lossy(),
             "exists": kept.is_some(),
             "recent": recent,
             "theme": theme,
+            "sessions": sessions,
             "logs": logs.iter().map(|log| json!({"path": log.path.to_string_lossy(), "bytes": log.bytes})).collect::<Vec<_>>(),
         }));
     }
@@ -80,6 +85,9 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     if let Some(theme) = theme {
         let _ = writeln!(text, "  theme   {}", clean(theme));
     }
+    if let Some(sessions) = &sessions {
+        let _ = writeln!(text, "  list    {}", clean(sessions));
+    }
     for log in &logs {
         let (path, bytes) = (log.path.to_string_lossy(), grouped(log.bytes));
         let _ = writeln!(text, "  log     {} ({bytes} bytes)", clean(&path));
@@ -91,15 +99,25 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
     let shown = path.to_string_lossy();
     let cannot = |what: &str| format!("{what} cannot be removed; check its permissions");
     let cleared = state_too && State::clear().with_context(|| cannot(&shown))?;
+    let of_sessions =
+        state_too && Cache::clear().with_context(|| cannot("the list of sessions"))?;
     let n_logs = clear_logs().with_context(|| cannot("a log"))?;
     if as_json {
-        return json(&json!({ "path": shown, "cleared": cleared, "logs_cleared": n_logs }));
+        return json(&json!({
+            "path": shown,
+            "cleared": cleared,
+            "sessions_cleared": of_sessions,
+            "logs_cleared": n_logs,
+        }));
     }
     let mut said = match (state_too, cleared) {
         (true, true) => format!("removed {}\n", clean(&shown)),
         (true, false) => format!("nothing to remove: {}\n", clean(&shown)),
         (false, _) => String::new(),
     };
+    if of_sessions {
+        said.push_str("removed what was known of session files\n");
+    }
     if n_logs > 0 || !state_too {
         let _ = writeln!(said, "removed {}", counted(n_logs, "log"));
     }

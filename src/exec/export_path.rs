@@ -2,6 +2,7 @@
 //! sessions, where a file of ours would be taken for one of them.
 
 use super::export::{files_path, manifest_path, removed_path};
+use super::stores;
 use crate::formats::Format;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ pub fn default_seen_path(source: &Path, format: &Format, step: usize) -> Option<
 
 /// The folder of the source, or the current one, whichever is no agent's own session store.
 fn folder_for(source: &Path) -> Option<PathBuf> {
-    let stores = agent_stores();
+    let stores = stores::folders();
     let beside = source.parent().unwrap_or(Path::new(""));
     [beside, Path::new("")]
         .into_iter()
@@ -82,26 +83,6 @@ fn without_managed_suffix(stem: &str) -> &str {
         }
         _ => stem,
     }
-}
-
-/// Folders in which agents keep and look for their own sessions.
-fn agent_stores() -> Vec<PathBuf> {
-    let of_env =
-        |name: &str, under: &str| std::env::var_os(name).map(|dir| PathBuf::from(dir).join(under));
-    let home = etcetera::home_dir().ok();
-    let of_home = |under: &str| home.as_ref().map(|home| home.join(under));
-    [
-        of_env("CLAUDE_CONFIG_DIR", "projects"),
-        of_env("CODEX_HOME", "sessions"),
-        of_env("CODEX_HOME", "archived_sessions"),
-        of_home(".claude/projects"),
-        of_home(".config/claude/projects"),
-        of_home(".codex/sessions"),
-        of_home(".codex/archived_sessions"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 /// Compared by their real places, so that links and other spellings do not matter.

@@ -14,6 +14,7 @@ mod restore;
 mod resumable;
 mod sending;
 mod state;
+pub mod stores;
 mod summary;
 mod unpack;
 

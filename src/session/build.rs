@@ -74,6 +74,7 @@ impl SessionBuilder {
         let session = Session {
             source,
             title,
+            project: None,
             models: Vec::new(),
             messages: Vec::new(),
             parts: Vec::new(),
@@ -93,6 +94,12 @@ impl SessionBuilder {
     /// Names the session.
     pub fn title(&mut self, title: impl Into<String>) {
         self.session.title = title.into();
+    }
+
+    /// Notes the folder in which the agent worked; the first that is noted stays.
+    pub fn project(&mut self, folder: impl Into<String>) {
+        let project = &mut self.session.project;
+        project.get_or_insert_with(|| folder.into());
     }
 
     /// Names the model of all calls that name none themselves.

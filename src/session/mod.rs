@@ -30,6 +30,8 @@ pub struct Session {
     pub source: Source,
     /// What to call it: the file's own title, else its name.
     pub title: String,
+    /// The folder in which the agent worked, where the file says.
+    pub project: Option<String>,
     /// Models that answered, in order of first use.
     pub models: Vec<String>,
     /// All messages in order, those that only the source's own compaction wrote included

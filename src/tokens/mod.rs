@@ -42,6 +42,11 @@ pub fn by_name(name: &str) -> Option<&'static Counter> {
     COUNTERS.iter().find(|c| c.name == name)
 }
 
+/// A counter that is quick rather than right, for what is only looked over.
+pub fn rough_counter() -> &'static Counter {
+    &heuristics::CHARS_4
+}
+
 /// The counter used when none is named.
 pub fn default_counter() -> &'static Counter {
     &COUNTERS[0]

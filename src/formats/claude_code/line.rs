@@ -2,6 +2,7 @@
 
 use super::records::{self, Answer, Beside, Boundary, Entry, Said, What};
 use super::tree::{self, Place};
+use crate::formats::json::member;
 use crate::formats::{ImportReport, Input, Warning, counts};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage};
@@ -352,8 +353,17 @@ impl<'a> Line<'a> {
         if let Some(title) = title.or(self.first_prompt) {
             self.builder.title(title);
         }
-        self.builder.finish()
+        let mut session = self.builder.finish();
+        session.project = project(&session, self.entries);
+        session
     }
+}
+
+/// Every record of a conversation says in which folder it was written; some others do not.
+fn project(session: &Session, entries: &[Entry]) -> Option<String> {
+    let folder = |entry: &Entry| member(&session.source.bytes, &entry.span, "cwd");
+    let span = entries.iter().find_map(folder)?;
+    serde_json::from_slice(session.raw(&span)).ok()
 }
 
 fn take_parts(entry: &mut Entry) -> Vec<Part> {

@@ -74,6 +74,8 @@ pub(super) struct Meta {
     pub forked_from: Option<Box<str>>,
     /// When it began.
     pub time: Option<Millis>,
+    /// The folder in which the agent worked.
+    pub folder: Option<Box<str>>,
     /// System prompt and definitions of tools.
     pub parts: Vec<Part>,
 }
@@ -189,6 +191,7 @@ fn meta(payload: &Value) -> Meta {
         id: str_at(payload, &["id"]).unwrap_or_default().into(),
         forked_from: str_at(payload, &["forked_from_id"]).map(Into::into),
         time: millis_at(payload, &["timestamp"]),
+        folder: str_at(payload, &["cwd"]).map(Into::into),
         parts: parts.collect(),
     }
 }

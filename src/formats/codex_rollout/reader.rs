@@ -158,6 +158,9 @@ impl Reader {
     }
 
     fn meta(&mut self, line: &Line, meta: Meta) -> bool {
+        if let Some(folder) = meta.folder.as_deref() {
+            self.builder.project(folder);
+        }
         self.fork.meta(&meta);
         if self.instructions.is_some() || meta.parts.is_empty() {
             return false;

@@ -1,0 +1,251 @@
+//! `plimsoll sessions`: what agents left on this machine, or what a folder holds.
+
+use super::args::{Shared, Word, Words, unknown_option};
+use super::output::{clean, counted, grouped, json, note, percent, print, tokens};
+use super::{Status, Verb};
+use crate::exec::stores::{
+    Cache, Found, Listed, Listing, PeakBasis, STORES, SessionSummary, find, find_in, list,
+    looked_into,
+};
+use crate::progress::Progress;
+use crate::units::{Share, Tokens};
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+pub(super) const VERB: Verb = Verb {
+    name: "sessions",
+    summary: "List the sessions that agents left on this machine, or those of a folder, newest first.",
+    help: "\
+plimsoll sessions [FOLDER...] [--agent NAME] [--limit N] [--json]
+
+Without a folder it looks only where agents keep their sessions (the places are listed when nothing is found), opens only
+files that have the names of sessions, and follows no link. What was read is remembered by size and time, so that the next
+list is quick; --no-state remembers nothing.
+
+  --agent NAME   only one agent's, such as claude-code or codex
+  --limit N      stop at about so many of the newest, 40 unless told; 0 for all
+
+JSON: sessions[{path, agent, title, project, format, modified, bytes, messages, calls, compactions, peak_tokens, peak_basis
+(reported or estimated), peak_share, conversations}], unread[{path, agent, why}], looked_into[{agent, folder}], not_read.
+",
+    run,
+};
+
+/// Sessions in a list unless told.
+const LIMIT: usize = 40;
+/// A title is cut here.
+const TITLE_CHARS: usize = 72;
+
+struct Options {
+    folders: Vec<PathBuf>,
+    agent: Option<&'static str>,
+    limit: usize,
+}
+
+fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
+    let options = read(words, &mut shared)?;
+    let progress = Progress::default();
+    let mut files = found(&options.folders, &progress)?;
+    files.retain(|file| options.agent.is_none_or(|agent| file.agent == Some(agent)));
+    let mut cache = if shared.no_state {
+        Cache::default()
+    } else {
+        Cache::load()
+    };
+    let listing = list(&files, options.limit, &mut cache, &progress, |_| {})?;
+    if let Err(error) = cache.save() {
+        note(&format!("what was read cannot be remembered ({error})"));
+    }
+    if shared.json {
+        json(&shape(&listing))?;
+    } else {
+        print(&text(&listing, &options.folders))?;
+    }
+    Ok(Status::Done)
+}
+
+fn read(words: &mut Words, shared: &mut Shared) -> anyhow::Result<Options> {
+    let mut options = Options {
+        folders: Vec::new(),
+        agent: None,
+        limit: LIMIT,
+    };
+    while let Some(word) = words.next()? {
+        match word {
+            Word::Operand(folder) => options.folders.push(PathBuf::from(folder)),
+            Word::Option(option) if shared.take(&option, words)? => {}
+            Word::Option(option) if option == "--agent" => {
+                options.agent = Some(agent(&words.value(&option)?)?);
+            }
+            Word::Option(option) if option == "--limit" => {
+                let given = words.value(&option)?;
+                let limit: usize = given
+                    .parse()
+                    .with_context(|| format!("--limit {given}: give a whole number, 0 for all"))?;
+                options.limit = if limit == 0 { usize::MAX } else { limit };
+            }
+            Word::Option(option) => return Err(unknown_option(VERB.name, &option)),
+        }
+    }
+    if options.agent.is_some() && !options.folders.is_empty() {
+        bail!("--agent is for the agents' own folders; leave it out where a folder is named");
+    }
+    Ok(options)
+}
+
+/// An agent by its name, written as people write it.
+fn agent(given: &str) -> anyhow::Result<&'static str> {
+    let plain = |name: &str| name.to_lowercase().replace([' ', '_'], "-");
+    let known = STORES.iter().map(|store| store.agent);
+    let names: Vec<_> = known.clone().map(plain).collect();
+    let found = known.into_iter().find(|name| plain(name) == plain(given));
+    found.with_context(|| format!("--agent {given}: known are {}", names.join(", ")))
+}
+
+fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<Found>> {
+    if folders.is_empty() {
+        return Ok(find(progress)?);
+    }
+    let mut files = Vec::new();
+    for folder in folders {
+        files.append(&mut find_in(folder, progress)?);
+    }
+    Ok(files)
+}
+
+fn text(listing: &Listing, folders: &[PathBuf]) -> String {
+    let mut text = String::new();
+    for listed in &listing.sessions {
+        if let Ok(summary) = &listed.summary {
+            row(&mut text, listed, summary);
+        }
+    }
+    if listing.sessions.is_empty() {
+        text.push_str(&nothing(folders));
+    }
+    let more = [
+        (listing.left, "older file", "not read (--limit 0 reads all)"),
+        (
+            listing.unread.len(),
+            "file",
+            "not a session that can be opened (--json says why)",
+        ),
+    ];
+    for (n, what, why) in more {
+        if n > 0 {
+            let _ = writeln!(text, "{}: {why}", counted(n, what));
+        }
+    }
+    text
+}
+
+fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
+    let about = match summary.peak_basis {
+        PeakBasis::Reported => "",
+        PeakBasis::Estimated => "≈",
+    };
+    let peak = format!("{about}{}", percent(Share(summary.peak_share)));
+    let mut line = format!(
+        "{:<16}  {:<14}  peak {peak:>5} ({})  {}",
+        time(listed.found.modified),
+        listed.found.agent.unwrap_or(&summary.format),
+        tokens(Tokens(summary.peak)),
+        counted(summary.messages, "message"),
+    );
+    if summary.compactions > 0 {
+        let _ = write!(line, ", {}", counted(summary.compactions, "compaction"));
+    }
+    if summary.conversations > 1 {
+        let _ = write!(line, ", first of {} conversations", summary.conversations);
+    }
+    let _ = writeln!(text, "{line}, {} bytes", grouped(listed.found.size.0));
+    let title: String = summary.title.chars().take(TITLE_CHARS).collect();
+    let project = summary.project.as_deref().unwrap_or_default();
+    let behind = if project.is_empty() { "" } else { "  in " };
+    let _ = writeln!(text, "    {}{behind}{}", clean(&title), clean(project));
+    let _ = writeln!(text, "    {}\n", clean(&shown(&listed.found.path)));
+}
+
+fn nothing(folders: &[PathBuf]) -> String {
+    if !folders.is_empty() {
+        return "No session in this folder that can be opened.\n".to_owned();
+    }
+    let known: Vec<_> = STORES.iter().map(|store| store.agent).collect();
+    let places = looked_into();
+    if places.is_empty() {
+        return format!(
+            "No folder of {} is on this machine. `plimsoll sessions FOLDER` looks elsewhere.\n",
+            known.join(", ")
+        );
+    }
+    let mut text = "No session in\n".to_owned();
+    for (agent, folder) in places {
+        let _ = writeln!(text, "  {agent:<14}  {}", clean(&shown(&folder)));
+    }
+    text
+}
+
+fn shape(listing: &Listing) -> Value {
+    let sessions: Vec<_> = listing.sessions.iter().filter_map(session).collect();
+    let unread: Vec<_> = listing
+        .unread
+        .iter()
+        .map(|listed| {
+            json!({
+                "path": shown(&listed.found.path),
+                "agent": listed.found.agent,
+                "why": listed.summary.as_ref().err(),
+            })
+        })
+        .collect();
+    let places: Vec<_> = looked_into()
+        .into_iter()
+        .map(|(agent, folder)| json!({"agent": agent, "folder": shown(&folder)}))
+        .collect();
+    json!({
+        "sessions": sessions,
+        "unread": unread,
+        "looked_into": places,
+        "not_read": listing.left,
+    })
+}
+
+fn session(listed: &Listed) -> Option<Value> {
+    let summary = listed.summary.as_ref().ok()?;
+    let modified = listed.found.modified;
+    Some(json!({
+        "path": shown(&listed.found.path),
+        "agent": listed.found.agent,
+        "title": summary.title,
+        "project": summary.project,
+        "format": summary.format,
+        "modified": modified.map(|time| humantime::format_rfc3339_seconds(time).to_string()),
+        "bytes": listed.found.size.0,
+        "messages": summary.messages,
+        "calls": summary.calls,
+        "compactions": summary.compactions,
+        "peak_tokens": summary.peak,
+        "peak_basis": match summary.peak_basis {
+            PeakBasis::Reported => "reported",
+            PeakBasis::Estimated => "estimated",
+        },
+        "peak_share": summary.peak_share,
+        "conversations": summary.conversations,
+    }))
+}
+
+/// A time to the minute, in UTC; blank where nobody knows it.
+fn time(time: Option<SystemTime>) -> String {
+    let Some(time) = time else {
+        return String::new();
+    };
+    let text = humantime::format_rfc3339_seconds(time).to_string();
+    text.get(..16).unwrap_or_default().replace('T', " ")
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,97 @@
+//! What a list says of a session: read whole, weighed roughly where its provider reported nothing.
+
+use crate::engine::{Case, recorded};
+use crate::exec::{LoadOptions, Loaded, load};
+use crate::progress::Progress;
+use crate::tokens;
+use crate::units::{Share, Tokens};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What a list says of a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionSummary {
+    /// Its title.
+    pub title: String,
+    /// The folder in which the agent worked.
+    pub project: Option<String>,
+    /// Name of the format.
+    pub format: String,
+    /// Messages that can be numbered.
+    pub messages: usize,
+    /// Calls of a model.
+    pub calls: usize,
+    /// Compactions of the program's own.
+    pub compactions: usize,
+    /// Tokens of its largest prompt.
+    pub peak: u64,
+    /// How they are known.
+    pub peak_basis: PeakBasis,
+    /// That prompt's part of the model's window.
+    pub peak_share: f64,
+    /// Conversations of the file; the rest here is of the first.
+    pub conversations: usize,
+}
+
+/// How the size of a prompt is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PeakBasis {
+    /// The provider reported it.
+    Reported,
+    /// By its characters.
+    Estimated,
+}
+
+impl SessionSummary {
+    /// Reads a file. Blocks.
+    ///
+    /// # Errors
+    /// What [`load`] says, in one line.
+    pub(super) fn read(path: &Path, progress: &Progress) -> Result<Self, String> {
+        let options = LoadOptions {
+            counter: tokens::rough_counter(),
+            window: None,
+            conversation: 0,
+        };
+        let loaded = load(path, &options, progress).map_err(|error| error.to_string())?;
+        Ok(Self::of(loaded))
+    }
+
+    fn of(loaded: Loaded) -> Self {
+        let Loaded {
+            case,
+            conversations,
+            ..
+        } = loaded;
+        let (peak, peak_basis, share) = peak(&case);
+        let session = &case.session;
+        Self {
+            title: session.title.clone(),
+            project: session.project.clone(),
+            format: session.source.format.to_owned(),
+            messages: session.messages.iter().filter(|m| m.in_history).count(),
+            calls: session.steps.len(),
+            compactions: session.compactions.len(),
+            peak: peak.0,
+            peak_basis,
+            peak_share: share.0,
+            conversations: conversations.len(),
+        }
+    }
+}
+
+/// The largest prompt, or all that there is where nothing was answered.
+fn peak(case: &Case) -> (Tokens, PeakBasis, Share) {
+    let really = recorded(case, Tokens::ZERO, None);
+    let largest = really.samples.iter().max_by_key(|sample| sample.tokens);
+    let Some(sample) = largest else {
+        let (total, window) = (case.ledger.total(), case.windows.at(0));
+        return (total, PeakBasis::Estimated, total.share_of(window));
+    };
+    let basis = if case.session.steps[sample.step].usage.is_some() {
+        PeakBasis::Reported
+    } else {
+        PeakBasis::Estimated
+    };
+    (sample.tokens, basis, sample.tokens.share_of(sample.window))
+}
