@@ -33,6 +33,7 @@ mod retouch;
 mod rewrite;
 mod run;
 mod scene;
+mod seen;
 mod select;
 mod shorten;
 mod spare;
@@ -66,6 +67,7 @@ pub use rewrite::{
     Memory, MessageEdit, NamedAction, NamedMeter, NamedWindow, Registry, Rewrite, Rewritten, Scene,
 };
 pub use run::{Answer, Poll, Run, Schedule, drive, simulate};
+pub use seen::{PartSight, Seen, SeenChange, SeenKind, SeenText, Sight, TextChange};
 pub use stages::{
     Action, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Place,
     Repair, Results, Stage, Summarize, Take, Unit, What,

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::event::Event;
+use super::seen::Seen;
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 
@@ -12,6 +13,8 @@ pub struct Outcome {
     pub samples: Vec<Sample>,
     /// What the stages did, in order.
     pub events: Vec<Event>,
+    /// What each call saw of the session.
+    pub seen: Seen,
     /// The context where the run stopped: as the last call saw it, or as a manual compaction left it.
     pub context: Context,
     /// Firings that removed something.

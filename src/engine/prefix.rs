@@ -33,14 +33,14 @@ pub(super) enum Last<'a> {
 }
 
 impl<'a> Prefix<'a> {
-    /// True tokens that the prompt of this call has in common with the last one, from its beginning. From now on this
-    /// call's is the last. `store` and `view` are what is kept beside it.
+    /// True tokens and entries that the prompt of this call has in common with the last one, from its beginning. From now
+    /// on this call's is the last. `store` and `view` are what is kept beside it.
     pub(super) fn advance(
         &mut self,
         working: &mut Working<'a>,
         (store, view): (Option<&Working<'a>>, Option<&Working<'a>>),
         tokens: Tokens,
-    ) -> Tokens {
+    ) -> (Tokens, usize) {
         let old = match &self.last {
             Last::Working => None,
             Last::Store => store,
@@ -63,7 +63,7 @@ impl<'a> Prefix<'a> {
         self.tokens = tokens;
         self.n_entries = working.context.entries.len();
         working.changed = usize::MAX;
-        unchanged.min(tokens)
+        (unchanged.min(tokens), n_same)
     }
 }
 

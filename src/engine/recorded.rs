@@ -7,6 +7,7 @@ use super::event::{Cause, Did, Event};
 use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
 use super::prefix::{Last, Prefix};
+use super::seen::Watch;
 use super::taken::{ranges, widen};
 use super::working::Working;
 use crate::session::{RecordedCompaction, Step};
@@ -25,6 +26,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let mut compactions = session.compactions.iter().peekable();
     let mut working = Working::new(case, &Meter::TRUE);
     let mut prefix = Prefix::default();
+    let mut watch = Watch::new(case);
     // Where the history since the compaction before begins: what lies behind is gone already.
     let mut begun = 0;
     for (step_idx, step) in session.steps[..last].iter().enumerate() {
@@ -50,10 +52,13 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
             output_reserve,
         };
         let mut sample = sample(&working, step_idx, step, budget);
-        sample.unchanged = prefix.advance(&mut working, (None, None), sample.tokens);
+        let (unchanged, n_same) = prefix.advance(&mut working, (None, None), sample.tokens);
+        sample.unchanged = unchanged;
+        watch.note(case, &working.context, (step_idx, n_same));
         outcome.overflows += usize::from(sample.overflows);
         outcome.samples.push(sample);
     }
+    outcome.seen = watch.finish();
     outcome.compactions = outcome.events.len();
     outcome.context = self::working(case, &Meter::TRUE, until).context;
     outcome

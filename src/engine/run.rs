@@ -16,6 +16,7 @@ use super::outcome::{Idle, Outcome};
 use super::plan::{self, Asked, Plan};
 use super::prefix::Prefix;
 use super::rewrite::NamedWindow;
+use super::seen::Watch;
 use super::stages::{Action, Hook, Mutates};
 use super::trigger::Triggers;
 use super::view::View;
@@ -82,6 +83,8 @@ pub struct Run<'a> {
     tokens_refused: Tokens,
     /// The prompt of the last call.
     pub(super) prefix: Prefix<'a>,
+    /// What calls saw.
+    watch: Watch,
     /// The error of the provider that stages answer to, where a person placed one.
     error: Option<&'a Arc<str>>,
     /// It has been given for this step's call.
@@ -205,6 +208,7 @@ impl<'a> Run<'a> {
             rejected: 0,
             tokens_refused: Tokens::ZERO,
             prefix: Prefix::default(),
+            watch: Watch::new(case),
             error: None,
             has_failed: false,
             acted: false,

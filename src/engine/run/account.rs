@@ -99,6 +99,7 @@ impl Run<'_> {
         self.by_hand();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.context = std::mem::take(&mut self.working.context);
+        outcome.seen = self.watch.finish();
         if outcome.compactions > 0 {
             outcome.idle = None;
         }

@@ -37,7 +37,9 @@ impl Run<'_> {
             self.store.as_deref(),
             self.view.as_ref().and_then(View::kept),
         );
-        let unchanged = self.prefix.advance(&mut self.working, beside, used);
+        let (unchanged, n_same) = self.prefix.advance(&mut self.working, beside, used);
+        let context = &self.working.context;
+        self.watch.note(self.case, context, (self.step, n_same));
         self.outcome.samples.push(Sample {
             step: self.step,
             turn: self.turn(self.step).unwrap_or(0),
