@@ -5,6 +5,7 @@ pub mod cost;
 mod finding;
 pub mod insight;
 mod last_use;
+pub mod loss;
 mod message_name;
 pub mod retained;
 mod verdict;

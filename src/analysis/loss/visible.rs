@@ -1,0 +1,156 @@
+//! What one call after the other sees of a session, for questions about single names and lines.
+
+use super::names::{Names, Place};
+use crate::engine::{Case, PartSight, Seen, SeenKind, Sight};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The context of one call, brought forward call by call.
+pub(super) struct Visible<'a> {
+    case: &'a Case,
+    names: &'a Names,
+    seen: &'a Seen,
+    sights: Vec<Sight>,
+    next_change: usize,
+    next_text: usize,
+    /// Texts of the policy's own that are there.
+    texts: Vec<u32>,
+    /// How many of these hold each name.
+    held: HashMap<u32, u32>,
+    /// Names of texts, by where their letters are: predicted ones are mostly the same.
+    known: HashMap<*const u8, Arc<[u32]>>,
+    /// Messages that were fetched again, with the last message that still has them.
+    fetched: HashMap<u32, u32>,
+}
+
+impl<'a> Visible<'a> {
+    pub(super) fn new(case: &'a Case, names: &'a Names, seen: &'a Seen) -> Self {
+        let messages = case.session.messages.iter();
+        let first = |in_history| {
+            if in_history {
+                Sight::Whole
+            } else {
+                Sight::Gone
+            }
+        };
+        Self {
+            case,
+            names,
+            seen,
+            sights: messages.map(|m| first(m.in_history)).collect(),
+            next_change: 0,
+            next_text: 0,
+            texts: Vec::new(),
+            held: HashMap::new(),
+            known: HashMap::new(),
+            fetched: HashMap::new(),
+        }
+    }
+
+    /// Whether anything was ever seen otherwise than as it was said.
+    pub(super) fn is_touched(&self) -> bool {
+        self.next_change > 0
+    }
+
+    /// Goes on to the call of a step.
+    pub(super) fn advance(&mut self, step: usize) {
+        let step = step as u32;
+        let changes = &self.seen.changes[self.next_change..];
+        for change in changes.iter().take_while(|change| change.step <= step) {
+            let messages = change.messages.start as usize..change.messages.end as usize;
+            self.sights[messages].fill(change.now);
+            self.next_change += 1;
+        }
+        while let Some(change) = self.seen.text_changes.get(self.next_text)
+            && change.step <= step
+        {
+            self.next_text += 1;
+            let names = self.names_of(change.text);
+            if change.is_there {
+                self.texts.push(change.text);
+                for name in &*names {
+                    *self.held.entry(*name).or_default() += 1;
+                }
+                continue;
+            }
+            self.texts.retain(|text| *text != change.text);
+            for name in &*names {
+                if let Some(n) = self.held.get_mut(name) {
+                    *n -= 1;
+                }
+            }
+        }
+    }
+
+    fn names_of(&mut self, text: u32) -> Arc<[u32]> {
+        let text = &self.seen.texts[text as usize].text;
+        let known = self.known.entry(text.as_ptr());
+        let names = known.or_insert_with(|| self.names.in_text(text).into());
+        Arc::clone(names)
+    }
+
+    /// Whether the call sees a name, used in a message, somewhere.
+    pub(super) fn shows_name(&self, (name, used_in): (u32, u32), copies: &[Place]) -> bool {
+        let is_there = |place: &Place| match self.part(*place, used_in) {
+            Shown::Whole => true,
+            Shown::Nothing => false,
+            Shown::Rest(rest) => rest.contains(self.names.word(name)),
+        };
+        copies.iter().rev().any(is_there) || self.held.get(&name).is_some_and(|n| *n > 0)
+    }
+
+    /// Whether the call sees a line, used in a message, somewhere.
+    pub(super) fn shows_line(&self, (line, used_in): (&str, u32), copies: &[Place]) -> bool {
+        let is_there = |place: &Place| match self.part(*place, used_in) {
+            Shown::Whole => true,
+            Shown::Nothing => false,
+            Shown::Rest(rest) => rest.contains(line),
+        };
+        let is_in = |text: &u32| {
+            let text = &self.seen.texts[*text as usize];
+            text.kind != SeenKind::Marker && text.text.contains(line)
+        };
+        copies.iter().rev().any(is_there) || self.texts.iter().any(is_in)
+    }
+
+    /// A message is fetched again and stays until that message.
+    pub(super) fn fetch(&mut self, message: u32, until: u32) {
+        self.fetched.insert(message, until);
+    }
+
+    fn part(&self, place: Place, used_in: u32) -> Shown<'a> {
+        let first = match self.sights[place.message as usize] {
+            Sight::Whole => return Shown::Whole,
+            _ if self.is_fetched(place.message, used_in) => return Shown::Whole,
+            Sight::Gone => return Shown::Nothing,
+            Sight::Partly(first) => first,
+        };
+        let parts = &self.case.session.messages[place.message as usize].parts;
+        let fates = self.seen.parts_from(first, parts.len());
+        match fates[place.part as usize - parts.start] {
+            PartSight::Kept => Shown::Whole,
+            PartSight::Gone => Shown::Nothing,
+            PartSight::Text(text) => {
+                let text = &self.seen.texts[text as usize];
+                if text.kind == SeenKind::Remainder {
+                    Shown::Rest(&text.text)
+                } else {
+                    Shown::Nothing
+                }
+            }
+        }
+    }
+
+    fn is_fetched(&self, message: u32, used_in: u32) -> bool {
+        let until = self.fetched.get(&message);
+        until.is_some_and(|until| used_in <= *until)
+    }
+}
+
+/// What is seen of a part.
+enum Shown<'a> {
+    Whole,
+    Nothing,
+    /// This much of its text.
+    Rest(&'a str),
+}
