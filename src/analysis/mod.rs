@@ -3,6 +3,7 @@
 mod breakdown;
 pub mod cost;
 mod finding;
+pub mod floor;
 pub mod insight;
 mod last_use;
 pub mod loss;

@@ -2,13 +2,10 @@
 
 use super::{Certainty, Insight, InsightKind, Level, advice, counted, sort};
 use crate::analysis::cost::BreakEven;
+use crate::analysis::floor::Floors;
 use crate::analysis::{Finding, FindingKind};
-use crate::engine::{Action, Case, Count, KnobRole, KnobValues, Outcome, Policy, What};
-use crate::session::Kind;
-use crate::units::{Share, Tokens, Usd};
-
-/// Calls in a row at which a policy cannot get below its trigger before that is told.
-const STUCK: usize = 3;
+use crate::engine::{Case, KnobValues, Outcome, Policy};
+use crate::units::{Tokens, Usd};
 
 /// A policy with its run.
 #[derive(Clone, Copy, Debug)]
@@ -78,114 +75,22 @@ fn of_finding(lane: &Lane<'_>, finding: &Finding) -> Insight {
 
 /// What a policy keeps in any case is at its trigger already: proven from its settings and the session alone.
 fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
-    let trigger = trigger(lane)?;
-    let reserve = |step: usize| lane.policy.output_reserve(lane.knobs, case, step);
-    let usable = |step: usize| case.windows.at(step) - reserve(step);
-    let floors = floors(case, lane)?;
-    let is_stuck = |step: usize| {
-        let limit = usable(step).as_f64() * trigger.0;
-        floors[step].as_f64() >= limit
-    };
-    let stuck: Vec<usize> = (0..floors.len()).filter(|step| is_stuck(*step)).collect();
-    let mut runs = stuck.chunk_by(|a, b| a + 1 == *b);
-    let run = runs.find(|run| run.len() >= STUCK)?;
-    let step = run[0];
+    let stuck = Floors::new(case).stuck(lane.policy, lane.knobs)?;
     Some(Insight {
         text: format!(
             "It cannot get below its own trigger: from call {} on what it keeps in any case is above it, at {} in a row, {} in all.",
-            step + 1,
-            counted(run.len(), "call"),
-            stuck.len()
+            stuck.step + 1,
+            counted(stuck.in_a_row, "call"),
+            stuck.in_all
         ),
         evidence: format!(
             "keeps {} of {} tokens at the trigger, before it has run at all",
-            floors[step].short(),
-            Tokens((usable(step).as_f64() * trigger.0) as u64).short()
+            stuck.floor.short(),
+            stuck.limit.short()
         ),
         advice: "Keep fewer messages or tokens, raise the trigger, or add a stage that summarizes.",
-        ..insight(lane, InsightKind::CannotGetBelow, Level::Bad, step)
+        ..insight(lane, InsightKind::CannotGetBelow, Level::Bad, stuck.step)
     })
-}
-
-/// The trigger as a share of usable, where the policy goes by true tokens and such a share alone.
-fn trigger(lane: &Lane<'_>) -> Option<Share> {
-    let knob = lane.policy.knob_for(KnobRole::CompressionTrigger)?;
-    let is_plain = matches!(lane.policy.meter.count, Count::True) && knob.unit == "share of usable";
-    let all_ours = lane
-        .policy
-        .stages
-        .iter()
-        .all(|stage| !matches!(stage.action, Action::Named(_)));
-    lane.knobs
-        .get(&knob.name)
-        .filter(|_| is_plain && all_ours && lane.policy.stages.len() == 1)
-        .map(Share)
-}
-
-/// The least that can be left before each call.
-fn floors(case: &Case, lane: &Lane<'_>) -> Option<Vec<Tokens>> {
-    let stage = lane.policy.stages.first()?;
-    let number = |role: KnobRole| {
-        let knob = lane.policy.knob_for(role)?;
-        lane.knobs.get(&knob.name)
-    };
-    let steps = &case.session.steps;
-    let prefix = &case.ledger.truth.history_prefix;
-    let preamble = prefix[case.index.preamble_end as usize];
-    let base = case.ledger.overhead.0 + preamble;
-    match stage.take.what {
-        What::ToolResults => {
-            // Everything that is no tool result stays.
-            let fixed = without_results(case);
-            Some(
-                steps
-                    .iter()
-                    .map(|step| Tokens(case.ledger.overhead.0 + fixed[step.context_end]))
-                    .collect(),
-            )
-        }
-        What::Messages => {
-            let keep = number(KnobRole::KeepRecent)?.max(0.0) as usize;
-            let summary = match stage.action {
-                Action::Summarize(_) => number(KnobRole::SummaryMaxTokens)? as u64,
-                _ => 0,
-            };
-            let history: Vec<usize> = (0..case.session.messages.len())
-                .filter(|m| case.session.messages[*m].in_history)
-                .collect();
-            let preamble_end = case.index.preamble_end as usize;
-            let floor = |end: usize| {
-                let upto = history.partition_point(|m| *m < end);
-                let first = upto
-                    .checked_sub(keep)
-                    .and_then(|at| history.get(at).copied());
-                let first = first
-                    .unwrap_or(preamble_end)
-                    .clamp(preamble_end.min(end), end);
-                // Where all of it is kept there is nothing to summarize.
-                let summary = if first > preamble_end { summary } else { 0 };
-                Tokens(base + prefix[end] - prefix[first] + summary)
-            };
-            Some(steps.iter().map(|step| floor(step.context_end)).collect())
-        }
-    }
-}
-
-/// Sums over the history before each message, tool results and what is in them left out.
-fn without_results(case: &Case) -> Vec<u64> {
-    let mut sums = vec![0; case.session.messages.len() + 1];
-    for (idx, message) in case.session.messages.iter().enumerate() {
-        let parts = message.parts.clone().filter(|_| message.in_history);
-        let stays = |part: &usize| {
-            case.index.kinds[*part] != Kind::ToolResult && case.index.owner[*part].is_none()
-        };
-        sums[idx + 1] = sums[idx]
-            + parts
-                .filter(stays)
-                .map(|part| case.ledger.part(part).0)
-                .sum::<u64>();
-    }
-    sums
 }
 
 /// A request for a summary is itself longer than the window.
