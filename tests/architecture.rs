@@ -26,7 +26,9 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ),
     (
         "analysis",
-        &["units", "session", "chat", "tokens", "engine", "presets"],
+        &[
+            "units", "progress", "session", "chat", "tokens", "engine", "presets",
+        ],
     ),
     ("providers", &["units", "session", "chat"]),
     (
