@@ -9,6 +9,7 @@ mod last_use;
 pub mod loss;
 mod message_name;
 pub mod retained;
+pub mod tune;
 mod verdict;
 
 pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};

@@ -1,0 +1,21 @@
+//! Which settings would have been better: tries many, weighs cost against what would have been missed, picks one.
+//!
+//! A [`Subject`] is a policy with its present settings and the knobs that may vary. [`sweep`] plays every setting, on all
+//! cores, reports each as it comes and can be stopped; a [`Point`] is one of them with its [`Score`], or why it is out of
+//! the question ([`Rejection`]). [`front`] is what no other point beats in everything, [`recommend`] picks from it and says
+//! why, [`robust`] picks one setting for many sessions. It is judged by what the recorded agent did, never called quality:
+//! how much history an agent needs is for a person to say, so the whole front is shown.
+
+mod front;
+mod gauge;
+mod recommend;
+mod robust;
+mod space;
+mod sweep;
+
+pub use front::{Price, front, price_unit};
+pub use gauge::{AtRisk, Gauge, Rejection, Score};
+pub use recommend::{Recommendation, recommend, rejections, words};
+pub use robust::{LeftOut, Regret, Robust, robust};
+pub use space::{Axis, Scale, Subject, Values};
+pub use sweep::{Point, plan, sweep};
