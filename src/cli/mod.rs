@@ -5,6 +5,7 @@
 //! back what to open ([`Invocation::Window`]).
 
 mod args;
+mod billing;
 mod by_hand;
 mod compact;
 mod curve;

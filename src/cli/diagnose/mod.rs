@@ -1,12 +1,12 @@
 //! `plimsoll diagnose`: what went wrong in a session, what it cost, and what each policy would have cost.
 
-mod options;
 mod shape;
 mod text;
 
 use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::billing::BillingArgs;
 use super::inspect::TRIGGER;
-use super::lanes;
+use super::lanes::{self, LaneArgs};
 use super::output::{json, note, print};
 use super::played::play;
 use super::{Status, Verb};
@@ -21,7 +21,6 @@ use crate::exec::Loaded;
 use crate::presets::prices::Price;
 use crate::report::Played;
 use crate::units::{Share, Tokens};
-use options::Wanted;
 use std::ffi::OsString;
 
 pub(super) const VERB: Verb = Verb {
@@ -93,13 +92,17 @@ impl Diagnosis<'_> {
 }
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let mut wanted = Wanted::default();
+    let (mut wanted, mut priced_by, mut all) = <(LaneArgs, BillingArgs, bool)>::default();
     let mut files: Vec<OsString> = Vec::new();
     while let Some(word) = words.next()? {
         match word {
             Word::Operand(file) => files.push(file),
+            Word::Option(option) if option == "--all" => all = true,
             Word::Option(option) => {
-                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
+                let is_known = shared.take(&option, words)?
+                    || wanted.take(&option, words)?
+                    || priced_by.take(&option, words)?;
+                if !is_known {
                     return Err(unknown_option(VERB.name, &option));
                 }
             }
@@ -107,9 +110,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     }
     let file = one_file(VERB.name, files)?;
     // What was typed is checked before a long file is read.
-    let (lanes, none) = (wanted.lanes.lanes(&shared)?, lanes::none(&shared)?);
-    let prices = wanted.prices()?;
-    let billing = wanted.billing(&prices)?;
+    let (lanes, none) = (wanted.lanes(&shared)?, lanes::none(&shared)?);
+    let prices = priced_by.prices()?;
+    let billing = priced_by.billing(&prices)?;
     let loaded = shared.load(&file)?;
     let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
     if let Some(text) = lanes::check_reserve(&loaded.case, reserve, &shared)? {
@@ -122,7 +125,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     if shared.json {
         json(&diagnosis.shape())?;
     } else {
-        print(&diagnosis.text(wanted.all))?;
+        print(&diagnosis.text(all))?;
     }
     Ok(Status::Done)
 }

@@ -1,8 +1,7 @@
-//! The options of `plimsoll diagnose`.
+//! How calls are billed: the options that every verb with prices knows.
 
+use super::args::Words;
 use crate::analysis::cost::{Billing, Lifetime};
-use crate::cli::args::Words;
-use crate::cli::lanes::LaneArgs;
 use crate::exec::load_prices;
 use crate::presets::prices::Prices;
 use anyhow::bail;
@@ -12,21 +11,17 @@ use std::path::Path;
 
 /// As typed.
 #[derive(Default)]
-pub(super) struct Wanted {
-    pub(super) lanes: LaneArgs,
-    /// List everything.
-    pub(super) all: bool,
+pub(super) struct BillingArgs {
     prices: Option<OsString>,
     model: Option<String>,
     lifetime: Option<Lifetime>,
     bills_rejected: bool,
 }
 
-impl Wanted {
+impl BillingArgs {
     /// Takes an option if it is one of these.
     pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
         match option {
-            "--all" => self.all = true,
             "--bill-rejected" => self.bills_rejected = true,
             "--prices" => self.prices = Some(words.raw_value(option)?),
             "--price-as" => self.model = Some(words.value(option)?),
@@ -37,7 +32,7 @@ impl Wanted {
                     other => bail!("--cache-time {other}: give usual or long"),
                 });
             }
-            _ => return self.lanes.take(option, words),
+            _ => return Ok(false),
         }
         Ok(true)
     }
