@@ -736,7 +736,7 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
         (&["--no-state", "inspct", c], "verbs are inspect"),
         (&["--no-state", "inspect"], "needs a session file"),
         (&["--json", c], "needs a verb"),
-        (&["."], "is a folder"),
+        (&["inspect", "."], "is a folder"),
         (&[c, "--policy", "unheard"], "truncate"),
         (&[c, "--set", "patience=3"], "keep_recent"),
         (&["state", "burn"], "state clear"),

@@ -1,6 +1,7 @@
 //! Does what was asked for: the one place where commands change the window, start work and touch the system.
 
 mod selection;
+mod sessions;
 
 use super::background::{self, Background};
 use super::command::Command;
@@ -30,7 +31,8 @@ impl App {
     pub(super) fn carry_out(&mut self, ctx: &egui::Context, command: Command) {
         match command {
             Command::OpenDialog => self.ask_for_file(ctx, None),
-            Command::OpenPath(path) => self.open(ctx, Origin::Path(path), 0),
+            Command::OpenPath(path) => self.open_path(ctx, path),
+            Command::Sessions(wish) => self.sessions_wish(ctx, wish),
             Command::OpenExample(name) => self.open(ctx, Origin::Example(name), 0),
             Command::OpenConversation(conversation) => self.open_conversation(ctx, conversation),
             Command::CancelLoad => self.cancel_load(),
@@ -91,7 +93,10 @@ impl App {
     /// Takes what has arrived since the last frame: dropped files, dialogs' answers, finished work.
     pub(super) fn receive(&mut self, ctx: &egui::Context) {
         if let Some(path) = dropped(ctx) {
-            self.open(ctx, Origin::Path(path), 0);
+            self.open_path(ctx, path);
+        }
+        if let Some(sessions) = &mut self.sessions {
+            sessions.poll();
         }
         self.receive_dialog(ctx);
         if let Some(loading) = self.loading.take() {
@@ -113,6 +118,7 @@ impl App {
     /// Starts to open a session; what was being opened is given up.
     pub(super) fn open(&mut self, ctx: &egui::Context, origin: Origin, conversation: usize) {
         self.cancel_load();
+        self.sessions = None;
         self.problem = None;
         let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
         let options = LoadOptions {

@@ -5,6 +5,7 @@ use crate::app::knobs::KnobKey;
 use crate::app::managed_export::{Draft, TypedKey};
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
+use crate::app::sessions::SessionsWish;
 use crate::app::state::{Area, Detail, Tab};
 use crate::units::Tokens;
 use std::path::PathBuf;
@@ -15,7 +16,9 @@ use std::sync::Arc;
 pub enum Command {
     /// Show the system's dialog for opening a file.
     OpenDialog,
-    /// Load this file.
+    /// Something about the list of sessions.
+    Sessions(SessionsWish),
+    /// Load this file, or list what a folder holds.
     OpenPath(PathBuf),
     /// Load a bundled example, by its file name.
     OpenExample(&'static str),

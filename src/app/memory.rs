@@ -36,6 +36,11 @@ impl Memory {
         memory
     }
 
+    /// Whether anything is remembered at all.
+    pub(super) fn is_kept(&self) -> bool {
+        !self.is_off
+    }
+
     /// Files to open next: those named on the command line, then those opened lately, newest first.
     pub(super) fn recent(&self) -> &[PathBuf] {
         &self.shown

@@ -26,6 +26,7 @@ pub mod picture;
 pub mod plots;
 pub mod policies;
 pub mod runs;
+pub mod sessions;
 pub mod state;
 pub mod theme;
 pub mod trigger_mark;
@@ -49,6 +50,7 @@ use memory::Memory;
 use panels::{Frame, PanelInput};
 use policies::Policies;
 use runs::Runs;
+use sessions::{Sessions, SessionsWish};
 use state::{Config, Selection, View};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,6 +69,8 @@ pub struct App {
     view: View,
     derived: Derived,
     export: Option<Export>,
+    /// The list of sessions, while it lies over everything.
+    sessions: Option<Sessions>,
     dialog: Option<carry::FileDialog>,
     toasts: egui_notify::Toasts,
     memory: Memory,
@@ -115,13 +119,18 @@ impl App {
             view: View::default(),
             derived: Derived::new(options.work),
             export: None,
+            sessions: None,
             dialog: None,
             toasts: panels::toasts::new(),
             memory,
             once: panels::Once::default(),
         };
-        if let Some(path) = options.paths.first() {
-            app.open(ctx, Origin::Path(path.clone()), options.conversation);
+        match options.paths.first() {
+            Some(path) if exec::is_folder(path) => {
+                app.sessions_wish(ctx, SessionsWish::Show(Some(path.clone())));
+            }
+            Some(path) => app.open(ctx, Origin::Path(path.clone()), options.conversation),
+            None => {}
         }
         app
     }
@@ -147,7 +156,7 @@ impl App {
         }
         let mut commands = self.panels(ui);
         panels::toasts::show(&ctx, &mut self.toasts);
-        let is_covered = self.export.is_some() || self.view.shows_keys;
+        let is_covered = self.export.is_some() || self.view.shows_keys || self.sessions.is_some();
         let keyed = self.document.as_ref().map(|_| keys::Place {
             selection: &self.selection,
             order: self.derived.order(),
@@ -181,6 +190,10 @@ impl App {
             self.derived.runs().map(Arc::as_ref),
             &mut commands,
         );
+        if let Some(sessions) = &self.sessions {
+            panels::sessions::show(ui, sessions, &mut commands);
+            return commands;
+        }
         match (&self.document, self.derived.runs(), self.derived.rows()) {
             (Some(document), Some(runs), Some(rows)) if runs.document == document.id => {
                 let input = PanelInput {

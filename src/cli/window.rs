@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// For the overview.
 pub(super) const HELP: &str =
     "  plimsoll [FILE...]                      open the window on the first session file; the others are at hand
+  plimsoll FOLDER                         open it on a list of the sessions in a folder
   plimsoll [FILE...] --screenshot OUT.png render the same window to a picture, without a display
            [--size WIDTHxHEIGHT]          of the picture; 1440x900 unless told
            [--theme dark|light]
@@ -108,7 +109,7 @@ fn check(path: &Path) -> anyhow::Result<()> {
     }
     let shown = path.display().to_string();
     if is_folder(path) {
-        bail!("{shown} is a folder; give a session file in it");
+        return Ok(());
     }
     if let Err(error) = must_exist(path) {
         if shown.contains(['.', '/', '\\']) {

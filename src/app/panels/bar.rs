@@ -4,6 +4,7 @@ use super::Frame;
 use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::runs::Runs;
+use crate::app::sessions::SessionsWish;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
@@ -96,6 +97,10 @@ fn menu(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
         .on_hover_text("Recent files, examples, theme, shortcuts");
     Popup::menu(&button).show(|ui| {
         ui.set_min_width(240.0);
+        if ui.button("Sessions on this machine…").clicked() {
+            commands.push(Command::Sessions(SessionsWish::Show(None)));
+        }
+        ui.add_space(space::S);
         if !frame.recent.is_empty() {
             widgets::section(ui, "Recent");
             for path in frame.recent {

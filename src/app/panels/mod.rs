@@ -18,6 +18,7 @@ mod messages;
 mod preset_menu;
 mod provider_errors;
 mod restarts;
+pub mod sessions;
 pub mod shortcuts;
 mod timeline;
 pub mod toasts;

@@ -4,6 +4,7 @@ use super::{Frame, weak};
 use crate::app::command::Command;
 use crate::app::examples::EXAMPLES;
 use crate::app::load::Loading;
+use crate::app::sessions::SessionsWish;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::wording;
@@ -93,6 +94,14 @@ fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
             ui.add_space(space::M);
             if widgets::primary_button(ui, "Open a file…").clicked() {
                 commands.push(Command::OpenDialog);
+            }
+            ui.add_space(space::XS);
+            let find = widgets::secondary_button(ui, "Sessions on this machine…", "");
+            let find = find.on_hover_text(
+                "Lists what agents left in their own folders. Nothing is looked for before you ask.",
+            );
+            if find.clicked() {
+                commands.push(Command::Sessions(SessionsWish::Show(None)));
             }
         });
     });

@@ -1,0 +1,317 @@
+//! The list of sessions on this machine: a table to be ordered, filtered and opened from.
+
+use super::{small, weak};
+use crate::app::command::Command;
+use crate::app::sessions::{Column, Sessions, SessionsWish, agent};
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::exec::stores::{Listed, PeakBasis, SessionSummary, looked_into};
+use crate::safe_text;
+use crate::units::{Bytes, Share};
+use egui::{
+    Align, Button, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, Modifiers,
+    ProgressBar, RichText, ScrollArea, Sense, TextEdit, TextStyle, Ui, vec2,
+};
+use egui_extras::{Column as Width, TableBuilder};
+use std::time::{Duration, SystemTime};
+
+/// Narrower than this, the project is left out.
+const WIDE: f32 = 980.0;
+
+/// Columns with their titles, from left to right.
+const COLUMNS: [(Column, &str); 8] = [
+    (Column::Modified, "written"),
+    (Column::Agent, "agent"),
+    (Column::Project, "project"),
+    (Column::Title, "title"),
+    (Column::Messages, "messages"),
+    (Column::Peak, "peak"),
+    (Column::Compactions, "compactions"),
+    (Column::Size, "size"),
+];
+
+/// Shows the list in the place of a session.
+pub fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
+    let frame = UiFrame::new()
+        .fill(palette(ui).background)
+        .inner_margin(Margin::symmetric(16, 12));
+    CentralPanel::default().frame(frame).show(ui, |ui| {
+        head(ui, sessions, commands);
+        ui.add_space(space::S);
+        if sessions.order.is_empty() && sessions.progress().is_none() {
+            nothing(ui, sessions);
+        } else {
+            table(ui, sessions, commands);
+        }
+    });
+    if ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape)) {
+        commands.push(Command::Sessions(SessionsWish::Close));
+    }
+}
+
+fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
+    let mut ask = |wish| commands.push(Command::Sessions(wish));
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        ui.label(RichText::new("Sessions").text_style(TextStyle::Heading));
+        let place = match &sessions.folder {
+            Some(folder) => safe_text::one_line(&folder.display().to_string(), 60),
+            None => "what agents left on this machine".to_owned(),
+        };
+        ui.label(weak(ui, place));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::secondary_button(ui, "Close", "Esc").clicked() {
+                ask(SessionsWish::Close);
+            }
+            let mut filter = sessions.filter.clone();
+            let edit = TextEdit::singleline(&mut filter)
+                .hint_text("Filter")
+                .desired_width(200.0)
+                .margin(Margin::symmetric(8, 5));
+            if ui.add(edit).changed() {
+                ask(SessionsWish::Filter(filter));
+            }
+            if let Some(share) = sessions.progress() {
+                if widgets::secondary_button(ui, "Stop", "").clicked() {
+                    ask(SessionsWish::Stop);
+                }
+                let bar = ProgressBar::new(share.0 as f32);
+                ui.add(bar.desired_width(120.0).desired_height(8.0));
+            }
+            ui.label(weak(ui, counted(sessions)));
+        });
+    });
+    if let Some(problem) = &sessions.problem {
+        ui.label(RichText::new(problem).color(palette(ui).bad));
+    }
+}
+
+fn counted(sessions: &Sessions) -> String {
+    let mut text = wording::count(sessions.rows.len(), "session");
+    if sessions.order.len() < sessions.rows.len() {
+        text = format!(
+            "{} of {text}",
+            wording::grouped(sessions.order.len() as u64)
+        );
+    }
+    if sessions.unread > 0 {
+        text.push_str(&format!(
+            ", {} not opened",
+            wording::count(sessions.unread, "other file")
+        ));
+    }
+    text
+}
+
+fn nothing(ui: &mut Ui, sessions: &Sessions) {
+    if !sessions.rows.is_empty() {
+        ui.label(weak(ui, "No session holds this text."));
+        return;
+    }
+    if sessions.folder.is_some() {
+        let said = "No file in this folder, or in those below it, is a session that can be opened.";
+        ui.label(weak(ui, said));
+        return;
+    }
+    let places = looked_into();
+    if places.is_empty() {
+        let said = "No agent that we know keeps sessions on this machine. Drop a file or a folder on the window.";
+        ui.label(weak(ui, said));
+        return;
+    }
+    ui.label(weak(ui, "No session lies in"));
+    for (agent, folder) in places {
+        let folder = safe_text::one_line(&folder.display().to_string(), 120);
+        ui.label(weak(ui, format!("{folder} ({agent})")));
+    }
+}
+
+fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
+    let is_wide = ui.available_width() > WIDE;
+    let columns: Vec<_> = COLUMNS
+        .into_iter()
+        .filter(|(column, _)| is_wide || *column != Column::Project)
+        .collect();
+    let now = SystemTime::now();
+    ScrollArea::horizontal().show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let mut table = TableBuilder::new(ui)
+            .id_salt(("sessions", is_wide))
+            .sense(Sense::CLICK)
+            .striped(false)
+            .auto_shrink(false)
+            .cell_layout(Layout::left_to_right(Align::Center));
+        for (column, _) in &columns {
+            table = table.column(width(*column));
+        }
+        let table = table.header(space::ROW, |mut row| {
+            for (column, title) in &columns {
+                row.col(|ui| {
+                    ui.with_layout(layout(*column), |ui| {
+                        if head_cell(ui, sessions, *column, title) {
+                            let wish = SessionsWish::Sort(*column);
+                            commands.push(Command::Sessions(wish));
+                        }
+                    });
+                });
+            }
+        });
+        table.body(|body| {
+            body.rows(space::ROW, sessions.order.len(), |mut row| {
+                let listed = &sessions.rows[sessions.order[row.index()] as usize];
+                let Ok(summary) = &listed.summary else { return };
+                for (column, _) in &columns {
+                    row.col(|ui| {
+                        ui.with_layout(layout(*column), |ui| {
+                            cell(ui, *column, listed, summary, now);
+                        });
+                    });
+                }
+                let path = safe_text::one_line(&listed.found.path.display().to_string(), 300);
+                if row.response().on_hover_text(path).clicked() {
+                    commands.push(Command::OpenPath(listed.found.path.clone()));
+                }
+            });
+        });
+    });
+}
+
+fn width(column: Column) -> Width {
+    match column {
+        Column::Modified => Width::exact(104.0),
+        Column::Agent => Width::exact(112.0),
+        Column::Project => Width::initial(180.0).at_least(60.0).clip(true),
+        Column::Title => Width::remainder().at_least(160.0).clip(true),
+        Column::Messages | Column::Size => Width::exact(80.0),
+        Column::Peak => Width::exact(132.0),
+        Column::Compactions => Width::exact(92.0),
+    }
+}
+
+fn layout(column: Column) -> Layout {
+    match column {
+        Column::Messages | Column::Compactions | Column::Size | Column::Peak => {
+            Layout::right_to_left(Align::Center)
+        }
+        _ => Layout::left_to_right(Align::Center),
+    }
+}
+
+/// The head of a column. Whether it was clicked.
+fn head_cell(ui: &mut Ui, sessions: &Sessions, column: Column, title: &str) -> bool {
+    let is_by = sessions.column == column;
+    let arrow = match (is_by, sessions.is_descending) {
+        (true, true) => " ⏷",
+        (true, false) => " ⏶",
+        _ => "",
+    };
+    let color = if is_by {
+        palette(ui).text
+    } else {
+        palette(ui).weak
+    };
+    ui.spacing_mut().button_padding = vec2(0.0, 0.0);
+    let text = small(ui, format!("{title}{arrow}")).color(color);
+    let name = format!("Sort by {title}");
+    let button = ui.add(Button::new(text).frame(false)).on_hover_text(&name);
+    button.accessible_name(name).clicked()
+}
+
+fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, now: SystemTime) {
+    match column {
+        Column::Modified => {
+            let age = listed.found.modified.map(|time| age(now, time));
+            ui.label(weak(ui, age.unwrap_or_else(|| "–".to_owned())));
+        }
+        Column::Agent => {
+            ui.add(Label::new(agent(listed)).truncate());
+        }
+        Column::Project => {
+            let project = summary.project.as_deref().unwrap_or("–");
+            let last = project.rsplit(['/', '\\']).find(|name| !name.is_empty());
+            let name = safe_text::one_line(last.unwrap_or(project), 60);
+            ui.add(Label::new(weak(ui, name)).truncate());
+        }
+        Column::Title => {
+            let title = safe_text::one_line(&summary.title, 200);
+            ui.add(Label::new(title).truncate());
+        }
+        Column::Messages => {
+            ui.label(wording::grouped(summary.messages as u64));
+        }
+        Column::Peak => peak(ui, summary),
+        Column::Compactions => {
+            ui.label(match summary.compactions {
+                0 => weak(ui, "–"),
+                n => RichText::new(wording::grouped(n as u64)),
+            });
+        }
+        Column::Size => {
+            ui.label(weak(ui, wording::bytes(Bytes(listed.found.size.0))));
+        }
+    }
+}
+
+/// How full the window was at most, as a bar and a figure.
+fn peak(ui: &mut Ui, summary: &SessionSummary) {
+    let share = Share(summary.peak_share);
+    let (about, help) = match summary.peak_basis {
+        PeakBasis::Reported => ("", "as its provider reported"),
+        PeakBasis::Estimated => ("≈", "estimated by characters"),
+    };
+    let tone = palette(ui);
+    let color = if share.0 >= 1.0 {
+        tone.bad
+    } else if share.0 >= 0.75 {
+        tone.warn
+    } else {
+        tone.accent
+    };
+    let text = format!("{about}{}", wording::percent(share));
+    let label = RichText::new(text).text_style(if share.0 >= 0.75 {
+        theme::strong()
+    } else {
+        TextStyle::Body
+    });
+    let hover = format!("{} tokens, {help}", wording::grouped(summary.peak));
+    ui.label(label).on_hover_text(hover);
+    let (rect, _) = ui.allocate_exact_size(vec2(64.0, 6.0), Sense::hover());
+    let filled = rect.width() * share.0.clamp(0.0, 1.0) as f32;
+    ui.painter().rect_filled(rect, 2.0, tone.raised);
+    ui.painter()
+        .rect_filled(rect.with_max_x(rect.left() + filled), 2.0, color);
+}
+
+/// How long ago, as people say it.
+fn age(now: SystemTime, then: SystemTime) -> String {
+    const UNITS: [(u64, &str); 4] = [
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "minute"),
+        (1, "second"),
+    ];
+    let seconds = now.duration_since(then).unwrap_or(Duration::ZERO).as_secs();
+    let unit = UNITS.into_iter().find(|(length, _)| seconds >= *length);
+    unit.map_or_else(
+        || "now".to_owned(),
+        |(length, name)| format!("{} ago", wording::count((seconds / length) as usize, name)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_told_in_the_largest_unit_that_it_fills() {
+        let then = SystemTime::UNIX_EPOCH;
+        let after = |seconds| age(then + Duration::from_secs(seconds), then);
+        assert_eq!(after(0), "now");
+        assert_eq!(after(59), "59 seconds ago");
+        assert_eq!(after(3_599), "59 minutes ago");
+        assert_eq!(after(2 * 86_400), "2 days ago");
+        // A clock that was set back.
+        assert_eq!(age(then, then + Duration::from_secs(5)), "now");
+    }
+}

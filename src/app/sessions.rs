@@ -1,0 +1,252 @@
+//! The list of sessions on this machine while it is read and looked at: rows come in as files are read, newest first.
+
+use super::background::{self, Background};
+use super::latest::Where;
+use crate::exec::stores::{self, Cache, Listed, Listing};
+use crate::progress::Progress;
+use crate::units::Share;
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// What can be asked of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionsWish {
+    /// Look for the sessions of all agents, or of a folder, and show them.
+    Show(Option<PathBuf>),
+    /// Put the list away.
+    Close,
+    /// Read no further.
+    Stop,
+    /// Show what holds this text.
+    Filter(String),
+    /// Order by this column, or the other way round.
+    Sort(Column),
+}
+
+/// A column of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// When it was last written.
+    Modified,
+    /// The agent, else the format.
+    Agent,
+    /// The folder in which the agent worked.
+    Project,
+    /// What it is about.
+    Title,
+    /// How many messages.
+    Messages,
+    /// The largest prompt as a part of the window.
+    Peak,
+    /// How many compactions of the agent's own.
+    Compactions,
+    /// Bytes of the file.
+    Size,
+}
+
+/// The list.
+#[derive(Debug)]
+pub struct Sessions {
+    /// The folder that is listed; none where the agents' own are.
+    pub folder: Option<PathBuf>,
+    /// What was read so far, in the order in which it was.
+    pub rows: Vec<Listed>,
+    /// Indices of the rows to show, in order.
+    pub order: Vec<u32>,
+    /// Files that hold no session that can be opened.
+    pub unread: usize,
+    /// What is shown of it.
+    pub filter: String,
+    /// By what it is ordered.
+    pub column: Column,
+    /// Largest first.
+    pub is_descending: bool,
+    /// Why it could not be read.
+    pub problem: Option<String>,
+    progress: Arc<Progress>,
+    news: Receiver<Listed>,
+    work: Option<Background<Result<Listing, String>>>,
+    with_state: bool,
+}
+
+impl Sessions {
+    /// Starts to read.
+    pub(super) fn start(
+        ctx: &egui::Context,
+        at: Where,
+        folder: Option<PathBuf>,
+        with_state: bool,
+    ) -> Self {
+        let progress = Arc::new(Progress::default());
+        let (sender, news) = channel();
+        let (shared, of, again) = (Arc::clone(&progress), folder.clone(), ctx.clone());
+        let work = move || read(of.as_deref(), with_state, &shared, &sender, &again);
+        let work = match at {
+            Where::AsNeeded => background::start("sessions", ctx, work),
+            Where::InFrame => background::done(work),
+        };
+        Self {
+            folder,
+            rows: Vec::new(),
+            order: Vec::new(),
+            unread: 0,
+            filter: String::new(),
+            column: Column::Modified,
+            is_descending: true,
+            problem: None,
+            progress,
+            news,
+            work: Some(work),
+            with_state,
+        }
+    }
+
+    /// Takes in what was read since the last frame.
+    pub(super) fn poll(&mut self) {
+        let n_before = self.rows.len();
+        for listed in self.news.try_iter() {
+            match listed.summary {
+                Ok(_) => self.rows.push(listed),
+                Err(_) => self.unread += 1,
+            }
+        }
+        if self.rows.len() != n_before {
+            self.sort();
+        }
+        match self.work.take().map(Background::take) {
+            Some(Ok(Some(Ok(_)))) | None => {}
+            Some(Ok(Some(Err(problem)))) => self.problem = Some(problem),
+            Some(Ok(None)) => self.problem = Some("the reader stopped unexpectedly".to_owned()),
+            Some(Err(work)) => self.work = Some(work),
+        }
+    }
+
+    /// Does what was asked, but for showing and closing.
+    pub(super) fn obey(&mut self, wish: SessionsWish) {
+        match wish {
+            SessionsWish::Stop => self.progress.cancel(),
+            SessionsWish::Filter(text) => self.filter = text,
+            SessionsWish::Sort(column) => {
+                self.is_descending = if self.column == column {
+                    !self.is_descending
+                } else {
+                    column.is_number()
+                };
+                self.column = column;
+            }
+            SessionsWish::Show(_) | SessionsWish::Close => {}
+        }
+        self.sort();
+    }
+
+    /// How many of the files were read; none once that is over.
+    pub fn progress(&self) -> Option<Share> {
+        self.work
+            .as_ref()
+            .map(|_| self.progress.share().unwrap_or_default())
+    }
+
+    /// Whether what is read is remembered.
+    pub fn is_remembered(&self) -> bool {
+        self.with_state
+    }
+
+    fn sort(&mut self) {
+        let needle = self.filter.trim().to_lowercase();
+        let is_shown = |idx: &u32| holds(&self.rows[*idx as usize], &needle);
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).filter(is_shown).collect();
+        let by = |a: &u32, b: &u32| {
+            let (a, b) = (&self.rows[*a as usize], &self.rows[*b as usize]);
+            self.column.compare(a, b)
+        };
+        order.sort_by(|a, b| {
+            if self.is_descending {
+                by(b, a)
+            } else {
+                by(a, b)
+            }
+        });
+        self.order = order;
+    }
+}
+
+impl Drop for Sessions {
+    /// Nobody looks any more.
+    fn drop(&mut self) {
+        self.progress.cancel();
+    }
+}
+
+impl Column {
+    fn is_number(self) -> bool {
+        !matches!(self, Self::Agent | Self::Project | Self::Title)
+    }
+
+    fn compare(self, a: &Listed, b: &Listed) -> Ordering {
+        let (Ok(sa), Ok(sb)) = (&a.summary, &b.summary) else {
+            return Ordering::Equal;
+        };
+        match self {
+            Self::Modified => a.found.modified.cmp(&b.found.modified),
+            Self::Agent => agent(a).cmp(agent(b)),
+            Self::Project => sa.project.cmp(&sb.project),
+            Self::Title => sa.title.to_lowercase().cmp(&sb.title.to_lowercase()),
+            Self::Messages => sa.messages.cmp(&sb.messages),
+            Self::Peak => sa.peak_share.total_cmp(&sb.peak_share),
+            Self::Compactions => sa.compactions.cmp(&sb.compactions),
+            Self::Size => a.found.size.cmp(&b.found.size),
+        }
+    }
+}
+
+/// The agent in whose store a session lies, else its format.
+pub fn agent(listed: &Listed) -> &str {
+    let format = listed.summary.as_ref().map(|summary| &*summary.format);
+    listed.found.agent.or(format.ok()).unwrap_or_default()
+}
+
+fn holds(listed: &Listed, needle: &str) -> bool {
+    let Ok(summary) = &listed.summary else {
+        return false;
+    };
+    let path = listed.found.path.to_string_lossy();
+    let texts = [
+        agent(listed),
+        &summary.title,
+        summary.project.as_deref().unwrap_or_default(),
+        &path,
+    ];
+    needle.is_empty()
+        || texts
+            .iter()
+            .any(|text| text.to_lowercase().contains(needle))
+}
+
+fn read(
+    folder: Option<&Path>,
+    with_state: bool,
+    progress: &Progress,
+    news: &Sender<Listed>,
+    ctx: &egui::Context,
+) -> Result<Listing, String> {
+    let found = match folder {
+        Some(folder) => stores::find_in(folder, progress).map_err(|error| error.to_string())?,
+        None => stores::find(progress).map_err(|error| error.to_string())?,
+    };
+    let mut cache = if with_state {
+        Cache::load()
+    } else {
+        Cache::default()
+    };
+    let listing = stores::list(&found, usize::MAX, &mut cache, progress, |listed| {
+        // Nobody may look any more.
+        let _ = news.send(listed.clone());
+        ctx.request_repaint_after(Duration::from_millis(50));
+    });
+    // What was read stays known also where the rest was not; a list is no reason to fail.
+    let _ = cache.save();
+    listing.map_err(|cancelled| cancelled.to_string())
+}
