@@ -1,7 +1,9 @@
 //! Connects the command line and the window; everything else is the library.
+use plimsoll::app::by_hand::Wish;
 use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Invocation, Theme};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 fn main() -> ExitCode {
     match cli::run(std::env::args_os()) {
@@ -19,6 +21,11 @@ fn main() -> ExitCode {
             let lanes = args.lanes.into_iter().map(|lane| {
                 let (word, policy) = (lane.word, lane.policy);
                 (LaneOption { word, policy }, lane.knobs)
+            });
+            let marks = args.by_hand;
+            let by_hand = (!marks.is_empty()).then(|| {
+                let within = move |n| marks.within(n).map_err(|error| format!("{error:#}"));
+                Wish(Arc::new(within))
             });
             let options = Options {
                 paths: args.paths,
@@ -39,6 +46,7 @@ fn main() -> ExitCode {
                 counter: Some(args.load.counter.name),
                 restarts: args.restarts,
                 errors: args.errors,
+                by_hand,
                 ..Options::default()
             };
             let done = options

@@ -215,7 +215,7 @@ fn messages_that_are_not_there_are_refused_in_one_line() {
         both.contains("message 3 is in --pin and in --drop"),
         "{both}"
     );
-    assert!(refused(here.path(), &["c.json", "--pin", "3"]).contains("need a verb"));
+    assert!(refused(here.path(), &["--pin", "3"]).contains("need a session file"));
     assert!(!here.path().join("c-managed-1.json").exists());
 }
 

@@ -1,5 +1,6 @@
 //! Does what was asked for: the one place where commands change the window, start work and touch the system.
 
+mod marks;
 mod selection;
 mod sessions;
 
@@ -41,6 +42,7 @@ impl App {
             Command::EditPath(path) => self.view.path = path,
             Command::SelectStep(step) => self.select_step(step),
             Command::SelectMessage(message) => self.select_message(message),
+            Command::ExtendSelection(message) => self.extend_selection(message),
             Command::SelectEvent(lane, event) => self.select_event(lane, event),
             Command::GoToMessage(number) => self.go_to_message(number),
             Command::FocusLane(lane) => {
@@ -54,8 +56,15 @@ impl App {
             }
             Command::SetAxis(axis) => self.view.axis = axis,
             Command::SetArea(area) => self.view.area = area,
-            Command::SetSort(sort) => self.view.sort = sort,
-            Command::SetFilter(filter) => self.view.filter = filter,
+            Command::SetSort(sort) => {
+                self.view.sort = sort;
+                // The rows between would be others.
+                self.selection.anchor = None;
+            }
+            Command::SetFilter(filter) => {
+                self.view.filter = filter;
+                self.selection.anchor = None;
+            }
             Command::SetEventFilter(filter) => {
                 self.view.events = filter;
                 self.once.reveals_event = true;
@@ -76,6 +85,9 @@ impl App {
             Command::CopyConfig(lane) => self.copy_config(ctx, lane),
             Command::ToggleRestart(step) => self.toggle_restart(step),
             Command::SetError(step, text) => self.config.set_error(step, text),
+            Command::SetMark(messages, mark) => self.set_mark(&messages, mark),
+            Command::ToggleMark(messages, mark) => self.toggle_mark(&messages, mark),
+            Command::ResetMarks => self.reset_marks(),
             command => {
                 edit_config(&mut self.config, command.clone());
                 self.export_command(ctx, command);
@@ -143,9 +155,8 @@ impl App {
         self.derived.clear(&document);
         self.selection = Selection {
             step: document.last_step(),
-            message: None,
             lane: self.selection.lane.or(Some(0)),
-            event: None,
+            ..Selection::default()
         };
         if self.document.is_some() {
             // Set by hand for another session's model and calls.
@@ -153,6 +164,7 @@ impl App {
             self.config.restarts.clear();
             self.config.errors.clear();
         }
+        self.config.by_hand = self.first_marks(&document);
         let n_steps = document.session().steps.len();
         self.config.restarts.retain(|step| *step < n_steps);
         self.config.errors.retain(|error| error.step < n_steps);

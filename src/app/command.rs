@@ -1,5 +1,6 @@
 //! Everything that can be asked of the window. Panels read and ask; `app::carry` does it, after the frame.
 
+use crate::app::by_hand::Mark;
 use crate::app::event_table::EventFilter;
 use crate::app::knobs::KnobKey;
 use crate::app::managed_export::{Draft, TypedKey};
@@ -37,6 +38,8 @@ pub enum Command {
     SelectStep(usize),
     /// Look at this message, everywhere.
     SelectMessage(usize),
+    /// Select the messages of the table from the one that is selected to this one.
+    ExtendSelection(usize),
     /// Look at what a lane's policy did: indices of the lane and of its event.
     SelectEvent(usize, usize),
     /// Look at the message of this number (from 1), or the nearest there is.
@@ -66,6 +69,12 @@ pub enum Command {
     ToggleRestart(usize),
     /// Have the provider answer this call with an error first; none takes that away.
     SetError(usize, Option<Arc<str>>),
+    /// Mark these messages by hand; none takes their marks away.
+    SetMark(Vec<usize>, Option<Mark>),
+    /// Mark these messages by hand; where all of them have the mark, take it away.
+    ToggleMark(Vec<usize>, Mark),
+    /// Take every mark away that was made by hand.
+    ResetMarks,
     /// Take back the last change.
     Undo,
     /// Do again what was taken back.

@@ -11,7 +11,7 @@ use crate::app::message_text::MessageText;
 use crate::app::policies::Policies;
 use crate::app::runs::{Runs, run_all};
 use crate::app::state::{Config, Selection, View};
-use crate::engine::simulate;
+use crate::engine::{ByHand, simulate};
 use crate::tokens::{self, Counter, Progress, TokenLedger};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -47,6 +47,8 @@ struct OrderKey {
     weights: u64,
     filter: Filter,
     sort: Sort,
+    /// Where the filter asks for marks.
+    by_hand: Option<Arc<ByHand>>,
 }
 
 impl Derived {
@@ -162,16 +164,19 @@ impl Derived {
             weights,
             filter: view.filter.clone(),
             sort: view.sort,
+            by_hand: view.filter.is_marked.then(|| Arc::clone(&config.by_hand)),
         };
         let ledger = self.runs.get().map_or_else(
             || Arc::clone(&document.loaded.case.ledger),
             |runs| Arc::clone(&runs.case.ledger),
         );
-        let (document, filter, sort) = (Arc::clone(document), view.filter.clone(), view.sort);
+        let document = Arc::clone(document);
         {
             let (document, ledger) = (Arc::clone(&document), Arc::clone(&ledger));
+            let (filter, sort) = (view.filter.clone(), view.sort);
+            let by_hand = Arc::clone(&config.by_hand);
             self.order.want(ctx, self.at, &key, move |_| {
-                message_table::order(&document, &ledger, &filter, sort)
+                message_table::order(&document, &ledger, (&filter, &by_hand), sort)
             });
         }
         if let Some(key) = self.text_key(&document, selection, view) {

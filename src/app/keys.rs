@@ -1,6 +1,8 @@
 //! Keyboard shortcuts, and the table from which the sheet of shortcuts is shown.
 
+use super::by_hand::Mark;
 use super::command::Command;
+use super::message_table::chosen;
 use super::state::Selection;
 use egui::{Context, Key, Modifiers};
 
@@ -107,6 +109,25 @@ static SHORTCUTS: &[Shortcut] = &[
         when: When::Elsewhere,
         bindings: &[],
     },
+    // Before the keys without Shift, which would answer to these, too.
+    Shortcut {
+        keys: "Shift+k   Shift+j",
+        what: "Select more messages of the table",
+        when: When::InDocument,
+        bindings: &[
+            (Modifiers::SHIFT, Key::K, |place| extend(place, -1)),
+            (Modifiers::SHIFT, Key::J, |place| extend(place, 1)),
+        ],
+    },
+    Shortcut {
+        keys: "Shift+↑   Shift+↓",
+        what: "The same, while no control has the focus",
+        when: When::Free,
+        bindings: &[
+            (Modifiers::SHIFT, Key::ArrowUp, |place| extend(place, -1)),
+            (Modifiers::SHIFT, Key::ArrowDown, |place| extend(place, 1)),
+        ],
+    },
     Shortcut {
         keys: "k   j",
         what: "Previous, next message of the table",
@@ -145,6 +166,16 @@ static SHORTCUTS: &[Shortcut] = &[
         bindings: &[(NONE, Key::R, |place| {
             Some(Command::ToggleRestart(place.selection.step))
         })],
+    },
+    Shortcut {
+        keys: "P   C   X",
+        what: "Pin, clear, drop messages by hand, or undo that",
+        when: When::InDocument,
+        bindings: &[
+            (NONE, Key::P, |place| mark(place, Mark::Pinned)),
+            (NONE, Key::C, |place| mark(place, Mark::Cleared)),
+            (NONE, Key::X, |place| mark(place, Mark::Dropped)),
+        ],
     },
     Shortcut {
         keys: "0",
@@ -220,8 +251,22 @@ fn focus(place: &Place<'_>, lane: usize) -> Option<Command> {
     (lane < place.lanes).then_some(Command::FocusLane(Some(lane)))
 }
 
+fn mark(place: &Place<'_>, mark: Mark) -> Option<Command> {
+    let messages = chosen(place.selection, place.order);
+    (!messages.is_empty()).then_some(Command::ToggleMark(messages, mark))
+}
+
 /// The message above or below the selected one in the table.
 fn neighbor(place: &Place<'_>, by: isize) -> Option<Command> {
+    beside(place, by).map(Command::SelectMessage)
+}
+
+/// The same, and those before stay selected.
+fn extend(place: &Place<'_>, by: isize) -> Option<Command> {
+    beside(place, by).map(Command::ExtendSelection)
+}
+
+fn beside(place: &Place<'_>, by: isize) -> Option<usize> {
     let at = place
         .selection
         .message
@@ -230,6 +275,5 @@ fn neighbor(place: &Place<'_>, by: isize) -> Option<Command> {
         at.saturating_add_signed(by)
             .min(place.order.len().saturating_sub(1))
     });
-    let message = place.order.get(next)?;
-    Some(Command::SelectMessage(*message as usize))
+    place.order.get(next).map(|message| *message as usize)
 }

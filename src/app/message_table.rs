@@ -1,9 +1,13 @@
 //! What the message table shows and in what order, without a window.
 
+use crate::app::by_hand::Mark;
 use crate::app::document::Document;
+use crate::app::state::Selection;
+use crate::engine::ByHand;
 use crate::session::Kind;
 use crate::tokens::TokenLedger;
 use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 
 /// A column that can be sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub struct Filter {
     pub text: String,
     /// Kinds that are hidden, in the order of [`Kind::ALL`].
     pub hidden: [bool; Kind::ALL.len()],
+    /// Only messages that are marked by hand are shown.
+    pub is_marked: bool,
 }
 
 impl Sort {
@@ -66,15 +72,21 @@ impl Sort {
 impl Filter {
     /// Leaves nothing out.
     pub fn is_empty(&self) -> bool {
-        self.text.trim().is_empty() && !self.hidden.contains(&true)
+        self.text.trim().is_empty() && !self.hidden.contains(&true) && !self.is_marked
     }
 }
 
-/// Indices of the messages to show, in order.
-pub fn order(document: &Document, ledger: &TokenLedger, filter: &Filter, sort: Sort) -> Vec<u32> {
+/// Indices of the messages to show, in order; the marks matter only where the filter asks for them.
+pub fn order(
+    document: &Document,
+    ledger: &TokenLedger,
+    (filter, by_hand): (&Filter, &ByHand),
+    sort: Sort,
+) -> Vec<u32> {
     let needle = filter.text.trim().to_lowercase();
     let n = document.facts.len() as u32;
     let mut shown: Vec<u32> = (0..n)
+        .filter(|m| !filter.is_marked || Mark::of(by_hand, *m as usize).is_some())
         .filter(|m| is_shown(document, *m as usize, filter, &needle))
         .collect();
     let session = document.session();
@@ -99,6 +111,21 @@ pub fn order(document: &Document, ledger: &TokenLedger, filter: &Filter, sort: S
         }
     });
     shown
+}
+
+/// The messages that are selected: one, or those of the table between it and the anchor, both included.
+pub fn chosen(selection: &Selection, order: &[u32]) -> Vec<usize> {
+    match chosen_rows(selection, order) {
+        Some(rows) => order[rows].iter().map(|m| *m as usize).collect(),
+        None => selection.message.into_iter().collect(),
+    }
+}
+
+/// The rows of the selected stretch; none where one message is selected, or an end of it is not in the table.
+pub fn chosen_rows(selection: &Selection, order: &[u32]) -> Option<RangeInclusive<usize>> {
+    let row = |message: usize| order.iter().position(|m| *m as usize == message);
+    let (anchor, message) = (row(selection.anchor?)?, row(selection.message?)?);
+    Some(anchor.min(message)..=anchor.max(message))
 }
 
 fn is_shown(document: &Document, message: usize, filter: &Filter, needle: &str) -> bool {
@@ -141,6 +168,22 @@ mod tests {
         assert!(holds("Cargo TEST failed", "test"));
         assert!(holds("Größe ÄNDERN", "ändern"));
         assert!(!holds("abc", "abcd"));
+    }
+
+    #[test]
+    fn a_stretch_goes_from_row_to_row_of_the_table_whichever_way_round() {
+        let order = [4, 2, 7, 1];
+        let selected = |anchor, message| Selection {
+            anchor,
+            message,
+            ..Selection::default()
+        };
+        assert_eq!(chosen(&selected(None, Some(2)), &order), [2]);
+        assert_eq!(chosen(&selected(Some(1), Some(2)), &order), [2, 7, 1]);
+        assert_eq!(chosen(&selected(Some(4), Some(7)), &order), [4, 2, 7]);
+        // An end of it that the filter hides.
+        assert_eq!(chosen(&selected(Some(9), Some(7)), &order), [7]);
+        assert!(chosen(&selected(None, None), &order).is_empty());
     }
 
     #[test]

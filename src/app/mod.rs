@@ -2,6 +2,7 @@
 //! after the frame, in one place. It decides nothing about sessions: that is the engine's.
 
 mod background;
+pub mod by_hand;
 mod carry;
 pub mod command;
 pub mod derived;
@@ -74,6 +75,10 @@ pub struct App {
     dialog: Option<carry::FileDialog>,
     toasts: egui_notify::Toasts,
     memory: Memory,
+    /// Marks by hand that were asked for before there was a session.
+    wish: Option<by_hand::Wish>,
+    /// Why they could not be made.
+    refused: Option<String>,
     /// What panels are told once, in the next frame.
     once: panels::Once,
 }
@@ -123,6 +128,8 @@ impl App {
             dialog: None,
             toasts: panels::toasts::new(),
             memory,
+            wish: options.by_hand.clone(),
+            refused: None,
             once: panels::Once::default(),
         };
         match options.paths.first() {
@@ -284,7 +291,7 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     for _ in 0..FRAMES {
         stage.frame(Vec::new(), &mut |ui| app.show(ui));
     }
-    if let Some(problem) = app.problem {
+    if let Some(problem) = app.problem.or(app.refused) {
         anyhow::bail!(problem);
     }
     picture::save_png(&stage.image(), out, &opened).map_err(anyhow::Error::msg)

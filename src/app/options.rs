@@ -1,5 +1,6 @@
 //! What the window is started with.
 
+use crate::app::by_hand::Wish;
 use crate::app::knobs::{self, KnobKey, KnobSettings};
 use crate::app::latest::Where;
 use crate::app::state::MAX_LANES;
@@ -37,6 +38,8 @@ pub struct Options {
     pub restarts: Vec<usize>,
     /// Errors of the provider at calls.
     pub errors: Vec<ProviderError>,
+    /// Messages of the first session that are marked by hand.
+    pub by_hand: Option<Wish>,
     /// Where loading and replaying happen.
     pub work: Where,
 }
@@ -134,6 +137,7 @@ impl Default for Options {
             counter: None,
             restarts: Vec::new(),
             errors: Vec::new(),
+            by_hand: None,
             work: Where::AsNeeded,
         }
     }

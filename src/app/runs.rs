@@ -178,6 +178,11 @@ pub(super) fn run_all(
     let case = case
         .with_restarts(&config.restarts)
         .with_errors(&config.errors);
+    let case = if case.by_hand == config.by_hand {
+        case
+    } else {
+        case.with_by_hand((*config.by_hand).clone())
+    };
     let is_same_case = before.is_some_and(|b| {
         Arc::ptr_eq(&b.case.ledger, &case.ledger) && Arc::ptr_eq(&b.case.windows, &case.windows)
     });
@@ -217,8 +222,9 @@ fn run(
 ) -> Arc<LaneRun> {
     let knobs = knobs::values(&policy, settings);
     let same = before.and_then(|b| {
-        let is_other =
-            b.case.errors != case.errors || (resumes(&policy) && b.case.restarts != case.restarts);
+        let is_other = b.case.errors != case.errors
+            || b.case.by_hand != case.by_hand
+            || (resumes(&policy) && b.case.restarts != case.restarts);
         if is_other {
             return None;
         }

@@ -5,7 +5,7 @@ use crate::app::knobs::KnobSettings;
 use crate::app::managed_export::Draft;
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
-use crate::engine::ProviderError;
+use crate::engine::{ByHand, ProviderError};
 use crate::tokens;
 use crate::units::Tokens;
 use std::collections::BTreeSet;
@@ -29,6 +29,8 @@ pub struct Config {
     pub restarts: Vec<usize>,
     /// Errors that the provider is taken to have answered calls with first, by step.
     pub errors: Vec<ProviderError>,
+    /// Messages that are pinned, cleared or dropped by hand: each has one mark.
+    pub by_hand: Arc<ByHand>,
 }
 
 /// One lane.
@@ -59,6 +61,7 @@ impl Config {
             counter: tokens::default_counter().name,
             restarts: Vec::new(),
             errors: Vec::new(),
+            by_hand: Arc::default(),
         }
     }
 
@@ -132,6 +135,8 @@ pub struct Selection {
     pub step: usize,
     /// Index of a message.
     pub message: Option<usize>,
+    /// Index of the message at the other end, where a stretch of the message table is selected.
+    pub anchor: Option<usize>,
     /// Index of the lane whose knobs are shown; none for what was recorded.
     pub lane: Option<usize>,
     /// Indices of a lane and of its event; none where only a call was chosen.

@@ -1,5 +1,6 @@
 //! "Copy as command": the command line that gives a config's numbers.
 
+use crate::app::by_hand::{Mark, stretches};
 use crate::app::document::{Document, Origin};
 use crate::app::policies::Policies;
 use crate::app::runs::{LaneRun, Runs};
@@ -52,6 +53,12 @@ pub(super) fn command(document: &Document, runs: &Runs, policies: &Policies) -> 
             " --error {}",
             quoted(&format!("{}={said}", error.step + 1))
         );
+    }
+    for mark in Mark::ALL {
+        let messages = mark.list(&runs.config.by_hand);
+        if !messages.is_empty() {
+            let _ = write!(line, " {} {}", mark.option(), stretches(messages));
+        }
     }
     if runs.config.counter != tokens::default_counter().name {
         let _ = write!(line, " --counter {}", quoted(runs.config.counter));

@@ -6,8 +6,8 @@ use anyhow::bail;
 use std::ops::RangeInclusive;
 
 /// What was marked, as numbers of messages from 1. They are stretches until it is known how many messages there are.
-#[derive(Debug, Default)]
-pub(super) struct ByHandArgs {
+#[derive(Clone, Debug, Default)]
+pub struct ByHandArgs {
     pinned: Vec<RangeInclusive<usize>>,
     cleared: Vec<RangeInclusive<usize>>,
     dropped: Vec<RangeInclusive<usize>>,
@@ -33,7 +33,7 @@ impl ByHandArgs {
     }
 
     /// Whether nothing is marked.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.pinned.is_empty() && self.cleared.is_empty() && self.dropped.is_empty()
     }
 
@@ -43,7 +43,10 @@ impl ByHandArgs {
     }
 
     /// The marks in a session of so many messages.
-    pub(super) fn within(&self, n_messages: usize) -> anyhow::Result<ByHand> {
+    ///
+    /// # Errors
+    /// A number beyond the last message, or a message that is to be pinned and cleared or dropped.
+    pub fn within(&self, n_messages: usize) -> anyhow::Result<ByHand> {
         let by_hand = ByHand {
             pinned: indices("--pin", &self.pinned, n_messages)?,
             cleared: indices("--clear", &self.cleared, n_messages)?,

@@ -25,6 +25,7 @@ mod sessions;
 mod state;
 mod window;
 
+pub use by_hand::ByHandArgs;
 pub use curve::Picture;
 pub use lanes::Lane;
 pub use window::{Theme, WindowArgs};

@@ -2,6 +2,7 @@
 
 use super::Invocation;
 use super::args::{Shared, Word, Words, unknown_option};
+use super::by_hand::ByHandArgs;
 use super::lanes::{Lane, LaneArgs};
 use crate::engine::ProviderError;
 use crate::exec::{LoadOptions, is_folder, must_exist};
@@ -41,6 +42,8 @@ pub struct WindowArgs {
     pub restarts: Vec<usize>,
     /// Errors of the provider at calls.
     pub errors: Vec<ProviderError>,
+    /// Messages of the first file that are marked by hand.
+    pub by_hand: ByHandArgs,
     /// Read and write nothing of the program's own.
     pub no_state: bool,
 }
@@ -79,8 +82,8 @@ pub(super) fn parse(
         // The window has no other form; refusing is better than silence.
         bail!("--json needs a verb: plimsoll inspect FILE --json");
     }
-    if !shared.by_hand.is_empty() {
-        bail!("--pin, --clear and --drop need a verb: plimsoll compact FILE --drop 12");
+    if paths.is_empty() && !shared.by_hand.is_empty() {
+        bail!("--pin, --clear and --drop need a session file: plimsoll FILE --drop 12");
     }
     let lanes = wanted.of_window(&shared)?;
     paths.iter().try_for_each(|path| check(path))?;
@@ -99,6 +102,7 @@ pub(super) fn parse(
         output_reserve,
         restarts: shared.restarts,
         errors: shared.errors,
+        by_hand: shared.by_hand,
         no_state,
     }))
 }

@@ -1,6 +1,6 @@
 //! What is selected: a call, an event, a message, and what must unfold to show it.
 
-use crate::app::state::Tab;
+use crate::app::state::{Selection, Tab};
 use crate::app::{App, wording};
 
 impl App {
@@ -18,8 +18,7 @@ impl App {
             _ => &document.loaded.case.ledger,
         };
         if let Some((message, _)) = document.biggest_growth(ledger, step) {
-            self.selection.message = Some(message);
-            self.view.detail.page = 0;
+            self.look_at(message);
         }
         // The lanes show where they differ, the table the message.
         self.once.reveals_frontier = true;
@@ -47,12 +46,29 @@ impl App {
         };
         if message < document.facts.len() {
             self.selection.step = document.step_that_shows(message, self.selection.step);
-            self.selection.message = Some(message);
-            self.view.detail.page = 0;
+            self.look_at(message);
             self.view.tab = Tab::Messages;
             self.view.unfolded.insert(message as u32);
             self.once.reveals_message = true;
         }
+    }
+
+    /// Looks at a message and selects those of the table between it and the one that was selected before.
+    pub(super) fn extend_selection(&mut self, message: usize) {
+        let Selection {
+            anchor,
+            message: from,
+            ..
+        } = self.selection;
+        self.select_message(message);
+        let anchor = anchor.or(from);
+        self.selection.anchor = anchor.filter(|anchor| *anchor != message);
+    }
+
+    fn look_at(&mut self, message: usize) {
+        self.selection.message = Some(message);
+        self.selection.anchor = None;
+        self.view.detail.page = 0;
     }
 
     pub(super) fn go_to_message(&mut self, number: usize) {

@@ -1,6 +1,6 @@
 //! The selected message in full: its parts or its records, its partners, and its text for the clipboard.
 
-use super::{PanelInput, small, weak};
+use super::{PanelInput, marks, small, weak};
 use crate::app::command::Command;
 use crate::app::message_text::{MessageText, Section};
 use crate::app::state::Detail;
@@ -96,6 +96,7 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
         {
             commands.push(Command::CopyText("the message", text.whole()));
         }
+        marks::button(ui, input, message, commands);
         for partner in &facts.partners {
             if ui
                 .link(format!(

@@ -1,14 +1,14 @@
 //! The tab Messages: every message of the session in a table, and the selected one in full beside it.
 
-use super::{PanelInput, detail, small, weak};
+use super::{PanelInput, detail, marks, small, weak};
 use crate::app::command::Command;
-use crate::app::message_table::{Column as Key, Filter, Sort};
+use crate::app::message_table::{Column as Key, Filter, Sort, chosen, chosen_rows};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
 use crate::session::Kind;
 use egui::{
-    Align, Button, Id, Label, Layout, Margin, Popup, PopupCloseBehavior, RichText, Sense,
+    Align, Button, Id, Label, Layout, Margin, Popup, PopupCloseBehavior, Response, RichText, Sense,
     StrokeKind, TextEdit, TextStyle, Ui, vec2,
 };
 use egui_extras::{Column, TableBuilder};
@@ -72,6 +72,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     if filter != input.view.filter {
         commands.push(Command::SetFilter(filter));
     }
+    marks::all(ui, input, commands);
 }
 
 fn jump(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
@@ -176,25 +177,50 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         row.col(|_| {});
     });
     let new = new_at_step(input);
+    let stretch = chosen_rows(&input.selection, input.order);
     table.body(|body| {
         body.rows(ROW, input.order.len(), |mut row| {
             let at = row.index();
             now = Some(now.as_ref().map_or(at, |r| r.start)..at + 1);
             let message = input.order[row.index()] as usize;
-            row.set_selected(input.selection.message == Some(message));
+            let is_within = stretch.as_ref().is_some_and(|rows| rows.contains(&at));
+            row.set_selected(is_within || input.selection.message == Some(message));
             for column in &columns {
                 row.col(|ui| cell(ui, input, message, *column, new.contains(&message)));
             }
             row.col(|_| {});
-            if row.response().clicked() {
-                commands.push(Command::SelectMessage(message));
-            }
+            clicks(&row.response(), input, message, commands);
         });
     });
     let now = now.unwrap_or(0..0);
     if now != seen {
         ctx.data_mut(|d| d.insert_temp(id, now));
     }
+}
+
+/// What the mouse asks of a row: a click selects it, with Shift all from the one before, and the other button opens the
+/// menu for what is selected.
+fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
+    if row.clicked() {
+        let is_more = row.ctx.input(|i| i.modifiers.shift);
+        commands.push(if is_more {
+            Command::ExtendSelection(message)
+        } else {
+            Command::SelectMessage(message)
+        });
+    }
+    let selected = || chosen(&input.selection, input.order);
+    if row.secondary_clicked() && !selected().contains(&message) {
+        commands.push(Command::SelectMessage(message));
+    }
+    row.context_menu(|ui| {
+        let selected = selected();
+        if selected.contains(&message) {
+            marks::menu(ui, input, &selected, commands);
+        } else {
+            marks::menu(ui, input, &[message], commands);
+        }
+    });
 }
 
 /// The messages that entered at the selected call.
@@ -212,6 +238,7 @@ fn new_at_step(input: &PanelInput<'_>) -> Range<usize> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Col {
     Number,
+    Mark,
     Call,
     Role,
     Kind,
@@ -225,9 +252,10 @@ enum Col {
 
 /// The columns that fit: the less telling ones are left out first.
 fn columns(width: f32) -> Vec<Col> {
-    use Col::{Bar, Call, Content, Cumulative, Kind, Number, Role, Share, Tokens, Tool};
-    let all: [(Col, f32); 10] = [
+    use Col::{Bar, Call, Content, Cumulative, Kind, Mark, Number, Role, Share, Tokens, Tool};
+    let all: [(Col, f32); 11] = [
         (Number, 0.0),
+        (Mark, 0.0),
         (Call, 0.0),
         (Role, 620.0),
         (Kind, 0.0),
@@ -246,6 +274,7 @@ impl Col {
     fn width(self) -> Column {
         match self {
             Self::Number | Self::Call => Column::exact(48.0),
+            Self::Mark => Column::exact(20.0),
             Self::Role => Column::initial(80.0).at_least(40.0).clip(true),
             Self::Kind => Column::initial(92.0).at_least(40.0).clip(true),
             Self::Tool => Column::initial(96.0).at_least(40.0).clip(true),
@@ -271,7 +300,7 @@ impl Col {
                 "What a call is about, or how the message begins",
             ),
             Self::Tokens => ("tokens", Some(Key::Tokens), ""),
-            Self::Bar => ("", None, ""),
+            Self::Bar | Self::Mark => ("", None, ""),
             Self::Share => ("share", None, "Of the full history, each message once"),
             Self::Cumulative => (
                 "cumulative",
@@ -317,7 +346,7 @@ fn header(ui: &mut Ui, input: &PanelInput<'_>, column: Col, commands: &mut Vec<C
 
 /// Sets what begins at the left apart from figures that end there.
 fn indent(ui: &mut Ui, column: Col) {
-    if matches!(column, Col::Role | Col::Kind | Col::Bar) {
+    if matches!(column, Col::Role | Col::Kind | Col::Bar | Col::Mark) {
         ui.add_space(space::S);
     }
 }
@@ -384,6 +413,7 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
                 mark_new(ui);
             }
         }
+        Col::Mark => marks::icon(ui, input, message),
         Col::Call => {
             let call = facts.step.map_or_else(|| "–".to_owned(), wording::number);
             ui.label(if is_new {
@@ -415,7 +445,9 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
             } else {
                 palette(ui).weak
             };
-            ui.add(Label::new(RichText::new(&*facts.preview).color(color)).truncate());
+            let text = RichText::new(&*facts.preview).color(color);
+            let text = marks::inked(input, message, text, palette(ui).weak);
+            ui.add(Label::new(text).truncate());
         }
         Col::Tokens => {
             let text = RichText::new(wording::tokens(tokens));

@@ -14,6 +14,7 @@ mod knob_meaning;
 mod knobs;
 mod lane_head;
 mod lanes;
+mod marks;
 mod messages;
 mod preset_menu;
 mod provider_errors;

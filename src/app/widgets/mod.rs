@@ -5,6 +5,7 @@ mod hint;
 mod knob_choice;
 mod knob_slider;
 mod knob_spec;
+mod mark_icon;
 mod number;
 mod pill;
 pub(crate) mod slide;
@@ -14,6 +15,7 @@ pub use hint::{figure, hairline, section, swatch};
 pub use knob_choice::knob_choice;
 pub use knob_slider::knob_slider;
 pub use knob_spec::{KnobResponse, KnobSpec};
+pub use mark_icon::mark_icon;
 pub use number::grouped;
 pub use pill::{badge, chip, choice, primary_button, secondary_button, tabs, toggle};
 

@@ -1,0 +1,214 @@
+//! What a person marks by hand, as the window sees it: at most one mark a message, set and taken away for many at once.
+
+use crate::app::wording;
+use crate::engine::ByHand;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a person wants to become of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// No strategy takes it.
+    Pinned,
+    /// Its content goes where a run ends.
+    Cleared,
+    /// It goes where a run ends.
+    Dropped,
+}
+
+impl Mark {
+    /// All of them, in the order to offer them.
+    pub const ALL: [Self; 3] = [Self::Pinned, Self::Cleared, Self::Dropped];
+
+    /// The mark of a message.
+    pub fn of(by_hand: &ByHand, message: usize) -> Option<Self> {
+        let has_it = |mark: &Self| mark.list(by_hand).binary_search(&message).is_ok();
+        Self::ALL.into_iter().find(has_it)
+    }
+
+    /// What a message with it is.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::Cleared => "cleared",
+            Self::Dropped => "dropped",
+        }
+    }
+
+    /// What setting it is called, and taking it away.
+    pub fn verbs(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Pinned => ("Pin", "Unpin"),
+            Self::Cleared => ("Clear", "Restore the content"),
+            Self::Dropped => ("Drop", "Take back in"),
+        }
+    }
+
+    /// The key that does both.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Pinned => "P",
+            Self::Cleared => "C",
+            Self::Dropped => "X",
+        }
+    }
+
+    /// What comes of it.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Pinned => {
+                "No strategy takes it, nor the calls and results that it needs. Real systems know no pins."
+            }
+            Self::Cleared => {
+                "Its text, result and pictures go where the run ends; calls and pairs stay."
+            }
+            Self::Dropped => {
+                "It goes where the run ends, with the calls and results that belong to it."
+            }
+        }
+    }
+
+    /// The option of the command line that says the same.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Pinned => "--pin",
+            Self::Cleared => "--clear",
+            Self::Dropped => "--drop",
+        }
+    }
+
+    /// The messages that have it, ascending.
+    pub fn list(self, by_hand: &ByHand) -> &[usize] {
+        match self {
+            Self::Pinned => &by_hand.pinned,
+            Self::Cleared => &by_hand.cleared,
+            Self::Dropped => &by_hand.dropped,
+        }
+    }
+
+    fn list_mut(self, by_hand: &mut ByHand) -> &mut Vec<usize> {
+        match self {
+            Self::Pinned => &mut by_hand.pinned,
+            Self::Cleared => &mut by_hand.cleared,
+            Self::Dropped => &mut by_hand.dropped,
+        }
+    }
+}
+
+/// Marks messages in the place of any marks they have; none takes those away.
+pub fn set(by_hand: &mut ByHand, messages: &[usize], mark: Option<Mark>) {
+    let mut messages = messages.to_vec();
+    messages.sort_unstable();
+    messages.dedup();
+    for known in Mark::ALL {
+        let list = known.list_mut(by_hand);
+        list.retain(|m| messages.binary_search(m).is_err());
+        if mark == Some(known) {
+            list.extend(&messages);
+            list.sort_unstable();
+        }
+    }
+}
+
+/// Marks messages; where all of them have the mark already, takes it away.
+pub fn toggle(by_hand: &mut ByHand, messages: &[usize], mark: Mark) {
+    let have_it = messages.iter().all(|m| Mark::of(by_hand, *m) == Some(mark));
+    set(by_hand, messages, (!have_it).then_some(mark));
+}
+
+/// The same with one mark a message, of the first so many: dropping says more than clearing.
+#[must_use]
+pub fn one_each(mut by_hand: ByHand, n_messages: usize) -> ByHand {
+    let dropped = std::mem::take(&mut by_hand.dropped);
+    set(&mut by_hand, &dropped, Some(Mark::Dropped));
+    for mark in Mark::ALL {
+        mark.list_mut(&mut by_hand).retain(|m| *m < n_messages);
+    }
+    by_hand
+}
+
+/// How many have which mark: `3 pinned, 1 dropped`; empty where nothing is marked.
+pub fn said(by_hand: &ByHand) -> String {
+    let counts = Mark::ALL.map(|mark| (mark.list(by_hand).len(), mark.word()));
+    let counts = counts.into_iter().filter(|(n, _)| *n > 0);
+    let words = counts.map(|(n, word)| format!("{} {word}", wording::grouped(n as u64)));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a run's warning is about marks: that one could not be made, or that a pinned message was taken.
+pub fn is_about_marks(warning: &str) -> bool {
+    [" by hand: ", " pinned in vain: ", " pinned, and "]
+        .iter()
+        .any(|words| warning.contains(words))
+}
+
+/// Messages as the command line takes them, from 1: `3,8-12`.
+pub fn stretches(messages: &[usize]) -> String {
+    let runs = messages.chunk_by(|a, b| a + 1 == *b);
+    let run = |run: &[usize]| match run {
+        [one] => (one + 1).to_string(),
+        [first, .., last] => format!("{}-{}", first + 1, last + 1),
+        [] => String::new(),
+    };
+    runs.map(run).collect::<Vec<_>>().join(",")
+}
+
+/// Marks that were asked for before it was known how many messages there are: the marks for so many, or why not.
+#[derive(Clone)]
+pub struct Wish(pub Arc<Fulfil>);
+
+/// Gives the marks for a session of so many messages, or one line that says what is wrong with them.
+pub type Fulfil = dyn Fn(usize) -> Result<ByHand, String> + Send + Sync;
+
+impl fmt::Debug for Wish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wish")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by_hand(pinned: &[usize], cleared: &[usize], dropped: &[usize]) -> ByHand {
+        ByHand {
+            pinned: pinned.to_vec(),
+            cleared: cleared.to_vec(),
+            dropped: dropped.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_message_has_one_mark_and_the_last_one_holds() {
+        let mut marks = by_hand(&[2, 5], &[3], &[]);
+        set(&mut marks, &[5, 3, 3, 1], Some(Mark::Dropped));
+        assert_eq!(marks, by_hand(&[2], &[], &[1, 3, 5]));
+        assert_eq!(Mark::of(&marks, 5), Some(Mark::Dropped));
+        set(&mut marks, &[5, 9], None);
+        assert_eq!(marks, by_hand(&[2], &[], &[1, 3]));
+        assert_eq!(Mark::of(&marks, 5), None);
+    }
+
+    #[test]
+    fn a_mark_that_all_have_is_taken_away_and_one_that_some_lack_is_given() {
+        let mut marks = by_hand(&[1], &[], &[]);
+        toggle(&mut marks, &[1, 2], Mark::Pinned);
+        assert_eq!(marks, by_hand(&[1, 2], &[], &[]));
+        toggle(&mut marks, &[1, 2], Mark::Pinned);
+        assert!(marks.is_empty());
+    }
+
+    #[test]
+    fn marks_of_a_command_line_become_one_a_message_of_the_session() {
+        let marks = one_each(by_hand(&[0, 90], &[3, 4, 91], &[4, 92]), 10);
+        assert_eq!(marks, by_hand(&[0], &[3], &[4]));
+    }
+
+    #[test]
+    fn marks_are_told_by_their_number_and_written_as_stretches() {
+        assert_eq!(said(&by_hand(&[1, 2, 3], &[], &[7])), "3 pinned, 1 dropped");
+        assert_eq!(said(&ByHand::default()), "");
+        assert_eq!(stretches(&[2, 7, 8, 9, 11]), "3,8-10,12");
+        assert_eq!(stretches(&[]), "");
+    }
+}
