@@ -46,6 +46,12 @@ pub enum Link {
     Step(usize),
     /// A message's index.
     Message(usize),
+    /// The messages that were carried longest; the heaviest of them.
+    Carried(usize),
+    /// What the provider's cache did; the step to begin with.
+    Cache(Option<usize>),
+    /// How tokens are counted.
+    Count,
 }
 
 impl Verdict {

@@ -167,7 +167,7 @@ fn sentence(subject: &Subject<'_>, teller: &mut Teller) -> (Vec<Shown>, crate::a
     );
     let clauses = verdict.clauses.iter().map(|clause| match clause.link {
         Some(Link::Message(message)) => teller.message(&MessageName::of(subject.case, message)),
-        Some(Link::Step(_)) | None => teller.said(&clause.text),
+        Some(_) | None => teller.said(&clause.text),
     });
     (clauses.collect(), verdict.severity)
 }

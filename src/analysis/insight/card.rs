@@ -4,7 +4,7 @@ use super::course::FEW;
 use super::{Facts, percent, those};
 use crate::analysis::{Clause, Link, verdict};
 use crate::tokens::Basis;
-use crate::units::{Share, Tokens};
+use crate::units::{Share, Tokens, Usd};
 
 /// The verdict's clauses and those of the card, each noun a link.
 pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
@@ -15,6 +15,13 @@ pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
         facts.trigger,
     )
     .clauses;
+    said.extend(besides(facts));
+    said
+}
+
+/// What the card says beside the verdict.
+pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
+    let mut said = Vec::new();
     let mut say = |text: String, link: Option<Link>| said.push(Clause { text, link });
     let heaviest = facts.retained.heaviest(&facts.case.session, FEW);
     if let Some(first) = heaviest.first() {
@@ -24,28 +31,31 @@ pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
             1 => "one message".to_owned(),
             n => format!("the {n} most-carried messages"),
         };
-        say(what, Some(Link::Message(first.message)));
+        say(what, Some(Link::Carried(first.message)));
         say(".".to_owned(), None);
     }
     if let Some(audit) = facts.audit {
         let sent: Tokens = facts.retained.sent;
         let read = percent(audit.recorded.share_of(sent));
-        say(format!(" The cache served {read}"), None);
+        say(" The cache served ".to_owned(), None);
+        say(read, Some(Link::Cache(None)));
         let lost: Tokens = audit.breaks.iter().map(|found| found.tokens).sum();
         if let Some(worst) = audit.breaks.first() {
             let n: usize = audit.breaks.iter().map(|found| found.calls).sum();
+            let more: Option<Usd> = audit.breaks.iter().map(|found| found.usd).sum();
+            let more = more.map_or(String::new(), |usd| format!(", for ${:.2} more", usd.0));
             say("; ".to_owned(), None);
-            say(those(n, "miss", "misses"), Some(Link::Step(worst.first)));
-            say(format!(" sent {} tokens again.", lost.short()), None);
+            let misses = those(n, "miss", "misses");
+            say(misses, Some(Link::Cache(Some(worst.first))));
+            say(format!(" sent {} tokens again{more}.", lost.short()), None);
         } else {
             say(", without a miss.".to_owned(), None);
         }
     }
     if let Basis::Calibrated(Share(error)) = facts.case.ledger.basis {
-        say(
-            format!(" Our count errs by {} on average.", percent(Share(error))),
-            None,
-        );
+        say(" Our count errs by ".to_owned(), None);
+        say(percent(Share(error)), Some(Link::Count));
+        say(" on average.".to_owned(), None);
     }
     said
 }

@@ -11,7 +11,7 @@ mod record;
 mod tool_use;
 mod waste;
 
-pub use card::card;
+pub use card::{besides, card};
 pub use lane::{Lane, lane_insights};
 
 use super::cost::Audit;
