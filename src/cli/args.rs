@@ -115,6 +115,9 @@ fn expected(option: &str) -> &'static str {
         "--prices" => "the name of a TOML file with [[price]] rows",
         "--price-as" => "the name of a model such as claude-sonnet-4-5",
         "--cache-time" => "usual or long",
+        "--vary" => "KNOB=MIN..MAX such as keep_recent=5..80, or KNOB=A,B,C",
+        "--points" => "how many settings to try, such as 300",
+        "--weight" => "a number from 0 (cost alone) to 1 (risk alone)",
         "--curve" => "the name of a new file that ends in .png, .svg or .csv",
         _ => "the name of a new file",
     }

@@ -236,8 +236,8 @@ fn set(text: &str) -> anyhow::Result<Set> {
         .ok_or_else(|| anyhow::anyhow!("--set {text}: give KNOB=NUMBER such as keep_recent=20"))
 }
 
-/// The value of a knob as typed.
-fn value_of(knob: &Knob, text: &str) -> anyhow::Result<f64> {
+/// The value of a knob as typed behind an option.
+pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<f64> {
     let choice = knob
         .choices
         .iter()
@@ -246,11 +246,11 @@ fn value_of(knob: &Knob, text: &str) -> anyhow::Result<f64> {
     value.ok_or_else(|| match &*knob.choices {
         [] => {
             let (name, usual) = (&knob.name, knob.value);
-            anyhow::anyhow!("--set {name}={text}: give KNOB=NUMBER such as {name}={usual}")
+            anyhow::anyhow!("{option} {name}={text}: give KNOB=NUMBER such as {name}={usual}")
         }
         choices => {
             let (name, choices) = (&knob.name, choices.join(", "));
-            anyhow::anyhow!("--set {name}={text}: give one of {choices}")
+            anyhow::anyhow!("{option} {name}={text}: give one of {choices}")
         }
     })
 }
@@ -266,7 +266,7 @@ fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
     let mut is_known = false;
     for lane in lanes.iter_mut().filter(|lane| is_meant(lane)) {
         if let Some(knob) = lane.policy.knob(&set.knob) {
-            let value = value_of(knob, &set.value)?;
+            let value = value_of("--set", knob, &set.value)?;
             lane.policy.set(&mut lane.knobs, &set.knob, value)?;
             is_known = true;
         }

@@ -23,6 +23,8 @@ mod resume;
 mod saw;
 mod sessions;
 mod state;
+mod sweep;
+mod targets;
 mod window;
 
 pub use by_hand::ByHandArgs;
@@ -53,6 +55,7 @@ static VERBS: &[Verb] = &[
     inspect::VERB,
     replay::VERB,
     diagnose::VERB,
+    sweep::VERB,
     compact::VERB,
     restore::VERB,
     saw::VERB,

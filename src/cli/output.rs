@@ -10,7 +10,7 @@ use crate::safe_text::is_obeyed;
 use anyhow::Context as _;
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// Prints a result that is already laid out (its texts went through [`clean`]).
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
@@ -49,6 +49,13 @@ pub(super) fn error(message: &str) {
 /// One line on standard error that is no failure.
 pub(super) fn note(message: &str) {
     to_stderr(&format!("plimsoll: note: {}\n", clean(message)));
+}
+
+/// How far long work is: a line that the next one replaces, for people who look on. An empty one takes it away.
+pub(super) fn progress(text: &str) {
+    if io::stderr().is_terminal() {
+        to_stderr(&format!("\r{}\u{1b}[K", clean(text)));
+    }
 }
 
 fn to_stderr(line: &str) {

@@ -203,7 +203,7 @@ pub(super) fn series(played: &[Played]) -> String {
 }
 
 /// A CSV field; a lane's name may hold quotes and commas.
-fn quoted(field: &str) -> String {
+pub(super) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -3,6 +3,7 @@
 mod check;
 mod export;
 mod export_path;
+mod folder;
 mod idle;
 mod load;
 pub mod model;
@@ -23,6 +24,7 @@ pub use export::{
     ExportJob, Exported, Preview, Sidecars, WrittenFile, export, export_seen, files_path, preview,
 };
 pub use export_path::{default_export_path, default_seen_path};
+pub use folder::session_files;
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
 };

@@ -47,7 +47,12 @@ pub fn front(points: &[Point]) -> Vec<usize> {
     nondominated(points, 3, |_| true)
 }
 
-/// The same by cost and references at risk alone, of points of which this holds: what is picked from.
+/// The same by cost and references at risk alone.
+pub fn trade_off(points: &[Point]) -> Vec<usize> {
+    narrow_front(points, |_| true)
+}
+
+/// The same of points of which this holds.
 pub(super) fn narrow_front(points: &[Point], holds: impl Fn(&Score) -> bool) -> Vec<usize> {
     nondominated(points, 2, holds)
 }

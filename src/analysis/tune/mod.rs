@@ -13,7 +13,7 @@ mod robust;
 mod space;
 mod sweep;
 
-pub use front::{Price, front, price_unit};
+pub use front::{Price, front, price_unit, trade_off};
 pub use gauge::{AtRisk, Gauge, Rejection, Score};
 pub use recommend::{Recommendation, recommend, rejections, words};
 pub use robust::{LeftOut, Regret, Robust, robust};

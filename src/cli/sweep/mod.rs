@@ -1,0 +1,183 @@
+//! `plimsoll sweep`: tries many settings of some policies over sessions, and says which would have been better.
+
+mod options;
+mod shape;
+mod text;
+
+use super::args::{Shared, Word, Words, unknown_option};
+use super::output::{json, print, progress};
+use super::targets::{LeftOut, Targets};
+use super::{Status, Verb};
+use crate::analysis::cost::{Billing, Bills};
+use crate::analysis::tune::{
+    Gauge, Point, Recommendation, Robust, Subject, plan, recommend, robust, sweep, words,
+};
+use crate::exec::Loaded;
+use crate::progress::Progress;
+use crate::report::{basis, basis_sentence, window_source};
+use crate::units::{Share, Tokens};
+use options::Wanted;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(super) const VERB: Verb = Verb {
+    name: "sweep",
+    summary: "Try many settings of policies over sessions, and say which would have been better.",
+    help: "\
+plimsoll sweep FILE|FOLDER... [--policy NAME|FILE.toml]... [--vary KNOB=VALUES]... [--points N] [--json|--csv]
+
+Plays each setting over each session and weighs what it costs, how many references it puts at risk (uses by the recorded
+agent of what the policy had removed) and how deep the context sat. What overflows, thrashes or gives up is out of the
+question, and says why. Without --policy: truncate, prune and summarize. Without --vary: when they act and what they keep.
+
+  --policy NAME[@LANE] a preset, or a FILE.toml; again for more; LANE tells two of one preset apart
+  --set KNOB=VALUE     the present settings, which are always among those that are tried
+  --vary KNOB=VALUES   A,B,C (these), MIN..MAX (by ratio where that is wide), MIN..MAX:STEP, MIN..MAX:log,
+                       MIN..MAX:linear; LANE.KNOB=VALUES for one lane
+  --points N           settings in all; 300 unless told, or all where every --vary lists its values
+  --weight W           what is preferred, from 0 (cost alone) to 1 (fewest references at risk alone); 0.5 unless told
+  --prices FILE.toml, --price-as MODEL, --cache-time usual|long, --bill-rejected   as in diagnose
+  --all                lists every setting
+  --csv                one line a session and setting
+
+In the table * marks what no other setting tried beats in cost, references at risk and peak together, > what is
+recommended, = the present settings. Where a price is not known, tokens sent stand for the cost.
+
+Of several sessions one setting for all is picked: the one whose worst regret is smallest. A regret is how much worse it does
+in a session than the best tried there: 1 is as far as that session's cheapest is from its safest. Every session is also left
+out once: what would the others have picked for it, and would that have been good?
+
+JSON: tried, weight, sessions[{file, format, title, calls, window, output_reserve, basis, cost_in (usd or tokens),
+points[{lane, policy, knobs{}, set[], now, front, usd|null, tokens_sent, at_risk|null, peak, peak_share, compactions,
+overflows, rejected|null {reason, step, text}}], recommended|null {point, cheapest, safest, set[], text, others|null},
+no_recommendation|null}], robust|null {lane, policy, knobs{}, set[], sessions[{file, best, regret|null}],
+left_out[{file, set[], regret|null}]}, left_out[{file, why}]. A point that was not played has null figures; points are numbered
+from 0. rejected.reason is cannot_get_below_trigger, overflows, thrashes or gives_up.
+",
+    run,
+};
+
+/// One session with all its points.
+struct Swept {
+    file: String,
+    format: &'static str,
+    title: String,
+    calls: usize,
+    window: Tokens,
+    window_source: &'static str,
+    reserve: Tokens,
+    basis: &'static str,
+    basis_sentence: String,
+    points: Vec<Point>,
+    recommended: Result<Recommendation, String>,
+}
+
+/// Everything there is to say, once for all forms.
+struct Findings {
+    subjects: Vec<Subject>,
+    /// What names them behind `--policy`.
+    named: Vec<String>,
+    weight: Share,
+    sessions: Vec<Swept>,
+    robust: Option<Robust>,
+    left_out: LeftOut,
+}
+
+fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
+    let (mut wanted, mut operands) = (Wanted::default(), Vec::new());
+    while let Some(word) = words.next()? {
+        match word {
+            Word::Operand(file) => operands.push(file),
+            Word::Option(option) => {
+                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
+                    return Err(unknown_option(VERB.name, &option));
+                }
+            }
+        }
+    }
+    if wanted.csv && shared.json {
+        anyhow::bail!("--csv and --json are two forms of the result; choose one");
+    }
+    // What was typed is checked before a long file is read.
+    let (subjects, named) = wanted.subjects(&shared)?;
+    let targets = Targets::new(VERB.name, operands, &shared)?;
+    let prices = wanted.billing.prices()?;
+    let billing = wanted.billing.billing(&prices)?;
+    let plan = plan(&subjects, wanted.points(&subjects));
+    let mut sessions = Vec::new();
+    let left_out = targets.each(&shared, |file, loaded| {
+        let swept = one(file, &loaded, (&subjects, &plan), billing, wanted.weight())?;
+        sessions.push(swept);
+        Ok(())
+    })?;
+    let robust = (sessions.len() > 1).then(|| {
+        let points: Vec<_> = sessions.iter().map(|s| s.points.clone()).collect();
+        robust(&points, wanted.weight())
+    });
+    let findings = Findings {
+        subjects,
+        named,
+        weight: wanted.weight(),
+        sessions,
+        robust: robust.flatten(),
+        left_out,
+    };
+    if shared.json {
+        json(&findings.shape())?;
+    } else if wanted.csv {
+        print(&findings.csv())?;
+    } else {
+        print(&findings.text(wanted.all, targets.are_many()))?;
+    }
+    Ok(Status::Done)
+}
+
+fn one(
+    file: &str,
+    loaded: &Loaded,
+    (subjects, plan): (&[Subject], &[Point]),
+    billing: Billing<'_>,
+    weight: Share,
+) -> anyhow::Result<Swept> {
+    let case = &loaded.case;
+    let gauge = Gauge::new(case, Bills::new(case, billing));
+    let (n, done) = (plan.len(), AtomicUsize::new(0));
+    let tell = |_: usize, _: &Point| {
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done.is_multiple_of(16) {
+            progress(&format!("{file}: {done} of {n} settings"));
+        }
+    };
+    let points = sweep(&gauge, subjects, plan.to_vec(), &Progress::default(), &tell);
+    progress("");
+    let points = points?;
+    let first = &subjects[0];
+    Ok(Swept {
+        file: file.to_owned(),
+        format: case.session.source.format,
+        title: case.session.title.clone(),
+        calls: case.session.steps.len(),
+        window: case.windows.largest(),
+        window_source: window_source(case),
+        reserve: first.policy.output_reserve(&first.now, case, 0),
+        basis: basis(case),
+        basis_sentence: basis_sentence(case),
+        recommended: recommend(subjects, &points, weight),
+        points,
+    })
+}
+
+impl Findings {
+    /// The settings of a point as `--set` takes them: what differs from the policy's own defaults.
+    fn set(&self, point: &Point) -> Vec<String> {
+        let subject = &self.subjects[point.subject];
+        let scope = if self.subjects.len() > 1 {
+            format!("{}.", subject.lane)
+        } else {
+            String::new()
+        };
+        let differing = words(&subject.policy, &subject.policy.defaults(), &point.knobs);
+        let set = differing.into_iter();
+        set.map(|(knob, value)| format!("{scope}{knob}={value}"))
+            .collect()
+    }
+}

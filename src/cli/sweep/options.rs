@@ -1,0 +1,219 @@
+//! The options of `plimsoll sweep`: what varies, how many settings are tried, what is preferred.
+
+use crate::analysis::tune::{Axis, Scale, Subject, Values};
+use crate::cli::args::{Shared, Words, number};
+use crate::cli::billing::BillingArgs;
+use crate::cli::lanes::{Lane, LaneArgs, value_of};
+use crate::engine::{Knob, Policy};
+use crate::units::Share;
+use anyhow::bail;
+
+/// Settings that are tried unless told.
+const USUAL: usize = 300;
+/// Settings at most.
+const MOST: usize = 100_000;
+
+/// As typed.
+#[derive(Default)]
+pub(super) struct Wanted {
+    lanes: LaneArgs,
+    pub(super) billing: BillingArgs,
+    varied: Vec<Vary>,
+    points: Option<usize>,
+    weight: Option<Share>,
+    /// List every setting.
+    pub(super) all: bool,
+    /// A table for other programs.
+    pub(super) csv: bool,
+}
+
+/// `[LANE.]KNOB=VALUES`.
+struct Vary {
+    lane: Option<String>,
+    knob: String,
+    values: String,
+    is_known: bool,
+}
+
+impl Wanted {
+    /// Takes an option if it is one of these.
+    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
+        match option {
+            "--all" => self.all = true,
+            "--csv" => self.csv = true,
+            "--vary" => self.varied.push(vary(&words.value(option)?)?),
+            "--points" => self.points = Some(points(&words.value(option)?)?),
+            "--weight" => self.weight = Some(weight(&words.value(option)?)?),
+            _ => return Ok(self.lanes.take(option, words)? || self.billing.take(option, words)?),
+        }
+        Ok(true)
+    }
+
+    /// How much references at risk weigh against cost.
+    pub(super) fn weight(&self) -> Share {
+        self.weight.unwrap_or(Share(0.5))
+    }
+
+    /// How many settings to try: all that are listed, unless told.
+    pub(super) fn points(&self, subjects: &[Subject]) -> usize {
+        let is_listed = |axis: &Axis| matches!(axis.values, Values::Listed(_));
+        let all_listed = subjects.iter().flat_map(|s| &s.axes).all(is_listed);
+        let largest = subjects.iter().map(Subject::n_settings).max().unwrap_or(0);
+        // The present settings may be one more.
+        let all = usize::try_from(largest.saturating_add(1)).unwrap_or(MOST);
+        match self.points {
+            Some(points) => points,
+            None if all_listed => all.saturating_mul(subjects.len()).min(MOST),
+            None => USUAL,
+        }
+    }
+
+    /// The policies, each with what varies, and with what names it behind `--policy`.
+    pub(super) fn subjects(
+        &mut self,
+        shared: &Shared,
+    ) -> anyhow::Result<(Vec<Subject>, Vec<String>)> {
+        let (mut subjects, mut named) = (Vec::new(), Vec::new());
+        for Lane {
+            word,
+            name,
+            policy,
+            knobs,
+        } in self.lanes.lanes(shared)?
+        {
+            named.push(if name == policy.name {
+                word
+            } else {
+                format!("{word}@{name}")
+            });
+            let mut axes = Vec::new();
+            for vary in &mut self.varied {
+                let is_meant = vary.lane.as_ref().is_none_or(|lane| *lane == name);
+                if let Some(knob) = policy.knob(&vary.knob).filter(|_| is_meant) {
+                    vary.is_known = true;
+                    axes.retain(|axis: &Axis| axis.knob != vary.knob);
+                    axes.push(axis(&policy, knob, &vary.values)?);
+                }
+            }
+            if self.varied.is_empty() {
+                axes = Axis::usual(&policy);
+            }
+            subjects.push(Subject {
+                lane: name,
+                policy,
+                now: knobs,
+                axes,
+            });
+        }
+        if let Some(vary) = self.varied.iter().find(|vary| !vary.is_known) {
+            bail!("{}", unknown(vary, &subjects));
+        }
+        match &subjects[..] {
+            [] => bail!("none and recorded have nothing to vary; name another --policy"),
+            [one] if one.axes.is_empty() => {
+                bail!("{} has no knob to vary; name another --policy", one.lane)
+            }
+            _ => Ok((subjects, named)),
+        }
+    }
+}
+
+fn unknown(vary: &Vary, subjects: &[Subject]) -> String {
+    let is_meant = |subject: &&Subject| vary.lane.as_ref().is_none_or(|lane| *lane == subject.lane);
+    let mut known: Vec<&str> = subjects
+        .iter()
+        .filter(is_meant)
+        .flat_map(|s| s.policy.knobs.iter().map(|k| k.name.as_str()))
+        .collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.is_empty() {
+        let lanes: Vec<&str> = subjects.iter().map(|s| s.lane.as_str()).collect();
+        let lane = vary.lane.as_deref().unwrap_or_default();
+        return format!("no lane is named {lane:?}; there are {}", lanes.join(", "));
+    }
+    format!(
+        "no policy here has a knob named {:?}; there are {}",
+        vary.knob,
+        known.join(", ")
+    )
+}
+
+/// Lane names hold no `=`, knob names no `.`.
+fn vary(text: &str) -> anyhow::Result<Vary> {
+    let parsed = text.split_once('=').map(|(name, values)| {
+        let (lane, knob) = match name.rsplit_once('.') {
+            Some((lane, knob)) => (Some(lane.to_owned()), knob),
+            None => (None, name),
+        };
+        Vary {
+            lane,
+            knob: knob.trim().to_owned(),
+            values: values.trim().to_owned(),
+            is_known: false,
+        }
+    });
+    parsed
+        .filter(|vary| !vary.values.is_empty())
+        .ok_or_else(|| {
+            anyhow::anyhow!(
+                "--vary {text}: give KNOB=MIN..MAX such as keep_recent=5..80, or KNOB=A,B,C"
+            )
+        })
+}
+
+/// `A,B,C`, `MIN..MAX`, `MIN..MAX:STEP`, `MIN..MAX:log`, `MIN..MAX:linear`.
+fn axis(policy: &Policy, knob: &Knob, values: &str) -> anyhow::Result<Axis> {
+    let name = &knob.name;
+    let value = |text: &str| value_of("--vary", knob, text.trim());
+    let Some((low, rest)) = values.split_once("..") else {
+        let listed = values
+            .split(',')
+            .map(value)
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        return Ok(Axis::listed(policy, name, &listed)?);
+    };
+    let (high, how) = rest.split_once(':').unzip();
+    let ends = (value(low)?, value(high.unwrap_or(rest))?);
+    let scale = match how {
+        None => None,
+        Some("log") => Some(Scale::Log),
+        Some("linear") => Some(Scale::Linear),
+        Some(step) => return stepped(policy, name, ends, step),
+    };
+    Ok(Axis::between(policy, name, ends, scale)?)
+}
+
+fn stepped(
+    policy: &Policy,
+    knob: &str,
+    (low, high): (f64, f64),
+    step: &str,
+) -> anyhow::Result<Axis> {
+    let n = number(step)
+        .filter(|step| *step > 0.0)
+        .map(|step| (step, (high - low) / step));
+    let Some((step, n)) = n.filter(|(_, n)| (0.0..MOST as f64).contains(n)) else {
+        bail!(
+            "--vary {knob}={low}..{high}:{step}: behind the colon give a step above 0, log or linear"
+        );
+    };
+    // Without the dust of adding steps such as 0.05.
+    let nth = |nth: u32| ((low + f64::from(nth) * step) * 1e6).round() / 1e6;
+    let values: Vec<f64> = (0..=(n + 1e-9) as u32).map(nth).collect();
+    Ok(Axis::listed(policy, knob, &values)?)
+}
+
+fn points(text: &str) -> anyhow::Result<usize> {
+    match number(text).filter(|n| n.fract() == 0.0 && (1.0..=MOST as f64).contains(n)) {
+        Some(n) => Ok(n as usize),
+        None => bail!("--points {text}: give a whole number from 1 to {MOST}"),
+    }
+}
+
+fn weight(text: &str) -> anyhow::Result<Share> {
+    match number(text).filter(|n| (0.0..=1.0).contains(n)) {
+        Some(n) => Ok(Share(n)),
+        None => bail!("--weight {text}: give a number from 0 (cost alone) to 1 (risk alone)"),
+    }
+}

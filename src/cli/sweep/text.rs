@@ -1,0 +1,297 @@
+//! What `plimsoll sweep` says to people.
+
+use super::{Findings, Swept};
+use crate::analysis::tune::{
+    Point, Price, Recommendation, front, price_unit, rejections, trade_off, words,
+};
+use crate::cli::output::{clean, counted, percent, tokens};
+use crate::engine::Budget;
+use crate::report::figure::usd;
+use crate::units::Tokens;
+use std::fmt::Write as _;
+
+/// Rows of the front before the rest is only counted.
+const SHOWN: usize = 24;
+
+impl Findings {
+    /// All of it.
+    pub(super) fn text(&self, all: bool, are_many: bool) -> String {
+        let mut text = String::new();
+        for swept in self.sessions.iter().filter(|_| !are_many || all) {
+            self.session(&mut text, swept, all);
+            text.push('\n');
+        }
+        if are_many {
+            self.many(&mut text);
+        }
+        text
+    }
+
+    fn session(&self, text: &mut String, swept: &Swept, all: bool) {
+        let usable = Budget {
+            window: swept.window,
+            output_reserve: swept.reserve,
+        };
+        let _ = writeln!(
+            text,
+            "{} · {} · {} · window {} ({}), reserve {}, usable {} · {}",
+            clean(&swept.title),
+            swept.format,
+            counted(swept.calls, "call"),
+            tokens(swept.window),
+            swept.window_source,
+            tokens(swept.reserve),
+            tokens(usable.usable()),
+            swept.basis_sentence,
+        );
+        self.tried(text, &swept.points);
+        let recommended = swept.recommended.as_ref().ok();
+        let rows = rows(&swept.points, recommended, all);
+        if !rows.is_empty() {
+            self.table(text, swept, &rows);
+        }
+        let on_front = front(&swept.points).len();
+        let shown = rows.len();
+        if !all && on_front > shown {
+            let _ = writeln!(
+                text,
+                "  and {} more that trade cost or risk for a lower peak (--all lists every setting)",
+                on_front - shown
+            );
+        }
+        text.push('\n');
+        match &swept.recommended {
+            Err(why) => {
+                let _ = writeln!(text, "{why}");
+            }
+            Ok(found) => {
+                let _ = writeln!(text, "Recommended: {}", clean(&found.text));
+                if let Some(others) = &found.others {
+                    let _ = writeln!(text, "{}", clean(others));
+                }
+                self.paste(text, &swept.points[found.point]);
+            }
+        }
+    }
+
+    /// `Tried 300 settings of truncate and prune: 212 work; 70 overflow.`
+    fn tried(&self, text: &mut String, points: &[Point]) {
+        let lanes: Vec<_> = self.subjects.iter().map(|s| clean(&s.lane)).collect();
+        let works = points.iter().filter(|p| p.valid().is_some()).count();
+        let _ = write!(
+            text,
+            "Tried {} of {}: {works} {}",
+            counted(points.len(), "setting"),
+            lanes.join(", "),
+            if works == 1 { "works" } else { "work" }
+        );
+        for (_, told, n) in rejections(points) {
+            let _ = write!(text, "; {n} {told}");
+        }
+        text.push_str(".\n");
+        if price_unit(points) == Price::Sent && works > 0 {
+            text.push_str("No price is known for this model: tokens sent stand for the cost (--price-as MODEL or --prices FILE.toml gives one).\n");
+        }
+        text.push('\n');
+    }
+
+    fn table(&self, text: &mut String, swept: &Swept, rows: &[usize]) {
+        let unit = price_unit(&swept.points);
+        let lanes = self.subjects.iter().map(|s| clean(&s.lane).chars().count());
+        let width = lanes.max().unwrap_or(0).max(4);
+        let cost = if unit == Price::Usd {
+            "cost"
+        } else {
+            "tokens sent"
+        };
+        let _ = writeln!(
+            text,
+            "    {:width$} {cost:>13} {:>8} {:>9} {:>12}  settings",
+            "lane", "at risk", "peak", "compactions"
+        );
+        let front = front(&swept.points);
+        let picked = swept.recommended.as_ref().ok().map(|found| found.point);
+        for idx in rows {
+            let point = &swept.points[*idx];
+            let mark = |is_set: bool, mark: char| if is_set { mark } else { ' ' };
+            let marks: String = [
+                mark(picked == Some(*idx), '>'),
+                mark(point.is_now, '='),
+                mark(front.contains(idx), '*'),
+            ]
+            .iter()
+            .collect();
+            let lane = clean(&self.subjects[point.subject].lane);
+            let figures = figures(point, unit);
+            let settings = self.settings(point);
+            let why = point
+                .rejected
+                .map_or_else(String::new, |why| format!("  ({why})"));
+            let _ = writeln!(text, "{marks} {lane:width$} {figures}  {settings}{why}");
+        }
+    }
+
+    /// What varies, with its values.
+    fn settings(&self, point: &Point) -> String {
+        let subject = &self.subjects[point.subject];
+        let mut all = words(
+            &subject.policy,
+            &crate::engine::KnobValues::default(),
+            &point.knobs,
+        );
+        all.retain(|(knob, _)| subject.axes.iter().any(|axis| axis.knob == *knob));
+        let all: Vec<String> = all
+            .into_iter()
+            .map(|(knob, value)| format!("{knob}={value}"))
+            .collect();
+        clean(&all.join(" ")).into_owned()
+    }
+
+    /// The options that make a lane of a point.
+    fn paste(&self, text: &mut String, point: &Point) {
+        let _ = write!(text, "  --policy {}", clean(&self.named[point.subject]));
+        for set in self.set(point) {
+            let _ = write!(text, " --set {}", clean(&set));
+        }
+        text.push('\n');
+    }
+
+    /// Several sessions: what is best for each, and one setting for all.
+    fn many(&self, text: &mut String) {
+        let Some(first) = self.sessions.first() else {
+            return;
+        };
+        let _ = writeln!(
+            text,
+            "{}, {} of {}\n",
+            counted(self.sessions.len(), "session"),
+            counted(first.points.len(), "setting"),
+            self.subjects
+                .iter()
+                .map(|s| clean(&s.lane))
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+        let width = self.sessions.iter().map(|s| clean(&s.file).chars().count());
+        let width = width.max().unwrap_or(0).clamp(7, 60);
+        let _ = writeln!(
+            text,
+            "{:width$} {:>6}  {:>24}  {:>24} {:>7}  {:>8}",
+            "session", "calls", "best: cost, at risk", "one for all", "regret", "left out"
+        );
+        for (idx, swept) in self.sessions.iter().enumerate() {
+            self.row(text, (idx, swept), width);
+        }
+        text.push('\n');
+        let Some(robust) = &self.robust else {
+            if self.sessions.len() > 1 {
+                text.push_str("No setting works in any of these sessions.\n");
+            }
+            return;
+        };
+        let point = &first.points[robust.setting];
+        let lane = clean(&self.subjects[point.subject].lane);
+        let _ = writeln!(text, "One for all: {lane} with {}", self.settings(point));
+        if let Some(worst) = robust.worst() {
+            let _ = writeln!(
+                text,
+                "  worst regret {} ({})",
+                regret(worst.regret),
+                clean(&self.sessions[worst.session].file)
+            );
+        }
+        if let Some(worst) = robust.worst_left_out() {
+            let _ = writeln!(
+                text,
+                "  picked without it, a session would have had {} at worst ({})",
+                regret(worst.regret),
+                clean(&self.sessions[worst.session].file)
+            );
+        }
+        self.paste(text, point);
+    }
+
+    fn row(&self, text: &mut String, (idx, swept): (usize, &Swept), width: usize) {
+        let unit = price_unit(&swept.points);
+        let said = |point: usize| match swept.points[point].valid() {
+            Some(score) => {
+                let cost = cost(unit, &swept.points[point]);
+                score
+                    .at_risk
+                    .map_or_else(|| cost.clone(), |n| format!("{cost}, {n}"))
+            }
+            None => "does not work".to_owned(),
+        };
+        let best = swept
+            .recommended
+            .as_ref()
+            .map_or_else(|_| "nothing works".to_owned(), |found| said(found.point));
+        let robust = self.robust.as_ref();
+        let own = robust.and_then(|r| r.regrets.iter().find(|r| r.session == idx));
+        let without = robust.and_then(|r| r.left_out.iter().find(|l| l.session == idx));
+        let _ = writeln!(
+            text,
+            "{:width$} {:>6}  {best:>24}  {:>24} {:>7}  {:>8}",
+            clean(&swept.file),
+            swept.calls,
+            robust
+                .filter(|_| own.is_some())
+                .map_or_else(String::new, |r| said(r.setting)),
+            own.map_or_else(String::new, |own| regret(own.regret)),
+            without.map_or_else(String::new, |l| regret(l.regret)),
+        );
+    }
+}
+
+/// The points that are listed: what trades cost for risk, what is recommended, the present settings.
+fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Vec<usize> {
+    if all {
+        return (0..points.len()).collect();
+    }
+    let mut rows = front(points);
+    if rows.len() > SHOWN {
+        rows = trade_off(points);
+        // Evenly among those that are too many.
+        let n = rows.len();
+        let is_one = |nth: usize| n <= SHOWN || nth * SHOWN / n != (nth + 1) * SHOWN / n;
+        let mut nth = 0..;
+        rows.retain(|_| is_one(nth.next().unwrap_or(0)));
+    }
+    let others = recommended.map(|found| found.point).into_iter();
+    let others = others.chain((0..points.len()).filter(|idx| points[*idx].is_now));
+    for other in others {
+        if !rows.contains(&other) {
+            rows.push(other);
+        }
+    }
+    let unit = price_unit(points);
+    let cost = |idx: &usize| points[*idx].score.map_or(f64::INFINITY, |s| unit.of(&s));
+    rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    rows
+}
+
+fn figures(point: &Point, unit: Price) -> String {
+    let score = point.score;
+    let said = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+    format!(
+        "{:>13} {:>8} {:>9} {:>12}",
+        cost(unit, point),
+        said(score.and_then(|s| s.at_risk).map(|n| n.to_string())),
+        said(score.map(|s| percent(s.peak_share))),
+        said(score.map(|s| s.compactions.to_string())),
+    )
+}
+
+fn cost(unit: Price, point: &Point) -> String {
+    let Some(score) = point.score else {
+        return "–".to_owned();
+    };
+    match (unit, score.cost) {
+        (Price::Usd, Some(cost)) => usd(cost),
+        _ => tokens(Tokens(score.sent.0)),
+    }
+}
+
+fn regret(regret: Option<f64>) -> String {
+    regret.map_or_else(|| "no use".to_owned(), |regret| format!("{regret:.2}"))
+}
