@@ -4,6 +4,7 @@ mod model;
 mod stages;
 
 use super::{PanelInput, small, weak};
+use crate::app::by_hand;
 use crate::app::command::Command;
 use crate::app::managed_export::{Draft, Export, Stage, What, Who, writable};
 use crate::app::theme::{self, palette, space};
@@ -118,6 +119,17 @@ fn form(
         });
     });
     line(ui, "what", |ui, _| ui.vertical(|ui| what(ui, input, draft)));
+    let by_hand = by_hand::said(&input.runs.case.by_hand);
+    if !by_hand.is_empty() {
+        line(ui, "by hand", |ui, _| {
+            let size = vec2(ui.available_width(), space::CONTROL);
+            let layout = Layout::left_to_right(Align::Center);
+            ui.allocate_ui_with_layout(size, layout, |ui| {
+                ui.label(&by_hand);
+                ui.label(small(ui, "messages, as the table marks them"));
+            });
+        });
+    }
     line(ui, "summaries", |ui, _| {
         ui.vertical(|ui| summaries(ui, export, draft, commands))
     });
