@@ -42,6 +42,7 @@ impl App {
             Command::EditPath(path) => self.view.path = path,
             Command::SelectStep(step) => self.select_step(step),
             Command::SelectMessage(message) => self.select_message(message),
+            Command::SelectWritten(lane, place) => self.select_written(lane, place),
             Command::ExtendSelection(message) => self.extend_selection(message),
             Command::SelectEvent(lane, event) => self.select_event(lane, event),
             Command::GoToMessage(number) => self.go_to_message(number),

@@ -3,6 +3,7 @@
 use crate::app::by_hand::Mark;
 use crate::app::event_table::EventFilter;
 use crate::app::knobs::KnobKey;
+use crate::app::lane_rows::Place;
 use crate::app::managed_export::{Draft, TypedKey};
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
@@ -38,6 +39,8 @@ pub enum Command {
     SelectStep(usize),
     /// Look at this message, everywhere.
     SelectMessage(usize),
+    /// Look at what this lane wrote at this place.
+    SelectWritten(usize, Place),
     /// Select the messages of the table from the one that is selected to this one.
     ExtendSelection(usize),
     /// Look at what a lane's policy did: indices of the lane and of its event.

@@ -2,6 +2,7 @@
 //!
 //! Worked out again only when something it depends on changed. A lane whose policy, knobs and case stay keeps its outcome.
 
+use crate::app::changes::{Changes, Target};
 use crate::app::document::Document;
 use crate::app::event_table::{EventFilter, EventList};
 use crate::app::lane_rows::LaneRows;
@@ -10,7 +11,7 @@ use crate::app::message_table::{self, Filter, Sort};
 use crate::app::message_text::MessageText;
 use crate::app::policies::Policies;
 use crate::app::runs::{Runs, run_all};
-use crate::app::state::{Config, Selection, View};
+use crate::app::state::{Aspect, Config, Selection, View};
 use crate::engine::{ByHand, simulate};
 use crate::tokens::{self, Counter, Progress, TokenLedger};
 use rayon::prelude::*;
@@ -27,8 +28,13 @@ pub struct Derived {
     events: Latest<(u64, EventFilter, Option<usize>), EventList>,
     ledgers: Latest<(u64, &'static str), TokenLedger>,
     text: Latest<(u64, u64, usize, bool), MessageText>,
+    changes: Latest<ChangesKey, Changes>,
     stale_since: Option<Instant>,
 }
+
+/// Bytes of text that are compared in a frame; more are on a thread.
+const LARGE: usize = 32 * 1024;
+const SLOW: Duration = Duration::from_secs(1);
 
 /// Results may be this old before they are shown as stale.
 const DIM_AFTER: Duration = Duration::from_millis(100);
@@ -40,6 +46,9 @@ struct RunsKey {
     /// Changes when another counter's weights arrive.
     weights: u64,
 }
+
+/// Counts of the results that it is worked out of, the lane, and what is looked at.
+type ChangesKey = (u64, u64, usize, Target);
 
 #[derive(Clone, Debug, PartialEq)]
 struct OrderKey {
@@ -63,6 +72,7 @@ impl Derived {
             events: Latest::new("events"),
             ledgers: Latest::new("count"),
             text: Latest::new("text"),
+            changes: Latest::new("changes"),
             stale_since: None,
         }
     }
@@ -106,6 +116,13 @@ impl Derived {
             .map(Arc::as_ref)
     }
 
+    /// What the focused lane has in the place of what is selected, if that is worked out yet.
+    pub fn changes(&self, selection: &Selection, view: &View) -> Option<&Changes> {
+        let key = self.changes_key(selection, view)?;
+        let changes = self.changes.get().filter(|_| self.changes.is_for(&key));
+        changes.map(Arc::as_ref)
+    }
+
     /// What is shown is not what is wanted, and has not been for long enough to say so: lanes that are dimmed for
     /// a frame or two flicker.
     pub fn is_stale(&self) -> bool {
@@ -121,6 +138,7 @@ impl Derived {
         self.events.clear();
         self.ledgers.clear();
         self.text.clear();
+        self.changes.clear();
         // Until the first of each is measured: what the document before cost says nothing about this one.
         let slow_if = |is_large: bool| {
             if is_large {
@@ -158,6 +176,7 @@ impl Derived {
         }
         self.update_rows(ctx, selection.step);
         self.update_events(ctx, selection, view.events);
+        self.update_changes(ctx, document, selection, view);
         let weights = self.ledgers.generation();
         let key = OrderKey {
             document: document.id,
@@ -180,9 +199,9 @@ impl Derived {
             });
         }
         if let Some(key) = self.text_key(&document, selection, view) {
-            let (message, is_raw) = (key.2, key.3);
+            let (message, is_record) = (key.2, key.3);
             self.text.want(ctx, self.at, &key, move |_| {
-                if is_raw {
+                if is_record {
                     MessageText::records(&document, message)
                 } else {
                     MessageText::parts(&document, &ledger, message)
@@ -201,8 +220,41 @@ impl Derived {
             document.id,
             self.ledgers.generation(),
             selection.message?,
-            view.detail.is_raw,
+            view.detail.aspect == Aspect::Record,
         ))
+    }
+
+    fn changes_key(&self, selection: &Selection, view: &View) -> Option<ChangesKey> {
+        let message = selection
+            .message
+            .filter(|_| view.detail.aspect == Aspect::Changes);
+        let target = match (selection.written, message) {
+            (Some(place), _) => Target::Written(place),
+            (None, message) => Target::Message(message?),
+        };
+        let (rows, runs) = (self.rows.generation(), self.runs.generation());
+        Some((rows, runs, selection.lane?, target))
+    }
+
+    fn update_changes(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        selection: &Selection,
+        view: &View,
+    ) {
+        let key = self.changes_key(selection, view);
+        let (Some(key), Some(runs), Some(rows)) = (key, self.runs.get(), self.rows.get()) else {
+            return;
+        };
+        let (_, _, lane, target) = key;
+        let is_large = Changes::cost(document, target) > LARGE;
+        self.changes
+            .expect(if is_large { SLOW } else { Duration::ZERO });
+        let (document, runs, rows) = (Arc::clone(document), Arc::clone(runs), Arc::clone(rows));
+        self.changes.want(ctx, self.at, &key, move |_| {
+            Changes::new(&document, &runs, &rows, lane, target)
+        });
     }
 
     /// The weights by a counter: those the session was loaded with, or counted anew on a thread.
@@ -281,17 +333,17 @@ impl Derived {
                 .par_iter()
                 // The last step shows where the session ended, its answer included: the outcome's own context.
                 .map(|lane| {
-                    (step < last).then(|| {
-                        simulate(&runs.case, &lane.policy, &lane.knobs, Some(step)).context
-                    })
+                    (step < last)
+                        .then(|| simulate(&runs.case, &lane.policy, &lane.knobs, Some(step)))
                 })
                 .collect();
             let contexts = runs
                 .lanes
                 .iter()
                 .zip(&until)
-                .map(|(lane, until)| until.as_ref().unwrap_or(&lane.outcome.context));
-            LaneRows::new(&runs.case, step, contexts)
+                .map(|(lane, until)| &until.as_ref().unwrap_or(&lane.outcome).context);
+            let rows = LaneRows::new(&runs.case, step, contexts);
+            LaneRows { until, ..rows }
         });
     }
 }

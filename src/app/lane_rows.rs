@@ -1,6 +1,6 @@
 //! The lanes' contexts side by side: one row a message, the same row in every lane, and rows for what a policy wrote.
 
-use crate::engine::{Case, Context, Fate, Written};
+use crate::engine::{Case, Context, Fate, Outcome, Written};
 use crate::session::{Session, WrittenKind};
 use crate::units::Tokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +22,8 @@ pub struct LaneRows {
     pub step: usize,
     /// Runs of rows that say the same in every lane, which are shown as one.
     pub folds: Vec<Fold>,
+    /// What came of each lane up to the step; none where the step is the last, as the lane's run says it.
+    pub until: Vec<Option<Outcome>>,
 }
 
 /// Rows that say the same: small messages with the same fate in each lane.
@@ -65,12 +67,27 @@ pub enum Row {
 }
 
 /// Where a written entry stands: behind the messages it covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// Index of the first message behind what it covers.
     pub before: u32,
     /// Tells entries at the same place apart.
     pub nth: u32,
+}
+
+impl Place {
+    /// What a context holds of ours, each with its place and its weight.
+    pub fn all(context: &Context) -> Vec<(Self, &Written, Tokens)> {
+        let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
+        let placed = context.written().map(|(written, tokens)| {
+            let before = written.covers.last().map_or(0, |range| range.end);
+            let nth = seen.entry(before).or_default();
+            let place = Self { before, nth: *nth };
+            *nth += 1;
+            (place, written, tokens)
+        });
+        placed.collect()
+    }
 }
 
 /// One lane's context at the step.
@@ -132,6 +149,7 @@ impl LaneRows {
             lanes,
             heaviest,
             step,
+            until: Vec::new(),
         }
     }
 
@@ -201,37 +219,23 @@ impl LaneContext {
             total: context.tokens(),
             n_entries: context.entries.len(),
         };
-        for (written, tokens) in context.written() {
-            lane.write(written, tokens);
+        for (place, written, tokens) in Place::all(context) {
+            lane.written
+                .insert(place, WrittenSeen::new(written, tokens));
         }
         lane
     }
+}
 
-    fn write(&mut self, written: &Written, tokens: Tokens) {
-        let before = written.covers.last().map_or(0, |range| range.end);
-        let nth = self
-            .written
-            .range(
-                Place { before, nth: 0 }..=Place {
-                    before,
-                    nth: u32::MAX,
-                },
-            )
-            .count();
-        let seen = WrittenSeen {
+impl WrittenSeen {
+    fn new(written: &Written, tokens: Tokens) -> Self {
+        Self {
             kind: written.kind,
             tokens,
             n_covered: written.covers.iter().map(ExactSizeIterator::len).sum(),
             is_predicted: written.is_predicted,
             text: Arc::clone(&written.text),
-        };
-        self.written.insert(
-            Place {
-                before,
-                nth: nth as u32,
-            },
-            seen,
-        );
+        }
     }
 }
 

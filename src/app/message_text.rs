@@ -152,7 +152,7 @@ fn title(kind: Kind, body: &Body) -> String {
 }
 
 /// JSON set out over lines; as it is where it is no JSON.
-fn pretty(json: &str) -> String {
+pub(super) fn pretty(json: &str) -> String {
     let value = serde_json::from_str::<serde_json::Value>(json).ok();
     value
         .and_then(|v| serde_json::to_string_pretty(&v).ok())

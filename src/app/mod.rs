@@ -4,6 +4,7 @@
 mod background;
 pub mod by_hand;
 mod carry;
+pub mod changes;
 pub mod command;
 pub mod derived;
 pub mod document;
@@ -216,6 +217,7 @@ impl App {
                     is_covered,
                     revision: self.derived.revision(),
                     text: self.derived.text(document, &self.selection, &self.view),
+                    changes: self.derived.changes(&self.selection, &self.view),
                     events: self.derived.events(),
                     once,
                 };

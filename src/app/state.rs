@@ -2,6 +2,7 @@
 
 use crate::app::event_table::EventFilter;
 use crate::app::knobs::KnobSettings;
+use crate::app::lane_rows::Place;
 use crate::app::managed_export::Draft;
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
@@ -137,6 +138,8 @@ pub struct Selection {
     pub message: Option<usize>,
     /// Index of the message at the other end, where a stretch of the message table is selected.
     pub anchor: Option<usize>,
+    /// The place of a message that a lane wrote, in the place of a message.
+    pub written: Option<Place>,
     /// Index of the lane whose knobs are shown; none for what was recorded.
     pub lane: Option<usize>,
     /// Indices of a lane and of its event; none where only a call was chosen.
@@ -175,10 +178,22 @@ pub struct View {
 /// How the detail shows a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// As it stands in the file.
-    pub is_raw: bool,
+    /// What of it.
+    pub aspect: Aspect,
     /// Page of a long text, from 0.
     pub page: usize,
+}
+
+/// What is shown of a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aspect {
+    /// Its parts.
+    #[default]
+    Parts,
+    /// As it stands in the file.
+    Record,
+    /// What the focused lane has in its place.
+    Changes,
 }
 
 /// What the timeline's area shows.

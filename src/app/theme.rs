@@ -116,6 +116,20 @@ impl Palette {
         Stroke::new(1.0, self.hairline)
     }
 
+    /// Behind a line that a text lost, and behind its words that differ.
+    pub fn removed(&self) -> [Color32; 2] {
+        self.grounds(self.bad)
+    }
+
+    /// Behind a line that a text gained, and behind its words that differ.
+    pub fn added(&self) -> [Color32; 2] {
+        self.grounds(self.ok)
+    }
+
+    fn grounds(&self, color: Color32) -> [Color32; 2] {
+        [0.12, 0.32].map(|share| self.panel.lerp_to_gamma(color, share))
+    }
+
     /// A color so thin that it only tints what is behind it.
     pub fn tint(&self, color: Color32) -> Color32 {
         color.gamma_multiply(0.03)
@@ -269,6 +283,9 @@ mod tests {
             }
             for fill in [p.accent, p.warn, p.bad] {
                 assert!(contrast(p.on_fill, fill) >= 4.5, "text on {fill:?}");
+            }
+            for surface in p.removed().into_iter().chain(p.added()) {
+                assert!(contrast(p.text, surface) >= 4.5, "text on {surface:?}");
             }
             for surface in [p.selection, p.hover] {
                 assert!(contrast(p.text, surface) >= 4.5);

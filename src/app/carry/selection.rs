@@ -1,5 +1,6 @@
 //! What is selected: a call, an event, a message, and what must unfold to show it.
 
+use crate::app::lane_rows::Place;
 use crate::app::state::{Selection, Tab};
 use crate::app::{App, wording};
 
@@ -67,8 +68,19 @@ impl App {
 
     fn look_at(&mut self, message: usize) {
         self.selection.message = Some(message);
+        self.selection.written = None;
         self.selection.anchor = None;
         self.view.detail.page = 0;
+    }
+
+    /// Looks at what a lane wrote.
+    pub(super) fn select_written(&mut self, lane: usize, place: Place) {
+        self.selection.lane = Some(lane).filter(|l| *l < self.config.lanes.len());
+        self.selection.message = None;
+        self.selection.anchor = None;
+        self.selection.written = Some(place);
+        self.view.detail.page = 0;
+        self.view.tab = Tab::Messages;
     }
 
     pub(super) fn go_to_message(&mut self, number: usize) {

@@ -1,17 +1,21 @@
 //! The selected message in full: its parts or its records, its partners, and its text for the clipboard.
 
-use super::{PanelInput, marks, small, weak};
+use super::{PanelInput, changes, marks, small, weak};
 use crate::app::command::Command;
-use crate::app::message_text::{MessageText, Section};
-use crate::app::state::Detail;
+use crate::app::message_text::Section;
+use crate::app::state::{Aspect, Detail, Selection};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
+use crate::engine::Fate;
 use crate::session::Body;
-use egui::{Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui};
+use egui::{Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
 /// Shows the selected message.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    if input.selection.written.is_some() {
+        return show_written(ui, input, commands);
+    }
     let Some(message) = input.selection.message else {
         return;
     };
@@ -25,36 +29,84 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .show(ui, |ui| {
             head(ui, input, message, commands);
         });
+    if input.view.detail.aspect == Aspect::Changes {
+        return show_changes(ui, input, commands);
+    }
     let Some(text) = input.text else {
         super::padded(ui, |ui| ui.label(weak(ui, "Reading…")));
         return;
     };
     let page = input.view.detail.page.min(text.pages() - 1);
     let area = ScrollArea::vertical()
-        .id_salt(("detail", message, page, input.view.detail.is_raw))
+        .id_salt((
+            "detail",
+            message,
+            page,
+            input.view.detail.aspect == Aspect::Record,
+        ))
         .auto_shrink(false);
     area.show(ui, |ui| {
-        Frame::new()
-            .inner_margin(Margin {
-                left: 12,
-                right: 16,
-                top: 4,
-                bottom: 8,
-            })
-            .show(ui, |ui| {
-                pager(ui, input.view.detail, text, page, commands);
-                for section in &text.sections {
-                    if let Some(shown) = section.page(page) {
-                        show_section(ui, section, shown);
-                    }
+        Frame::new().inner_margin(INNER).show(ui, |ui| {
+            pager(ui, input.view.detail, (page, text.pages()), commands);
+            for section in &text.sections {
+                if let Some(shown) = section.page(page) {
+                    show_section(ui, section, shown);
                 }
-                if text.sections.is_empty() {
-                    ui.label(weak(
-                        ui,
-                        "This message has no record of its own in the file.",
-                    ));
-                }
-            });
+            }
+            if text.sections.is_empty() {
+                ui.label(weak(
+                    ui,
+                    "This message has no record of its own in the file.",
+                ));
+            }
+        });
+    });
+}
+
+/// Room around the text.
+const INNER: Margin = Margin {
+    left: 12,
+    right: 16,
+    top: 4,
+    bottom: 8,
+};
+
+/// Shows what a lane wrote.
+fn show_written(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let margin = Margin { bottom: 0, ..INNER };
+    Frame::new()
+        .inner_margin(margin)
+        .show(ui, |ui| changes::written_head(ui, input));
+    show_changes(ui, input, commands);
+}
+
+/// Shows what the focused lane has in the place of what is selected.
+fn show_changes(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let Some(all) = input.changes else {
+        let text = if input.selection.lane.is_some() {
+            "Comparing…"
+        } else {
+            "Focus a lane to see what it has in the place of this message."
+        };
+        super::padded(ui, |ui| ui.label(weak(ui, text)));
+        return;
+    };
+    let pages = changes::pages(all);
+    let page = input.view.detail.page.min(pages - 1);
+    let Selection {
+        lane,
+        message,
+        written,
+        ..
+    } = input.selection;
+    let area = ScrollArea::vertical()
+        .id_salt(("changes", lane, message, written, page))
+        .auto_shrink(false);
+    area.show(ui, |ui| {
+        Frame::new().inner_margin(INNER).show(ui, |ui| {
+            pager(ui, input.view.detail, (page, pages), commands);
+            changes::show(ui, input, (all, page), commands);
+        });
     });
 }
 
@@ -83,9 +135,21 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
         let detail = input.view.detail;
         ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
         ui.spacing_mut().interact_size.y = 22.0;
-        for (is_raw, name) in [(false, "Parts"), (true, "Record")] {
-            if ui.selectable_label(detail.is_raw == is_raw, name).clicked() {
-                commands.push(Command::SetDetail(Detail { is_raw, page: 0 }));
+        for (aspect, name) in [
+            (Aspect::Parts, "Parts"),
+            (Aspect::Record, "Record"),
+            (Aspect::Changes, "Changes"),
+        ] {
+            let mut tab = ui.selectable_label(detail.aspect == aspect, name);
+            if aspect == Aspect::Changes {
+                tab = tab.on_hover_text("What the focused lane has in its place");
+                if is_changed(input, message) {
+                    let dot = tab.rect.right_top() + vec2(-3.0, 5.0);
+                    ui.painter().circle_filled(dot, 2.5, palette(ui).accent);
+                }
+            }
+            if tab.clicked() {
+                commands.push(Command::SetDetail(Detail { aspect, page: 0 }));
             }
         }
         if let Some(text) = input.text
@@ -97,6 +161,10 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
             commands.push(Command::CopyText("the message", text.whole()));
         }
         marks::button(ui, input, message, commands);
+    });
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::M;
+        ui.spacing_mut().interact_size.y = 18.0;
         for partner in &facts.partners {
             if ui
                 .link(format!(
@@ -120,6 +188,13 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
     });
 }
 
+/// Whether the focused lane has something else in the message's place, or nothing.
+fn is_changed(input: &PanelInput<'_>, message: usize) -> bool {
+    let lane = input.selection.lane.and_then(|l| input.rows.lanes.get(l));
+    let seen = lane.and_then(|lane| lane.messages.get(message));
+    seen.is_some_and(|seen| !matches!(seen.fate, Fate::Kept | Fate::Absent))
+}
+
 /// What the other half of this message's pair is.
 fn partner_word(input: &PanelInput<'_>, message: usize) -> &'static str {
     let session = input.document.session();
@@ -130,14 +205,7 @@ fn partner_word(input: &PanelInput<'_>, message: usize) -> &'static str {
     if calls { "result in" } else { "called in" }
 }
 
-fn pager(
-    ui: &mut Ui,
-    detail: Detail,
-    text: &MessageText,
-    page: usize,
-    commands: &mut Vec<Command>,
-) {
-    let pages = text.pages();
+fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &mut Vec<Command>) {
     if pages == 1 {
         return;
     }

@@ -4,7 +4,7 @@
 
 use super::{PanelInput, belief, lane_head, weak};
 use crate::app::command::Command;
-use crate::app::lane_rows::{Fold, Line, Row, Seen};
+use crate::app::lane_rows::{Fold, Line, Place, Row, Seen};
 use crate::app::theme::{self, palette};
 use crate::app::widgets;
 use crate::app::wording;
@@ -179,6 +179,9 @@ fn show_line(
         if let Some(pointer) = response.interact_pointer_pos() {
             let clicked = ((pointer.x - rect.left()) / width) as usize;
             commands.push(Command::FocusLane(Some(clicked)));
+            if let Some(place) = written_at(input, line, clicked) {
+                commands.push(Command::SelectWritten(clicked, place));
+            }
         }
     }
     if let Line::Row(row) = line {
@@ -196,7 +199,20 @@ fn show_line(
     }
 }
 
+/// What the lane wrote in this line, if it did.
+fn written_at(input: &PanelInput<'_>, line: Line, lane: usize) -> Option<Place> {
+    let Line::Row(row) = line else { return None };
+    let Row::Written(place) = input.rows.rows[row] else {
+        return None;
+    };
+    let context = input.rows.lanes.get(lane)?;
+    context.written.contains_key(&place).then_some(place)
+}
+
 fn is_selected(input: &PanelInput<'_>, line: Line) -> bool {
+    if let (Some(place), Line::Row(row)) = (input.selection.written, line) {
+        return input.rows.rows[row] == Row::Written(place);
+    }
     let Some(message) = input.selection.message.map(|m| m as u32) else {
         return false;
     };
@@ -430,7 +446,7 @@ fn spoken(input: &PanelInput<'_>, row: Row) -> String {
     }
 }
 
-fn written_hint(ui: &mut Ui, input: &PanelInput<'_>, place: crate::app::lane_rows::Place) {
+fn written_hint(ui: &mut Ui, input: &PanelInput<'_>, place: Place) {
     for (label, lane) in input.runs.labels.iter().zip(&input.rows.lanes) {
         let Some(written) = lane.written.get(&place) else {
             continue;

@@ -24,7 +24,7 @@ const MIN_TABLE: f32 = 400.0;
 
 /// Shows the table and the detail.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    if input.selection.message.is_some() {
+    if input.selection.message.is_some() || input.selection.written.is_some() {
         let available = ui.available_width();
         let most = (available - MIN_TABLE).max(MIN_DETAIL);
         let panel = egui::Panel::right("detail")
@@ -199,7 +199,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
 }
 
 /// What the mouse asks of a row: a click selects it, with Shift all from the one before, and the other button opens the
-/// menu for what is selected.
+/// menu for what is selected, or for a row beside that.
 fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
     if row.clicked() {
         let is_more = row.ctx.input(|i| i.modifiers.shift);
@@ -209,12 +209,8 @@ fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut
             Command::SelectMessage(message)
         });
     }
-    let selected = || chosen(&input.selection, input.order);
-    if row.secondary_clicked() && !selected().contains(&message) {
-        commands.push(Command::SelectMessage(message));
-    }
     row.context_menu(|ui| {
-        let selected = selected();
+        let selected = chosen(&input.selection, input.order);
         if selected.contains(&message) {
             marks::menu(ui, input, &selected, commands);
         } else {

@@ -3,6 +3,7 @@
 mod about;
 pub mod bar;
 mod belief;
+mod changes;
 mod detail;
 mod event_detail;
 mod events;
@@ -26,6 +27,7 @@ pub mod toasts;
 mod verdict;
 pub mod welcome;
 
+use crate::app::changes::Changes;
 use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::event_table::EventList;
@@ -76,6 +78,8 @@ pub struct PanelInput<'a> {
     pub config: &'a Config,
     /// The selected message in full; none while it is read.
     pub text: Option<&'a MessageText>,
+    /// What the focused lane has in the place of what is selected; none while that is worked out.
+    pub changes: Option<&'a Changes>,
     /// What is selected.
     pub selection: Selection,
     /// How it is looked at.

@@ -1,0 +1,438 @@
+//! The difference between two texts: lines that stay, go and come, with the words that differ, and long stretches folded.
+//!
+//! What is the same at both ends is found first and costs nothing, so that a text of any size that was cut is compared
+//! whole. What differs is bounded in lines, bytes and time.
+
+use crate::app::wording;
+use similar::{ChangeTag, DiffOp, TextDiff};
+use std::time::{Duration, Instant};
+
+/// Lines of what differs that are compared, and their bytes.
+const MOST_LINES: usize = 20_000;
+const MOST_BYTES: usize = 1 << 20;
+/// Time to look for the smallest difference; a larger one is found at once.
+const TIME: Duration = Duration::from_millis(400);
+/// Bytes of a line beyond which its words are not compared and its middle is left out.
+const LONG: usize = 2_000;
+/// Characters of a long line that are shown at its ends, and around what differs in it.
+const ENDS: usize = 600;
+const AROUND: usize = 160;
+/// Unchanged lines shown around what changed.
+const AROUND_LINES: usize = 3;
+/// Lines shown at the begin and at the end of a long stretch that goes or comes.
+const BEGIN: usize = 12;
+const END: usize = 6;
+/// Lines of a folded stretch that can be unfolded.
+const MOST_FOLDED: usize = 400;
+
+/// Whether a line is in both texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// In both.
+    Same,
+    /// Only in the first.
+    Removed,
+    /// Only in the second.
+    Added,
+}
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiffLine {
+    /// In which text it is.
+    pub side: Side,
+    /// Its text in pieces, each with whether it differs from a line much like it in the other text.
+    pub pieces: Vec<(bool, String)>,
+}
+
+/// What is shown in one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// A line.
+    Line(DiffLine),
+    /// Lines of one side that stand folded.
+    Fold(Fold),
+}
+
+/// Lines that stand folded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// Their side.
+    pub side: Side,
+    /// Those that can be unfolded.
+    pub lines: Vec<DiffLine>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+/// The difference between two texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diff {
+    /// What to show, in order.
+    pub rows: Vec<Row>,
+    /// How much of the texts was compared, where that is not all.
+    pub notice: Option<String>,
+}
+
+/// Lines of one side in a row, of which some may not be held.
+struct Run {
+    side: Side,
+    lines: Vec<DiffLine>,
+    unheld: usize,
+}
+
+impl Diff {
+    /// Compares two texts, which are safe to show.
+    pub fn new(old: &str, new: &str) -> Self {
+        let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+        let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
+        let before = old.iter().zip(&new).take_while(same).count();
+        let rest = (&old[before..], &new[before..]);
+        let after = rest
+            .0
+            .iter()
+            .rev()
+            .zip(rest.1.iter().rev())
+            .take_while(same)
+            .count();
+        let differs = (
+            &rest.0[..rest.0.len() - after],
+            &rest.1[..rest.1.len() - after],
+        );
+        if differs.0.is_empty() && differs.1.is_empty() {
+            return Self::default();
+        }
+        let (removed, added) = (bounded(differs.0), bounded(differs.1));
+        let is_whole = removed.len() == differs.0.len() && added.len() == differs.1.len();
+        let shown = removed.len().max(added.len());
+        let mut runs = compared(removed, added);
+        if before + after == 0 && runs.iter().all(|run| run.side != Side::Same) {
+            // Nothing is left of it: what stands in its place is not to be looked for behind it.
+            runs.sort_by_key(|run| run.side == Side::Removed);
+        }
+        let mut rows = Vec::new();
+        let held = before.min(AROUND_LINES + MOST_FOLDED);
+        let run = Run {
+            side: Side::Same,
+            lines: old[before - held..before]
+                .iter()
+                .map(|l| plain(Side::Same, l))
+                .collect(),
+            unheld: before - held,
+        };
+        run.fold((0, AROUND_LINES), &mut rows);
+        for run in runs {
+            let ends = run.ends();
+            run.fold(ends, &mut rows);
+        }
+        if is_whole {
+            let held = after.min(AROUND_LINES + MOST_FOLDED);
+            let from = old.len() - after;
+            let run = Run {
+                side: Side::Same,
+                lines: old[from..from + held]
+                    .iter()
+                    .map(|l| plain(Side::Same, l))
+                    .collect(),
+                unheld: after - held,
+            };
+            run.fold((AROUND_LINES, 0), &mut rows);
+        }
+        let notice = (!is_whole).then(|| {
+            let lines = wording::count(shown, "line");
+            format!("Shown: the first {lines} of what differs.")
+        });
+        Self { rows, notice }
+    }
+
+    /// Whether the texts are the same, but for how their last line ends.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+/// As many of the lines as are compared.
+fn bounded<'l, 't>(lines: &'l [&'t str]) -> &'l [&'t str] {
+    let mut bytes = 0;
+    let fits = lines.iter().take(MOST_LINES).take_while(|line| {
+        bytes += line.len();
+        bytes <= MOST_BYTES
+    });
+    // One line is shown, however long: its middle is left out.
+    let n = fits.count().max(1).min(lines.len());
+    &lines[..n]
+}
+
+/// The runs of lines between which two stretches differ.
+fn compared(old: &[&str], new: &[&str]) -> Vec<Run> {
+    let diff = TextDiff::configure().timeout(TIME).diff_slices(old, new);
+    let until = Instant::now() + TIME;
+    let mut runs: Vec<Run> = Vec::new();
+    for op in diff.ops() {
+        for line in changes(&diff, op, (old, new), until) {
+            match runs.last_mut() {
+                Some(run) if run.side == line.side => run.lines.push(line),
+                _ => runs.push(Run {
+                    side: line.side,
+                    lines: vec![line],
+                    unheld: 0,
+                }),
+            }
+        }
+    }
+    runs
+}
+
+/// The lines of one step from text to text.
+fn changes(
+    diff: &TextDiff<'_, '_, str>,
+    op: &DiffOp,
+    (old, new): (&[&str], &[&str]),
+    until: Instant,
+) -> Vec<DiffLine> {
+    let side = |tag: ChangeTag| match tag {
+        ChangeTag::Equal => Side::Same,
+        ChangeTag::Delete => Side::Removed,
+        ChangeTag::Insert => Side::Added,
+    };
+    let (removed, added) = (&old[op.old_range()], &new[op.new_range()]);
+    let has_long = || removed.iter().chain(added).any(|line| line.len() > LONG);
+    match (op, removed, added) {
+        (DiffOp::Replace { .. }, [removed], [added]) if has_long() => pair(removed, added).into(),
+        (DiffOp::Replace { .. }, ..) if !has_long() => {
+            let lines = diff.iter_inline_changes_deadline(op, Some(until));
+            let pieces = |pieces: &[(bool, &str)]| {
+                pieces
+                    .iter()
+                    .map(|(is_other, text)| (*is_other, (*text).to_owned()))
+                    .collect()
+            };
+            lines
+                .map(|line| DiffLine {
+                    side: side(line.tag()),
+                    pieces: pieces(line.values()),
+                })
+                .collect()
+        }
+        _ => diff
+            .iter_changes(op)
+            .map(|line| plain(side(line.tag()), line.value()))
+            .collect(),
+    }
+}
+
+/// A line as it is; the middle of a long one is left out.
+fn plain(side: Side, line: &str) -> DiffLine {
+    DiffLine {
+        side,
+        pieces: vec![(false, without_middle(line))],
+    }
+}
+
+/// Two long lines, of which only what differs is shown with a little around it.
+fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
+    let (a, b) = (removed.as_bytes(), added.as_bytes());
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let begin = removed.floor_char_boundary(same);
+    let most = removed.len().min(added.len()) - begin;
+    let same = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take(most)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let end = removed.len() - removed.ceil_char_boundary(removed.len() - same);
+    let line = |side: Side, text: &str| {
+        let (before, rest) = text.split_at(begin);
+        let (differs, after) = rest.split_at(rest.len() - end);
+        let n_before = before.chars().count();
+        let n_after = after.chars().count();
+        let before = match n_before.checked_sub(AROUND) {
+            Some(skipped) if skipped > 0 => {
+                format!("…{}", before.chars().skip(skipped).collect::<String>())
+            }
+            _ => before.to_owned(),
+        };
+        let after = match n_after > AROUND {
+            true => format!("{}…", after.chars().take(AROUND).collect::<String>()),
+            false => after.to_owned(),
+        };
+        DiffLine {
+            side,
+            pieces: vec![
+                (false, before),
+                (true, without_middle(differs)),
+                (false, after),
+            ],
+        }
+    };
+    [line(Side::Removed, removed), line(Side::Added, added)]
+}
+
+/// The ends of a long text with how much stands between them.
+fn without_middle(text: &str) -> String {
+    if text.len() <= LONG {
+        return text.to_owned();
+    }
+    let n_chars = text.chars().count();
+    let Some(left_out) = n_chars.checked_sub(2 * ENDS).filter(|n| *n > 0) else {
+        return text.to_owned();
+    };
+    let begin: String = text.chars().take(ENDS).collect();
+    let end: String = text.chars().skip(n_chars - ENDS).collect();
+    let left_out = wording::grouped(left_out as u64);
+    format!("{begin} … {left_out} characters … {end}")
+}
+
+impl Run {
+    /// How many of its lines are shown at its begin and at its end.
+    fn ends(&self) -> (usize, usize) {
+        match self.side {
+            Side::Same => (AROUND_LINES, AROUND_LINES),
+            Side::Removed | Side::Added => (BEGIN, END),
+        }
+    }
+
+    /// Its rows, with so many lines at its ends and the others folded.
+    fn fold(mut self, (begin, end): (usize, usize), rows: &mut Vec<Row>) {
+        // A fold takes a row itself.
+        if self.lines.len() + self.unheld <= begin + end + 1 {
+            rows.extend(self.lines.into_iter().map(Row::Line));
+            return;
+        }
+        let last = self.lines.split_off(self.lines.len() - end);
+        let mut folded = self.lines.split_off(begin);
+        let more = self.unheld + folded.len().saturating_sub(MOST_FOLDED);
+        folded.truncate(MOST_FOLDED);
+        rows.extend(self.lines.into_iter().map(Row::Line));
+        rows.push(Row::Fold(Fold {
+            side: self.side,
+            lines: folded,
+            more,
+        }));
+        rows.extend(last.into_iter().map(Row::Line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows as text: a sign, and what differs in brackets.
+    fn told(diff: &Diff) -> Vec<String> {
+        let line = |line: &DiffLine| {
+            let sign = match line.side {
+                Side::Same => ' ',
+                Side::Removed => '-',
+                Side::Added => '+',
+            };
+            let pieces = line.pieces.iter().map(|(is_other, text)| {
+                if *is_other {
+                    format!("[{text}]")
+                } else {
+                    text.clone()
+                }
+            });
+            format!("{sign}{}", pieces.collect::<String>())
+        };
+        let row = |row: &Row| match row {
+            Row::Line(of) => line(of),
+            Row::Fold(fold) => format!("{:?} {}+{}", fold.side, fold.lines.len(), fold.more),
+        };
+        diff.rows.iter().map(row).collect()
+    }
+
+    fn numbered(range: std::ops::Range<usize>) -> String {
+        range.map(|n| format!("line {n}\n")).collect()
+    }
+
+    #[test]
+    fn lines_that_differ_stand_beside_each_other_with_their_words() {
+        let diff = Diff::new("a\nthe red fox\nz", "a\nthe brown fox\nz");
+        assert_eq!(
+            told(&diff),
+            [" a", "-the [red] fox", "+the [brown] fox", " z"]
+        );
+    }
+
+    #[test]
+    fn the_same_text_has_no_difference() {
+        assert!(Diff::new("a\nb", "a\nb").is_empty());
+        assert!(Diff::new("a\nb\n", "a\nb").is_empty());
+        assert!(Diff::new("", "").is_empty());
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_everything_comes_first() {
+        let diff = Diff::new("one\ntwo", "[cleared]");
+        assert_eq!(told(&diff), ["+[cleared]", "-one", "-two"]);
+    }
+
+    #[test]
+    fn what_was_cut_from_a_long_text_is_shown_at_its_ends_and_what_stays_is_folded() {
+        let old = numbered(0..1_000);
+        let new = format!("{}[cut]\n{}", numbered(0..100), numbered(900..1_000));
+        let told = told(&Diff::new(&old, &new));
+        assert_eq!(told[0], "Same 97+0");
+        assert_eq!(&told[1..4], [" line 97", " line 98", " line 99"]);
+        let removed = told.iter().filter(|row| row.starts_with('-')).count();
+        assert_eq!(removed, BEGIN + END);
+        assert!(told.contains(&format!(
+            "Removed {MOST_FOLDED}+{}",
+            800 - BEGIN - END - MOST_FOLDED
+        )));
+        assert!(told.contains(&"+[cut]".to_owned()));
+        assert_eq!(told[told.len() - 1], "Same 97+0");
+    }
+
+    #[test]
+    fn a_text_of_any_size_is_compared_whole_where_its_ends_stay() {
+        let old = numbered(0..300_000);
+        let new = old.replacen("line 150000\n", "line one\n", 1);
+        let diff = Diff::new(&old, &new);
+        let told = told(&diff);
+        assert_eq!(diff.notice, None);
+        assert!(told.iter().any(|row| row.starts_with("-line")));
+        assert_eq!(
+            told[0],
+            format!(
+                "Same {MOST_FOLDED}+{}",
+                150_000 - AROUND_LINES - MOST_FOLDED
+            )
+        );
+    }
+
+    #[test]
+    fn too_much_that_differs_is_bounded_and_says_so() {
+        let (old, new) = (numbered(0..30_000), numbered(50_000..90_000));
+        let begun = Instant::now();
+        let diff = Diff::new(&old, &new);
+        let said = diff.notice.unwrap_or_default();
+        assert!(said.starts_with("Shown: the first 20"), "{said}");
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn of_long_lines_only_what_differs_is_shown() {
+        let old = format!("{}é middle {}", "ab ".repeat(9_000), "yz ".repeat(9_000));
+        let new = old.replace("é middle", "è");
+        let told = told(&Diff::new(&old, &new));
+        assert_eq!(told.len(), 2);
+        assert!(
+            told[0].contains("[é middle]") && told[1].contains("[è]"),
+            "{told:?}"
+        );
+        assert!(
+            told.iter()
+                .all(|line| line.chars().count() < 2 * AROUND + 20)
+        );
+    }
+
+    #[test]
+    fn the_middle_of_a_long_line_is_left_out() {
+        let told = told(&Diff::new(&"x".repeat(100_000), ""));
+        assert_eq!(told.len(), 1);
+        assert!(told[0].contains("98\u{2009}800 characters"), "{told:?}");
+    }
+}
