@@ -1,0 +1,395 @@
+//! Marks by hand in the window: made by keys and mouse, taken back, carried out in every lane, exported; and what a lane
+//! has in the place of a message.
+
+use egui::accesskit::Role;
+use egui::{Key, Modifiers, OutputCommand, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::by_hand::Wish;
+use plimsoll::app::latest::Where;
+use plimsoll::app::{App, Options};
+use plimsoll::engine::{ByHand, Fate};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const MANY_RESULTS: &str = "many-tool-results.jsonl";
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample_sessions")
+        .join(name)
+}
+
+fn window(path: PathBuf, by_hand: Option<Wish>) -> Harness<'static, App> {
+    let size = Vec2::new(1440.0, 1000.0);
+    let options = Options {
+        paths: vec![path],
+        no_state: true,
+        work: Where::InFrame,
+        size,
+        by_hand,
+        ..Options::default()
+    };
+    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(4);
+    window
+}
+
+/// Marks that are wished for whatever the session's size.
+fn wish(by_hand: ByHand) -> Option<Wish> {
+    Some(Wish(Arc::new(move |_| Ok(by_hand.clone()))))
+}
+
+fn press(window: &mut Harness<'_, App>, key: Key) {
+    window.key_press(key);
+    window.run_steps(4);
+}
+
+/// Selects the message of this number, as a person does.
+fn go_to(window: &mut Harness<'_, App>, number: usize) {
+    let field = window.get_by_role_and_label(Role::TextInput, "Go to message");
+    field.focus();
+    field.type_text(&number.to_string());
+    window.run_steps(2);
+    press(window, Key::Enter);
+}
+
+fn marks(window: &Harness<'_, App>) -> ByHand {
+    let runs = window.state().runs().expect("it was replayed");
+    (*runs.config.by_hand).clone()
+}
+
+/// What became of a message where each lane's run ends.
+fn fates(window: &Harness<'_, App>, message: usize) -> Vec<Fate> {
+    let runs = window.state().runs().expect("it was replayed");
+    let n_messages = runs.case.session.messages.len();
+    let fate = |lane: &Arc<plimsoll::app::runs::LaneRun>| {
+        lane.outcome.context.fates(n_messages)[message].0
+    };
+    runs.lanes.iter().map(fate).collect()
+}
+
+/// Edits by hand of each lane.
+fn edits(window: &Harness<'_, App>) -> Vec<usize> {
+    let runs = window.state().runs().expect("it was replayed");
+    let by_hand = |lane: &Arc<plimsoll::app::runs::LaneRun>| {
+        let events = lane.outcome.events.iter();
+        events.filter(|event| event.is_by_hand()).count()
+    };
+    runs.lanes.iter().map(by_hand).collect()
+}
+
+/// The last message that every lane still has as it was.
+fn kept_by_all(window: &Harness<'_, App>) -> usize {
+    let runs = window.state().runs().expect("it was replayed");
+    let n_messages = runs.case.session.messages.len();
+    let is_kept = |m: &usize| fates(window, *m).iter().all(|fate| *fate == Fate::Kept);
+    (0..n_messages)
+        .rfind(is_kept)
+        .expect("some message is kept")
+}
+
+/// Names of everything whose name or text holds a text.
+fn named(window: &Harness<'_, App>, text: &str) -> Vec<String> {
+    let nodes = window.query_all_by_label_contains(text);
+    let name = |node: egui_kittest::Node<'_>| {
+        let node = node.accesskit_node();
+        node.label().or_else(|| node.value())
+    };
+    nodes.filter_map(name).collect()
+}
+
+#[test]
+fn a_key_drops_the_selected_message_in_every_lane_and_the_same_key_takes_it_back() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    let message = kept_by_all(&window);
+    go_to(&mut window, message + 1);
+    press(&mut window, Key::X);
+    assert_eq!(marks(&window).dropped, [message]);
+    assert_eq!(edits(&window), [1, 1, 1]);
+    assert_eq!(fates(&window, message), [Fate::Dropped; 3]);
+    window.get_by_label("Marked by hand: 1 dropped");
+    assert!(
+        !named(&window, "Dropped by hand.").is_empty(),
+        "its row says so"
+    );
+    press(&mut window, Key::X);
+    assert!(marks(&window).is_empty());
+    assert_eq!(fates(&window, message), [Fate::Kept; 3]);
+}
+
+#[test]
+fn marks_are_undone_and_redone_like_knobs() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    go_to(&mut window, 9);
+    press(&mut window, Key::P);
+    press(&mut window, Key::C);
+    let cleared = marks(&window);
+    assert_eq!((cleared.pinned.len(), &*cleared.cleared), (0, &[8][..]));
+    window.get_by_label("Undo").click();
+    window.run_steps(4);
+    assert_eq!(marks(&window).pinned, [8]);
+    window.get_by_label("Undo").click();
+    window.run_steps(4);
+    assert!(marks(&window).is_empty());
+    for _ in 0..2 {
+        window.get_by_label("Redo").click();
+        window.run_steps(4);
+    }
+    assert_eq!(marks(&window), cleared);
+}
+
+#[test]
+fn a_stretch_of_the_table_is_marked_at_once_and_the_filter_shows_only_what_is_marked() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    go_to(&mut window, 20);
+    for _ in 0..3 {
+        window.key_press_modifiers(Modifiers::SHIFT, Key::J);
+        window.run_steps(3);
+    }
+    window.get_by_label("Message 23");
+    press(&mut window, Key::P);
+    assert_eq!(marks(&window).pinned, [19, 20, 21, 22]);
+    window.get_by_label("Marked by hand: 4 pinned").click();
+    window.run_steps(3);
+    window.get_by_label("Show only marked messages").click();
+    window.run_steps(4);
+    let all = window
+        .state()
+        .runs()
+        .expect("it was replayed")
+        .case
+        .session
+        .messages
+        .len();
+    window.get_by_label(&format!("4 of {all}"));
+    window.get_by_label("Take all marks away").click();
+    window.run_steps(4);
+    assert!(marks(&window).is_empty());
+    window.get_by_label(&format!("{all} of {all}"));
+}
+
+#[test]
+fn the_menu_of_a_row_marks_its_message() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    go_to(&mut window, 12);
+    let preview = {
+        let cells = window.query_all_by_label("12");
+        let rect = cells.map(|cell| cell.rect()).next();
+        rect.expect("its number stands in the table")
+    };
+    for (entry, expected) in [("Pin", vec![11]), ("Unpin", vec![])] {
+        window.event(egui::Event::PointerMoved(preview.center()));
+        for pressed in [true, false] {
+            window.event(egui::Event::PointerButton {
+                pos: preview.center(),
+                button: egui::PointerButton::Secondary,
+                pressed,
+                modifiers: Modifiers::NONE,
+            });
+        }
+        window.run_steps(3);
+        window.get_by_role_and_label(Role::Button, entry).click();
+        window.run_steps(4);
+        assert_eq!(marks(&window).pinned, expected);
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_told_where_warnings_are() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    go_to(&mut window, 1);
+    press(&mut window, Key::X);
+    let runs = window.state().runs().expect("it was replayed");
+    let warning = "message 1 is not dropped by hand: instructions stay";
+    assert!(
+        runs.lanes
+            .iter()
+            .all(|lane| lane.outcome.warnings.iter().any(|w| w == warning))
+    );
+    assert!(!named(&window, "To be dropped by hand, but not in Truncate.").is_empty());
+    window.get_by_label("Marked by hand: 1 dropped").click();
+    window.run_steps(3);
+    assert_eq!(named(&window, warning).len(), 3, "once a lane");
+    press(&mut window, Key::Escape);
+    window.get_by_label_contains("Findings").click();
+    window.run_steps(4);
+    assert!(!named(&window, warning).is_empty());
+}
+
+#[test]
+fn what_the_command_line_marks_is_marked_in_the_first_session_only() {
+    let asked = ByHand {
+        pinned: vec![4],
+        cleared: vec![9],
+        dropped: vec![9, 20],
+    };
+    let mut window = window(sample(MANY_RESULTS), wish(asked));
+    let made = marks(&window);
+    assert_eq!(
+        (&*made.pinned, &*made.cleared, &*made.dropped),
+        (&[4][..], &[][..], &[9, 20][..])
+    );
+    let path = sample("handoff.json");
+    window.input_mut().dropped_files.push(file(path));
+    window.run_steps(6);
+    assert!(marks(&window).is_empty(), "they were the other session's");
+}
+
+/// A file that was dragged over the window and let go.
+fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile> {
+    #[derive(Debug)]
+    struct Dropped(PathBuf);
+    impl egui::DroppedFile for Dropped {
+        fn path(&self) -> &Path {
+            &self.0
+        }
+
+        fn bytes(&self) -> Result<Vec<u8>, String> {
+            std::fs::read(&self.0).map_err(|error| error.to_string())
+        }
+    }
+    Arc::new(Dropped(path))
+}
+
+#[test]
+fn marks_that_cannot_be_made_are_told_and_none_is() {
+    let refuse = |n: usize| Err(format!("--drop 900000: the last message is {n}"));
+    let window = window(sample(MANY_RESULTS), Some(Wish(Arc::new(refuse))));
+    assert!(marks(&window).is_empty());
+    assert!(!named(&window, "Nothing is marked by hand").is_empty());
+}
+
+#[test]
+fn an_export_says_what_is_marked_and_does_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join(MANY_RESULTS);
+    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let mut window = window(source, None);
+    let message = kept_by_all(&window);
+    let text = {
+        let session = &window.state().runs().expect("it was replayed").case.session;
+        let parts = session.parts_of(&session.messages[message]);
+        parts[0].body.text().trim().to_owned()
+    };
+    go_to(&mut window, message + 1);
+    press(&mut window, Key::X);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::E);
+    window.run_steps(4);
+    window.get_by_label("by hand");
+    window.get_by_label("1 dropped");
+    window.get_by_label("Export").click();
+    window.run_steps(20);
+    window.get_by_label("Written to");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name));
+    let manifest = read("many-tool-results-managed-1.manifest.json").expect("it was written");
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("it is JSON");
+    assert_eq!(
+        manifest["by_hand"]["dropped"],
+        serde_json::json!([message + 1])
+    );
+    let removed = read("many-tool-results-managed-1.removed.jsonl").expect("it was written");
+    assert!(
+        removed.contains("by hand"),
+        "the sidecar has what was dropped"
+    );
+    assert!(text.len() > 3, "the message says something: {text}");
+}
+
+#[test]
+fn a_cleared_message_is_shown_beside_what_was_there_in_each_lane() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    let runs = window.state().runs().expect("it was replayed");
+    let n_messages = runs.case.session.messages.len();
+    let prune = runs
+        .labels
+        .iter()
+        .position(|l| l == "Prune")
+        .expect("a lane");
+    let fates_of = |lane: usize| runs.lanes[lane].outcome.context.fates(n_messages);
+    let cleared = fates_of(prune)
+        .iter()
+        .position(|(fate, _)| *fate == Fate::Cleared);
+    let cleared = cleared.expect("pruning clears results");
+    press(&mut window, [Key::Num1, Key::Num2, Key::Num3][prune]);
+    go_to(&mut window, cleared + 1);
+    window.get_by_label("Changes").click();
+    window.run_steps(4);
+    assert!(!named(&window, "Cleared by ").is_empty());
+    assert!(!named(&window, "removed: ").is_empty(), "what was there");
+    assert_eq!(named(&window, "added: ").len(), 1, "what is there now");
+    window.get_by_label("Why").click();
+    window.run_steps(4);
+    window.get_by_label("WHAT CAME OF IT");
+}
+
+#[test]
+fn a_summary_stands_beside_what_it_stands_for() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    let runs = window.state().runs().expect("it was replayed");
+    let lane = runs
+        .labels
+        .iter()
+        .position(|l| l == "Summarize")
+        .expect("a lane");
+    let context = &runs.lanes[lane].outcome.context;
+    let (written, _) = context.written().next().expect("it summarized");
+    let first = written.covers[0].start as usize;
+    press(&mut window, [Key::Num1, Key::Num2, Key::Num3][lane]);
+    go_to(&mut window, first + 1);
+    window.get_by_label("Changes").click();
+    window.run_steps(4);
+    assert!(!named(&window, "Summarized by ").is_empty());
+    window.get_by_label_contains("original · ");
+    window.get_by_label_contains("in its place: a summary");
+    let link = window.get_by_label_contains("stands for ");
+    link.click();
+    window.run_steps(4);
+    window.get_by_label("Written by Summarize");
+    window.get_by_label_contains("what it stands for: ");
+    window
+        .get_by_label(&format!("message {}", first + 1))
+        .click();
+    window.run_steps(4);
+    window.get_by_label(&format!("Message {}", first + 1));
+}
+
+#[test]
+fn a_message_that_is_as_it_was_has_no_changes() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    let message = kept_by_all(&window);
+    go_to(&mut window, message + 1);
+    window.get_by_label("Changes").click();
+    window.run_steps(4);
+    window.get_by_label("Truncate has it as it was.");
+    press(&mut window, Key::Num0);
+    window.get_by_label_contains("Focus a lane to see");
+}
+
+#[test]
+fn copying_as_command_says_what_is_marked() {
+    let asked = ByHand {
+        pinned: vec![2],
+        cleared: vec![30],
+        dropped: vec![40, 41, 42],
+    };
+    let mut window = window(sample(MANY_RESULTS), wish(asked));
+    window.get_by_label("Copy as command").click();
+    let mut copied = None;
+    for _ in 0..6 {
+        window.step();
+        let commands = &window.output().platform_output.commands;
+        copied = copied.or_else(|| {
+            commands.iter().find_map(|c| match c {
+                OutputCommand::CopyText(text) => Some(text.clone()),
+                _ => None,
+            })
+        });
+    }
+    let copied = copied.expect("something was copied");
+    assert!(
+        copied.contains(" --pin 3 --clear 31 --drop 41-43"),
+        "{copied}"
+    );
+}
