@@ -96,6 +96,20 @@ impl LaneArgs {
         }
     }
 
+    /// The lanes of a verb that checks them, and whether what really happened is to be checked too.
+    pub(super) fn gated(&self, verb: &str, shared: &Shared) -> anyhow::Result<(Vec<Lane>, bool)> {
+        if self.policies.is_empty() {
+            bail!(
+                "{verb} needs --policy NAME; there are {}, or recorded",
+                known_policies()
+            );
+        }
+        let is_recorded = |name: &&str| *name == ALWAYS[0];
+        let names = || self.policies.iter().map(String::as_str);
+        let lanes = self.build(names().filter(|name| !is_recorded(name)), shared)?;
+        Ok((lanes, names().any(|name| is_recorded(&name))))
+    }
+
     /// The one policy of a verb that changes something.
     pub(super) fn one(&self, verb: &str, shared: &Shared) -> anyhow::Result<Lane> {
         let mut lanes = match self.policies.len() {

@@ -10,6 +10,7 @@ mod by_hand;
 mod compact;
 mod curve;
 mod diagnose;
+mod gate;
 mod inspect;
 mod lanes;
 mod model;
@@ -56,6 +57,7 @@ static VERBS: &[Verb] = &[
     replay::VERB,
     diagnose::VERB,
     sweep::VERB,
+    gate::VERB,
     compact::VERB,
     restore::VERB,
     saw::VERB,

@@ -8,6 +8,7 @@ mod idle;
 mod load;
 pub mod model;
 mod new_file;
+mod own_file;
 mod picture;
 mod place;
 mod policy_file;
@@ -29,8 +30,9 @@ pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
 };
 pub use new_file::{refuse_output, write_file};
+pub use own_file::{check_own, fingerprint, read_own, write_own};
 pub use picture::{picture_place, write_picture};
-pub use policy_file::{load_configuration, load_policy, load_prices, save_policy};
+pub use policy_file::{load_configuration, load_policy, load_prices, policy_text, save_policy};
 pub use restore::{Restored, restore};
 pub use resumable::{Resumed, export_resumable};
 pub use sending::{Sending, sending};

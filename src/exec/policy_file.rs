@@ -22,6 +22,17 @@ pub fn load_policy(path: &Path) -> Result<Policy, LoadError> {
         .map_err(|error| LoadError(format!("{shown}: {}", one_line(&error.to_string()))))
 }
 
+/// The text of a policy, by what was typed for it: a bundled preset's name, or a file.
+///
+/// # Errors
+/// One line that says what is wrong with the file.
+pub fn policy_text(word: &str) -> Result<String, LoadError> {
+    match presets::PRESETS.iter().find(|preset| preset.name == word) {
+        Some(preset) => Ok(preset.toml.to_owned()),
+        None => read_settings(Path::new(word), "policy"),
+    }
+}
+
 /// Reads prices of one's own; they come before the bundled ones.
 ///
 /// # Errors

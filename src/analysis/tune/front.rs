@@ -37,7 +37,7 @@ pub fn price_unit(points: &[Point]) -> Price {
 type Measure = [f64; 3];
 
 fn measure(score: &Score, unit: Price) -> Measure {
-    let at_risk = score.at_risk.unwrap_or_default() as f64;
+    let at_risk = score.at_risk as f64;
     [unit.of(score), at_risk, score.peak_share.0]
 }
 

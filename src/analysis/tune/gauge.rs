@@ -1,8 +1,9 @@
 //! What one setting comes to over one session: what it costs, what would have been missed, how deep it sat; or why it is
 //! out of the question.
 
-use crate::analysis::cost::{Bills, price_lane};
+use crate::analysis::cost::{Bills, price_lane, price_recorded};
 use crate::analysis::floor::{Floors, Stuck};
+use crate::analysis::loss::{Names, references_at_risk};
 use crate::engine::{Case, Did, KnobRole, KnobValues, Outcome, Policy, simulate};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt;
@@ -17,8 +18,13 @@ pub struct Score {
     pub cost: Option<Usd>,
     /// Tokens that it sends: prompts, rejected tries, and requests for summaries with what comes back.
     pub sent: Tokens,
-    /// Uses by the recorded agent of what the policy had removed; none where nobody counted them.
-    pub at_risk: Option<usize>,
+    /// Uses by the recorded agent of what the policy had removed. A summary that is only predicted counts as holding
+    /// nothing.
+    pub at_risk: usize,
+    /// Edits whose old text was gone.
+    pub blind_edits: usize,
+    /// Tokens of what would have to be fetched again.
+    pub refetch: Tokens,
     /// The largest prompt.
     pub peak: Tokens,
     /// The largest prompt as a share of usable.
@@ -104,35 +110,23 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// Counts the references that a run puts at risk.
-pub type AtRisk<'a> = Box<dyn Fn(&Outcome) -> usize + Send + Sync + 'a>;
-
 /// Weighs settings over one session. What does not depend on settings is worked out once.
 pub struct Gauge<'a> {
     /// What they are played over.
     pub case: &'a Case,
     bills: Bills<'a>,
+    names: &'a Names,
     floors: Floors<'a>,
-    at_risk: Option<AtRisk<'a>>,
 }
 
 impl<'a> Gauge<'a> {
-    /// With the session's bills.
-    pub fn new(case: &'a Case, bills: Bills<'a>) -> Self {
+    /// With the session's bills and the index of its names.
+    pub fn new(case: &'a Case, bills: Bills<'a>, names: &'a Names) -> Self {
         Self {
             floors: Floors::new(case),
-            at_risk: None,
+            names,
             case,
             bills,
-        }
-    }
-
-    /// Counts references at risk as well.
-    #[must_use]
-    pub fn with_risk(self, at_risk: AtRisk<'a>) -> Self {
-        Self {
-            at_risk: Some(at_risk),
-            ..self
         }
     }
 
@@ -142,20 +136,41 @@ impl<'a> Gauge<'a> {
             return (None, Some(Rejection::CannotGetBelow(stuck)));
         }
         let outcome = simulate(self.case, policy, knobs, None);
-        (Some(self.score(&outcome)), rejection(&outcome))
+        let rejected = rejections(&outcome).into_iter().next();
+        (Some(self.score(&outcome)), rejected)
+    }
+
+    /// The same, played in any case, with all that speaks against it.
+    pub fn judge(&self, policy: &Policy, knobs: &KnobValues) -> (Score, Vec<Rejection>) {
+        let outcome = simulate(self.case, policy, knobs, None);
+        let stuck = self.hopeless(policy, knobs).map(Rejection::CannotGetBelow);
+        let all = stuck.into_iter().chain(rejections(&outcome));
+        (self.score(&outcome), all.collect())
+    }
+
+    /// What the session really came to, by the lane `recorded`.
+    pub fn really(&self, recorded: &Outcome) -> Score {
+        let cost = price_recorded(self.case, &self.bills, recorded).total();
+        Score {
+            cost,
+            ..self.score(recorded)
+        }
     }
 
     /// What a run comes to.
     pub fn score(&self, outcome: &Outcome) -> Score {
         let summaries = outcome.summaries;
         let pressures = outcome.samples.iter().map(|s| s.pressure.0);
+        let missed = references_at_risk(self.names, self.case, outcome);
         Score {
             cost: price_lane(&self.bills, outcome).total(),
             sent: outcome.tokens_sent()
                 + outcome.tokens_rejected
                 + summaries.sent
                 + summaries.received,
-            at_risk: self.at_risk.as_ref().map(|count| count(outcome)),
+            at_risk: missed.faults.len(),
+            blind_edits: missed.blind_edits.len(),
+            refetch: missed.refetch,
             peak: outcome.peak().map_or(Tokens::ZERO, |(_, peak)| peak),
             peak_share: Share(pressures.fold(0.0, f64::max)),
             compactions: outcome.compactions,
@@ -164,8 +179,15 @@ impl<'a> Gauge<'a> {
     }
 
     /// A setting that fires in vain again and again. One large message that keeps it above its trigger for a while is no
-    /// reason to reject it.
+    /// reason to reject it, nor is a trigger that is met all the time where a guard waits until there is something to save.
     fn hopeless(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
+        if policy
+            .stages
+            .iter()
+            .any(|stage| stage.guard.min_saved.is_some())
+        {
+            return None;
+        }
         let cooldown = policy
             .knob_for(KnobRole::Cooldown)
             .filter(|knob| knob.unit == "steps")
@@ -177,18 +199,20 @@ impl<'a> Gauge<'a> {
     }
 }
 
-/// Why a run is out of the question.
-pub(super) fn rejection(outcome: &Outcome) -> Option<Rejection> {
-    if let Some(halt) = outcome.halts.first() {
-        return Some(Rejection::GivesUp(halt.step));
-    }
-    if outcome.overflows > 0 {
-        let first = outcome.samples.iter().find(|sample| sample.overflows);
-        let step = first.map_or(0, |sample| sample.step);
-        return Some(Rejection::Overflows(outcome.overflows, step));
-    }
+/// Why a run is out of the question, worst first.
+fn rejections(outcome: &Outcome) -> Vec<Rejection> {
+    let gives_up = outcome
+        .halts
+        .first()
+        .map(|halt| Rejection::GivesUp(halt.step));
+    let rejected = outcome.samples.iter().find(|sample| sample.overflows);
+    let overflows = rejected.map(|first| Rejection::Overflows(outcome.overflows, first.step));
     let (calls, first) = paid_in_a_row(outcome);
-    (calls >= THRASH).then_some(Rejection::Thrashes(calls, first))
+    let thrashes = (calls >= THRASH).then_some(Rejection::Thrashes(calls, first));
+    [gives_up, overflows, thrashes]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The longest row of calls that each had a summary paid for before them, and its first step.

@@ -8,13 +8,15 @@
 
 mod front;
 mod gauge;
+mod limits;
 mod recommend;
 mod robust;
 mod space;
 mod sweep;
 
 pub use front::{Price, front, price_unit, trade_off};
-pub use gauge::{AtRisk, Gauge, Rejection, Score};
+pub use gauge::{Gauge, Rejection, Score};
+pub use limits::{Check, Figures, Limit, Limits, Measure, checks};
 pub use recommend::{Recommendation, recommend, rejections, words};
 pub use robust::{LeftOut, Regret, Robust, robust};
 pub use space::{Axis, Scale, Subject, Values};

@@ -91,7 +91,7 @@ impl Scale {
         let unit = price_unit(points);
         let ends = candidates.first().zip(candidates.last());
         let (first, last) = ends.and_then(|(a, b)| points[*a].valid().zip(points[*b].valid()))?;
-        let risk = |score: &Score| score.at_risk.unwrap_or_default() as f64;
+        let risk = |score: &Score| score.at_risk as f64;
         let (cheapest, dearest) = (unit.of(first), unit.of(last));
         let (safest, riskiest) = (risk(last), risk(first));
         let scale = Self {
@@ -110,7 +110,7 @@ impl Scale {
         let score = point.valid()?;
         let weight = weight.0.clamp(0.0, 1.0);
         let dearer = (self.unit.of(score) - self.cheapest) / self.costs;
-        let riskier = (score.at_risk.unwrap_or_default() as f64 - self.safest) / self.risks;
+        let riskier = (score.at_risk as f64 - self.safest) / self.risks;
         Some((1.0 - weight) * dearer + weight * riskier)
     }
 }
@@ -202,18 +202,15 @@ fn difference(unit: Price, score: &Score, now: &Score) -> String {
     )
 }
 
-/// `, with 4 references at risk instead of 9`; nothing where nobody counted.
+/// `, with 4 references at risk instead of 9`.
 fn references(score: &Score, now: Option<&Score>) -> String {
-    let Some(n) = score.at_risk else {
-        return String::new();
-    };
-    let said = match n {
+    let said = match score.at_risk {
         0 => "no reference at risk".to_owned(),
         1 => "1 reference at risk".to_owned(),
         n => format!("{n} references at risk"),
     };
-    match now.and_then(|now| now.at_risk) {
-        Some(was) if was == n => format!(", with {said}, as now"),
+    match now.map(|now| now.at_risk) {
+        Some(was) if was == score.at_risk => format!(", with {said}, as now"),
         Some(was) => format!(", with {said} instead of {was}"),
         None => format!(", with {said}"),
     }

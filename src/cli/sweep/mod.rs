@@ -9,6 +9,7 @@ use super::output::{json, print, progress};
 use super::targets::{LeftOut, Targets};
 use super::{Status, Verb};
 use crate::analysis::cost::{Billing, Bills};
+use crate::analysis::loss::Names;
 use crate::analysis::tune::{
     Gauge, Point, Recommendation, Robust, Subject, plan, recommend, robust, sweep, words,
 };
@@ -139,7 +140,8 @@ fn one(
     weight: Share,
 ) -> anyhow::Result<Swept> {
     let case = &loaded.case;
-    let gauge = Gauge::new(case, Bills::new(case, billing));
+    let names = Names::new(&case.session);
+    let gauge = Gauge::new(case, Bills::new(case, billing), &names);
     let (n, done) = (plan.len(), AtomicUsize::new(0));
     let tell = |_: usize, _: &Point| {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -170,14 +172,8 @@ impl Findings {
     /// The settings of a point as `--set` takes them: what differs from the policy's own defaults.
     fn set(&self, point: &Point) -> Vec<String> {
         let subject = &self.subjects[point.subject];
-        let scope = if self.subjects.len() > 1 {
-            format!("{}.", subject.lane)
-        } else {
-            String::new()
-        };
         let differing = words(&subject.policy, &subject.policy.defaults(), &point.knobs);
         let set = differing.into_iter();
-        set.map(|(knob, value)| format!("{scope}{knob}={value}"))
-            .collect()
+        set.map(|(knob, value)| format!("{knob}={value}")).collect()
     }
 }

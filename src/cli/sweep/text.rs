@@ -215,10 +215,7 @@ impl Findings {
         let unit = price_unit(&swept.points);
         let said = |point: usize| match swept.points[point].valid() {
             Some(score) => {
-                let cost = cost(unit, &swept.points[point]);
-                score
-                    .at_risk
-                    .map_or_else(|| cost.clone(), |n| format!("{cost}, {n}"))
+                format!("{}, {}", cost(unit, &swept.points[point]), score.at_risk)
             }
             None => "does not work".to_owned(),
         };
@@ -276,7 +273,7 @@ fn figures(point: &Point, unit: Price) -> String {
     format!(
         "{:>13} {:>8} {:>9} {:>12}",
         cost(unit, point),
-        said(score.and_then(|s| s.at_risk).map(|n| n.to_string())),
+        said(score.map(|s| s.at_risk.to_string())),
         said(score.map(|s| percent(s.peak_share))),
         said(score.map(|s| s.compactions.to_string())),
     )

@@ -1,0 +1,261 @@
+//! What a run may come to: by limits, and against what it came to before. For checks that run by themselves.
+
+use super::gauge::{Rejection, Score};
+use crate::units::{Share, Tokens, Usd};
+
+/// What is compared of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// What it comes to.
+    pub score: Score,
+    /// It cannot get below its trigger, pays for summaries call after call, or the system ends the run: the reason's name.
+    pub flaw: Option<String>,
+}
+
+impl Figures {
+    /// The figures of a run; calls that do not fit are counted, and no flaw of their own.
+    pub fn new(score: Score, rejections: &[Rejection]) -> Self {
+        let mut flaws = rejections
+            .iter()
+            .filter(|why| !matches!(why, Rejection::Overflows(..)));
+        Self {
+            score,
+            flaw: flaws.next().map(|why| why.name().to_owned()),
+        }
+    }
+}
+
+/// What is allowed. Without any of it a run may come to no more than it did before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Of usable, at most.
+    pub peak: Option<Share>,
+    /// Dollars.
+    pub cost: Option<Limit>,
+    /// References at risk.
+    pub at_risk: Option<Limit>,
+    /// Calls that do not fit.
+    pub overflows: Option<usize>,
+    /// It may not be stuck at its trigger.
+    pub no_thrash: bool,
+    /// How much more than before is no regression.
+    pub tolerance: Share,
+}
+
+/// A limit of one figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// No more than this.
+    AtMost(f64),
+    /// No more than this share above what it was before.
+    Above(Share),
+}
+
+impl Limits {
+    /// Whether anything is limited that does not need an earlier run.
+    pub fn are_any(&self) -> bool {
+        let is_own = |limit: Option<Limit>| matches!(limit, Some(Limit::AtMost(_)));
+        let figures = self.peak.is_some() || is_own(self.cost) || is_own(self.at_risk);
+        figures || self.overflows.is_some() || self.no_thrash
+    }
+
+    /// Whether anything is limited by an earlier run.
+    pub fn need_before(&self) -> bool {
+        let is_relative = |limit: Option<Limit>| matches!(limit, Some(Limit::Above(_)));
+        is_relative(self.cost) || is_relative(self.at_risk)
+    }
+}
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measure {
+    /// Dollars.
+    Cost,
+    /// Tokens sent, where a price is not known.
+    TokensSent,
+    /// References at risk.
+    AtRisk,
+    /// The largest prompt as a share of usable.
+    Peak,
+    /// Calls that do not fit.
+    Overflows,
+    /// Stuck at its trigger, or ended.
+    Thrash,
+}
+
+impl Measure {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cost => "cost",
+            Self::TokensSent => "tokens_sent",
+            Self::AtRisk => "at_risk",
+            Self::Peak => "peak",
+            Self::Overflows => "overflows",
+            Self::Thrash => "thrash",
+        }
+    }
+
+    /// As it is said.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Cost => "cost",
+            Self::TokensSent => "tokens sent",
+            Self::AtRisk => "references at risk",
+            Self::Peak => "peak",
+            Self::Overflows => "calls that do not fit",
+            Self::Thrash => "thrash",
+        }
+    }
+}
+
+/// One check and how it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// What.
+    pub measure: Measure,
+    /// It is within its limit.
+    pub ok: bool,
+    /// Figures and limit.
+    pub text: String,
+}
+
+/// Checks a run by limits, and against what it came to before if that is known.
+pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<Check> {
+    let checker = Checker {
+        limits,
+        now: &now.score,
+        before: before.map(|b| &b.score),
+    };
+    let mut found = Vec::new();
+    checker.cost(&mut found);
+    let at_risk = |score: &Score| Some(score.at_risk as f64);
+    checker.figure(
+        &mut found,
+        (Measure::AtRisk, limits.at_risk),
+        at_risk,
+        whole,
+    );
+    let peak = limits.peak.map(|share| Limit::AtMost(share.0));
+    let peak_of = |score: &Score| Some(score.peak_share.0);
+    checker.figure(&mut found, (Measure::Peak, peak), peak_of, percent);
+    let overflows = limits.overflows.map(|n| Limit::AtMost(n as f64));
+    let overflows_of = |score: &Score| Some(score.overflows as f64);
+    checker.figure(
+        &mut found,
+        (Measure::Overflows, overflows),
+        overflows_of,
+        whole,
+    );
+    let is_new = before.is_some_and(|before| before.flaw.is_none());
+    if limits.no_thrash || before.is_some() {
+        let text = match &now.flaw {
+            Some(flaw) if is_new => format!("{}, and did not before", flaw.replace('_', " ")),
+            Some(flaw) => flaw.replace('_', " "),
+            None => "none".to_owned(),
+        };
+        found.push(Check {
+            measure: Measure::Thrash,
+            ok: now.flaw.is_none() || !(limits.no_thrash || is_new),
+            text,
+        });
+    }
+    found
+}
+
+struct Checker<'a> {
+    limits: &'a Limits,
+    now: &'a Score,
+    before: Option<&'a Score>,
+}
+
+impl Checker<'_> {
+    /// By dollars; where nobody knows them, what was sent is compared with before, and a limit in dollars is not kept.
+    fn cost(&self, found: &mut Vec<Check>) {
+        let limit = self.limits.cost;
+        let is_known = self.now.cost.is_some() && self.before.is_none_or(|b| b.cost.is_some());
+        if is_known {
+            let cost = |score: &Score| score.cost.map(|usd| usd.0);
+            return self.figure(found, (Measure::Cost, limit), cost, dollars);
+        }
+        if matches!(limit, Some(Limit::AtMost(_))) && self.now.cost.is_none() {
+            found.push(Check {
+                measure: Measure::Cost,
+                ok: false,
+                text: "not known: no price for this model; give one with --price-as or --prices"
+                    .to_owned(),
+            });
+        }
+        let relative = limit.filter(|limit| matches!(limit, Limit::Above(_)));
+        let sent = |score: &Score| Some(score.sent.as_f64());
+        let said = |tokens: f64| Tokens(tokens as u64).short();
+        self.figure(found, (Measure::TokensSent, relative), sent, said);
+    }
+
+    /// One figure by its own limit, and against what it was.
+    fn figure(
+        &self,
+        found: &mut Vec<Check>,
+        (measure, limit): (Measure, Option<Limit>),
+        of: impl Fn(&Score) -> Option<f64>,
+        say: impl Fn(f64) -> String,
+    ) {
+        let Some(now) = of(self.now) else {
+            return;
+        };
+        // Sums of floats in another order are no regression.
+        let is_within = |most: f64| now <= most + most.abs() * 1e-9;
+        if let Some(Limit::AtMost(most)) = limit {
+            found.push(Check {
+                measure,
+                ok: is_within(most),
+                text: format!("{} of {} at most", say(now), say(most)),
+            });
+        }
+        let Some(before) = self.before.and_then(of) else {
+            return;
+        };
+        let share = match limit {
+            Some(Limit::Above(share)) => share,
+            _ => self.limits.tolerance,
+        };
+        let allowed = if share.0 > 0.0 {
+            format!(" (+{} allowed)", percent(share.0))
+        } else {
+            String::new()
+        };
+        let change = if before > 0.0 {
+            format!(", {:+.1} %", (now / before - 1.0) * 100.0)
+        } else {
+            String::new()
+        };
+        let text = if say(now) == say(before) {
+            format!("{}, as before", say(now))
+        } else {
+            format!("{} instead of {}{change}{allowed}", say(now), say(before))
+        };
+        found.push(Check {
+            measure,
+            ok: is_within(before * (1.0 + share.0)),
+            text,
+        });
+    }
+}
+
+fn whole(n: f64) -> String {
+    format!("{n:.0}")
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+fn dollars(usd: f64) -> String {
+    let Usd(usd) = Usd(usd);
+    if usd == 0.0 || usd >= 0.01 {
+        format!("${usd:.2}")
+    } else {
+        format!("${usd:.4}")
+    }
+}

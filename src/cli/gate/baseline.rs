@@ -1,0 +1,206 @@
+//! What runs came to when the baseline was written, and what is not the same any more.
+
+use crate::analysis::tune::{Figures, Score};
+use crate::units::{Share, Tokens, Usd};
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What tells a baseline from other files.
+pub(super) const WHAT: &str = "baseline of plimsoll gate";
+const SHAPE: u32 = 1;
+
+/// A baseline, as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Baseline {
+    /// Always [`WHAT`].
+    is: String,
+    /// Of this shape of ours.
+    shape: u32,
+    /// The program's version.
+    plimsoll: String,
+    /// By file.
+    pub(super) sessions: BTreeMap<String, Session>,
+}
+
+/// One session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Session {
+    /// SHA-256 of the file.
+    pub(super) sha256: String,
+    /// Which conversation of it, from 1.
+    pub(super) conversation: usize,
+    pub(super) counter: String,
+    /// The largest.
+    pub(super) window: u64,
+    /// What calls are billed by, in words.
+    pub(super) prices: Vec<String>,
+    /// By lane.
+    pub(super) lanes: BTreeMap<String, Lane>,
+}
+
+/// One lane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Lane {
+    pub(super) policy: String,
+    /// SHA-256 of the policy's text.
+    pub(super) policy_sha256: String,
+    pub(super) knobs: BTreeMap<String, f64>,
+    pub(super) usd: Option<f64>,
+    pub(super) tokens_sent: u64,
+    pub(super) at_risk: usize,
+    pub(super) blind_edits: usize,
+    pub(super) refetch: u64,
+    pub(super) peak: u64,
+    pub(super) peak_share: f64,
+    pub(super) compactions: usize,
+    pub(super) overflows: usize,
+    pub(super) flaw: Option<String>,
+}
+
+impl Lane {
+    pub(super) fn new(
+        figures: &Figures,
+        policy: (String, String),
+        knobs: BTreeMap<String, f64>,
+    ) -> Self {
+        let score = figures.score;
+        let (policy, policy_sha256) = policy;
+        Self {
+            policy,
+            policy_sha256,
+            knobs,
+            usd: score.cost.map(|usd| usd.0),
+            tokens_sent: score.sent.0,
+            at_risk: score.at_risk,
+            blind_edits: score.blind_edits,
+            refetch: score.refetch.0,
+            peak: score.peak.0,
+            // A window of nothing has no share, and JSON no infinity.
+            peak_share: if score.peak_share.0.is_finite() {
+                score.peak_share.0
+            } else {
+                f64::MAX
+            },
+            compactions: score.compactions,
+            overflows: score.overflows,
+            flaw: figures.flaw.clone(),
+        }
+    }
+
+    pub(super) fn figures(&self) -> Figures {
+        Figures {
+            score: Score {
+                cost: self.usd.map(Usd),
+                sent: Tokens(self.tokens_sent),
+                at_risk: self.at_risk,
+                blind_edits: self.blind_edits,
+                refetch: Tokens(self.refetch),
+                peak: Tokens(self.peak),
+                peak_share: Share(self.peak_share),
+                compactions: self.compactions,
+                overflows: self.overflows,
+            },
+            flaw: self.flaw.clone(),
+        }
+    }
+
+    /// Settings that are not what they were.
+    pub(super) fn changes(&self, before: &Self) -> Vec<String> {
+        let mut changes = Vec::new();
+        if self.policy != before.policy {
+            changes.push(format!(
+                "policy {} instead of {}",
+                self.policy, before.policy
+            ));
+        } else if self.policy_sha256 != before.policy_sha256 {
+            changes.push(format!("the text of the policy {}", self.policy));
+        }
+        for (knob, value) in &self.knobs {
+            match before.knobs.get(knob) {
+                Some(was) if was == value => {}
+                Some(was) => changes.push(format!("{knob} {value} instead of {was}")),
+                None => changes.push(format!("{knob} {value}, which is new")),
+            }
+        }
+        let is_gone = |knob: &&String| !self.knobs.contains_key(*knob);
+        changes.extend(
+            before
+                .knobs
+                .keys()
+                .filter(is_gone)
+                .map(|knob| format!("{knob} is gone")),
+        );
+        changes
+    }
+}
+
+impl Session {
+    /// What is not what it was, the file's content apart.
+    pub(super) fn changes(&self, before: &Self) -> Vec<String> {
+        let mut changes = Vec::new();
+        if self.conversation != before.conversation {
+            changes.push(format!(
+                "conversation {} instead of {}",
+                self.conversation, before.conversation
+            ));
+        }
+        if self.counter != before.counter {
+            changes.push(format!(
+                "counter {} instead of {}",
+                self.counter, before.counter
+            ));
+        }
+        if self.window != before.window {
+            changes.push(format!(
+                "window {} instead of {}",
+                self.window, before.window
+            ));
+        }
+        if self.prices != before.prices {
+            changes.push("prices".to_owned());
+        }
+        changes
+    }
+}
+
+impl Baseline {
+    /// Of these sessions, as this program weighs them.
+    pub(super) fn new(sessions: BTreeMap<String, Session>) -> Self {
+        Self {
+            is: WHAT.to_owned(),
+            shape: SHAPE,
+            plimsoll: env!("CARGO_PKG_VERSION").to_owned(),
+            sessions,
+        }
+    }
+
+    /// Reads one.
+    pub(super) fn parse(file: &str, text: &str) -> anyhow::Result<Self> {
+        let baseline: Self = serde_json::from_str(text)
+            .with_context(|| format!("{file} is no {WHAT}; write one with --write-baseline"))?;
+        if baseline.is != WHAT || baseline.shape != SHAPE {
+            anyhow::bail!(
+                "{file} is no {WHAT} that this version reads (it was written by plimsoll {}); write it anew with --write-baseline",
+                baseline.plimsoll
+            );
+        }
+        Ok(baseline)
+    }
+
+    /// Whether a text is one: it may be written over, whatever its shape.
+    pub(super) fn is_one(text: &str) -> bool {
+        let value: Result<serde_json::Value, _> = serde_json::from_str(text);
+        value.is_ok_and(|value| value["is"] == WHAT)
+    }
+
+    /// The program that wrote it, where that is another version.
+    pub(super) fn other_version(&self) -> Option<&str> {
+        (self.plimsoll != env!("CARGO_PKG_VERSION")).then_some(&*self.plimsoll)
+    }
+
+    /// As a file.
+    pub(super) fn text(&self) -> anyhow::Result<String> {
+        Ok(format!("{}\n", serde_json::to_string_pretty(self)?))
+    }
+}

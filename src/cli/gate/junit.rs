@@ -1,0 +1,103 @@
+//! The result of a gate as JUnit XML, which build servers show: one suite a session, one case a lane and measure.
+
+use super::{Judged, Verdict};
+use std::fmt::Write as _;
+
+/// What our files begin with, behind the declaration of XML.
+const BEGINS: &str = "<testsuites name=\"plimsoll gate\"";
+
+/// What it is, and what tells it from other files.
+pub(super) const OWN: (&str, fn(&str) -> bool) = ("JUnit result of plimsoll gate", is_own);
+
+fn is_own(text: &str) -> bool {
+    text.contains(BEGINS)
+}
+
+impl Verdict {
+    /// The whole file.
+    pub(super) fn junit(&self) -> String {
+        let suites: Vec<(usize, usize, String)> = self.sessions.iter().map(suite).collect();
+        let tests: usize = suites.iter().map(|(tests, ..)| tests).sum();
+        let failures: usize = suites.iter().map(|(_, failures, _)| failures).sum();
+        let mut text = format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{BEGINS} tests=\"{tests}\" failures=\"{failures}\">\n"
+        );
+        for (.., suite) in suites {
+            text.push_str(&suite);
+        }
+        text.push_str("</testsuites>\n");
+        text
+    }
+}
+
+fn suite(judged: &Judged) -> (usize, usize, String) {
+    let file = escaped(&judged.file);
+    let mut cases = String::new();
+    let (mut tests, mut failures) = (0, 0);
+    let mut case = |class: &str, name: &str, failure: Option<&str>| {
+        tests += 1;
+        let _ = write!(
+            cases,
+            "    <testcase classname=\"{}\" name=\"{}\"",
+            escaped(class),
+            escaped(name)
+        );
+        match failure {
+            None => cases.push_str("/>\n"),
+            Some(why) => {
+                failures += 1;
+                let why = escaped(why);
+                let _ = writeln!(
+                    cases,
+                    "><failure message=\"{why}\">{why}</failure></testcase>"
+                );
+            }
+        }
+    };
+    if judged.content_changed {
+        let why = "its content is not what it was when the baseline was written";
+        case(&judged.file, "content", Some(why));
+    }
+    for lane in &judged.lanes {
+        let class = format!("{}.{}", judged.file, lane.name);
+        for check in &lane.checks {
+            let failure = (!check.ok).then_some(&*check.text);
+            case(&class, check.measure.told(), failure);
+        }
+    }
+    let suite = format!(
+        "  <testsuite name=\"{file}\" tests=\"{tests}\" failures=\"{failures}\">\n{cases}  </testsuite>\n"
+    );
+    (tests, failures, suite)
+}
+
+/// For texts and attributes. What XML cannot hold at all, not even escaped, is left out.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            '\t' | '\n' | '\r' => out.push(' '),
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_cannot_break_out_of_an_attribute() {
+        assert_eq!(
+            escaped("a\"><b c='d'&\u{1b}e"),
+            "a&quot;&gt;&lt;b c=&apos;d&apos;&amp;e"
+        );
+    }
+}
