@@ -173,9 +173,22 @@ impl Prices {
         names.join(", ")
     }
 
+    /// These prices with one row more, which comes first.
+    #[must_use]
+    pub fn with_row(&self, row: Price) -> Self {
+        let mut all = self.clone();
+        all.price.insert(0, row);
+        all
+    }
+
     /// All rows.
     pub fn rows(&self) -> &[Price] {
         &self.price
+    }
+
+    /// All caching rules.
+    pub fn rules(&self) -> &[Caching] {
+        &self.caching
     }
 
     /// The caching rule of this name.
