@@ -37,6 +37,7 @@ pub fn lane_insights(case: &Case, lane: Lane<'_>) -> Vec<Insight> {
     found.extend(proof);
     found.extend(summary_too_long(case, &lane));
     found.extend(not_paid(&lane));
+    found.extend(lane.outcome.warnings.iter().map(|said| odd(&lane, said)));
     sort(&mut found);
     found
 }
@@ -70,6 +71,21 @@ fn of_finding(lane: &Lane<'_>, finding: &Finding) -> Insight {
             advice::level(finding.kind),
             finding.step,
         )
+    }
+}
+
+/// What is odd about the run itself, at its call where it names one.
+fn odd(lane: &Lane<'_>, said: &str) -> Insight {
+    let call = said.strip_prefix("call ").and_then(|s| s.split_once(": "));
+    let named = call.and_then(|(number, text)| {
+        let step = number.parse::<usize>().ok()?.checked_sub(1)?;
+        Some((step, text)).filter(|(step, _)| *step < lane.outcome.samples.len())
+    });
+    let text = named.map_or(said, |(_, text)| text);
+    Insight {
+        step: named.map(|(step, _)| step),
+        text: text.to_owned(),
+        ..insight(lane, InsightKind::Odd, Level::Warning, 0)
     }
 }
 

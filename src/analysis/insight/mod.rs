@@ -131,6 +131,8 @@ pub enum InsightKind {
     OrphanedPairs,
     /// Our count and the provider's differ.
     CountsDiffer,
+    /// What is odd about a run itself.
+    Odd,
     /// What a policy's run shows ([`super::FindingKind`]).
     Finding(super::FindingKind),
 }
@@ -157,6 +159,7 @@ impl InsightKind {
             Self::WindowMismatch => "window_mismatch",
             Self::OrphanedPairs => "orphaned_pairs",
             Self::CountsDiffer => "counts_differ",
+            Self::Odd => "odd",
             Self::Finding(kind) => kind.name(),
         }
     }
