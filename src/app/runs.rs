@@ -122,6 +122,8 @@ pub struct Runs {
     pub recorded: Arc<LaneRun>,
     /// What happened, in one sentence.
     pub verdict: Verdict,
+    /// Output reserve and trigger that it is said against.
+    pub yardstick: (Tokens, Share),
 }
 
 impl Runs {
@@ -211,6 +213,7 @@ pub(super) fn run_all(
         lanes,
         recorded: Arc::new(recorded),
         verdict,
+        yardstick: (reserve, trigger),
     }
 }
 
