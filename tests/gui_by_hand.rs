@@ -238,7 +238,7 @@ fn what_the_command_line_marks_is_marked_in_the_first_session_only() {
 }
 
 /// A file that was dragged over the window and let go.
-fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile> {
+fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile + Send + Sync> {
     #[derive(Debug)]
     struct Dropped(PathBuf);
     impl egui::DroppedFile for Dropped {

@@ -136,6 +136,7 @@ impl Scene {
             recorded_compactions: &self.compactions,
             restarts: &[],
             errors: &[],
+            heat: &[],
             selected: self.selected,
             corner: 0.0,
             hover_text: &|_| {

@@ -5,6 +5,7 @@ mod selection;
 mod sessions;
 
 use super::background::{self, Background};
+use super::billing::PriceChoice;
 use super::command::Command;
 use super::document::{Document, Origin};
 use super::knobs::KnobKey;
@@ -44,6 +45,7 @@ impl App {
             Command::SelectMessage(message) => self.select_message(message),
             Command::SelectWritten(lane, place) => self.select_written(lane, place),
             Command::ExtendSelection(message) => self.extend_selection(message),
+            Command::LookAt(place) => self.look_at(place),
             Command::SelectEvent(lane, event) => self.select_event(lane, event),
             Command::GoToMessage(number) => self.go_to_message(number),
             Command::FocusLane(lane) => {
@@ -54,6 +56,7 @@ impl App {
             Command::ShowTab(tab) => {
                 self.view.tab = tab;
                 self.once.reveals_event = true;
+                self.once.reveals_insight = true;
             }
             Command::SetAxis(axis) => self.view.axis = axis,
             Command::SetArea(area) => self.view.area = area,
@@ -70,6 +73,9 @@ impl App {
                 self.view.events = filter;
                 self.once.reveals_event = true;
             }
+            Command::SetInsightFilter(filter) => self.view.insights = filter,
+            Command::OpenInsight(key) => self.view.insight = Some(key),
+            Command::SetCostView(view) => self.view.cost = view,
             Command::FocusFilter => self.once.focuses_filter = true,
             Command::EditJump(text) => self.view.jump = text,
             Command::SetDetail(detail) => self.view.detail = detail,
@@ -162,6 +168,7 @@ impl App {
         if self.document.is_some() {
             // Set by hand for another session's model and calls.
             self.config.window = None;
+            self.config.billing.price = PriceChoice::default();
             self.config.restarts.clear();
             self.config.errors.clear();
         }
@@ -414,6 +421,7 @@ fn edit_config(config: &mut Config, command: Command) {
             config.lanes.remove(at);
         }
         Command::SetWindow(window) => config.window = window,
+        Command::SetBilling(billing) => config.billing = billing,
         Command::SetCounter(counter) => config.counter = counter,
         _ => {}
     }

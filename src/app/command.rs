@@ -1,7 +1,10 @@
 //! Everything that can be asked of the window. Panels read and ask; `app::carry` does it, after the frame.
 
+use crate::app::billing::BillingChoice;
 use crate::app::by_hand::Mark;
+use crate::app::cost_view::CostView;
 use crate::app::event_table::EventFilter;
+use crate::app::insight_list::{InsightFilter, InsightKey};
 use crate::app::knobs::KnobKey;
 use crate::app::lane_rows::Place;
 use crate::app::managed_export::{Draft, TypedKey};
@@ -12,6 +15,17 @@ use crate::app::state::{Area, Detail, Tab};
 use crate::units::Tokens;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// A spot in all panels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spot {
+    /// Index of a lane.
+    pub lane: Option<usize>,
+    /// Index of a step.
+    pub step: Option<usize>,
+    /// Index of a message.
+    pub message: Option<usize>,
+}
 
 /// A wish.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +57,8 @@ pub enum Command {
     SelectWritten(usize, Place),
     /// Select the messages of the table from the one that is selected to this one.
     ExtendSelection(usize),
+    /// Look at a lane, a step and a message, as far as they are given, without changing tabs.
+    LookAt(Spot),
     /// Look at what a lane's policy did: indices of the lane and of its event.
     SelectEvent(usize, usize),
     /// Look at the message of this number (from 1), or the nearest there is.
@@ -95,6 +111,14 @@ pub enum Command {
     SetFilter(Filter),
     /// Choose which events are listed.
     SetEventFilter(EventFilter),
+    /// Choose which insights are listed.
+    SetInsightFilter(InsightFilter),
+    /// Open an insight, and look at where it happened.
+    OpenInsight(InsightKey),
+    /// Choose what the tab Cost shows.
+    SetCostView(CostView),
+    /// Set how calls are billed.
+    SetBilling(BillingChoice),
     /// Put the cursor in the filter.
     FocusFilter,
     /// Change what stands in the field that jumps to a message.

@@ -2,7 +2,11 @@
 //!
 //! Worked out again only when something it depends on changed. A lane whose policy, knobs and case stay keeps its outcome.
 
+use crate::app::billing::BillingChoice;
+use crate::app::carried::CarriedTable;
 use crate::app::changes::{Changes, Target};
+use crate::app::cost_view::{self, CallSort};
+use crate::app::costs::Costs;
 use crate::app::document::Document;
 use crate::app::event_table::{EventFilter, EventList};
 use crate::app::lane_rows::LaneRows;
@@ -11,9 +15,11 @@ use crate::app::message_table::{self, Filter, Sort};
 use crate::app::message_text::MessageText;
 use crate::app::policies::Policies;
 use crate::app::runs::{Runs, run_all};
+use crate::app::session_insights::SessionInsights;
 use crate::app::state::{Aspect, Config, Selection, View};
 use crate::engine::{ByHand, simulate};
 use crate::tokens::{self, Counter, Progress, TokenLedger};
+use crate::units::{Share, Tokens};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +33,10 @@ pub struct Derived {
     order: Latest<OrderKey, Vec<u32>>,
     events: Latest<(u64, EventFilter, Option<usize>), EventList>,
     ledgers: Latest<(u64, &'static str), TokenLedger>,
+    carried: Latest<(u64, &'static str), CarriedTable>,
+    costs: Latest<u64, Costs>,
+    insights: Latest<InsightsKey, SessionInsights>,
+    calls: Latest<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
     text: Latest<(u64, u64, usize, bool), MessageText>,
     changes: Latest<ChangesKey, Changes>,
     stale_since: Option<Instant>,
@@ -51,9 +61,20 @@ struct RunsKey {
 type ChangesKey = (u64, u64, usize, Target);
 
 #[derive(Clone, Debug, PartialEq)]
+struct InsightsKey {
+    document: u64,
+    counter: &'static str,
+    window: Option<Tokens>,
+    yardstick: (Tokens, Share),
+    billing: BillingChoice,
+}
+
+#[derive(Clone, Debug, PartialEq)]
 struct OrderKey {
     document: u64,
     weights: u64,
+    /// Changes when what is sorted by arrives.
+    carried: u64,
     filter: Filter,
     sort: Sort,
     /// Where the filter asks for marks.
@@ -71,6 +92,10 @@ impl Derived {
             order: Latest::new("filter"),
             events: Latest::new("events"),
             ledgers: Latest::new("count"),
+            carried: Latest::new("carried"),
+            costs: Latest::new("costs"),
+            insights: Latest::new("insights"),
+            calls: Latest::new("calls"),
             text: Latest::new("text"),
             changes: Latest::new("changes"),
             stale_since: None,
@@ -95,6 +120,26 @@ impl Derived {
     /// The latest list of events.
     pub fn events(&self) -> Option<&EventList> {
         self.events.get().map(Arc::as_ref)
+    }
+
+    /// How long messages were carried, and when they were last needed.
+    pub fn carried(&self) -> Option<&CarriedTable> {
+        self.carried.get().map(Arc::as_ref)
+    }
+
+    /// What everything costs, maybe by the runs before.
+    pub fn costs(&self) -> Option<&Costs> {
+        self.costs.get().map(Arc::as_ref)
+    }
+
+    /// What there is to know about the session, maybe with the settings before.
+    pub fn insights(&self) -> Option<&SessionInsights> {
+        self.insights.get().map(Arc::as_ref)
+    }
+
+    /// The focused lane's samples in the order of the list of calls.
+    pub fn calls(&self) -> &[u32] {
+        self.calls.get().map_or(&[], |order| order)
     }
 
     /// Counts the results so far.
@@ -137,6 +182,10 @@ impl Derived {
         self.order.clear();
         self.events.clear();
         self.ledgers.clear();
+        self.carried.clear();
+        self.costs.clear();
+        self.insights.clear();
+        self.calls.clear();
         self.text.clear();
         self.changes.clear();
         // Until the first of each is measured: what the document before cost says nothing about this one.
@@ -152,6 +201,9 @@ impl Derived {
         self.runs.expect(slow_if(n_messages > 20_000));
         self.rows.expect(slow_if(n_messages > 20_000));
         self.order.expect(slow_if(bytes > 4_000_000));
+        self.carried.expect(slow_if(bytes > 200_000));
+        self.insights.expect(slow_if(bytes > 200_000));
+        self.costs.expect(slow_if(n_messages > 5_000));
         self.text.expect(slow_if(bytes > 1_000_000));
         self.ledgers.expect(Duration::from_secs(1));
     }
@@ -177,14 +229,23 @@ impl Derived {
         self.update_rows(ctx, selection.step);
         self.update_events(ctx, selection, view.events);
         self.update_changes(ctx, document, selection, view);
+        self.update_costs(ctx, document);
+        self.update_insights(ctx, is_stale);
+        self.update_calls(ctx, selection.lane, view.cost.sort);
         let weights = self.ledgers.generation();
         let key = OrderKey {
             document: document.id,
             weights,
+            carried: if view.sort.needs_carried() {
+                self.carried.generation()
+            } else {
+                0
+            },
             filter: view.filter.clone(),
             sort: view.sort,
             by_hand: view.filter.is_marked.then(|| Arc::clone(&config.by_hand)),
         };
+        let carried = self.carried.get().map(Arc::clone);
         let ledger = self.runs.get().map_or_else(
             || Arc::clone(&document.loaded.case.ledger),
             |runs| Arc::clone(&runs.case.ledger),
@@ -195,7 +256,13 @@ impl Derived {
             let (filter, sort) = (view.filter.clone(), view.sort);
             let by_hand = Arc::clone(&config.by_hand);
             self.order.want(ctx, self.at, &key, move |_| {
-                message_table::order(&document, &ledger, (&filter, &by_hand), sort)
+                message_table::order(
+                    &document,
+                    &ledger,
+                    carried.as_deref(),
+                    (&filter, &by_hand),
+                    sort,
+                )
             });
         }
         if let Some(key) = self.text_key(&document, selection, view) {
@@ -307,6 +374,65 @@ impl Derived {
         self.runs.want(ctx, self.at, &key, move |before| {
             let before = before.filter(|runs| runs.document == document.id);
             run_all(&document, config, ledger, wanted, before.as_deref())
+        });
+    }
+
+    fn update_costs(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
+        let Some(runs) = self.runs.get().map(Arc::clone) else {
+            return;
+        };
+        let key = (runs.document, runs.config.counter);
+        if runs.document == document.id {
+            let (runs, document) = (Arc::clone(&runs), Arc::clone(document));
+            self.carried.want(ctx, self.at, &key, move |_| {
+                CarriedTable::new(&runs.case, &runs.recorded.outcome, &document.facts)
+            });
+        }
+        let key = self.runs.generation();
+        self.costs.want(ctx, self.at, &key, move |before| {
+            Costs::new(&runs, runs.config.billing.clone(), before.as_deref())
+        });
+    }
+
+    /// Looks through the session again once nothing moves any more: a drag asks for it in every frame.
+    fn update_insights(&mut self, ctx: &egui::Context, is_stale: bool) {
+        let (Some(runs), Some(costs)) = (self.runs.get(), self.costs.get()) else {
+            return;
+        };
+        let is_moving = is_stale
+            || !self.costs.is_for(&self.runs.generation())
+            || ctx.input(|i| i.pointer.any_down());
+        if is_moving && self.insights.get().is_some() {
+            return;
+        }
+        let (runs, costs) = (Arc::clone(runs), Arc::clone(costs));
+        let key = InsightsKey {
+            document: runs.document,
+            counter: runs.config.counter,
+            window: runs.config.window,
+            yardstick: runs.yardstick,
+            billing: costs.billing.clone(),
+        };
+        self.insights.want(ctx, self.at, &key, move |_| {
+            SessionInsights::new(&runs, &costs)
+        });
+    }
+
+    fn update_calls(&mut self, ctx: &egui::Context, lane: Option<usize>, sort: CallSort) {
+        let Some(runs) = self.runs.get().map(Arc::clone) else {
+            return;
+        };
+        let (costs, carried) = (self.costs.get(), self.carried.get());
+        let (costs, carried) = (costs.map(Arc::clone), carried.map(Arc::clone));
+        let results = self.costs.generation() + self.carried.generation();
+        let key = (self.runs.generation(), results, lane, sort);
+        self.calls.want(ctx, self.at, &key, move |_| {
+            let run = lane.and_then(|lane| runs.lanes.get(lane));
+            let cost = costs.as_ref().and_then(|costs| costs.of(lane));
+            let heat = carried.map_or_else(Vec::new, |carried| {
+                carried.heat.iter().map(|heat| heat.retained).collect()
+            });
+            cost_view::call_order(run.unwrap_or(&runs.recorded), cost, &heat, sort)
         });
     }
 

@@ -1,6 +1,7 @@
 //! What the message table shows and in what order, without a window.
 
 use crate::app::by_hand::Mark;
+use crate::app::carried::CarriedTable;
 use crate::app::document::Document;
 use crate::app::state::Selection;
 use crate::engine::ByHand;
@@ -24,6 +25,12 @@ pub enum Column {
     Tool,
     /// True tokens.
     Tokens,
+    /// Calls that carried it.
+    Carried,
+    /// Tokens times calls.
+    Retained,
+    /// The call that needed it last.
+    LastUsed,
 }
 
 /// An order of the table.
@@ -53,6 +60,20 @@ impl Sort {
         is_descending: false,
     };
 
+    /// What cost most by staying first.
+    pub const BY_RETAINED: Self = Self {
+        column: Column::Retained,
+        is_descending: true,
+    };
+
+    /// Whether it goes by how long messages were carried.
+    pub fn needs_carried(self) -> bool {
+        matches!(
+            self.column,
+            Column::Carried | Column::Retained | Column::LastUsed
+        )
+    }
+
     /// What a click on a column's header makes of this order: the other way round, or that column with its most
     /// telling end first.
     #[must_use]
@@ -60,7 +81,7 @@ impl Sort {
         let is_descending = if self.column == column {
             !self.is_descending
         } else {
-            column == Column::Tokens
+            matches!(column, Column::Tokens | Column::Carried | Column::Retained)
         };
         Self {
             column,
@@ -76,10 +97,12 @@ impl Filter {
     }
 }
 
-/// Indices of the messages to show, in order; the marks matter only where the filter asks for them.
+/// Indices of the messages to show, in order; the marks matter only where the filter asks for them. Without `carried`
+/// what is ordered by it stays in the conversation's order.
 pub fn order(
     document: &Document,
     ledger: &TokenLedger,
+    carried: Option<&CarriedTable>,
     (filter, by_hand): (&Filter, &ByHand),
     sort: Sort,
 ) -> Vec<u32> {
@@ -100,6 +123,18 @@ pub fn order(
             Column::Kind => fa.kind.cmp(&fb.kind),
             Column::Tool => fa.tool.cmp(&fb.tool),
             Column::Tokens => ledger.message(a).cmp(&ledger.message(b)),
+            Column::Carried => {
+                let calls = |m: usize| Some(carried?.of(m)?.calls);
+                calls(a).cmp(&calls(b))
+            }
+            Column::Retained => {
+                let retained = |m: usize| Some(carried?.retained(m));
+                retained(a).cmp(&retained(b))
+            }
+            Column::LastUsed => {
+                let need = |m: usize| carried?.last_need(&document.loaded.case, m);
+                need(a).cmp(&need(b))
+            }
         }
     };
     // Stable: equals stay in the order of the conversation, whichever way round.

@@ -2,10 +2,14 @@
 //! after the frame, in one place. It decides nothing about sessions: that is the engine's.
 
 mod background;
+pub mod billing;
 pub mod by_hand;
+pub mod carried;
 mod carry;
 pub mod changes;
 pub mod command;
+pub mod cost_view;
+pub mod costs;
 pub mod derived;
 pub mod document;
 pub mod event_table;
@@ -13,6 +17,7 @@ pub mod event_text;
 pub mod examples;
 pub mod fonts;
 mod history;
+pub mod insight_list;
 mod keys;
 pub mod knobs;
 pub mod lane_rows;
@@ -28,6 +33,7 @@ pub mod picture;
 pub mod plots;
 pub mod policies;
 pub mod runs;
+pub mod session_insights;
 pub mod sessions;
 pub mod state;
 pub mod theme;
@@ -219,6 +225,10 @@ impl App {
                     text: self.derived.text(document, &self.selection, &self.view),
                     changes: self.derived.changes(&self.selection, &self.view),
                     events: self.derived.events(),
+                    carried: self.derived.carried(),
+                    costs: self.derived.costs(),
+                    insights: self.derived.insights(),
+                    calls: self.derived.calls(),
                     once,
                 };
                 panels::show_all(ui, &input, &frame, &mut commands);

@@ -1,6 +1,9 @@
 //! What the window is a function of, beside the document: Config (can be undone), View and Selection.
 
+use crate::app::billing::BillingChoice;
+use crate::app::cost_view::CostView;
 use crate::app::event_table::EventFilter;
+use crate::app::insight_list::{InsightFilter, InsightKey};
 use crate::app::knobs::KnobSettings;
 use crate::app::lane_rows::Place;
 use crate::app::managed_export::Draft;
@@ -32,6 +35,8 @@ pub struct Config {
     pub errors: Vec<ProviderError>,
     /// Messages that are pinned, cleared or dropped by hand: each has one mark.
     pub by_hand: Arc<ByHand>,
+    /// How calls are billed.
+    pub billing: BillingChoice,
 }
 
 /// One lane.
@@ -63,6 +68,7 @@ impl Config {
             restarts: Vec::new(),
             errors: Vec::new(),
             by_hand: Arc::default(),
+            billing: BillingChoice::default(),
         }
     }
 
@@ -161,6 +167,12 @@ pub struct View {
     pub filter: Filter,
     /// Which events are listed.
     pub events: EventFilter,
+    /// Which insights are listed.
+    pub insights: InsightFilter,
+    /// The insight that stands open; the first if none.
+    pub insight: Option<InsightKey>,
+    /// What the tab Cost shows.
+    pub cost: CostView,
     /// What stands in the field that jumps to a message.
     pub jump: String,
     /// What stands in the field for a path.
@@ -210,10 +222,12 @@ pub enum Area {
 pub enum Tab {
     /// The message table and the selected message.
     Messages,
-    /// What the runs show to be wrong with the policies.
-    Findings,
+    /// What there is to know about the session and the lanes, worst first.
+    Insights,
     /// What the policies did and why.
     Events,
+    /// What the session and the lanes cost.
+    Cost,
     /// What is known about the focused policy, and where it comes from.
     About,
     /// How the file was understood.
@@ -229,6 +243,9 @@ impl Default for View {
             sort: Sort::BY_NUMBER,
             filter: Filter::default(),
             events: EventFilter::default(),
+            insights: InsightFilter::default(),
+            insight: None,
+            cost: CostView::default(),
             jump: String::new(),
             path: String::new(),
             shows_keys: false,

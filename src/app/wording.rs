@@ -2,10 +2,12 @@
 //!
 //! Thousands are grouped by thin spaces, `≈` stands before what is estimated, and a percentage always says of what.
 
+use crate::analysis::cost::Cause;
+use crate::analysis::insight::{Certainty, Level};
 use crate::engine::{Fate, Hook, Knob, WindowSource};
 use crate::session::{Kind, WrittenKind};
 use crate::tokens::{Basis, TokenLedger};
-use crate::units::{Bytes, Share, Tokens};
+use crate::units::{Bytes, Rate, Share, Tokens, Usd};
 
 /// Groups thousands; does not break.
 const THIN: char = '\u{2009}';
@@ -240,6 +242,68 @@ pub fn with_grouped(text: &str) -> String {
     out
 }
 
+/// Dollars as short as a figure can be: `$25.24`, `$0.0093`, `$1 204`, `−$0.16`.
+pub fn usd(sum: Usd) -> String {
+    let (sign, value) = (if sum.0 < 0.0 { "\u{2212}" } else { "" }, sum.0.abs());
+    match value {
+        // The thresholds are where rounding would add a digit.
+        value if value >= 999.5 => format!("{sign}${}", grouped(value.round() as u64)),
+        value if value >= 0.0095 => format!("{sign}${value:.2}"),
+        value if value >= 0.000_05 => format!("{sign}${value:.4}"),
+        _ => "$0".to_owned(),
+    }
+}
+
+/// A price for a million tokens: `$5`, `$0.50`, `$6.25`, `$0.075`.
+pub fn rate(rate: Rate) -> String {
+    let cents = rate.0 * 100.0;
+    match rate.0 {
+        whole if whole.fract() == 0.0 => format!("${whole}"),
+        _ if (cents - cents.round()).abs() < 1e-9 => format!("${:.2}", rate.0),
+        other => format!("${other}"),
+    }
+}
+
+/// Why something was not read from the provider's cache.
+pub fn cause(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Compaction => "after a compaction",
+        Cause::ModelChange => "another model",
+        Cause::ToolChange => "new tools",
+        Cause::Gap => "after a long pause",
+        Cause::Abort => "after an aborted call",
+        Cause::UserTurn => "a person had spoken",
+        Cause::Unexplained => "unexplained",
+    }
+}
+
+/// How bad something is, in a word.
+pub fn level(level: Level) -> &'static str {
+    match level {
+        Level::Bad => "bad",
+        Level::Warning => "warning",
+        Level::Note => "note",
+    }
+}
+
+/// How sure an insight is, as a sentence.
+pub fn certainty(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::Certain => "Certain: the file or the replay shows it.",
+        Certainty::Likely => "Likely: it follows from figures that are fitted or estimated.",
+        Certainty::Inferred => "Inferred from names: the model may have used what it never named.",
+    }
+}
+
+/// Seconds, roughly: `5 minutes`, `1 hour`.
+pub fn duration(seconds: u64) -> String {
+    match seconds {
+        0..60 => count(seconds as usize, "second"),
+        60..3_600 => count((seconds / 60) as usize, "minute"),
+        _ => count((seconds / 3_600) as usize, "hour"),
+    }
+}
+
 /// Bytes, roughly: `812 B`, `45.2 MB`.
 pub fn bytes(n: Bytes) -> String {
     let n = n.0;
@@ -344,6 +408,29 @@ mod tests {
             with_grouped("promised 44979, not 999 of call-44979.json"),
             "promised 44\u{2009}979, not 999 of call-44979.json"
         );
+    }
+
+    #[test]
+    fn money_has_cents_and_less_than_a_cent_is_not_nothing() {
+        let said = [25.238, 0.64, 0.0093, 1_204.4, -0.16, 0.0, 0.000_01].map(|sum| usd(Usd(sum)));
+        assert_eq!(
+            said,
+            [
+                "$25.24",
+                "$0.64",
+                "$0.0093",
+                "$1\u{2009}204",
+                "\u{2212}$0.16",
+                "$0",
+                "$0"
+            ]
+        );
+    }
+
+    #[test]
+    fn prices_have_cents_where_they_are_not_whole() {
+        let said = [5.0, 0.5, 6.25, 0.075].map(|price| rate(Rate(price)));
+        assert_eq!(said, ["$5", "$0.50", "$6.25", "$0.075"]);
     }
 
     #[test]

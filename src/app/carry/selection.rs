@@ -1,5 +1,6 @@
 //! What is selected: a call, an event, a message, and what must unfold to show it.
 
+use crate::app::command::Spot;
 use crate::app::lane_rows::Place;
 use crate::app::state::{Selection, Tab};
 use crate::app::{App, wording};
@@ -19,12 +20,27 @@ impl App {
             _ => &document.loaded.case.ledger,
         };
         if let Some((message, _)) = document.biggest_growth(ledger, step) {
-            self.look_at(message);
+            self.choose(message);
         }
         // The lanes show where they differ, the table the message.
         self.once.reveals_frontier = true;
         self.once.reveals_event = true;
         self.once.reveals_message = true;
+    }
+
+    /// Looks at a place in all panels; the drawer stays at its tab.
+    pub(super) fn look_at(&mut self, place: Spot) {
+        if let Some(step) = place.step {
+            self.select_step(step);
+        }
+        if let Some(message) = place.message {
+            let tab = self.view.tab;
+            self.select_message(message);
+            self.view.tab = tab;
+        }
+        if let Some(lane) = place.lane {
+            self.selection.lane = Some(lane.min(self.config.lanes.len() - 1));
+        }
     }
 
     /// Looks at what a lane's policy did: at its call, too.
@@ -47,7 +63,7 @@ impl App {
         };
         if message < document.facts.len() {
             self.selection.step = document.step_that_shows(message, self.selection.step);
-            self.look_at(message);
+            self.choose(message);
             self.view.tab = Tab::Messages;
             self.view.unfolded.insert(message as u32);
             self.once.reveals_message = true;
@@ -66,7 +82,7 @@ impl App {
         self.selection.anchor = anchor.filter(|anchor| *anchor != message);
     }
 
-    fn look_at(&mut self, message: usize) {
+    fn choose(&mut self, message: usize) {
         self.selection.message = Some(message);
         self.selection.written = None;
         self.selection.anchor = None;

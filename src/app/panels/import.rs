@@ -83,6 +83,8 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                 format!("{}, {calls}", wording::grouped(session.steps.len() as u64)),
             );
             row("calls with usage", wording::grouped(with_usage as u64));
+            let ledger = &input.runs.case.ledger;
+            row("counted", wording::basis_help(ledger));
             row(
                 "recorded compactions",
                 wording::grouped(session.compactions.len() as u64),

@@ -1,7 +1,10 @@
 //! The head of a lane: its policy, which can be switched, and its figures.
 
-use super::{PanelInput, belief, findings, preset_menu, small};
+use super::{PanelInput, belief, preset_menu, small};
+use crate::analysis::insight::{Insight, Level};
 use crate::app::command::Command;
+use crate::app::costs::LaneCost;
+use crate::app::insight_list::{self, InsightFilter};
 use crate::app::runs::LaneRun;
 use crate::app::state::{MAX_LANES, Tab};
 use crate::app::theme::{self, palette};
@@ -151,32 +154,47 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
     });
 }
 
-/// How many findings the lane has, in the tone of the worst; leads to them.
+/// How much is wrong with the lane, in the tone of the worst; leads to it.
 fn badge(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Command>) {
-    let all = &input.runs.lanes[lane].findings;
+    let Some(cost) = cost(input, lane) else {
+        return;
+    };
+    let is_told = |insight: &&Insight| insight.level != Level::Note;
+    let all: Vec<&Insight> = cost.insights.iter().filter(is_told).collect();
     let Some(worst) = all.first() else {
         return;
     };
-    let tone = findings::tone(worst.kind);
-    let badge = widgets::badge(ui, all.len(), tone);
+    let badge = widgets::badge(ui, all.len(), widgets::level_tone(worst.level));
     badge.widget_info(|| {
-        let name = format!(
-            "{} of lane {}",
-            wording::count(all.len(), "finding"),
-            lane + 1
-        );
+        let count = wording::count(all.len(), "insight");
+        let name = format!("{count} about lane {}", lane + 1);
         WidgetInfo::labeled(Role::Button, true, name)
     });
     let badge = badge.on_hover_ui(|ui| {
-        for finding in all {
-            let text = finding.text.replace('`', "");
-            ui.label(format!("call {}: {text}", wording::number(finding.step)));
+        for insight in &all {
+            let place = insight.step.map_or_else(String::new, |step| {
+                format!("call {}: ", wording::number(step))
+            });
+            ui.label(format!("{place}{}", insight_list::shown(&insight.text)));
         }
     });
     if badge.clicked() {
+        let row = insight_list::Row {
+            lane: Some(lane),
+            insight: worst,
+        };
         commands.push(Command::FocusLane(Some(lane)));
-        commands.push(Command::ShowTab(Tab::Findings));
+        commands.push(Command::SetInsightFilter(InsightFilter::default()));
+        commands.push(Command::OpenInsight(row.key()));
+        commands.push(Command::ShowTab(Tab::Insights));
     }
+}
+
+/// What the lane costs and what its run shows; none while that is worked out.
+fn cost<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneCost> {
+    let run = &input.runs.lanes[lane];
+    let cost = input.costs?.of(Some(lane))?;
+    cost.is_of(run).then_some(cost)
 }
 
 /// One figure of a head.
@@ -189,7 +207,7 @@ struct Figure {
 }
 
 /// The figures of a lane, the most telling first.
-fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 5] {
+fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 6] {
     let run = &input.runs.lanes[lane];
     let about = wording::about(input.runs.case.ledger.basis);
     let peak = run.peak.map_or(Tokens::ZERO, |(_, tokens)| tokens);
@@ -230,13 +248,10 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 5] {
             hint: |input, lane| overflow_hint(&input.runs.lanes[lane]),
         },
         Figure {
-            label: "now",
-            short: "now",
-            value: tokens(now),
-            hint: |input, _| {
-                let n = input.document.session().steps.len();
-                format!("The context {}", wording::place(input.rows.step, n))
-            },
+            label: "cost",
+            short: "cost",
+            value: cost_value(input, lane),
+            hint: cost_hint,
             ..figure
         },
         Figure {
@@ -246,13 +261,25 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 5] {
             hint: |input, lane| sent_hint(&input.runs.lanes[lane]),
             ..figure
         },
+        Figure {
+            label: "now",
+            short: "now",
+            value: tokens(now),
+            hint: |input, _| {
+                let n = input.document.session().steps.len();
+                format!("The context {}", wording::place(input.rows.step, n))
+            },
+            ..figure
+        },
     ]
 }
 
-/// As many figures as fit: with short labels before one is left out, `sent` and then `now`; the tooltips say all.
+/// As many figures as fit: with short labels before one is left out, `now` first; the tooltips say all.
 fn figures(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
-    const ROOMS: [(usize, bool, f32); 7] = [
-        (5, false, 20.0),
+    const ROOMS: [(usize, bool, f32); 9] = [
+        (6, false, 20.0),
+        (6, false, 12.0),
+        (6, true, 12.0),
         (5, false, 12.0),
         (5, true, 12.0),
         (4, true, 12.0),
@@ -342,6 +369,35 @@ fn sent_hint(run: &LaneRun) -> String {
         "{} tokens sent by all calls{apart}",
         wording::tokens(run.sent)
     )
+}
+
+/// `≈$21.03`: a lane's cost is worked out, not billed. A dash where a price is not known.
+fn cost_value(input: &PanelInput<'_>, lane: usize) -> String {
+    let total = cost(input, lane).map(|cost| cost.cost.total());
+    match total {
+        Some(Some(usd)) => format!("≈{}", wording::usd(usd)),
+        Some(None) => "–".to_owned(),
+        None => "…".to_owned(),
+    }
+}
+
+fn cost_hint(input: &PanelInput<'_>, lane: usize) -> String {
+    let Some((cost, costs)) = cost(input, lane).zip(input.costs) else {
+        return "Working it out".to_owned();
+    };
+    if cost.cost.total().is_some() {
+        let recorded = costs.recorded.cost.total().map_or_else(String::new, |usd| {
+            format!(" What was recorded comes to {}.", wording::usd(usd))
+        });
+        return format!("At list prices, with the provider's cache modelled.{recorded}");
+    }
+    match costs.unknown() {
+        Some("") => {
+            "The file names no model, so no price is known. Choose one in the tab Cost.".to_owned()
+        }
+        Some(model) => format!("No price is known for {model}. Choose one in the tab Cost."),
+        None => "No call was billed.".to_owned(),
+    }
 }
 
 /// What a lane's head says to those who cannot see it.

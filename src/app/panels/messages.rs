@@ -1,6 +1,6 @@
 //! The tab Messages: every message of the session in a table, and the selected one in full beside it.
 
-use super::{PanelInput, detail, marks, small, weak};
+use super::{PanelInput, detail, marks, small, staying, weak};
 use crate::app::command::Command;
 use crate::app::message_table::{Column as Key, Filter, Sort, chosen, chosen_rows};
 use crate::app::theme::{self, palette, space};
@@ -58,7 +58,8 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     let edit = TextEdit::singleline(&mut filter.text)
         .id(Id::unique("message filter"))
         .hint_text("Filter…  /")
-        .desired_width(150.0);
+        // Narrow where the tabs leave little room.
+        .desired_width((ui.available_width() - 14.0).clamp(48.0, 150.0));
     let response = ui
         .add(edit.margin(Margin::symmetric(6, 3)))
         .on_hover_text("Messages whose text or tool holds this")
@@ -241,26 +242,33 @@ enum Col {
     Tool,
     Content,
     Tokens,
-    Bar,
     Share,
+    Carried,
+    Retained,
+    Bar,
+    LastUsed,
+    NeededBy,
     Cumulative,
 }
 
 /// The columns that fit: the less telling ones are left out first.
 fn columns(width: f32) -> Vec<Col> {
-    use Col::{Bar, Call, Content, Cumulative, Kind, Mark, Number, Role, Share, Tokens, Tool};
-    let all: [(Col, f32); 11] = [
-        (Number, 0.0),
-        (Mark, 0.0),
-        (Call, 0.0),
-        (Role, 620.0),
-        (Kind, 0.0),
-        (Tool, 520.0),
-        (Content, 0.0),
-        (Tokens, 0.0),
-        (Bar, 700.0),
-        (Share, 940.0),
-        (Cumulative, 1000.0),
+    let all: [(Col, f32); 15] = [
+        (Col::Number, 0.0),
+        (Col::Mark, 0.0),
+        (Col::Call, 0.0),
+        (Col::Role, 1240.0),
+        (Col::Kind, 0.0),
+        (Col::Tool, 520.0),
+        (Col::Content, 0.0),
+        (Col::Tokens, 0.0),
+        (Col::Share, 1180.0),
+        (Col::Carried, 660.0),
+        (Col::Retained, 480.0),
+        (Col::Bar, 800.0),
+        (Col::LastUsed, 600.0),
+        (Col::NeededBy, 960.0),
+        (Col::Cumulative, 1320.0),
     ];
     let fits = all.into_iter().filter(|(_, from)| width >= *from);
     fits.map(|(column, _)| column).collect()
@@ -275,9 +283,11 @@ impl Col {
             Self::Kind => Column::initial(92.0).at_least(40.0).clip(true),
             Self::Tool => Column::initial(96.0).at_least(40.0).clip(true),
             Self::Content => Column::remainder().clip(true),
-            Self::Tokens => Column::exact(64.0),
             Self::Bar => Column::exact(88.0),
-            Self::Share => Column::exact(56.0),
+            Self::Share | Self::Carried => Column::exact(56.0),
+            Self::Tokens | Self::Retained => Column::exact(64.0),
+            Self::LastUsed => Column::exact(76.0),
+            Self::NeededBy => Column::initial(128.0).at_least(40.0).clip(true),
             Self::Cumulative => Column::exact(84.0),
         }
     }
@@ -296,7 +306,27 @@ impl Col {
                 "What a call is about, or how the message begins",
             ),
             Self::Tokens => ("tokens", Some(Key::Tokens), ""),
+            Self::Carried => (
+                "carried",
+                Some(Key::Carried),
+                "Calls that carried it, in what was recorded",
+            ),
+            Self::Retained => (
+                "retained",
+                Some(Key::Retained),
+                "What it cost by staying: its tokens times the calls that carried it",
+            ),
             Self::Bar | Self::Mark => ("", None, ""),
+            Self::LastUsed => (
+                "last used",
+                Some(Key::LastUsed),
+                "The last call that named something it holds, as far as names tell",
+            ),
+            Self::NeededBy => (
+                "needed by",
+                None,
+                "The message that named something in it last",
+            ),
             Self::Share => ("share", None, "Of the full history, each message once"),
             Self::Cumulative => (
                 "cumulative",
@@ -309,7 +339,13 @@ impl Col {
     fn is_right(self) -> bool {
         matches!(
             self,
-            Self::Number | Self::Call | Self::Tokens | Self::Share | Self::Cumulative
+            Self::Number
+                | Self::Call
+                | Self::Tokens
+                | Self::Share
+                | Self::Carried
+                | Self::Retained
+                | Self::Cumulative
         )
     }
 
@@ -328,7 +364,7 @@ fn header(ui: &mut Ui, input: &PanelInput<'_>, column: Col, commands: &mut Vec<C
     ui.with_layout(column.layout(), |ui| {
         indent(ui, column);
         match key {
-            Some(key) if head(ui, title, sort, key) => {
+            Some(key) if head(ui, (title, help), sort, key) => {
                 commands.push(Command::SetSort(sort.clicked(key)));
             }
             Some(_) => {}
@@ -342,7 +378,10 @@ fn header(ui: &mut Ui, input: &PanelInput<'_>, column: Col, commands: &mut Vec<C
 
 /// Sets what begins at the left apart from figures that end there.
 fn indent(ui: &mut Ui, column: Col) {
-    if matches!(column, Col::Role | Col::Kind | Col::Bar | Col::Mark) {
+    if matches!(
+        column,
+        Col::Role | Col::Kind | Col::Bar | Col::LastUsed | Col::Mark
+    ) {
         ui.add_space(space::S);
     }
 }
@@ -357,7 +396,7 @@ fn plain_head(ui: &mut Ui, title: &str) -> egui::Response {
     )
 }
 
-fn head(ui: &mut Ui, title: &str, sort: Sort, key: Key) -> bool {
+fn head(ui: &mut Ui, (title, help): (&str, &str), sort: Sort, key: Key) -> bool {
     let is_by = sort.column == key;
     let arrow = match (
         is_by && (key != Key::Number || sort.is_descending),
@@ -377,9 +416,10 @@ fn head(ui: &mut Ui, title: &str, sort: Sort, key: Key) -> bool {
         .color(color);
     ui.spacing_mut().button_padding = vec2(0.0, 0.0);
     let name = format!("Sort by {}", if title == "#" { "number" } else { title });
+    let hint = if help.is_empty() { &name } else { help };
     let response = ui
         .add(Button::new(text).frame(false))
-        .on_hover_text(&name)
+        .on_hover_text(hint)
         .accessible_name(name);
     if response.has_focus() {
         let ring = response.rect.expand2(vec2(3.0, 2.0));
@@ -453,11 +493,16 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
                 text
             });
         }
-        Col::Bar => bar(
-            ui,
-            tokens.share_of(input.rows.heaviest).0 as f32,
-            facts.kind,
-        ),
+        Col::Carried => staying::calls(ui, input, message),
+        Col::Retained => staying::retained(ui, input, message),
+        Col::Bar => {
+            let retained = input
+                .carried
+                .map(|c| c.retained(message).share_of(c.heaviest));
+            bar(ui, retained.map_or(0.0, |share| share.0 as f32), facts.kind);
+        }
+        Col::LastUsed => staying::last_used(ui, input, message),
+        Col::NeededBy => staying::needed_by(ui, input, message),
         Col::Share => {
             // A column full of nearly nothing says nothing.
             if share.0 >= 0.001 {
@@ -472,7 +517,7 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
     }
 }
 
-/// How heavy a message is beside the heaviest.
+/// How much a message cost by staying beside the one that cost most.
 fn bar(ui: &mut Ui, share: f32, kind: Kind) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 6.0), Sense::hover());
     let width = (share.clamp(0.0, 1.0) * rect.width()).max(1.5);

@@ -4,12 +4,14 @@ mod about;
 pub mod bar;
 mod belief;
 mod changes;
+mod cost;
 mod detail;
 mod event_detail;
 mod events;
 pub mod export;
-mod findings;
 mod import;
+mod insight;
+mod insights;
 mod knob_list;
 mod knob_meaning;
 mod knobs;
@@ -22,13 +24,17 @@ mod provider_errors;
 mod restarts;
 pub mod sessions;
 pub mod shortcuts;
+mod staying;
+mod table;
 mod timeline;
 pub mod toasts;
 mod verdict;
 pub mod welcome;
 
+use crate::app::carried::CarriedTable;
 use crate::app::changes::Changes;
 use crate::app::command::Command;
+use crate::app::costs::Costs;
 use crate::app::document::Document;
 use crate::app::event_table::EventList;
 use crate::app::lane_rows::LaneRows;
@@ -36,6 +42,7 @@ use crate::app::load::Loading;
 use crate::app::message_text::MessageText;
 use crate::app::policies::Policies;
 use crate::app::runs::Runs;
+use crate::app::session_insights::SessionInsights;
 use crate::app::state::{Config, Selection, Tab, View};
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
@@ -74,6 +81,14 @@ pub struct PanelInput<'a> {
     pub order: &'a [u32],
     /// The events that are listed; none while they are sorted out.
     pub events: Option<&'a EventList>,
+    /// How long messages were carried; none while that is worked out.
+    pub carried: Option<&'a CarriedTable>,
+    /// What everything costs; none while that is worked out.
+    pub costs: Option<&'a Costs>,
+    /// What there is to know about the session; none while it is looked through.
+    pub insights: Option<&'a SessionInsights>,
+    /// The focused lane's samples in the order of the list of calls.
+    pub calls: &'a [u32],
     /// What is wanted; the runs may still be of a config before.
     pub config: &'a Config,
     /// The selected message in full; none while it is read.
@@ -106,6 +121,8 @@ pub struct Once {
     pub reveals_event: bool,
     /// Scroll lanes and table to the selected message.
     pub reveals_message: bool,
+    /// Scroll the insights to the open one.
+    pub reveals_insight: bool,
 }
 
 /// A tab of the drawer: one row each.
@@ -128,11 +145,11 @@ static TABS: &[DrawerTab] = &[
         show: messages::show,
     },
     DrawerTab {
-        tab: Tab::Findings,
-        label: "Findings",
-        remark: findings::remark,
-        tools: |_, _, _| {},
-        show: findings::show,
+        tab: Tab::Insights,
+        label: "Insights",
+        remark: insights::remark,
+        tools: insights::tools,
+        show: insights::show,
     },
     DrawerTab {
         tab: Tab::Events,
@@ -140,6 +157,13 @@ static TABS: &[DrawerTab] = &[
         remark: |_| String::new(),
         tools: events::tools,
         show: events::show,
+    },
+    DrawerTab {
+        tab: Tab::Cost,
+        label: "Cost",
+        remark: |_| String::new(),
+        tools: cost::tools,
+        show: cost::show,
     },
     DrawerTab {
         tab: Tab::About,

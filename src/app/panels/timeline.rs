@@ -52,6 +52,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             recorded_compactions: &flags(&runs.recorded.outcome.events),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
+            heat: input.carried.map_or(&[], |carried| &carried.heat),
             selected: Some(selection.step),
             corner: SWITCHES,
             hover_text: &hover,

@@ -3,6 +3,9 @@
 use super::{Frame, PanelInput};
 use crate::analysis::{Clause, Link, Severity, Verdict};
 use crate::app::command::Command;
+use crate::app::cost_view::{CostPage, CostView};
+use crate::app::message_table::{Filter, Sort};
+use crate::app::state::Tab;
 use crate::app::theme::{self, palette, space};
 use egui::text::{CCursor, LayoutJob, TextFormat, TextWrapping};
 use egui::{
@@ -24,14 +27,53 @@ pub(super) fn show(
 ) {
     if let Some(problem) = frame.problem {
         show_problem(ui, problem, commands);
-    } else if let Some(link) = sentence(ui, &input.runs.verdict) {
-        commands.push(match link {
-            Link::Step(step) => Command::SelectStep(step),
-            Link::Message(message) => Command::SelectMessage(message),
-        });
+    } else if let Some(link) = sentence(ui, &card(input)) {
+        follow(link, input, commands);
     }
     if let Some(loading) = frame.loading {
         super::welcome::progress_over(ui, loading, commands);
+    }
+}
+
+/// The verdict, and what else belongs on its card once that is known.
+fn card(input: &PanelInput<'_>) -> Verdict {
+    let mut card = input.runs.verdict.clone();
+    let besides = input.insights.map_or(&[][..], |found| &found.besides);
+    card.clauses.extend_from_slice(besides);
+    card
+}
+
+/// Goes where a clause leads: a call, a message, or the panel that says more.
+fn follow(link: Link, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    match link {
+        Link::Step(step) => commands.push(Command::SelectStep(step)),
+        Link::Message(message) => commands.push(Command::SelectMessage(message)),
+        Link::Carried(message) => {
+            commands.push(Command::SetFilter(Filter::default()));
+            commands.push(Command::SetSort(Sort::BY_RETAINED));
+            commands.push(Command::SelectMessage(message));
+        }
+        Link::Cache(step) => {
+            commands.extend(step.map(Command::SelectStep));
+            commands.push(Command::SetCostView(CostView {
+                page: CostPage::Cache,
+                cause: None,
+                ..input.view.cost
+            }));
+            commands.push(Command::ShowTab(Tab::Cost));
+        }
+        Link::Count => commands.push(Command::ShowTab(Tab::Import)),
+    }
+}
+
+/// What a click on a clause does.
+fn hint(link: Link) -> &'static str {
+    match link {
+        Link::Step(_) => "Look at this call",
+        Link::Message(_) => "Look at this message",
+        Link::Carried(_) => "Show the messages by what they cost by staying",
+        Link::Cache(_) => "Show what the cache did",
+        Link::Count => "Show how the session was read and counted",
     }
 }
 
@@ -71,7 +113,7 @@ fn sentence(ui: &mut Ui, verdict: &Verdict) -> Option<Link> {
     );
     let mut clicked = None;
     let mut at = 0;
-    for clause in &verdict.clauses {
+    for (nth, clause) in verdict.clauses.iter().enumerate() {
         let end = at + clause.text.chars().count();
         if let Some(link) = clause.link {
             let rects = rects(&galley, at..end);
@@ -79,7 +121,7 @@ fn sentence(ui: &mut Ui, verdict: &Verdict) -> Option<Link> {
                 .into_iter()
                 .map(|r| r.translate(origin.to_vec2()))
                 .collect();
-            if show_link(ui, clause, &response, &places) {
+            if show_link(ui, (nth, clause, link), &response, &places) {
                 clicked = Some(link);
             }
         }
@@ -135,8 +177,14 @@ fn rects(galley: &Galley, chars: std::ops::Range<usize>) -> Vec<Rect> {
     rects
 }
 
-fn show_link(ui: &Ui, clause: &Clause, sentence: &Response, places: &[Rect]) -> bool {
-    let id = sentence.id.with(&clause.text);
+fn show_link(
+    ui: &Ui,
+    (nth, clause, link): (usize, &Clause, Link),
+    sentence: &Response,
+    places: &[Rect],
+) -> bool {
+    // The same words may stand at two places.
+    let id = sentence.id.with(nth);
     let parts: Vec<Response> = places
         .iter()
         .enumerate()
@@ -168,9 +216,12 @@ fn show_link(ui: &Ui, clause: &Clause, sentence: &Response, places: &[Rect]) -> 
                 .rect_stroke(frame, 4.0, theme::focus_ring(ui), StrokeKind::Outside);
         }
     }
-    parts
-        .into_iter()
-        .any(|part| part.on_hover_cursor(CursorIcon::PointingHand).clicked())
+    let mut is_clicked = false;
+    for part in parts {
+        let part = part.on_hover_cursor(CursorIcon::PointingHand);
+        is_clicked |= part.on_hover_text(hint(link)).clicked();
+    }
+    is_clicked
 }
 
 fn tone(ui: &Ui, severity: Severity) -> Color32 {

@@ -176,7 +176,8 @@ pub fn badge(ui: &mut Ui, count: usize, tone: Tone) -> Response {
 pub fn tabs(ui: &mut Ui, names: &[(&str, &str)], chosen: usize) -> Option<usize> {
     let mut clicked = None;
     ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 20.0;
+        let is_narrow = ui.available_width() < 900.0;
+        ui.spacing_mut().item_spacing.x = if is_narrow { 12.0 } else { 20.0 };
         for (index, (name, remark)) in names.iter().enumerate() {
             if tab(ui, name, remark, index == chosen).clicked() {
                 clicked = Some(index);

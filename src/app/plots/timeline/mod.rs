@@ -5,6 +5,7 @@
 
 mod columns;
 mod handles;
+mod heat;
 mod layout;
 mod marks;
 mod model;
@@ -157,6 +158,7 @@ fn paint(
     marks::lanes(ui, scene, curves);
     marks::cursors(ui, scene, out.hovered);
     overview::paint(ui, scene);
+    out.clicked_step = heat::show(ui, id, scene).or(out.clicked_step);
     handles::show(ui, id, scene, memory, out);
     if let Some(step) = out.hovered.filter(|_| memory.top.is_none()) {
         marks::card(ui, id, scene, step);

@@ -1,5 +1,6 @@
 //! What the timeline shows and what it tells back, as plain values.
 
+use crate::app::carried::Heat;
 use crate::engine::{Budget, ProviderError, Sample};
 use crate::units::{Share, Tokens};
 use egui::{Color32, Rect};
@@ -31,6 +32,8 @@ pub struct TimelineInput<'a> {
     pub restarts: &'a [usize],
     /// Errors that the provider is taken to have given, by step.
     pub errors: &'a [ProviderError],
+    /// What came in at each step and stayed; none while that is not known.
+    pub heat: &'a [Heat],
     /// The step all panels look at.
     pub selected: Option<usize>,
     /// How much of the legend's row, from its right end, the caller needs for controls of its own.

@@ -20,6 +20,9 @@ const FLAGS: f32 = 20.0;
 /// Where there are no flags: only room for the topmost handle.
 const NO_FLAGS: f32 = 10.0;
 const AXIS: f32 = 20.0;
+const HEAT: f32 = 10.0;
+/// What of it lies between the plot and the strip.
+const HEAT_GAP: f32 = 3.0;
 const OVERVIEW: f32 = 18.0;
 const BOTTOM: f32 = 6.0;
 
@@ -34,6 +37,8 @@ pub(super) struct Areas {
     pub(super) corner: Rect,
     pub(super) flags: Rect,
     pub(super) plot: Rect,
+    /// What stayed, by step.
+    pub(super) heat: Rect,
     pub(super) axis: Rect,
     pub(super) overview: Rect,
     /// Right of the plot, where the thresholds' handles stand.
@@ -58,7 +63,8 @@ impl Areas {
         let top = outer.top().round();
         let bottom = outer.bottom().round() - BOTTOM;
         let plot_top = top + LEGEND + flags;
-        let plot_bottom = (bottom - OVERVIEW - 4.0 - AXIS).max(plot_top + 40.0);
+        let heat = if input.heat.is_empty() { 0.0 } else { HEAT };
+        let plot_bottom = (bottom - OVERVIEW - 4.0 - AXIS - heat).max(plot_top + 40.0);
         let plot = row(plot_top, plot_bottom - plot_top);
         let end = outer.right() - 8.0;
         let begin = end - input.corner;
@@ -70,8 +76,9 @@ impl Areas {
             corner: across(begin, end),
             flags: row(top + LEGEND, flags),
             plot,
-            axis: row(plot_bottom, AXIS),
-            overview: row(plot_bottom + AXIS + 4.0, OVERVIEW),
+            heat: row(plot_bottom + HEAT_GAP, (heat - HEAT_GAP).max(0.0)),
+            axis: row(plot_bottom + heat, AXIS),
+            overview: row(plot_bottom + heat + AXIS + 4.0, OVERVIEW),
             handles: Rect::from_min_max(plot.right_top(), pos2(outer.right(), plot.bottom())),
         }
     }

@@ -45,6 +45,7 @@ fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> Timeli
         recorded_compactions: &[],
         restarts: &[],
         errors: &[],
+        heat: &[],
         selected: None,
         corner: 0.0,
         hover_text: &|_| Vec::new(),

@@ -1,0 +1,230 @@
+//! What was recorded beside every lane: the total, how it differs, and what it is made of.
+
+use super::{PanelInput, small, sum, weak};
+use crate::analysis::cost::{Charge, Cost, CostSource};
+use crate::app::command::Command;
+use crate::app::cost_view;
+use crate::app::costs::Costs;
+use crate::app::panels::table::{Side, cell, head};
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets::{self, Tone};
+use crate::app::wording;
+use crate::units::{Tokens, Usd};
+use egui::{Align, Label, Layout, Rect, RichText, Sense, Ui, vec2};
+use egui_extras::{Column, TableBuilder, TableRow};
+
+/// What a total is made of: its name, what it means, and the part of a cost.
+type Piece = (&'static str, &'static str, fn(&Cost) -> Charge);
+
+static PIECES: [Piece; 6] = [
+    (
+        "cache read",
+        "Prompt tokens that the cache served",
+        |cost| cost.read,
+    ),
+    (
+        "cache write",
+        "Prompt tokens that joined the cache",
+        |cost| cost.written,
+    ),
+    ("uncached", "Prompt tokens that did neither", |cost| {
+        cost.uncached
+    }),
+    ("output", "Answers", |cost| cost.output),
+    (
+        "summaries",
+        "Requests for summaries: what they sent and got back",
+        |cost| cost.summaries,
+    ),
+    (
+        "rejected",
+        "Tries that the provider rejected as too long",
+        |cost| cost.rejected,
+    ),
+];
+
+/// Shows the table and what is to be known about its figures.
+pub(super) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    costs: &Costs,
+    commands: &mut Vec<Command>,
+) {
+    egui::Panel::bottom("cost notes")
+        .resizable(false)
+        .show_separator_line(false)
+        .frame(egui::Frame::new().inner_margin(egui::Margin::symmetric(16, 6)))
+        .show(ui, |ui| notes(ui, costs));
+    table(ui, input, costs, commands);
+}
+
+/// The pieces that have room and are something in any lane, by their indices.
+fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> Vec<usize> {
+    let is_any = |piece: &usize| {
+        let (.., part) = PIECES[*piece];
+        rows.iter()
+            .any(|(_, cost)| part(cost).tokens > Tokens::ZERO)
+    };
+    let room = ((ui.available_width() - 330.0) / 78.0).max(0.0) as usize;
+    (0..PIECES.len()).filter(is_any).take(room).collect()
+}
+
+fn table(ui: &mut Ui, input: &PanelInput<'_>, costs: &Costs, commands: &mut Vec<Command>) {
+    let rows = cost_view::lanes(costs);
+    let pieces = pieces(ui, &rows);
+    let has_bar = ui.available_width() > 380.0 + 78.0 * pieces.len() as f32;
+    let most = rows.iter().filter_map(|(_, cost)| cost.total());
+    let most = most.map(|usd| usd.0).fold(0.0, f64::max);
+    let mut table = TableBuilder::new(ui)
+        .id_salt(("cost lanes", pieces.len(), has_bar))
+        .sense(Sense::CLICK)
+        .auto_shrink(false)
+        .min_scrolled_height(0.0)
+        .cell_layout(Layout::left_to_right(Align::Center))
+        .column(Column::exact(space::S))
+        .column(Column::initial(132.0).at_least(80.0).clip(true))
+        .column(Column::exact(72.0))
+        .column(Column::exact(84.0));
+    for _ in &pieces {
+        table = table.column(Column::exact(78.0));
+    }
+    table = table.column(Column::remainder().clip(true));
+    let table = table.header(space::ROW, |mut row| {
+        row.col(|_| {});
+        cell(&mut row, Side::Left, |ui| head(ui, "lane", ""));
+        cell(&mut row, Side::Right, |ui| {
+            head(ui, "cost", "All calls at list prices")
+        });
+        cell(&mut row, Side::Right, |ui| {
+            head(ui, "to recorded", "More or less than what was recorded");
+        });
+        for piece in &pieces {
+            let (name, help, _) = PIECES[*piece];
+            cell(&mut row, Side::Right, |ui| head(ui, name, help));
+        }
+        row.col(|_| {});
+    });
+    let recorded = costs.recorded.cost.total();
+    table.body(|body| {
+        body.rows(space::ROW, rows.len(), |mut row| {
+            let (lane, cost) = rows[row.index()];
+            row.set_selected(lane == input.selection.lane);
+            row.col(|_| {});
+            name(&mut row, input, lane);
+            cell(&mut row, Side::Right, |ui| total(ui, cost));
+            cell(&mut row, Side::Right, |ui| {
+                difference(ui, cost, recorded, lane)
+            });
+            for piece in &pieces {
+                cell(&mut row, Side::Right, |ui| charge(ui, cost, *piece));
+            }
+            cell(&mut row, Side::Left, |ui| {
+                let share = cost.total().map_or(0.0, |usd| usd.0 / most.max(1e-12));
+                if has_bar {
+                    bar(ui, share as f32, lane);
+                }
+            });
+            if row.response().clicked() {
+                commands.push(Command::FocusLane(lane));
+            }
+        });
+    });
+}
+
+fn name(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: Option<usize>) {
+    cell(row, Side::Left, |ui| {
+        let color = lane.map_or(palette(ui).recorded, |lane| palette(ui).lane(lane));
+        widgets::swatch(ui, color);
+        ui.add(Label::new(cost_view::label(input.runs, lane)).truncate());
+    });
+}
+
+fn total(ui: &mut Ui, cost: &Cost) {
+    let about = match cost.source {
+        CostSource::Recorded => "",
+        CostSource::Modelled => "≈",
+    };
+    let said = cost.total().map_or_else(
+        || "–".to_owned(),
+        |usd| format!("{about}{}", wording::usd(usd)),
+    );
+    ui.label(RichText::new(said).text_style(theme::strong()))
+        .on_hover_text(match cost.source {
+            CostSource::Recorded => {
+                "From what the provider counted for each call, its cache included"
+            }
+            CostSource::Modelled => "By the model of the provider's cache",
+        });
+}
+
+/// How much more or less than what was recorded: dearer in amber, cheaper in green.
+fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usize>) {
+    let (Some(_), Some(usd), Some(recorded)) = (lane, cost.total(), recorded) else {
+        ui.label(weak(ui, "–"));
+        return;
+    };
+    let more = usd - recorded;
+    let (sign, tone) = match more.0 {
+        more if more >= 0.005 => ("+", Tone::Warn),
+        more if more <= -0.005 => ("", Tone::Ok),
+        _ => ("", Tone::Weak),
+    };
+    let said = RichText::new(format!("{sign}{}", wording::usd(more)));
+    ui.label(said.color(tone.color(palette(ui))));
+}
+
+fn charge(ui: &mut Ui, cost: &Cost, piece: usize) {
+    let (.., part) = PIECES[piece];
+    let charge = part(cost);
+    // A sum of which a part is not known is not known.
+    let known = cost.total().map(|_| charge.usd);
+    let tokens = format!("{} tokens", wording::tokens(charge.tokens));
+    sum(ui, known, Tone::Plain).on_hover_text(tokens);
+}
+
+fn bar(ui: &mut Ui, share: f32, lane: Option<usize>) {
+    ui.add_space(space::S);
+    let size = vec2((ui.available_width() - space::M).max(0.0), 8.0);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let color = lane.map_or(palette(ui).weak, |lane| palette(ui).lane(lane));
+    let bar = Rect::from_min_size(rect.min, vec2(rect.width() * share, rect.height()));
+    ui.painter()
+        .rect_filled(bar, 2.0, color.gamma_multiply(0.8));
+}
+
+/// How the figures are known.
+fn notes(ui: &mut Ui, costs: &Costs) {
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let recorded = &costs.recorded.cost;
+    if costs.recorded.cost.source == CostSource::Modelled {
+        ui.label(small(
+            ui,
+            "The file does not count what its cache did: what was recorded is modelled like the lanes.",
+        ));
+    } else {
+        ui.label(small(
+            ui,
+            "Recorded: by the provider's own counts. Lanes: the best that its cache could do with what they send.",
+        ));
+    }
+    if recorded.estimated_outputs > 0 {
+        let answers = wording::count(recorded.estimated_outputs, "answer");
+        let said =
+            format!("{answers} without a reported size: what the file holds of them was priced.");
+        ui.label(small(ui, said));
+    }
+    if recorded.rejected.tokens == Tokens::ZERO
+        && costs
+            .lanes
+            .iter()
+            .all(|l| l.cost.rejected.tokens == Tokens::ZERO)
+    {
+        return;
+    }
+    if !costs.billing.bills_rejected {
+        ui.label(small(
+            ui,
+            "Rejected tries cost nothing: no provider we know bills them.",
+        ));
+    }
+}

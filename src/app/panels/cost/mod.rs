@@ -1,0 +1,70 @@
+//! The tab Cost: what was recorded and what every lane would have cost, with the provider's cache; prices beside it.
+
+mod cache;
+mod calls;
+mod compactions;
+mod lanes;
+mod prices;
+
+use super::{PanelInput, small, weak};
+use crate::app::command::Command;
+use crate::app::cost_view::{CostPage, CostView};
+use crate::app::theme::palette;
+use crate::app::widgets::Tone;
+use crate::app::wording;
+use crate::units::Usd;
+use egui::{Frame, Panel, RichText, Ui};
+
+/// Width of the prices, and what they leave to the page.
+const PRICES: f32 = 268.0;
+const MIN_PAGE: f32 = 420.0;
+
+/// Which page is shown, at the right of the drawer's tabs; from right to left.
+pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.spacing_mut().interact_size.y = 22.0;
+    ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let view = input.view.cost;
+    for page in CostPage::ALL.into_iter().rev() {
+        let label = ui.selectable_label(view.page == page, small(ui, page.name()));
+        let label = label
+            .on_hover_text(page.help())
+            .accessible_name(format!("Show cost: {}", page.name()));
+        if label.clicked() {
+            commands.push(Command::SetCostView(CostView { page, ..view }));
+        }
+    }
+}
+
+/// Shows the chosen page, and the prices beside it.
+pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let Some(costs) = input.costs else {
+        super::padded(ui, |ui| ui.label(weak(ui, "Working out what it costs…")));
+        return;
+    };
+    let most = (ui.available_width() - MIN_PAGE).max(PRICES * 0.75);
+    Panel::right("prices")
+        .resizable(true)
+        .default_size(PRICES.min(most))
+        .size_range(PRICES * 0.75..=most.max(PRICES * 0.75))
+        .frame(Frame::new().fill(palette(ui).panel))
+        .show(ui, |ui| prices::show(ui, input, costs, commands));
+    // Never over the prices, however narrow.
+    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    ui.spacing_mut().item_spacing.y = 0.0;
+    match input.view.cost.page {
+        CostPage::Lanes => lanes::show(ui, input, costs, commands),
+        CostPage::Cache => cache::show(ui, input, costs, commands),
+        CostPage::Compactions => compactions::show(ui, input, costs, commands),
+        CostPage::Calls => calls::show(ui, input, costs, commands),
+    }
+}
+
+/// A sum in a cell: a dash where it is not known, weak where it is nothing.
+fn sum(ui: &mut Ui, usd: Option<Usd>, tone: Tone) -> egui::Response {
+    match usd {
+        None => ui.label(weak(ui, "–")),
+        Some(Usd::ZERO) => ui.label(weak(ui, "$0")),
+        Some(usd) => ui.label(RichText::new(wording::usd(usd)).color(tone.color(palette(ui)))),
+    }
+}

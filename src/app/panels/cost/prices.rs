@@ -1,0 +1,286 @@
+//! The prices that all figures go by, and how calls are billed: chosen here, and undone like any setting.
+
+use super::{PanelInput, small, weak};
+use crate::analysis::cost::Lifetime;
+use crate::app::billing::{BillingChoice, OwnPrice, PriceChoice, seconds};
+use crate::app::command::Command;
+use crate::app::costs::{Costs, ModelPrice};
+use crate::app::theme::{palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::presets::prices::{Price, Prices};
+use crate::safe_text;
+use egui::{
+    Button, ComboBox, DragValue, Grid, Id, Popup, PopupCloseBehavior, RichText, ScrollArea,
+    TextEdit, Ui,
+};
+
+/// Models listed while nothing is sought.
+const MENU: f32 = 300.0;
+
+/// Shows prices and how calls are billed.
+pub(super) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    costs: &Costs,
+    commands: &mut Vec<Command>,
+) {
+    let mut billing = input.config.billing.clone();
+    ScrollArea::vertical()
+        .id_salt("prices")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            let margin = egui::Margin::symmetric(14, 8);
+            egui::Frame::new().inner_margin(margin).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = space::XS;
+                ui.spacing_mut().interact_size.y = 22.0;
+                widgets::section(ui, "Prices");
+                choose(ui, costs, &mut billing);
+                if let PriceChoice::Own(own) = &mut billing.price {
+                    typed(ui, own);
+                } else {
+                    for model in &costs.models {
+                        known(ui, model);
+                    }
+                }
+                ui.add_space(space::S);
+                widgets::section(ui, "Billing");
+                lifetime(ui, costs, &mut billing);
+                ui.checkbox(&mut billing.bills_rejected, "Rejected calls are billed")
+                    .on_hover_text(
+                        "No provider that we know bills a call that it rejects as too long",
+                    );
+            });
+        });
+    if billing != input.config.billing {
+        commands.push(Command::SetBilling(billing));
+    }
+}
+
+/// Whose prices: the recorded models', another model's, or one's own.
+fn choose(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
+    let said = match &billing.price {
+        PriceChoice::Recorded => "The recorded models'".to_owned(),
+        PriceChoice::Model(name) => format!("All as {name}"),
+        PriceChoice::Own(_) => "My own".to_owned(),
+    };
+    let button = Button::new(said).right_text("⏷").truncate();
+    let button = ui.add_sized([ui.available_width(), 24.0], button);
+    let button = button
+        .accessible_name("Prices")
+        .on_hover_text("Whose prices all calls have");
+    let sought = Id::unique("price sought");
+    Popup::menu(&button)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .show(|ui| {
+            ui.set_width(MENU);
+            let choice = &mut billing.price;
+            if ui
+                .radio(*choice == PriceChoice::Recorded, "The recorded models'")
+                .clicked()
+            {
+                *choice = PriceChoice::Recorded;
+                ui.close();
+            }
+            if ui
+                .radio(matches!(choice, PriceChoice::Own(_)), "My own…")
+                .clicked()
+            {
+                let known = costs.models.iter().find_map(|model| model.price.as_ref());
+                *choice = PriceChoice::Own(OwnPrice::like(known));
+                ui.close();
+            }
+            ui.separator();
+            let mut text: String = ui.data(|d| d.get_temp(sought)).unwrap_or_default();
+            ui.add(
+                TextEdit::singleline(&mut text)
+                    .hint_text("Find a model…")
+                    .desired_width(f32::INFINITY),
+            )
+            .accessible_name("Find a model");
+            ui.data_mut(|d| d.insert_temp(sought, text.clone()));
+            rows(ui, &text.trim().to_lowercase(), choice);
+        });
+}
+
+fn rows(ui: &mut Ui, sought: &str, choice: &mut PriceChoice) {
+    let all = Prices::bundled().rows();
+    let mut found = all
+        .iter()
+        .filter(|row| row.name.contains(sought))
+        .peekable();
+    if found.peek().is_none() {
+        ui.label(weak(ui, "No model matches. Type prices of your own."));
+    }
+    ScrollArea::vertical()
+        .max_height(280.0)
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            let mut last = "";
+            for row in found {
+                // A model whose price changed has a row for each time.
+                if row.name == last {
+                    continue;
+                }
+                last = &row.name;
+                let is_chosen = matches!(choice, PriceChoice::Model(name) if *name == row.name);
+                let help = format!(
+                    "{} in · {} out · {} read",
+                    wording::rate(row.input),
+                    wording::rate(row.output),
+                    wording::rate(row.cache_read)
+                );
+                if widgets::choice(ui, &row.name, &help, is_chosen).clicked() {
+                    *choice = PriceChoice::Model(row.name.clone());
+                    ui.close();
+                }
+            }
+        });
+}
+
+/// A recorded model with its prices, or that none is known.
+fn known(ui: &mut Ui, model: &ModelPrice) {
+    ui.add_space(space::XS);
+    let name = if model.model.is_empty() {
+        "The file names no model".to_owned()
+    } else {
+        safe_text::one_line(&model.model, 60)
+    };
+    let Some(price) = &model.price else {
+        ui.label(RichText::new(name).color(palette(ui).text));
+        let said =
+            "No price is known: choose a model's or type your own. Until then costs stay blank.";
+        ui.label(small(ui, said).color(palette(ui).warn));
+        return;
+    };
+    ui.label(name);
+    figures(ui, price);
+    let checked = if price.verified {
+        "the vendor's own page"
+    } else {
+        "not the vendor's own page"
+    };
+    let said = format!("read {} on {checked}", price.read);
+    ui.label(small(ui, said)).on_hover_ui(|ui| {
+        ui.label(&price.source);
+        if let Some(note) = &price.note {
+            ui.label(note);
+        }
+    });
+}
+
+fn figures(ui: &mut Ui, price: &Price) {
+    let write = price.cache_write.unwrap_or(price.input);
+    let hour = price
+        .cache_write_hour
+        .map_or_else(String::new, |hour| format!(" ({})", wording::rate(hour)));
+    let pairs = [
+        ("input", wording::rate(price.input)),
+        ("output", wording::rate(price.output)),
+        ("cache read", wording::rate(price.cache_read)),
+        ("write", format!("{}{hour}", wording::rate(write))),
+    ];
+    Grid::new(("price", &price.name))
+        .num_columns(4)
+        .spacing([space::S, 1.0])
+        .min_row_height(16.0)
+        .show(ui, |ui| {
+            for pair in pairs.chunks(2) {
+                for (name, said) in pair {
+                    ui.label(weak(ui, *name));
+                    ui.label(said);
+                }
+                ui.end_row();
+            }
+        })
+        .response
+        .on_hover_text(
+            "USD for a million tokens; in brackets, kept in the cache for the longer time",
+        );
+}
+
+/// One's own prices.
+fn typed(ui: &mut Ui, own: &mut OwnPrice) {
+    ui.label(small(ui, "USD for a million tokens"));
+    Grid::new("own price")
+        .num_columns(2)
+        .spacing([12.0, 4.0])
+        .show(ui, |ui| {
+            let rates = [
+                ("input", &mut own.input),
+                ("cache read", &mut own.cache_read),
+                ("cache write", &mut own.cache_write),
+                ("output", &mut own.output),
+            ];
+            for (name, rate) in rates {
+                ui.label(weak(ui, name));
+                let field = DragValue::new(&mut rate.0)
+                    .range(0.0..=10_000.0)
+                    .speed(0.01)
+                    .max_decimals(4)
+                    .update_while_editing(false)
+                    .prefix("$");
+                ui.add(field).accessible_name(format!("Price of {name}"));
+                ui.end_row();
+            }
+            ui.label(weak(ui, "caches like"));
+            ComboBox::from_id_salt("caching rule")
+                .selected_text(&*own.caching)
+                .show_ui(ui, |ui| {
+                    for rule in Prices::bundled().rules() {
+                        let is_chosen = own.caching == rule.name;
+                        if ui.selectable_label(is_chosen, &rule.name).clicked() {
+                            own.caching.clone_from(&rule.name);
+                        }
+                    }
+                });
+            ui.end_row();
+        });
+}
+
+/// How long the cache keeps a prefix.
+fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
+    let rule = costs.models.iter().find_map(|model| model.price.as_ref());
+    let prices = billing.prices();
+    let rule = match &billing.price {
+        PriceChoice::Own(own) => prices.rule(&own.caching),
+        _ => rule.and_then(|price| prices.rule(&price.caching)),
+    };
+    let time = |lifetime: Lifetime| {
+        let known = rule.and_then(|rule| seconds(rule, lifetime));
+        known.map(wording::duration)
+    };
+    let named = |lifetime: Lifetime| match (lifetime, time(lifetime)) {
+        (_, Some(time)) => time,
+        (Lifetime::Usual, None) => "the usual time".to_owned(),
+        (Lifetime::Long, None) => "the longer time".to_owned(),
+    };
+    let said = match billing.lifetime {
+        None => format!("{} (as the file shows)", named(costs.lifetime)),
+        Some(lifetime) => named(lifetime),
+    };
+    ui.horizontal(|ui| {
+        ui.label(weak(ui, "cache keeps"));
+        let combo = ComboBox::from_id_salt("cache time")
+            .selected_text(said)
+            .truncate();
+        let shown = combo.width(ui.available_width()).show_ui(ui, |ui| {
+            let mut offer = |lifetime: Option<Lifetime>, name: String| {
+                let is_chosen = billing.lifetime == lifetime;
+                if ui.selectable_label(is_chosen, name).clicked() {
+                    billing.lifetime = lifetime;
+                }
+            };
+            offer(None, "as the file shows".to_owned());
+            offer(Some(Lifetime::Usual), named(Lifetime::Usual));
+            if time(Lifetime::Long).is_some() {
+                offer(Some(Lifetime::Long), named(Lifetime::Long));
+            }
+        });
+        shown
+            .response
+            .accessible_name("Cache time")
+            .on_hover_text("How long the provider keeps a prefix that is not used");
+    });
+}

@@ -1,0 +1,125 @@
+//! The tab Insights: what there is to know about the session and every lane, worst first; one stands open in full.
+
+use super::{PanelInput, insight, small, weak};
+use crate::analysis::insight::Level;
+use crate::app::command::{Command, Spot};
+use crate::app::cost_view;
+use crate::app::insight_list::{self, InsightFilter, Row};
+use crate::app::theme::{palette, space};
+use crate::app::wording;
+use egui::{Margin, RichText, ScrollArea, TextEdit, Ui};
+
+/// The number of what is bad or costs, behind the tab's name.
+pub(super) fn remark(input: &PanelInput<'_>) -> String {
+    let rows = insight_list::all(input.insights, input.costs);
+    let counts = insight_list::counts(&rows);
+    let told = counts.iter().filter(|(level, _)| *level != Level::Note);
+    match told.map(|(_, n)| n).sum::<usize>() {
+        0 => String::new(),
+        n => wording::grouped(n as u64),
+    }
+}
+
+/// Filter and levels, at the right of the drawer's tabs; from right to left.
+pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.spacing_mut().interact_size.y = 22.0;
+    let rows = insight_list::all(input.insights, input.costs);
+    let mut filter = input.view.insights.clone();
+    let edit = TextEdit::singleline(&mut filter.text)
+        .hint_text("Filter…")
+        .desired_width(110.0)
+        .margin(Margin::symmetric(6, 3));
+    let response = ui
+        .add(edit)
+        .on_hover_text("Insights that hold this")
+        .accessible_name("Filter insights");
+    if response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Escape)) {
+        filter.text.clear();
+    }
+    ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let counts = insight_list::counts(&rows);
+    let levels = counts.iter().map(|(level, n)| (Some(*level), *n));
+    let levels: Vec<_> = std::iter::once((None, rows.len())).chain(levels).collect();
+    for (level, n) in levels.into_iter().rev() {
+        let name = level.map_or("all", wording::level);
+        let said = small(ui, format!("{name} {}", wording::grouped(n as u64)));
+        let label = ui.selectable_label(filter.level == level, said);
+        if label
+            .accessible_name(format!("Show insights: {name}"))
+            .clicked()
+        {
+            filter.level = level;
+        }
+    }
+    if filter != input.view.insights {
+        commands.push(Command::SetInsightFilter(filter));
+    }
+}
+
+/// Shows all insights that are listed.
+pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let all = insight_list::all(input.insights, input.costs);
+    let filter = &input.view.insights;
+    let is_listed =
+        |row: &&Row<'_>| filter.has(row.insight, cost_view::label(input.runs, row.lane));
+    let rows: Vec<Row<'_>> = all.iter().filter(is_listed).copied().collect();
+    if rows.is_empty() {
+        nothing(ui, input, commands);
+        return;
+    }
+    let is_open = |row: &Row<'_>| Some(row.key()) == input.view.insight;
+    let open = rows.iter().position(is_open).unwrap_or(0);
+    ScrollArea::vertical()
+        .id_salt(("insights", input.document.id))
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            ui.add_space(space::XS);
+            for (idx, row) in rows.iter().enumerate() {
+                let shown = insight::show(ui, input, row, idx == open, commands);
+                if idx == open && input.once.reveals_insight {
+                    ui.scroll_to_rect(shown.rect, None);
+                }
+                if shown.clicked() {
+                    look_at(row, commands);
+                }
+            }
+            if input.insights.is_none() {
+                ui.add_space(space::S);
+                super::padded(ui, |ui| {
+                    ui.label(small(ui, "Looking through the session…"));
+                });
+            }
+            ui.add_space(space::S);
+        });
+}
+
+/// Opens an insight and looks at where it happened, in every panel.
+fn look_at(row: &Row<'_>, commands: &mut Vec<Command>) {
+    commands.push(Command::OpenInsight(row.key()));
+    commands.push(Command::LookAt(Spot {
+        lane: row.lane,
+        step: row.insight.step,
+        message: row.insight.message,
+    }));
+}
+
+/// Why no insight is listed.
+fn nothing(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    super::padded(ui, |ui| {
+        if !input.view.insights.is_empty() {
+            ui.horizontal(|ui| {
+                ui.label(weak(ui, "No insight matches."));
+                if ui.link("Show all").clicked() {
+                    commands.push(Command::SetInsightFilter(InsightFilter::default()));
+                }
+            });
+        } else if input.insights.is_none() || input.costs.is_none() {
+            ui.label(weak(ui, "Looking through the session…"));
+        } else {
+            let said = "Nothing stands out: no threshold crossed, little sent in vain, no policy in trouble.";
+            ui.label(RichText::new(said).color(palette(ui).ok));
+        }
+    });
+}

@@ -1,0 +1,79 @@
+//! What tables have in common: cells at the left or right of their column, heads that sort, and words for nothing.
+
+use super::small;
+use crate::app::theme::{self, palette, space};
+use egui::{Align, Button, Layout, Response, RichText, Sense, StrokeKind, TextStyle, Ui, vec2};
+use egui_extras::TableRow;
+
+/// Where the content of a column stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+/// A cell; what begins at the left is set apart from figures that end there.
+pub(super) fn cell(row: &mut TableRow<'_, '_>, side: Side, content: impl FnOnce(&mut Ui)) {
+    row.col(|ui| {
+        ui.with_layout(layout(side), |ui| {
+            if side == Side::Left {
+                ui.add_space(space::S);
+            }
+            content(ui);
+        });
+    });
+}
+
+fn layout(side: Side) -> Layout {
+    match side {
+        Side::Left => Layout::left_to_right(Align::Center),
+        Side::Right => Layout::right_to_left(Align::Center),
+    }
+}
+
+/// The head of a column that cannot be sorted by; `help` says what it means where its title does not.
+pub(super) fn head(ui: &mut Ui, title: &str, help: &str) {
+    ui.spacing_mut().button_padding = vec2(0.0, 0.0);
+    let button = Button::new(small(ui, title)).frame(false);
+    let response = ui.add(button.sense(Sense::hover()));
+    if !help.is_empty() {
+        response.on_hover_text(help);
+    }
+}
+
+/// The head of a column that can be sorted by: whether it is sorted by, largest first. Whether it was clicked.
+pub(super) fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<bool>) -> bool {
+    let arrow = match sorted {
+        Some(true) => " ⏷",
+        Some(false) => " ⏶",
+        None => "",
+    };
+    let color = if sorted.is_some() {
+        palette(ui).text
+    } else {
+        palette(ui).weak
+    };
+    let text = RichText::new(format!("{title}{arrow}"))
+        .text_style(TextStyle::Small)
+        .color(color);
+    ui.spacing_mut().button_padding = vec2(0.0, 0.0);
+    let name = format!("Sort by {title}");
+    let hint = if help.is_empty() {
+        name.clone()
+    } else {
+        format!("{help}. Click to sort.")
+    };
+    let response = ui.add(Button::new(text).frame(false));
+    let response = response.on_hover_text(hint).accessible_name(name);
+    focus_frame(ui, &response);
+    response.clicked()
+}
+
+fn focus_frame(ui: &Ui, response: &Response) {
+    if response.has_focus() {
+        let ring = response.rect.expand2(vec2(3.0, 2.0));
+        ui.painter()
+            .with_clip_rect(ui.clip_rect().expand(4.0))
+            .rect_stroke(ring, 3.0, theme::focus_ring(ui), StrokeKind::Inside);
+    }
+}

@@ -1,0 +1,114 @@
+//! A thin strip below the plot: what the messages that came in at each call cost by staying.
+
+use super::scene::Scene;
+use crate::app::carried::Heat;
+use crate::app::theme::Palette;
+use crate::app::wording;
+use egui::{Align2, Color32, CursorIcon, Id, Painter, Pos2, Rect, Sense, TextStyle, Ui, pos2};
+use std::ops::Range;
+
+/// What cost less than this part of the hottest step is as good as nothing.
+const COLD: f64 = 0.002;
+/// Widest and narrowest mark.
+const MARK: [f32; 2] = [1.5, 8.0];
+
+/// Shows the strip. Gives back the step that was clicked.
+pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>) -> Option<usize> {
+    let (strip, heat) = (scene.areas.heat, scene.input.heat);
+    if heat.is_empty() {
+        return None;
+    }
+    let painter = ui.painter().with_clip_rect(strip.intersect(ui.clip_rect()));
+    painter.rect_filled(strip, 0.0, scene.palette.raised);
+    paint(&painter, scene, heat);
+    let font = TextStyle::Small.resolve(ui.style());
+    let at = pos2(strip.right() + 8.0, strip.center().y);
+    let weak = scene.palette.weak;
+    ui.painter()
+        .text(at, Align2::LEFT_CENTER, "carried on", font, weak);
+    // A few points more than are painted, so that it is easily met.
+    let response = ui.interact(
+        strip.expand2(egui::vec2(0.0, 2.0)),
+        id.with("heat"),
+        Sense::CLICK,
+    );
+    response.widget_info(|| {
+        egui::WidgetInfo::labeled(egui::Role::Canvas, true, "what stayed, by call")
+    });
+    let step = response.hover_pos().map(|at| hottest_near(scene, heat, at));
+    let is_clicked = response.clicked();
+    if let Some(step) = step {
+        response
+            .on_hover_cursor(CursorIcon::PointingHand)
+            .on_hover_text_at_pointer(said(heat, step));
+        return is_clicked.then_some(step);
+    }
+    None
+}
+
+/// One mark a step; where steps share a pixel, the hottest of them.
+fn paint(painter: &Painter, scene: &Scene<'_>, heat: &[Heat]) {
+    let strip = scene.areas.heat;
+    let mut open: Option<(i32, usize)> = None;
+    let mark = |step: usize| {
+        let [least, most] = MARK;
+        let width = (scene.x(step + 1) - scene.x(step)).clamp(least, most);
+        let center = pos2(scene.x(step), strip.center().y);
+        let rect = Rect::from_center_size(center, egui::vec2(width, strip.height()));
+        painter.rect_filled(rect, 0.0, color(scene.palette, heat[step]));
+    };
+    for step in in_view(scene, heat.len()) {
+        if heat[step].share.0 < COLD {
+            continue;
+        }
+        let column = scene.x(step) as i32;
+        open = match open {
+            Some((at, hottest)) if at == column => {
+                let is_hotter = heat[step].share > heat[hottest].share;
+                Some((at, if is_hotter { step } else { hottest }))
+            }
+            Some((_, hottest)) => {
+                mark(hottest);
+                Some((column, step))
+            }
+            None => Some((column, step)),
+        };
+    }
+    if let Some((_, hottest)) = open {
+        mark(hottest);
+    }
+}
+
+/// The steps that are in view.
+fn in_view(scene: &Scene<'_>, len: usize) -> Range<usize> {
+    let first = scene.steps.nearest(scene.view.from).saturating_sub(1);
+    let last = (scene.steps.nearest(scene.view.to) + 2).min(len);
+    first.min(last)..last
+}
+
+/// The color of what most of it is, the stronger the more it cost.
+fn color(palette: &Palette, heat: Heat) -> Color32 {
+    let strength = 0.12 + 0.88 * heat.share.0.sqrt() as f32;
+    palette
+        .raised
+        .lerp_to_gamma(palette.kind(heat.kind), strength)
+}
+
+/// The hottest of the steps within a few pixels of a place.
+fn hottest_near(scene: &Scene<'_>, heat: &[Heat], at: Pos2) -> usize {
+    let step = |by: f32| scene.step_at(pos2(at.x + by, at.y));
+    let (first, last) = (step(-2.0), step(2.0).min(heat.len().saturating_sub(1)));
+    let near = first.min(last)..=last;
+    near.max_by(|a, b| heat[*a].share.0.total_cmp(&heat[*b].share.0))
+        .unwrap_or(last)
+}
+
+fn said(heat: &[Heat], step: usize) -> String {
+    let heat = heat[step];
+    format!(
+        "What came in at call {} cost {} tokens × calls by staying, mostly {}",
+        wording::number(step),
+        wording::short(heat.retained),
+        wording::kind(heat.kind)
+    )
+}
