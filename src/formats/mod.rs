@@ -3,18 +3,41 @@
 //! Formats take bytes and give [`Session`]s; they read no files. Content never fails to parse: a bad line is a
 //! [`Warning`] with its number and everything else loads. Only what is no conversation at all is [`Refused`].
 
+mod aider;
 mod anthropic_messages;
+mod any_message;
 mod claude_code;
+mod cline;
 mod codex_rollout;
+mod content;
+mod content_edit;
+mod contexts;
+mod copilot_cli;
 mod counts;
+mod gemini_cli;
 mod json;
 mod jsonl;
+mod kimi;
+mod llama_factory;
 mod message_list;
+mod notes;
 mod openai_chat;
+mod openhands;
+mod otel;
 mod payload;
+mod pi;
 mod probe;
 mod resume;
+mod rows;
+mod sharegpt;
+mod specstory;
+mod swe_agent;
+mod talk;
+mod tau_bench;
 mod time;
+mod title;
+mod trae_agent;
+mod tree;
 
 pub use payload::media_bytes;
 pub use probe::Probe;
@@ -37,12 +60,55 @@ pub struct Format {
     pub detect: fn(&Probe) -> Option<String>,
     /// Reads the file.
     pub parse: fn(&Input, &Progress) -> Result<Parsed, Unread>,
-    /// Writes a managed conversation, where the format can be written.
+    /// Writes a managed conversation, where the format can be written; others are only read.
     pub export: Option<Export>,
+    /// What its files can hold beside what was said. What they do not hold is unknown, never zero.
+    pub carries: &'static [Carried],
     /// Where in a record that a message was read from the text stands that a copy keeps: all of it, unless told.
     pub kept: Option<fn(&[u8]) -> Span>,
     /// How a program carries on with such a file, where one does.
     pub resume: Option<Resume>,
+}
+
+/// What a session file may hold beside what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Carried {
+    /// Tokens that the provider reported.
+    Usage,
+    /// When messages were written.
+    Times,
+    /// What the program's own context management did.
+    Compactions,
+    /// The system prompt.
+    SystemPrompt,
+    /// Definitions of tools.
+    Tools,
+    /// Conversations of sub-agents.
+    SubAgents,
+}
+
+impl Carried {
+    /// Everything there is.
+    pub const ALL: &'static [Self] = &[
+        Self::Usage,
+        Self::Times,
+        Self::Compactions,
+        Self::SystemPrompt,
+        Self::Tools,
+        Self::SubAgents,
+    ];
+
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::Times => "timestamps",
+            Self::Compactions => "compactions",
+            Self::SystemPrompt => "system prompt",
+            Self::Tools => "tool definitions",
+            Self::SubAgents => "sub-agents",
+        }
+    }
 }
 
 /// Writes a managed conversation.
@@ -52,8 +118,24 @@ pub type Export = fn(&Session, &Managed) -> Result<Vec<u8>, CannotExport>;
 pub static FORMATS: &[Format] = &[
     claude_code::FORMAT,
     codex_rollout::FORMAT,
+    gemini_cli::FORMAT,
+    pi::FORMAT,
+    openhands::SDK,
+    openhands::V0,
+    copilot_cli::FORMAT,
+    kimi::WIRE,
+    kimi::CONTEXT,
+    cline::FORMAT,
+    swe_agent::FORMAT,
+    trae_agent::FORMAT,
+    tau_bench::FORMAT,
+    sharegpt::FORMAT,
+    llama_factory::FORMAT,
     anthropic_messages::FORMAT,
     openai_chat::FORMAT,
+    aider::FORMAT,
+    specstory::FORMAT,
+    otel::FORMAT,
 ];
 
 /// What a format reads.

@@ -57,7 +57,8 @@ pub(super) fn reference(mime: &str, bytes: u64, within: Option<&str>) -> Body {
     }
 }
 
-fn kind_of(mime: &str) -> MediaKind {
+/// What a MIME type stands for.
+pub(super) fn kind_of(mime: &str) -> MediaKind {
     match mime.split('/').next() {
         Some("image") => MediaKind::Image,
         Some("audio") => MediaKind::Audio,

@@ -157,6 +157,21 @@ impl SessionBuilder {
         self.session.messages.get_mut(message)
     }
 
+    /// Adds a record and what it says to the latest message: an answer may be written piece by piece.
+    pub fn extend_last(&mut self, record: Span, parts: Vec<Part>) {
+        let Some(message) = self.session.messages.last_mut() else {
+            return;
+        };
+        let number = u32::try_from(message.raw.len()).unwrap_or(u32::MAX);
+        message.raw.push(record);
+        let parts = parts.into_iter().map(|part| Part {
+            record: number,
+            ..part
+        });
+        self.session.parts.extend(parts);
+        message.parts.end = self.session.parts.len();
+    }
+
     /// The parts of the message with this index, to add what is recorded after it (reasoning tokens).
     pub fn parts_mut(&mut self, message: usize) -> &mut [Part] {
         let range = self

@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 use super::message_list::{self, Dialect, Look};
-use super::{Format, Input, Parsed, Probe, Unread, json};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, json};
 use crate::progress::Progress;
 use serde_json::Value;
 
@@ -18,6 +18,12 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: Some(write::export),
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
     kept: None,
     resume: None,
 };
@@ -25,8 +31,12 @@ pub(super) const FORMAT: Format = Format {
 /// How these messages are read and written.
 const DIALECT: Dialect = Dialect {
     name: "anthropic_messages",
+    shape: message_list::CHAT,
+    is_request: true,
+    title: message_list::title,
     body: read::body,
-    message: read::message,
+    messages: |value, calls| Ok(vec![read::message(value, calls)?]),
+    step: message_list::step_of,
     edit: write::edit,
     written: write::written,
 };
@@ -45,7 +55,7 @@ const OWN_BLOCKS: [&str; 9] = [
 ];
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe)?;
+    let look = message_list::look(probe, &message_list::CHAT)?;
     if !look.messages.iter().all(|m| is_message(m)) {
         return None;
     }

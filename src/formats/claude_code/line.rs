@@ -3,15 +3,13 @@
 use super::records::{self, Answer, Beside, Boundary, Entry, Said, What};
 use super::tree::{self, Place};
 use crate::formats::json::member;
-use crate::formats::{ImportReport, Input, Warning, counts};
+use crate::formats::{ImportReport, Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Titles made of a first prompt are cut after this many characters.
-const TITLE_CHARS: usize = 80;
 /// A call whose context is smaller by more than this than the one before, without a compaction, is odd.
 const ODD_SHRINKING: Tokens = Tokens(4000);
 
@@ -198,7 +196,7 @@ impl<'a> Line<'a> {
             ..Draft::new(Role::User, self.named_results(at))
         };
         if self.first_prompt.is_none() && !said.is_injected && !said.is_summary {
-            self.first_prompt = records::own_words(&draft.parts).and_then(first_line);
+            self.first_prompt = records::own_words(&draft.parts).and_then(title::of);
         }
         let idx = self.message(entry, draft);
         if let Some(compaction) = self.compaction.as_mut().filter(|_| is_written) {
@@ -387,15 +385,6 @@ fn title(entries: &[Entry]) -> Option<String> {
         })
     };
     last(true).or_else(|| last(false))
-}
-
-fn first_line(text: &str) -> Option<String> {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let mut title: String = line.chars().take(TITLE_CHARS).collect();
-    if line.chars().nth(TITLE_CHARS).is_some() {
-        title.push('…');
-    }
-    Some(title)
 }
 
 /// A sentence on what was said on branches that somebody left.

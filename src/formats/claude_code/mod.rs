@@ -11,7 +11,7 @@ mod records;
 mod resume;
 mod tree;
 
-use super::{Format, Input, Parsed, Probe, Refused, Unread, json, jsonl};
+use super::{Carried, Format, Input, Parsed, Probe, Refused, Unread, json, jsonl};
 use crate::progress::Progress;
 use jsonl::Record;
 
@@ -22,6 +22,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: Some(export::export),
+    carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
     kept: None,
     resume: Some(resume::RESUME),
 };

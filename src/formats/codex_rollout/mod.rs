@@ -31,7 +31,7 @@ mod tools;
 mod usage;
 
 use super::jsonl::map_records;
-use super::{Format, Input, Parsed, Probe, Unread};
+use super::{Carried, Format, Input, Parsed, Probe, Unread};
 use crate::progress::Progress;
 use lines::Line;
 use serde_json::Value;
@@ -42,6 +42,13 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: Some(export::export),
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::Compactions,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
     kept: Some(record::item),
     resume: Some(resume::RESUME),
 };

@@ -1,7 +1,7 @@
 //! Goes through the lines in order and puts the session together.
 
 use super::super::json::quoted;
-use super::super::{ImportReport, Input, Parsed, Refused, Unread, Warning, counts};
+use super::super::{ImportReport, Input, Parsed, Refused, Unread, Warning, counts, title};
 use super::FORMAT;
 use super::around;
 use super::compaction::Compaction;
@@ -17,8 +17,6 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-/// A title is cut here.
-const TITLE_CHARS: usize = 80;
 /// Codex Desktop puts attachments before what was said, and this line between.
 const REQUEST_HEADING: &str = "## My request for Codex:";
 
@@ -367,14 +365,5 @@ fn title(text: &str) -> String {
     let text = text
         .split_once(REQUEST_HEADING)
         .map_or(text, |(_, request)| request);
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|l| !l.is_empty())
-        .unwrap_or_default();
-    let mut title: String = line.chars().take(TITLE_CHARS).collect();
-    if title.len() < line.len() {
-        title.push('…');
-    }
-    title
+    title::of(text).unwrap_or_default()
 }

@@ -52,13 +52,29 @@ impl<'a> Fate<'a> {
 }
 
 impl<'a> Editing<'a> {
-    /// A message with the fates of its parts.
-    pub(super) fn new(session: &'a Session, message: &Message, fates: Vec<Fate<'a>>) -> Self {
+    /// What an element of the list says, with the fates of its parts; it may hold several messages.
+    pub(super) fn new(
+        session: &'a Session,
+        messages: &[usize],
+        fates: impl Fn(usize) -> Vec<Fate<'a>>,
+    ) -> Self {
+        let of = |idx: usize| {
+            let message = &session.messages[idx];
+            session.parts_of(message).iter().zip(fates(idx))
+        };
+        let span = messages
+            .first()
+            .and_then(|idx| session.messages[*idx].raw.first());
         Self {
             bytes: &session.source.bytes,
-            span: message.raw.first().cloned().unwrap_or_default(),
-            parts: session.parts_of(message).iter().zip(fates).collect(),
+            span: span.cloned().unwrap_or_default(),
+            parts: messages.iter().flat_map(|idx| of(*idx)).collect(),
         }
+    }
+
+    /// It has parts and all of them stay.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.parts.iter().all(|(_, fate)| *fate == Fate::Kept)
     }
 
     /// It had parts and has none left.

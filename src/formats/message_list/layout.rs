@@ -1,6 +1,7 @@
 //! Where the conversations of a file stand: the list of messages, what surrounds it, and answers kept beside it.
 
 use super::places::{array_at, at_path, object_at};
+use super::shape::Shape;
 use crate::formats::{Warning, json, jsonl};
 use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
@@ -45,17 +46,18 @@ pub(super) struct Answer {
 /// The conversations of a file, in order. What cannot be read on the way goes to `warnings`.
 pub(super) fn find(
     bytes: &[u8],
+    shape: &Shape,
     progress: &Progress,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Layout>, Cancelled> {
     let document = json::document_span(bytes);
     if json::is_one_value(&bytes[document.clone()]) {
         progress.go_on()?;
-        return Ok(of_document(bytes, &document));
+        return Ok(of_document(bytes, shape, &document));
     }
     // The second pass reads the messages.
     let passes = json::DOCUMENT_PASSES;
-    let place = |r: jsonl::Record| (r.span, r.line, kind(&r.value));
+    let place = |r: jsonl::Record| (r.span, r.line, kind(shape, &r.value));
     let records = jsonl::map_records(bytes, progress, passes, warnings, place)?;
     let count = |wanted| {
         records
@@ -71,7 +73,7 @@ pub(super) fn find(
     let mut found = Vec::with_capacity(n_conversations);
     for (span, line, _) in records {
         progress.go_on()?;
-        match of_conversation(bytes, &span) {
+        match of_conversation(bytes, shape, &span) {
             Some(layout) => found.push(Layout {
                 whole: span,
                 is_one_of_many: true,
@@ -94,34 +96,35 @@ enum Kind {
     Other,
 }
 
-fn kind(record: &Value) -> Kind {
-    let has_list = |path: &&[&str]| {
-        json::at(record, path).is_some_and(|b| b.get("messages").is_some_and(Value::is_array))
-    };
+fn kind(shape: &Shape, record: &Value) -> Kind {
+    let has_list = |path: &&[&str]| json::at(record, path).is_some_and(|b| shape.list(b).is_some());
     if record.is_array() || BODIES.iter().any(has_list) {
         Kind::Conversation
-    } else if record.get("role").is_some() {
+    } else if shape.is_marked(record) {
         Kind::Message
     } else {
         Kind::Other
     }
 }
 
-fn of_document(bytes: &[u8], document: &Span) -> Vec<Layout> {
+fn of_document(bytes: &[u8], shape: &Shape, document: &Span) -> Vec<Layout> {
     let file = 0..bytes.len();
-    if at_path(bytes, document, &["role"]).is_some() {
+    if shape.is_marked_at(bytes, document) {
         return vec![of_lines(bytes, vec![document.clone()])];
     }
-    if let Some(layout) = of_conversation(bytes, document) {
+    if let Some(layout) = of_conversation(bytes, shape, document) {
         return vec![Layout {
             whole: file,
             ..layout
         }];
     }
     // A list of conversations.
-    let listed = json::elements(bytes, document).unwrap_or_default();
+    let mut lists = shape.many.iter();
+    let list = lists.find_map(|key| json::member(bytes, document, key));
+    let list = list.unwrap_or_else(|| document.clone());
+    let listed = json::elements(bytes, &list).unwrap_or_default();
     let each = listed.iter().filter_map(|span| {
-        let layout = of_conversation(bytes, span)?;
+        let layout = of_conversation(bytes, shape, span)?;
         Some(Layout {
             whole: span.clone(),
             is_one_of_many: listed.len() > 1,
@@ -153,8 +156,8 @@ fn of_lines(bytes: &[u8], elements: Vec<Span>) -> Layout {
 }
 
 /// The conversation that is the value at `span`: a list of messages, or an object that has one.
-fn of_conversation(bytes: &[u8], span: &Span) -> Option<Layout> {
-    let is_message = |e: &Span| at_path(bytes, e, &["role"]).is_some();
+fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
+    let is_message = |e: &Span| shape.is_marked_at(bytes, e);
     if let Some(elements) = json::elements(bytes, span) {
         let list = span.start + 1..span.end - 1;
         return elements.iter().any(is_message).then(|| Layout {
@@ -165,7 +168,7 @@ fn of_conversation(bytes: &[u8], span: &Span) -> Option<Layout> {
     let members = json::members(bytes, span)?;
     let (body, list) = BODIES
         .iter()
-        .find_map(|path| list_in(bytes, span, &members, path))?;
+        .find_map(|path| list_in(bytes, shape, span, &members, path))?;
     let elements = json::elements(bytes, &list)?;
     let found = ANSWERS.iter().find_map(|key| {
         let (_, place) = members.iter().rev().find(|(name, _)| name == key)?;
@@ -196,6 +199,7 @@ fn of_conversation(bytes: &[u8], span: &Span) -> Option<Layout> {
 /// The object that has the list of messages, and the list.
 fn list_in(
     bytes: &[u8],
+    shape: &Shape,
     root: &Span,
     members: &[(String, Span)],
     path: &[&str],
@@ -207,15 +211,19 @@ fn list_in(
             .find(|(name, _)| name == key)
             .map(|(_, span)| span.clone())
     };
-    let (body, list) = match path.first() {
-        None => (root.clone(), member("messages")?),
+    let is_list = |list: &Span| bytes.get(list.start) == Some(&b'[');
+    let mut lists = shape.lists.iter();
+    match path.first() {
+        None => lists
+            .find_map(|key| member(key).filter(is_list))
+            .map(|list| (root.clone(), list)),
         Some(key) => {
             let body = member(key)?;
-            let list = json::member(bytes, &body, "messages")?;
-            (body, list)
+            lists
+                .find_map(|key| json::member(bytes, &body, key).filter(is_list))
+                .map(|list| (body, list))
         }
-    };
-    (bytes.get(list.start) == Some(&b'[')).then_some((body, list))
+    }
 }
 
 /// The answers that the member `key` of the root, at `place`, holds.

@@ -30,8 +30,12 @@ pub(in crate::formats) enum Held {
     File(String),
 }
 
-/// The image, sound or document that a content block is, in the words of any provider.
+/// The image, sound or document that a content block is, in the words of any provider or program.
 pub(in crate::formats) fn of_block(block: &Value) -> Option<Media> {
+    of_provider(block).or_else(|| of_program(block))
+}
+
+fn of_provider(block: &Value) -> Option<Media> {
     let (kind, held) = match block.get("type")?.as_str()? {
         "image" => (MediaKind::Image, of_source(block.get("source")?)),
         "document" => (MediaKind::Document, of_source(block.get("source")?)),
@@ -51,9 +55,23 @@ pub(in crate::formats) fn all_in(value: &Value) -> Vec<Media> {
     }
     match value {
         Value::Array(items) => items.iter().flat_map(all_in).collect(),
-        Value::Object(members) => members.values().flat_map(all_in).collect(),
+        Value::Object(members) => members
+            .iter()
+            .flat_map(|(key, value)| match value.as_array() {
+                Some(urls) if key == "image_urls" => of_urls(urls).collect(),
+                _ => all_in(value),
+            })
+            .collect(),
         _ => Vec::new(),
     }
+}
+
+/// Images of which only the URLs are listed.
+pub(in crate::formats) fn of_urls(urls: &[Value]) -> impl Iterator<Item = Media> {
+    urls.iter().filter_map(Value::as_str).map(|url| Media {
+        kind: MediaKind::Image,
+        held: Held::from_url(url),
+    })
 }
 
 impl Media {
@@ -100,6 +118,49 @@ impl Held {
             _ => Self::Url(url.to_owned()),
         }
     }
+}
+
+/// Payloads with their type beside them, as Gemini, tools' servers and programs keep them.
+fn of_program(block: &Value) -> Option<Media> {
+    let inner = ["inlineData", "inline_data", "fileData", "file_data"]
+        .iter()
+        .find_map(|key| block.get(key).filter(|v| v.is_object()));
+    let kind = block
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let is_media = [
+        "image", "audio", "video", "file", "document", "media", "blob", "uri",
+    ]
+    .contains(&kind);
+    if inner.is_none() && !is_media {
+        return None;
+    }
+    let block = inner.unwrap_or(block);
+    let first = |keys: &[&str]| keys.iter().find_map(|key| string(block, key));
+    let mime = first(&["mimeType", "mime_type", "mediaType", "media_type", "mime"]);
+    let url = || first(&["url", "uri", "fileUri", "file_uri", "image"]).map(|u| Held::from_url(&u));
+    let payload = if kind == "blob" { "content" } else { "data" };
+    let held = match first(&[payload, "base64"]) {
+        Some(data) if !data.contains(':') => Held::Base64 {
+            mime: mime.clone().unwrap_or_default(),
+            data,
+        },
+        Some(url) => Held::from_url(&url),
+        None => url()?,
+    };
+    let own = if let Held::Base64 { mime, .. } = &held {
+        Some(mime.clone())
+    } else {
+        None
+    };
+    let kind = match own.filter(|m| !m.is_empty()).or(mime) {
+        Some(mime) => payload::kind_of(&mime),
+        None if kind == "image" => MediaKind::Image,
+        None if kind == "audio" => MediaKind::Audio,
+        None => MediaKind::Document,
+    };
+    Some(Media { kind, held })
 }
 
 fn string(value: &Value, key: &str) -> Option<String> {

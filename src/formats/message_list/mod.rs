@@ -16,16 +16,18 @@ pub(super) mod media;
 mod order;
 mod places;
 mod read;
+mod shape;
 mod usage;
 mod write;
 
 pub(super) use convert::{Block, Turn, definition, document, turns};
 pub(super) use edit::{Editing, Fate, text_block};
 pub(super) use look::{Look, look};
-pub(super) use media::{Held, Media, of_block};
+pub(super) use media::{Held, Media, of_block, of_urls};
 pub(super) use places::{
     Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
 };
-pub(super) use read::{Calls, Dialect, opaque, part, read, tool_definitions};
-pub(super) use usage::time_of;
-pub(super) use write::write_own;
+pub(super) use read::{Calls, Dialect, opaque, part, read, title, tool_definitions};
+pub(super) use shape::{CHAT, Shape};
+pub(super) use usage::{of_usage, step_of, time_of};
+pub(super) use write::{write_own, write_own_only};

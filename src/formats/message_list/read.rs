@@ -2,8 +2,9 @@
 
 use super::edit::Editing;
 use super::layout::{self, Layout};
-use super::usage;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, counts, json};
+use super::shape::Shape;
+use crate::formats::notes::Notes;
+use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, counts, json, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft};
 use crate::units::Tokens;
@@ -19,11 +20,19 @@ pub(super) const MARK: &str = "plimsoll";
 pub(in crate::formats) struct Dialect {
     /// Name of the format.
     pub(in crate::formats) name: &'static str,
+    /// Where the list stands and what tells a message.
+    pub(in crate::formats) shape: Shape,
+    /// The document may be sent as it is: what is no message must go where anything changes.
+    pub(in crate::formats) is_request: bool,
+    /// What the members beside the list call the conversation.
+    pub(in crate::formats) title: fn(&Value) -> Option<String>,
     /// The messages that stand in the body beside the list, with the kind of record they are.
     pub(in crate::formats) body: fn(&Value) -> Vec<(&'static str, Draft)>,
-    /// Reads a message, or says why it is none.
-    pub(in crate::formats) message: fn(&Value, &mut Calls) -> Result<Draft, String>,
-    /// The text of a message after an edit; `None` where nothing of it is left.
+    /// Reads an element of the list, which may hold a call with its result, or says why it is no message.
+    pub(in crate::formats) messages: fn(&Value, &mut Calls) -> Result<Vec<Draft>, String>,
+    /// The call that an element, or the answer kept beside the list, reports.
+    pub(in crate::formats) step: fn(&Value) -> Option<StepDraft>,
+    /// The text of an element after an edit; `None` where nothing of it is left.
     pub(in crate::formats) edit: fn(&Editing<'_>) -> Option<Vec<u8>>,
     /// A message of ours.
     pub(in crate::formats) written: fn(Role, &str) -> Value,
@@ -70,6 +79,31 @@ impl Calls {
         let tool = self.tools.get(&id).cloned().unwrap_or_default();
         (id, tool)
     }
+
+    /// Gives the calls of a message their ids and joins its results with their calls.
+    pub(in crate::formats) fn join(&mut self, parts: &mut [Part]) {
+        let mut latest: Box<str> = "".into();
+        for part in parts {
+            match &mut part.body {
+                Body::ToolCall { call, tool, .. } => {
+                    *call = self.make(Some(&**call).filter(|id| !id.is_empty()), tool);
+                }
+                Body::ToolResult { call, tool, .. } => {
+                    let (id, name) = self.answer(Some(&**call).filter(|id| !id.is_empty()));
+                    *call = id;
+                    if tool.is_empty() {
+                        *tool = name;
+                    }
+                    latest.clone_from(call);
+                }
+                Body::Media {
+                    within: Some(within),
+                    ..
+                } if within.is_empty() => within.clone_from(&latest),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Reads a file.
@@ -80,8 +114,8 @@ pub(in crate::formats) fn read(
 ) -> Result<Parsed, Unread> {
     let mut warnings = Vec::new();
     let mut report = ImportReport::default();
-    let mut notes = Vec::new();
-    let layouts = layout::find(&input.bytes, progress, &mut warnings)?;
+    let mut notes = Notes::default();
+    let layouts = layout::find(&input.bytes, &dialect.shape, progress, &mut warnings)?;
     let is_many = layouts.len() > 1;
     let mut sessions = Vec::with_capacity(layouts.len());
     for (idx, layout) in layouts.iter().enumerate() {
@@ -97,15 +131,12 @@ pub(in crate::formats) fn read(
         };
         let session = read_one(source, layout, progress, dialect, (&mut report, &mut notes))?;
         if session.messages.is_empty() {
-            notes.push((
-                layout.whole.start,
-                "this conversation has no messages".to_owned(),
-            ));
+            notes.add(layout.whole.start, "this conversation has no messages");
         } else {
             sessions.push(session);
         }
     }
-    warnings.extend(on_lines(&input.bytes, notes));
+    warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
     if sessions.is_empty() {
         return Err(Refused {
@@ -118,6 +149,12 @@ pub(in crate::formats) fn read(
         warnings,
         report,
     })
+}
+
+/// What a document calls itself.
+pub(in crate::formats) fn title(members: &Value) -> Option<String> {
+    let title = json::str_at(members, &["title"])?;
+    (!title.trim().is_empty()).then(|| title.to_owned())
 }
 
 /// A part of a message's one record.
@@ -165,20 +202,21 @@ fn read_one(
     layout: &Layout,
     progress: &Progress,
     dialect: &Dialect,
-    (report, notes): (&mut ImportReport, &mut Vec<(usize, String)>),
+    (report, notes): (&mut ImportReport, &mut Notes),
 ) -> Result<Session, Cancelled> {
-    let mut settings = Settings::new(&source.bytes, layout);
+    let mut settings = Settings::new(&source.bytes, layout, dialect);
     let checked = counts::checked(settings.window, "the recorded context window");
     settings.window = checked.unwrap_or_else(|why| {
-        notes.push((layout.whole.start, why));
+        notes.add(layout.whole.start, why);
         None
     });
     let elements = parse_elements(&source.bytes, layout, progress)?;
-    let mut steps: Vec<Option<StepDraft>> = elements.iter().map(|e| settings.step_of(e)).collect();
+    let step_of = |e| settings.step_of(e, dialect);
+    let mut steps: Vec<Option<StepDraft>> = elements.iter().map(step_of).collect();
     for (element, step) in elements.iter().zip(&mut steps) {
         let usage = step.as_ref().and_then(|s| s.usage);
         if let Err(why) = counts::checked_usage(usage) {
-            notes.push((element.span.start, why));
+            notes.add(element.span.start, why);
             *step = None;
         }
     }
@@ -188,33 +226,45 @@ fn read_one(
     let n_managed = settings.n_managed();
     let mut builder = start(source, settings, dialect, report);
     let mut calls = Calls::default();
+    let mut words = None;
     for (idx, (element, step)) in elements.into_iter().zip(steps).enumerate() {
         progress.go_on()?;
         let value = element.value.as_ref();
-        let kind = value
-            .and_then(|v| json::str_at(v, &["role"]))
-            .unwrap_or("other");
+        let kind = value.map_or("other", |v| dialect.shape.kind(v));
         let value = value.ok_or_else(|| "this message nests too deep to be read".to_owned());
-        match value.and_then(|value| (dialect.message)(value, &mut calls)) {
-            Ok(mut draft) => {
-                report.note(kind, true);
-                draft.raw = vec![element.span];
-                if draft.role == Role::Assistant && is_recorded {
-                    let mut step = step.unwrap_or_default();
-                    // A thought weighs the same wherever it stands; the call's context is not there any more.
-                    note_reasoning(&mut draft, &step);
-                    step.usage = step.usage.filter(|_| idx >= n_managed);
-                    builder.step(step);
+        match value.and_then(|value| (dialect.messages)(value, &mut calls)) {
+            Ok(drafts) => {
+                report.note(kind, !drafts.is_empty());
+                let mut step = step;
+                for mut draft in drafts {
+                    draft.raw = vec![element.span.clone()];
+                    if words.is_none() && draft.role == Role::User && !draft.is_injected {
+                        words = draft.parts.iter().find_map(|p| title::of(p.body.text()));
+                    }
+                    if draft.role == Role::Assistant && is_recorded {
+                        let mut step = step.take().unwrap_or_default();
+                        // A thought weighs the same wherever it stands; the call's context is not there any more.
+                        note_reasoning(&mut draft, &step);
+                        step.usage = step.usage.filter(|_| idx >= n_managed);
+                        builder.step(step);
+                    }
+                    builder.message(draft);
                 }
-                builder.message(draft);
             }
             Err(why) => {
                 report.note(kind, false);
-                notes.push((element.span.start, why));
+                notes.add(element.span.start, why);
             }
         }
     }
-    Ok(builder.finish())
+    let mut session = builder.finish();
+    // What people keep by hand has a name of its own.
+    if let Some(words) =
+        words.filter(|_| !dialect.is_request && session.title == session.source.name)
+    {
+        session.title = words;
+    }
+    Ok(session)
 }
 
 /// A session with what is said about it and with the messages that stand in the body.
@@ -225,13 +275,14 @@ fn start(
     report: &mut ImportReport,
 ) -> SessionBuilder {
     let mut builder = SessionBuilder::new(source);
-    if let Some(title) = settings.text("title") {
-        builder.title(title);
-    }
     if let Some(model) = settings.text("model") {
         builder.usual_model(model);
     }
-    for (kind, draft) in (dialect.body)(&Value::Object(settings.members)) {
+    let members = Value::Object(settings.members);
+    if let Some(title) = (dialect.title)(&members) {
+        builder.title(title);
+    }
+    for (kind, draft) in (dialect.body)(&members) {
         report.note(kind, true);
         builder.message(draft);
     }
@@ -285,7 +336,7 @@ fn parse_elements(
 
 impl Settings {
     /// All members of the outermost object and of the body, but the messages and answers.
-    fn new(bytes: &[u8], layout: &Layout) -> Self {
+    fn new(bytes: &[u8], layout: &Layout, dialect: &Dialect) -> Self {
         let mut found = Map::new();
         let body = layout
             .body
@@ -294,7 +345,7 @@ impl Settings {
         for object in layout.root.iter().chain(body) {
             for (key, span) in json::members(bytes, object).unwrap_or_default() {
                 if layout.answers_in == Some(&*key)
-                    || key == "messages"
+                    || dialect.shape.lists.contains(&&*key)
                     || span.contains(&layout.list.start)
                 {
                     continue;
@@ -331,25 +382,10 @@ impl Settings {
     }
 
     /// The call that made a message, with what the file says for all calls.
-    fn step_of(&self, element: &Element) -> Option<StepDraft> {
-        let recorded = element.value.as_ref().and_then(usage::step_of);
-        let mut step = recorded.or_else(|| usage::step_of(element.response.as_ref()?))?;
+    fn step_of(&self, element: &Element, dialect: &Dialect) -> Option<StepDraft> {
+        let recorded = element.value.as_ref().and_then(dialect.step);
+        let mut step = recorded.or_else(|| (dialect.step)(element.response.as_ref()?))?;
         step.window = self.window;
         Some(step)
     }
-}
-
-/// Warnings for places of the file, which are in ascending order.
-fn on_lines(bytes: &[u8], mut notes: Vec<(usize, String)>) -> Vec<Warning> {
-    notes.sort_by_key(|(at, _)| *at);
-    let (mut line, mut from) = (1, 0);
-    let place = |(at, text)| {
-        line += bytes[from..at].split(|b| *b == b'\n').count() - 1;
-        from = at;
-        Warning {
-            line: Some(line),
-            text,
-        }
-    };
-    notes.into_iter().map(place).collect()
 }

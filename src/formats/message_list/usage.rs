@@ -42,7 +42,7 @@ pub(in crate::formats) fn time_of(record: &Value) -> Option<Millis> {
 }
 
 /// Tokens of a call in either provider's words; none where all of them are zero or missing.
-fn of_usage(usage: &Value) -> Option<Usage> {
+pub(in crate::formats) fn of_usage(usage: &Value) -> Option<Usage> {
     let count = |path: &[&str]| counts::tokens_at(usage, path);
     let read = count(&["cache_read_input_tokens"]);
     let write = count(&["cache_creation_input_tokens"]);

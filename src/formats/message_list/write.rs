@@ -7,7 +7,6 @@ use super::places::{
     Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
 };
 use super::read::{Dialect, MARK};
-use super::usage;
 use crate::formats::{CannotExport, json, jsonl};
 use crate::progress::Progress;
 use crate::session::{Body, Managed, ManagedEntry, Message, Part, Session, Span};
@@ -33,6 +32,25 @@ struct Writing<'a> {
     places: HashMap<usize, usize>,
     /// Whether an element is a message.
     is_message: Vec<bool>,
+    /// The messages that each element holds.
+    messages: Vec<Vec<usize>>,
+}
+
+/// Writes a conversation into the document it came from, for formats that hold no other's.
+pub(in crate::formats) fn write_own_only(
+    session: &Session,
+    managed: &Managed,
+    dialect: &Dialect,
+) -> Result<Vec<u8>, CannotExport> {
+    if session.source.format == dialect.name {
+        return write_own(session, managed, dialect);
+    }
+    Err(CannotExport {
+        reason: format!(
+            "only a session of the format {0} can be written as {0}",
+            dialect.name
+        ),
+    })
 }
 
 /// Writes a conversation into the document it came from.
@@ -88,7 +106,8 @@ impl<'a> Writing<'a> {
                 .first()
                 .is_none_or(|start| layout.whole.contains(start))
         };
-        let layout = layout::find(bytes, &Progress::default(), &mut Vec::new())
+        let progress = Progress::default();
+        let layout = layout::find(bytes, &dialect.shape, &progress, &mut Vec::new())
             .ok()?
             .into_iter()
             .find(is_here)?;
@@ -98,32 +117,42 @@ impl<'a> Writing<'a> {
             .enumerate()
             .map(|(idx, span)| (span.start, idx))
             .collect();
-        let mut is_message = vec![false; places.len()];
-        for start in starts {
-            *is_message.get_mut(*places.get(&start)?)? = true;
+        let mut messages = vec![Vec::new(); places.len()];
+        for (idx, message) in session.messages.iter().enumerate() {
+            if let Some(span) = message.raw.first() {
+                let place = *places.get(&span.start)?;
+                messages.get_mut(place)?.push(idx);
+            }
         }
+        let is_message = messages.iter().map(|held| !held.is_empty()).collect();
         Some(Self {
             session,
             layout,
             dialect,
             places,
             is_message,
+            messages,
         })
     }
 
-    fn message(&self, idx: usize) -> Result<&'a Message, CannotExport> {
+    /// Which element of the file holds a message; none where it stands in the body beside the list.
+    fn place(&self, message: usize) -> Result<Option<usize>, CannotExport> {
         let missing = || CannotExport {
-            reason: format!("the session has no message {}", idx + 1),
+            reason: format!("the session has no message {}", message + 1),
         };
-        self.session.messages.get(idx).ok_or_else(missing)
+        let message = self.session.messages.get(message).ok_or_else(missing)?;
+        let start = message.raw.first().map(|span| span.start);
+        Ok(start.and_then(|start| self.places.get(&start).copied()))
     }
 
     /// The elements of the new list. What is no message stays with the message before it.
     fn pieces(&self, managed: &'a Managed) -> Result<Vec<Piece<'a>>, CannotExport> {
+        let fates = Fates::new(managed);
         let mut pieces = Vec::new();
+        let mut written = vec![false; self.is_message.len()];
         self.push_others(0, &mut pieces);
         for entry in &managed.entries {
-            let (message, edited) = match entry {
+            let message = match entry {
                 ManagedEntry::Written { role, text, .. } => {
                     if !text.is_empty() {
                         let text = (self.dialect.written)(*role, text).to_string().into_bytes();
@@ -135,40 +164,39 @@ impl<'a> Writing<'a> {
                     }
                     continue;
                 }
-                ManagedEntry::Kept { message } => (self.message(*message)?, None),
-                ManagedEntry::Edited { message, parts } => {
-                    let message = self.message(*message)?;
-                    (
-                        message,
-                        Some(Editing::new(
-                            self.session,
-                            message,
-                            Fate::of_parts(message, parts),
-                        )),
-                    )
-                }
+                ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => *message,
             };
-            let Some(place) = message
-                .raw
-                .first()
-                .and_then(|span| self.places.get(&span.start))
-            else {
+            // An element that holds several messages is written where the first of them stands.
+            let Some(place) = self.place(message)?.filter(|place| !written[*place]) else {
                 continue;
             };
-            let text = match &edited {
-                None => Some(self.session.raw(&message.raw[0]).into()),
-                Some(editing) => (self.dialect.edit)(editing).map(Cow::from),
-            };
-            if let Some(text) = text {
-                pieces.push(Piece {
-                    place: Some(*place),
-                    is_untouched: edited.is_none(),
-                    text,
-                });
+            written[place] = true;
+            if let Some(piece) = self.piece(place, &fates) {
+                pieces.push(piece);
                 self.push_others(place + 1, &mut pieces);
             }
         }
         Ok(pieces)
+    }
+
+    /// An element with what becomes of the messages that it holds; none where nothing of it is left.
+    fn piece(&self, place: usize, fates: &Fates<'a>) -> Option<Piece<'a>> {
+        let session = self.session;
+        let messages = &self.messages[place];
+        let editing = Editing::new(session, messages, |idx| {
+            fates.of(idx, &session.messages[idx])
+        });
+        let is_untouched = editing.is_untouched();
+        let text = if is_untouched {
+            session.raw(&editing.span).into()
+        } else {
+            (self.dialect.edit)(&editing)?.into()
+        };
+        Some(Piece {
+            place: Some(place),
+            is_untouched,
+            text,
+        })
     }
 
     /// The elements from `place` on, up to the next message.
@@ -195,6 +223,9 @@ impl<'a> Writing<'a> {
     /// An element that no provider takes for a message: of a role that the format does not know, or in the list
     /// without any. A line without a role says something about the file and stays.
     fn is_foreign(&self, piece: &Piece<'_>) -> bool {
+        if !self.dialect.is_request {
+            return false;
+        }
         let is_message = |place: usize| self.is_message.get(place) == Some(&true);
         if piece.place.is_none_or(is_message) {
             return false;
@@ -214,7 +245,7 @@ impl<'a> Writing<'a> {
             return Some((old, text));
         }
         let reports = |piece: &Piece<'_>| {
-            json::parse_lenient(&piece.text).is_ok_and(|m| usage::step_of(&m).is_some())
+            json::parse_lenient(&piece.text).is_ok_and(|m| (self.dialect.step)(&m).is_some())
         };
         let is_needed = self.session.steps.iter().any(|step| step.usage.is_some())
             && (is_as_it_was || pieces.iter().any(reports));
@@ -311,6 +342,7 @@ impl<'a> Writing<'a> {
     /// Patches for the messages that stand in the body beside the list, and members of which nothing is left.
     fn body(&self, managed: &'a Managed) -> (Vec<Patch>, Vec<&'static str>) {
         let (mut patches, mut dropped) = (Vec::new(), Vec::new());
+        let managed = Fates::new(managed);
         for (idx, message) in self
             .session
             .messages
@@ -318,7 +350,7 @@ impl<'a> Writing<'a> {
             .enumerate()
             .filter(|(_, m)| m.raw.is_empty())
         {
-            let fates = fates_of(idx, message, managed);
+            let fates = managed.of(idx, message);
             let parts: Vec<_> = self.session.parts_of(message).iter().zip(fates).collect();
             if parts.iter().all(|(_, fate)| *fate == Fate::Kept) {
                 continue;
@@ -329,7 +361,7 @@ impl<'a> Writing<'a> {
             let members: &[&'static str] = if is_tools {
                 &["tools", "functions"]
             } else {
-                &["system"]
+                &["system", "system_prompt", "instructions"]
             };
             let mut rest = &parts[..];
             for key in members {
@@ -386,15 +418,27 @@ impl<'a> Writing<'a> {
     }
 }
 
-/// What becomes of the parts of a message.
-fn fates_of<'a>(idx: usize, message: &Message, managed: &'a Managed) -> Vec<Fate<'a>> {
-    let all = |fate| vec![fate; message.parts.len()];
-    let found = managed.entries.iter().find_map(|entry| match entry {
-        ManagedEntry::Kept { message } if *message == idx => Some(all(Fate::Kept)),
-        ManagedEntry::Edited { message: at, parts } if *at == idx => {
-            Some(Fate::of_parts(message, parts))
+/// What becomes of every message.
+struct Fates<'a>(HashMap<usize, &'a ManagedEntry>);
+
+impl<'a> Fates<'a> {
+    fn new(managed: &'a Managed) -> Self {
+        let message = |entry: &'a ManagedEntry| match entry {
+            ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => {
+                Some((*message, entry))
+            }
+            ManagedEntry::Written { .. } => None,
+        };
+        // The first entry of a message counts.
+        Self(managed.entries.iter().rev().filter_map(message).collect())
+    }
+
+    /// What becomes of the parts of a message.
+    fn of(&self, idx: usize, message: &Message) -> Vec<Fate<'a>> {
+        match self.0.get(&idx) {
+            Some(ManagedEntry::Edited { parts, .. }) => Fate::of_parts(message, parts),
+            Some(_) => vec![Fate::Kept; message.parts.len()],
+            None => vec![Fate::Gone; message.parts.len()],
         }
-        _ => None,
-    });
-    found.unwrap_or_else(|| all(Fate::Gone))
+    }
 }

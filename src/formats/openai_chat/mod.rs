@@ -7,8 +7,11 @@
 mod read;
 mod write;
 
+pub(super) use read::{body, message};
+pub(super) use write::{edit, written};
+
 use super::message_list::{self, Dialect, Look};
-use super::{Format, Input, Parsed, Probe, Refused, Unread, json};
+use super::{Carried, Format, Input, Parsed, Probe, Refused, Unread, json};
 use crate::progress::Progress;
 use crate::session::{Body, Part};
 use serde_json::Value;
@@ -20,6 +23,12 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: Some(write::export),
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
     kept: None,
     resume: None,
 };
@@ -27,8 +36,12 @@ pub(super) const FORMAT: Format = Format {
 /// How these messages are read and written.
 const DIALECT: Dialect = Dialect {
     name: "openai_chat",
+    shape: message_list::CHAT,
+    is_request: true,
+    title: message_list::title,
     body: read::body,
-    message: read::message,
+    messages: |value, calls| Ok(vec![read::message(value, calls)?]),
+    step: message_list::step_of,
     edit: write::edit,
     written: write::written,
 };
@@ -53,7 +66,7 @@ const RESPONSES_BLOCKS: [&str; 5] = [
 ];
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe)?;
+    let look = message_list::look(probe, &message_list::CHAT)?;
     if is_valued(&look) {
         return Some("content blocks with a `value`".to_owned());
     }

@@ -6,7 +6,7 @@ use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
 /// The tools of a request, those of the old kind included.
-pub(super) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
+pub(in crate::formats) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     tool_definitions(body, &["tools", "functions"])
         .map(|draft| ("tools", draft))
         .into_iter()
@@ -14,7 +14,7 @@ pub(super) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
 }
 
 /// Reads a message.
-pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+pub(in crate::formats) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
     let (role, parts) = match json::str_at(value, &["role"]) {
         Some("system" | "developer") => (Role::System, content(value)),
         Some("user") => (Role::User, content(value)),

@@ -26,13 +26,13 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
 }
 
 /// A message of ours.
-pub(super) fn written(role: Role, text: &str) -> Value {
+pub(in crate::formats) fn written(role: Role, text: &str) -> Value {
     let role = if role == Role::Tool { Role::User } else { role };
     json!({"role": role.name(), "content": text})
 }
 
 /// A message some of whose parts changed.
-pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
+pub(in crate::formats) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
     }

@@ -15,6 +15,8 @@ use telling::{TELLING, Telling};
 const HEAD_RECORDS: usize = 400;
 /// JSON Lines may have this share of bad lines, as one in so many.
 const ONE_BAD_LINE_IN: usize = 4;
+/// So much of other text is kept for a look.
+const HEAD_TEXT: usize = 64 << 10;
 /// How many objects are searched for telling keys.
 const TELLING_OBJECTS: usize = 20;
 /// How many keys are named of a file that is refused.
@@ -28,6 +30,8 @@ pub struct Probe {
     records: Vec<Record>,
     /// The value, where the whole file is one.
     document: Option<Value>,
+    /// How it begins, where it is other text.
+    text: Option<String>,
 }
 
 /// What a file is at first sight.
@@ -74,7 +78,12 @@ impl Probe {
                 document: Some(scalar),
                 ..Self::of(Kind::Json)
             },
-            Err(_) => Self::of(Kind::Text(other::text(start))),
+            Err(_) => Self {
+                text: Some(
+                    String::from_utf8_lossy(&start[..start.len().min(HEAD_TEXT)]).into_owned(),
+                ),
+                ..Self::of(Kind::Text(other::text(start)))
+            },
         })
     }
 
@@ -83,6 +92,7 @@ impl Probe {
             kind,
             records: Vec::new(),
             document: None,
+            text: None,
         }
     }
 
@@ -97,6 +107,7 @@ impl Probe {
                     kind: Kind::Json,
                     records: head.records,
                     document,
+                    text: None,
                 }
             }
             // A first record, and a second one that is torn.
@@ -122,6 +133,11 @@ impl Probe {
     /// The value, where the whole file is one (a single line may be JSON Lines as well).
     pub(super) fn document(&self) -> Option<&Value> {
         self.document.as_ref()
+    }
+
+    /// How the file begins, where it is text and no JSON.
+    pub(super) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     /// What agent's session this obviously is, of those that are not supported.

@@ -48,60 +48,10 @@ const fn other(label: &'static str, keys: &'static [&'static str]) -> Telling {
 
 /// The first that fits counts.
 pub(super) static TELLING: &[Telling] = &[
-    session("a Gemini CLI session", &["sessionId", "projectHash"], ""),
-    session(
-        "a Cline session",
-        &["version", "sessionId", "agent", "messages"],
-        "",
-    ),
     session(
         "a Cline task's screen messages",
         &["ts", "type", "say"],
         "say",
-    ),
-    session("a Pi session", &["id", "cwd", "timestamp"], "session"),
-    session(
-        "an OpenHands event log",
-        &["kind", "source", "timestamp"],
-        "",
-    ),
-    session(
-        "an OpenHands event log",
-        &["id", "source", "observation", "extras"],
-        "",
-    ),
-    session(
-        "an OpenHands event log",
-        &["id", "source", "action", "args"],
-        "",
-    ),
-    session(
-        "an OpenHands evaluation file",
-        &["instance_id", "instruction", "history"],
-        "",
-    ),
-    session("a SWE-agent trajectory", &["trajectory", "history"], ""),
-    session(
-        "a mini-SWE-agent trajectory",
-        &["messages", "trajectory_format"],
-        "",
-    ),
-    session(
-        "a Trae agent trajectory",
-        &["llm_interactions", "agent_steps"],
-        "",
-    ),
-    session(
-        "a tau-bench results file",
-        &["task_id", "traj", "reward"],
-        "",
-    ),
-    session("a ShareGPT data set", &["conversations"], ""),
-    session("a Kimi CLI session", &["protocol_version"], "metadata"),
-    session(
-        "a Copilot CLI session",
-        &["data", "parentId"],
-        "session.start",
     ),
     session("a Copilot chat", &["requests", "responderUsername"], ""),
     session("a LangChain dump", &["lc", "kwargs"], ""),

@@ -1,0 +1,124 @@
+//! What a message says, and the call that made it.
+
+use super::super::{content, counts, json};
+use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
+use crate::units::Tokens;
+use serde_json::Value;
+
+/// Tags around what a person says.
+const PEOPLE: [&str; 4] = ["<task>", "<feedback>", "<user_message>", "<answer>"];
+/// How what the program says in a person's place begins.
+const PROGRAM: [&str; 8] = [
+    "<environment_details>",
+    "[ERROR]",
+    "[TASK RESUMPTION]",
+    "<notice>",
+    "<explicit_instructions",
+    "<file_content",
+    "<automated_",
+    "<system",
+];
+
+/// Reads a message, or says why it is none.
+pub(super) fn read(value: &Value) -> Result<Draft, String> {
+    let role = match json::str_at(value, &["role"]) {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        other => {
+            let other = json::quoted(other.unwrap_or_default());
+            return Err(format!(
+                "a message of the unknown role `{other}` is kept, but is no context"
+            ));
+        }
+    };
+    let mut parts = value.get("content").map(content::parts).unwrap_or_default();
+    let thought = json::str_at(value, &["reasoning_content"]).filter(|_| role == Role::Assistant);
+    let thought = thought.and_then(|text| content::thought(text, 0));
+    let number = parts.iter().map(|p| p.block + 1).max().unwrap_or(0);
+    // It has no place among the blocks: as the last it is told from all of them.
+    parts.extend(thought.map(|body| Part {
+        body,
+        record: 0,
+        block: number,
+    }));
+    let is_marker = json::is_true(value, &["isTruncationMarker"]);
+    let is_compaction = json::str_at(value, &["metadata", "kind"])
+        .is_some_and(|kind| kind.starts_with("compaction"));
+    let draft = Draft {
+        id: json::str_at(value, &["id"]).map(Into::into),
+        time: json::millis_at(value, &["ts"]),
+        is_injected: role == Role::User && (is_marker || is_programs(&parts)),
+        is_summary: json::is_true(value, &["isSummary"]) || is_compaction,
+        ..Draft::new(role, parts)
+    };
+    Ok(draft)
+}
+
+/// Nothing in a user's message is a person's: the program passes on what tools gave back, with a state of things.
+fn is_programs(parts: &[Part]) -> bool {
+    let texts = || {
+        parts.iter().filter_map(|part| match &part.body {
+            Body::Text(text) => Some(text.trim_start()),
+            _ => None,
+        })
+    };
+    let has_result = parts
+        .iter()
+        .any(|p| matches!(p.body, Body::ToolResult { .. }));
+    let is_persons = |text: &str| PEOPLE.iter().any(|tag| text.contains(tag));
+    // Where tools are written as text, their results are, too: `[read_file for 'x'] Result:`.
+    let is_result = |text: &str| text.starts_with('[') && text.contains("] Result:");
+    let is_program =
+        |text: &str| is_result(text) || PROGRAM.iter().any(|start| text.starts_with(start));
+    texts().next().is_some()
+        && !texts().any(is_persons)
+        && (has_result || texts().next().is_some_and(is_program))
+}
+
+/// The call that an answer reports.
+pub(super) fn step(value: &Value) -> Option<StepDraft> {
+    let usage = sdk(value).or_else(|| classic(value))?;
+    let model = ["id", "modelId"]
+        .iter()
+        .find_map(|key| json::str_at(value, &["modelInfo", key]));
+    Some(StepDraft {
+        model: model.map(str::to_owned),
+        window: None,
+        usage: Some(usage),
+        time: json::millis_at(value, &["ts"]),
+    })
+}
+
+/// `inputTokens` hold what was read from the cache.
+fn sdk(value: &Value) -> Option<Usage> {
+    let count = |key| counts::tokens_at(value, &["metrics", key]);
+    let (input, read, write) = (
+        count("inputTokens")?,
+        count("cacheReadTokens"),
+        count("cacheWriteTokens"),
+    );
+    let beside: Tokens = [read, write].into_iter().flatten().sum();
+    let input = if beside > input {
+        input + beside
+    } else {
+        input
+    };
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        cache_read: read,
+        cache_write: write,
+        output: count("outputTokens"),
+        ..Usage::default()
+    })
+}
+
+/// What was cached stands beside, reads and writes in one number.
+fn classic(value: &Value) -> Option<Usage> {
+    let count = |key| counts::tokens_at(value, &["metrics", "tokens", key]);
+    let input = count("prompt")? + count("cached").unwrap_or_default();
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        output: count("completion"),
+        ..Usage::default()
+    })
+}

@@ -1,0 +1,114 @@
+//! Cline and its relatives (Roo, Kilo): a task's `api_conversation_history.json`, and the sessions of Cline's SDK.
+//!
+//! - Messages are Anthropic's, with the program's own members beside them. What people say stands in tags among what the
+//!   program says in their place.
+//! - Roo marks what a summary or a truncation stands for (`condenseParent`, `truncationParent`) and sends the rest.
+//! - The SDK's `inputTokens` hold what was cached; classic metrics keep it beside.
+
+mod condense;
+mod message;
+
+use super::message_list::{self, Dialect, Shape};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json};
+use crate::progress::Progress;
+use crate::session::{Draft, Role};
+use serde_json::{Value, json};
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: DIALECT.name,
+    label: "Cline, Roo or Kilo task",
+    detect,
+    parse,
+    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::Compactions,
+        Carried::SystemPrompt,
+    ],
+    kept: None,
+    resume: None,
+};
+
+/// How these messages are read and written.
+const DIALECT: Dialect = Dialect {
+    name: "cline",
+    shape: Shape {
+        lists: &["messages", "api_conversation_history.json"],
+        ..message_list::CHAT
+    },
+    is_request: false,
+    title: message_list::title,
+    body,
+    messages: |value, _| message::read(value).map(|draft| vec![draft]),
+    step: message::step,
+    edit: |editing| content_edit::edit(editing, &["content"]),
+    written: |role, text| {
+        let role = if role == Role::Assistant {
+            role
+        } else {
+            Role::User
+        };
+        json!({"role": role.name(), "content": [{"type": "text", "text": text}]})
+    },
+};
+
+/// Members of a message that only these programs write.
+const OWN: [&str; 8] = [
+    "modelInfo",
+    "metrics",
+    "isSummary",
+    "condenseId",
+    "condenseParent",
+    "truncationId",
+    "truncationParent",
+    "isTruncationMarker",
+];
+
+fn detect(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    let is_sdk = document.get("sessionId").is_some() && document.get("agent").is_some();
+    let listed = if is_sdk {
+        document.get("messages")?.as_array()?
+    } else {
+        document.as_array()?
+    };
+    let is_message = |m: &Value| {
+        matches!(json::str_at(m, &["role"]), Some("user" | "assistant"))
+            && m.get("tool_calls").is_none()
+            && m.get("content")
+                .is_some_and(|c| c.is_array() || c.is_string())
+    };
+    if listed.is_empty() || !listed.iter().all(is_message) {
+        return None;
+    }
+    if is_sdk {
+        return Some("a document with `sessionId`, `agent` and messages".to_owned());
+    }
+    let is_own = |m: &Value| OWN.iter().any(|key| m.get(key).is_some());
+    let is_timed = |m: &Value| {
+        m.get("ts").is_some_and(Value::is_number) && m.get("content").is_some_and(Value::is_array)
+    };
+    listed
+        .iter()
+        .any(|m| is_own(m) || is_timed(m))
+        .then(|| "a list of messages with `ts` or `modelInfo`".to_owned())
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let mut parsed = message_list::read(input, progress, &DIALECT)?;
+    for session in &mut parsed.sessions {
+        condense::apply(session);
+    }
+    Ok(parsed)
+}
+
+fn body(body: &Value) -> Vec<(&'static str, Draft)> {
+    let parts = body
+        .get("system_prompt")
+        .map(content::parts)
+        .unwrap_or_default();
+    let system = (!parts.is_empty()).then(|| ("system_prompt", Draft::new(Role::System, parts)));
+    system.into_iter().collect()
+}

@@ -1,0 +1,286 @@
+//! Content blocks in the words of every provider and program: texts, thoughts, calls, results, pictures.
+//!
+//! Programs invent their own envelopes, hardly their own blocks. What is a block of nobody that we know is kept whole
+//! and weighs as its JSON. Calls and results without an id have an empty one here; [`super::talk`] joins them.
+
+use super::json;
+use super::message_list::{of_block, of_urls, opaque, part};
+use crate::session::{Body, Part};
+use serde_json::Value;
+
+const TEXTS: [&str; 5] = [
+    "text",
+    "input_text",
+    "output_text",
+    "summary_text",
+    "refusal",
+];
+const THOUGHTS: [&str; 7] = [
+    "thinking",
+    "think",
+    "reasoning",
+    "thought",
+    "reasoning_content",
+    "redacted_thinking",
+    "redactedThinking",
+];
+const CALLS: [&str; 6] = [
+    "tool_use",
+    "toolCall",
+    "tool_call",
+    "tool-call",
+    "function_call",
+    "toolUse",
+];
+const RESULTS: [&str; 7] = [
+    "tool_result",
+    "toolResult",
+    "tool-result",
+    "tool_call_response",
+    "tool_response",
+    "toolResponse",
+    "function_call_output",
+];
+/// Where a call's own id stands; before `id`, which may be the block's.
+const CALL_IDS: [&str; 7] = [
+    "call_id",
+    "toolCallId",
+    "tool_call_id",
+    "callID",
+    "callId",
+    "toolUseId",
+    "id",
+];
+/// Where a result names its call.
+const RESULT_IDS: [&str; 8] = [
+    "tool_use_id",
+    "tool_call_id",
+    "toolCallId",
+    "call_id",
+    "callID",
+    "callId",
+    "toolUseId",
+    "id",
+];
+const NAMES: [&str; 4] = ["name", "toolName", "tool_name", "tool"];
+/// Where a call's arguments stand.
+pub(super) const ARGUMENTS: [&str; 4] = ["input", "arguments", "args", "parameters"];
+/// Where a tool's answer stands.
+pub(super) const OUTPUTS: [&str; 6] = ["content", "output", "result", "response", "value", "text"];
+const SEALS: [&str; 7] = [
+    "signature",
+    "thinkingSignature",
+    "thoughtSignature",
+    "encrypted_content",
+    "encryptedContent",
+    "encrypted",
+    "data",
+];
+
+/// The parts of a content: a text, one block, or a list of them.
+pub(super) fn parts(content: &Value) -> Vec<Part> {
+    match content {
+        Value::Null => Vec::new(),
+        Value::Array(blocks) => blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(idx, b)| block(idx, b))
+            .collect(),
+        one => block(0, one),
+    }
+}
+
+/// The parts of one block: itself, and what stands inside of it where it is a result.
+pub(super) fn block(idx: usize, block: &Value) -> Vec<Part> {
+    let kind = json::str_at(block, &["type"]);
+    let is_of = |kinds: &[&str]| kind.is_some_and(|kind| kinds.contains(&kind));
+    if let Some(call) = block
+        .get("functionCall")
+        .or_else(|| block.get("function_call"))
+    {
+        return vec![part(idx, call_of(call))];
+    }
+    if let Some(answer) = block
+        .get("functionResponse")
+        .or_else(|| block.get("function_response"))
+    {
+        return result_of(idx, answer);
+    }
+    if is_of(&CALLS) {
+        return vec![part(idx, call_of(block))];
+    }
+    if is_of(&RESULTS) {
+        return result_of(idx, block);
+    }
+    if is_of(&THOUGHTS) || json::is_true(block, &["thought"]) {
+        return thought_of(block)
+            .map(|body| part(idx, body))
+            .into_iter()
+            .collect();
+    }
+    if let Some(text) = plain(block, kind) {
+        return text_part(idx, text).into_iter().collect();
+    }
+    if let Some(urls) = block.get("image_urls").and_then(Value::as_array) {
+        return of_urls(urls)
+            .map(|media| part(idx, media.body(None)))
+            .collect();
+    }
+    vec![part(idx, media_or_opaque(block, None))]
+}
+
+/// A text, if it says anything.
+pub(super) fn text_part(block: usize, text: &str) -> Option<Part> {
+    (!text.is_empty()).then(|| part(block, Body::Text(text.into())))
+}
+
+/// A thought; none where there is neither text nor seal.
+pub(super) fn thought(text: &str, sealed: usize) -> Option<Body> {
+    (!text.is_empty() || sealed > 0).then(|| Body::Thinking {
+        text: text.into(),
+        sealed_bytes: u32::try_from(sealed).unwrap_or(u32::MAX),
+        reported: None,
+    })
+}
+
+/// A call; an id that is not known is empty.
+pub(super) fn call(id: Option<&str>, tool: &str, arguments: Option<&Value>) -> Body {
+    Body::ToolCall {
+        call: id.unwrap_or_default().into(),
+        tool: tool.into(),
+        arguments: arguments.map(text_or_json).unwrap_or_default(),
+    }
+}
+
+/// What a tool answered, and the pictures in it.
+pub(super) fn result(
+    idx: usize,
+    (call, tool): (Option<&str>, Option<&str>),
+    is_error: bool,
+    content: &Value,
+) -> Vec<Part> {
+    let call: Box<str> = call.unwrap_or_default().into();
+    let (text, inside) = answer(content);
+    let inside = inside.map(|b| part(idx, media_or_opaque(b, Some(&call))));
+    let inside: Vec<Part> = inside.collect();
+    let body = Body::ToolResult {
+        call,
+        tool: tool.unwrap_or_default().into(),
+        is_error,
+        text: text.into(),
+    };
+    std::iter::once(part(idx, body)).chain(inside).collect()
+}
+
+/// A text as it is, anything else as its JSON; nothing for nothing.
+pub(super) fn text_or_json(value: &Value) -> Box<str> {
+    match value {
+        Value::Null => "".into(),
+        Value::String(text) => text.as_str().into(),
+        other => other.to_string().into(),
+    }
+}
+
+fn call_of(block: &Value) -> Body {
+    // A data set may keep the whole call as JSON in a string.
+    let value =
+        json::str_at(block, &["value"]).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    if let Some(value) = value.filter(|v| json::str_at(v, &["name"]).is_some()) {
+        return call_of(&value);
+    }
+    let inner = ["function", "custom"]
+        .iter()
+        .find_map(|key| block.get(key).filter(|v| v.is_object()))
+        .unwrap_or(block);
+    let name = first(inner, &NAMES).and_then(Value::as_str);
+    let id = first(block, &CALL_IDS).and_then(Value::as_str);
+    call(id, name.unwrap_or_default(), first(inner, &ARGUMENTS))
+}
+
+fn result_of(idx: usize, block: &Value) -> Vec<Part> {
+    let says = |keys: &[&str]| first(block, keys).and_then(Value::as_str);
+    let is_error = ["is_error", "isError"]
+        .iter()
+        .any(|key| json::is_true(block, &[key]))
+        || says(&["status"]).is_some_and(|status| matches!(status, "error" | "failed"))
+        || block.get("success").and_then(Value::as_bool) == Some(false);
+    let content = first(block, &OUTPUTS).unwrap_or(&Value::Null);
+    let is_error = is_error || content.get("error").is_some() && content.get("output").is_none();
+    result(idx, (says(&RESULT_IDS), says(&NAMES)), is_error, content)
+}
+
+fn thought_of(block: &Value) -> Option<Body> {
+    let texts = [
+        "thinking",
+        "think",
+        "thought",
+        "reasoning",
+        "text",
+        "summary",
+        "content",
+        "value",
+    ]
+    .iter()
+    .filter_map(|key| block.get(key).filter(|v| v.is_string() || v.is_array()))
+    .map(json::text_of);
+    let text = texts
+        .into_iter()
+        .find(|text| !text.is_empty())
+        .unwrap_or_default();
+    let sealed = SEALS
+        .iter()
+        .filter_map(|key| json::str_at(block, &[key]))
+        .map(str::len);
+    thought(&text, sealed.sum())
+}
+
+/// The text of a block that is nothing but text.
+fn plain<'a>(block: &'a Value, kind: Option<&str>) -> Option<&'a str> {
+    let says = |keys: &[&str]| first(block, keys).and_then(Value::as_str);
+    match kind {
+        Some(kind) if TEXTS.contains(&kind) => says(&["text", "refusal", "value", "content"]),
+        // A file that a program read for the model.
+        Some("file") if block.get("path").is_some() => says(&["content"]),
+        Some(_) => None,
+        None => block.as_str().or_else(|| says(&["text"])),
+    }
+}
+
+/// The text of a tool's answer, and the blocks in it that are no text.
+fn answer(content: &Value) -> (String, Box<dyn Iterator<Item = &Value> + '_>) {
+    let is_block = |b: &Value| b.is_string() || b.get("type").is_some() || b.get("text").is_some();
+    match content {
+        Value::Array(blocks) if blocks.iter().all(is_block) => (
+            json::text_of(content),
+            Box::new(blocks.iter().filter(|b| !is_text(b))),
+        ),
+        Value::Object(members) => {
+            // What stands beside it goes to the model as well, but for a tools' server's own framing.
+            let is_alone =
+                members.len() == 1 || members.get("content").is_some_and(Value::is_array);
+            let inner = ["content", "output", "text", "error"]
+                .iter()
+                .find_map(|key| content.get(key).filter(|v| v.is_string() || v.is_array()));
+            match inner.filter(|_| is_alone) {
+                Some(inner) => answer(inner),
+                None => (content.to_string(), Box::new(std::iter::empty())),
+            }
+        }
+        other => (text_or_json(other).into(), Box::new(std::iter::empty())),
+    }
+}
+
+/// A block within an answer that is its text.
+pub(super) fn is_text(block: &Value) -> bool {
+    block.is_string() || json::str_at(block, &["text"]).is_some()
+}
+
+fn media_or_opaque(block: &Value, within: Option<&str>) -> Body {
+    of_block(block).map_or_else(|| opaque(block), |media| media.body(within))
+}
+
+/// The first of these members that is there and says something.
+pub(super) fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+    keys.iter()
+        .find_map(|key| value.get(key).filter(|v| !v.is_null()))
+}

@@ -1,0 +1,219 @@
+//! Writes a record again some of whose parts changed, where its content is a text or a list of blocks in anybody's
+//! words ([`super::content`] reads them). What has not to change keeps its bytes.
+
+use super::content::{self, ARGUMENTS, OUTPUTS};
+use super::json;
+use super::message_list::{Editing, Fate, Patch, at_path, patched, quoted, text_block, without};
+use crate::session::{Body, Part, Span};
+use serde_json::{Value, json};
+
+/// Where the text of a block stands.
+const TEXTS: [&str; 4] = ["text", "refusal", "value", "content"];
+/// Where the text of an answer stands that is an object.
+const INNER: [&str; 4] = ["content", "output", "text", "error"];
+
+/// The record with its parts as they are to be, its content standing at a path of members; none if nothing is left.
+pub(super) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<Vec<u8>> {
+    if editing.is_emptied() {
+        return None;
+    }
+    let patches = match at_path(editing.bytes, &editing.span, path) {
+        Some(place) => patches(editing.bytes, &place, &editing.parts)?,
+        None => Vec::new(),
+    };
+    Some(patched(editing.bytes, &editing.span, patches))
+}
+
+/// The same where the whole content is what a tool answered; `framed` writes a text as such a content.
+pub(super) fn edit_result(
+    editing: &Editing<'_>,
+    path: &[&str],
+    framed: impl Fn(&str) -> Value,
+) -> Option<Vec<u8>> {
+    let (_, fate) = editing.parts.first()?;
+    let place = at_path(editing.bytes, &editing.span, path)?;
+    let text = match fate {
+        Fate::Gone => return None,
+        Fate::Kept => return edit_nested(editing, &place),
+        Fate::Replaced(text) => *text,
+    };
+    let patch = (place, framed(text).to_string().into_bytes());
+    Some(patched(editing.bytes, &editing.span, vec![patch]))
+}
+
+/// Only what stands within a result changes.
+fn edit_nested(editing: &Editing<'_>, place: &Span) -> Option<Vec<u8>> {
+    let nested: Vec<Fate<'_>> = editing
+        .parts
+        .iter()
+        .skip(1)
+        .map(|(_, fate)| *fate)
+        .collect();
+    let patches = nested_patches(editing.bytes, place, None, &nested);
+    Some(patched(editing.bytes, &editing.span, patches))
+}
+
+/// Patches for a content; none if nothing is left of it.
+pub(super) fn patches(
+    bytes: &[u8],
+    content: &Span,
+    parts: &[(&Part, Fate<'_>)],
+) -> Option<Vec<Patch>> {
+    let of_block = |idx: usize| -> Vec<(&Part, Fate<'_>)> {
+        parts
+            .iter()
+            .filter(|(part, _)| part.block as usize == idx)
+            .copied()
+            .collect()
+    };
+    let Some(blocks) = json::elements(bytes, content) else {
+        return block_patches(bytes, content, &of_block(0));
+    };
+    let mut gone = vec![false; blocks.len()];
+    let mut all = Vec::new();
+    for (idx, block) in blocks.iter().enumerate() {
+        match block_patches(bytes, block, &of_block(idx)) {
+            Some(mut patches) => all.append(&mut patches),
+            None => gone[idx] = true,
+        }
+    }
+    if !gone.is_empty() && gone.iter().all(|g| *g) {
+        return None;
+    }
+    all.extend(without(&blocks, &gone));
+    Some(all)
+}
+
+/// Patches for one block; none if it goes.
+pub(super) fn block_patches(
+    bytes: &[u8],
+    block: &Span,
+    parts: &[(&Part, Fate<'_>)],
+) -> Option<Vec<Patch>> {
+    let Some(((part, fate), nested)) = parts.split_first() else {
+        return Some(Vec::new());
+    };
+    if parts.iter().all(|(_, fate)| *fate == Fate::Kept) {
+        return Some(Vec::new());
+    }
+    let is_pair = matches!(part.body, Body::ToolResult { .. } | Body::ToolCall { .. });
+    let text = match if is_pair { *fate } else { fate.or_gone() } {
+        Fate::Gone => return None,
+        Fate::Kept => None,
+        Fate::Replaced(text) => Some(text),
+    };
+    let nested: Vec<Fate<'_>> = nested.iter().map(|(_, fate)| *fate).collect();
+    Some(match (&part.body, text) {
+        (Body::ToolResult { .. }, text) => result_patches(bytes, block, text, &nested),
+        (_, None) => Vec::new(),
+        (Body::ToolCall { .. }, Some(text)) => arguments(bytes, block, text),
+        (Body::Text(_), Some(text)) => vec![(text_place(bytes, block), quoted(text))],
+        // A signature holds for its own thought only, and what is no text has no place for one.
+        (_, Some(text)) => vec![(block.clone(), text_block(text))],
+    })
+}
+
+/// Where the text of a block stands: the block itself, or a member of it.
+fn text_place(bytes: &[u8], block: &Span) -> Span {
+    TEXTS
+        .iter()
+        .find_map(|key| at_path(bytes, block, &[key]))
+        .unwrap_or_else(|| block.clone())
+}
+
+/// Patches for the arguments of a call.
+pub(super) fn arguments(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
+    let inner = ["functionCall", "function_call", "function", "custom"];
+    let inner = inner.iter().find_map(|key| {
+        at_path(bytes, block, &[key]).filter(|p| bytes.get(p.start) == Some(&b'{'))
+    });
+    let owner = inner.unwrap_or_else(|| block.clone());
+    let Some(place) = ARGUMENTS
+        .iter()
+        .find_map(|key| at_path(bytes, &owner, &[key]))
+    else {
+        return Vec::new();
+    };
+    let text = if bytes.get(place.start) == Some(&b'"') {
+        quoted(text)
+    } else {
+        object(text).to_string().into_bytes()
+    };
+    vec![(place, text)]
+}
+
+/// Arguments as an object.
+fn object(arguments: &str) -> Value {
+    match serde_json::from_str(arguments) {
+        Ok(value @ Value::Object(_)) => value,
+        _ if arguments.is_empty() => json!({}),
+        _ => json!({"_raw": arguments}),
+    }
+}
+
+fn result_patches(
+    bytes: &[u8],
+    block: &Span,
+    text: Option<&str>,
+    nested: &[Fate<'_>],
+) -> Vec<Patch> {
+    let inner = ["functionResponse", "function_response"];
+    let owner = inner.iter().find_map(|key| at_path(bytes, block, &[key]));
+    let owner = owner.unwrap_or_else(|| block.clone());
+    let is_something = |place: &Span| bytes.get(place.clone()) != Some(b"null");
+    let place = OUTPUTS
+        .iter()
+        .find_map(|key| at_path(bytes, &owner, &[key]).filter(is_something));
+    place.map_or_else(Vec::new, |place| {
+        nested_patches(bytes, &place, text, nested)
+    })
+}
+
+/// Patches for what a tool answered: its text, and what stands in it beside.
+fn nested_patches(
+    bytes: &[u8],
+    place: &Span,
+    text: Option<&str>,
+    nested: &[Fate<'_>],
+) -> Vec<Patch> {
+    let inner = INNER.iter().find_map(|key| at_path(bytes, place, &[key]));
+    let place = &inner.unwrap_or_else(|| place.clone());
+    let whole = |text: &str| {
+        let framed = if bytes.get(place.start) == Some(&b'{') {
+            json!({"output": text}).to_string().into_bytes()
+        } else {
+            quoted(text)
+        };
+        vec![(place.clone(), framed)]
+    };
+    let blocks = json::elements(bytes, place).unwrap_or_default();
+    if blocks.is_empty() || nested.iter().all(|fate| *fate == Fate::Gone) && text.is_some() {
+        return text.map(whole).unwrap_or_default();
+    }
+    let mut nested = nested.iter();
+    let mut gone = Vec::with_capacity(blocks.len());
+    let mut patches = Vec::new();
+    for span in &blocks {
+        let is_text = json::parse_span(bytes, span).is_some_and(|b| content::is_text(&b));
+        let fate = match (is_text, text) {
+            (true, None) => Fate::Kept,
+            (true, Some(_)) => Fate::Gone,
+            (false, _) => nested.next().copied().unwrap_or(Fate::Kept),
+        };
+        if let Fate::Replaced(text) = fate {
+            patches.push((span.clone(), text_block(text)));
+        }
+        gone.push(fate == Fate::Gone);
+    }
+    if gone.iter().all(|g| *g) {
+        return whole(text.unwrap_or_default());
+    }
+    if let (Some(text), Some(first)) = (text, blocks.first()) {
+        patches.push((
+            first.start..first.start,
+            [text_block(text), b", ".to_vec()].concat(),
+        ));
+    }
+    patches.extend(without(&blocks, &gone));
+    patches
+}

@@ -1,0 +1,251 @@
+//! Puts the events together: the main conversation, those of sub-agents, and what was taken back.
+
+use super::FORMAT;
+use super::event::{Event, What};
+use crate::formats::notes::Notes;
+use crate::formats::talk::Talk;
+use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
+use crate::progress::{Cancelled, Progress};
+use crate::session::{Role, Session, StepDraft};
+use crate::units::Tokens;
+use std::collections::HashMap;
+
+/// No more conversations that were taken back than this are kept.
+const MOST_REWINDS: usize = 20;
+
+/// The conversations of the file.
+pub(super) fn read(
+    input: &Input,
+    events: Vec<Event>,
+    progress: &Progress,
+    mut warnings: Vec<Warning>,
+) -> Result<Parsed, Unread> {
+    let mut notes = Notes::default();
+    let (is_alive, before_rewinds) = rewound(&events, &mut notes);
+    let mut report = ImportReport::default();
+    for (event, is_alive) in events.iter().zip(&is_alive) {
+        let branch = match (is_alive, &event.agent) {
+            (false, _) => " (taken back)",
+            (true, Some(_)) => " (sub-agent)",
+            (true, None) => "",
+        };
+        let is_context = matches!(
+            event.what,
+            What::Said(_) | What::Answered(..) | What::Compacted { .. }
+        );
+        report.note(
+            &format!("{}{branch}", event.kind),
+            *is_alive && event.agent.is_none() && is_context,
+        );
+        if matches!(event.what, What::Unknown) {
+            let kind = json::quoted(&event.kind);
+            notes.once(
+                event.span.start,
+                format!("events of the type `{kind}` are unknown to us; not counted"),
+            );
+        }
+    }
+    let mut sessions = Vec::new();
+    let alive = || {
+        events
+            .iter()
+            .zip(&is_alive)
+            .filter(|(_, alive)| **alive)
+            .map(|(event, _)| event)
+    };
+    let main = alive().filter(|event| event.agent.is_none());
+    sessions.extend(told(
+        Talk::new(input, FORMAT.name, None),
+        main,
+        progress,
+        &mut notes,
+    )?);
+    for (name, its) in agents(alive()) {
+        let number = sessions.len() + 1;
+        let talk = Talk::new(input, FORMAT.name, Some(number));
+        if let Some(mut session) = told(talk, its.into_iter(), progress, &mut notes)? {
+            session.title = format!("sub-agent: {name}");
+            sessions.push(session);
+        }
+    }
+    for (n, end) in before_rewinds.into_iter().enumerate() {
+        let talk = Talk::new(input, FORMAT.name, Some(sessions.len() + 1));
+        let its = events[..end].iter().filter(|event| event.agent.is_none());
+        if let Some(mut session) = told(talk, its, progress, &mut Notes::default())? {
+            session.title = format!("{} (taken back {})", session.title, n + 1);
+            sessions.push(session);
+        }
+    }
+    if sessions.is_empty() {
+        let looks_like = "this looks like Copilot's events without a message".to_owned();
+        return Err(Refused { looks_like }.into());
+    }
+    warnings.extend(notes.warnings(&input.bytes));
+    warnings.sort_by_key(|w| w.line);
+    Ok(Parsed {
+        sessions,
+        warnings,
+        report,
+    })
+}
+
+/// Which events still count, and where each rewind stands.
+fn rewound(events: &[Event], notes: &mut Notes) -> (Vec<bool>, Vec<usize>) {
+    let mut is_alive = vec![true; events.len()];
+    let mut rewinds = Vec::new();
+    for (at, event) in events.iter().enumerate() {
+        let What::Rewound(id) = &event.what else {
+            continue;
+        };
+        match events[..at].iter().position(|e| e.id.as_ref() == Some(id)) {
+            Some(from) => {
+                is_alive[from..at].fill(false);
+                if rewinds.len() < MOST_REWINDS {
+                    rewinds.push(at);
+                }
+            }
+            None => notes.add(
+                event.span.start,
+                "this goes back to an event that is not in the file; nothing was taken back",
+            ),
+        }
+    }
+    (is_alive, rewinds)
+}
+
+/// The sub-agents in order of their first event: their name, and what they did.
+fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(String, Vec<&'a Event>)> {
+    let mut names: HashMap<&str, &String> = HashMap::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut found: Vec<(&str, Vec<&Event>)> = Vec::new();
+    for event in events {
+        if let What::Agent(call, name) = &event.what {
+            names.insert(call, name);
+        }
+        if let Some(agent) = event.agent.as_deref() {
+            let place = *places.entry(agent).or_insert(found.len());
+            if place == found.len() {
+                found.push((agent, Vec::new()));
+            }
+            found[place].1.push(event);
+        }
+    }
+    let name = |agent: &str| json::quoted(names.get(agent).map_or(agent, |name| name));
+    found
+        .into_iter()
+        .map(|(agent, its)| (name(agent), its))
+        .collect()
+}
+
+fn told<'a>(
+    talk: Talk,
+    events: impl Iterator<Item = &'a Event>,
+    progress: &Progress,
+    notes: &mut Notes,
+) -> Result<Option<Session>, Cancelled> {
+    let mut teller = Teller {
+        talk,
+        context: Vec::new(),
+        model: None,
+        compacting_from: None,
+    };
+    for event in events {
+        progress.go_on()?;
+        teller.event(event, notes);
+    }
+    Ok(teller.talk.finish())
+}
+
+struct Teller {
+    talk: Talk,
+    /// The messages in context.
+    context: Vec<usize>,
+    model: Option<String>,
+    /// How many messages were in context when a compaction began.
+    compacting_from: Option<usize>,
+}
+
+impl Teller {
+    fn event(&mut self, event: &Event, notes: &mut Notes) {
+        let at = event.span.start;
+        match &event.what {
+            What::Said(draft) if !draft.parts.is_empty() => {
+                let message = self.talk.say(draft.clone());
+                self.context.push(message);
+            }
+            What::Answered(step, draft) if !draft.parts.is_empty() => {
+                let step = StepDraft {
+                    model: step.model.clone().or_else(|| self.model.clone()),
+                    ..step.clone()
+                };
+                let message = self.talk.answer(step, draft.clone());
+                self.context.push(message);
+            }
+            What::Usage(usage) => {
+                let usage = notes.usage(at, Some(*usage));
+                let last = self.talk.builder.session().steps.len().checked_sub(1);
+                if let Some(step) = last.and_then(|last| self.talk.builder.step_mut(last)) {
+                    step.usage = step.usage.or(usage);
+                }
+            }
+            What::Model(model) => self.model = Some(model.clone()),
+            What::Title(title) => self.talk.title(title),
+            What::CompactionStarts => self.compacting_from = Some(self.context.len()),
+            What::Compacted {
+                summary,
+                before,
+                after,
+            } => {
+                let from = self.compacting_from.take().unwrap_or(self.context.len());
+                let mut kept = self.systems();
+                kept.extend(summary.clone().map(|draft| self.talk.say(draft)));
+                kept.extend(self.context.iter().skip(from));
+                let (before, after) = checked(*before, *after, at, notes);
+                self.talk
+                    .builder
+                    .compaction("auto", before, after, kept.clone());
+                self.context = kept;
+            }
+            What::Truncated {
+                messages,
+                before,
+                after,
+            } if *messages > 0 => {
+                notes.once(at, "which messages a truncation dropped is not recorded; the oldest are taken to be gone");
+                let all = &self.talk.builder.session().messages;
+                let others = self
+                    .context
+                    .iter()
+                    .filter(|idx| all[**idx].role != Role::System);
+                let left = others.skip(*messages).copied();
+                let kept: Vec<usize> = self.systems().into_iter().chain(left).collect();
+                let (before, after) = checked(*before, *after, at, notes);
+                self.talk
+                    .builder
+                    .compaction("auto", before, after, kept.clone());
+                self.context = kept;
+            }
+            _ => {}
+        }
+    }
+
+    /// The instructions in context, which stay.
+    fn systems(&self) -> Vec<usize> {
+        let messages = &self.talk.builder.session().messages;
+        let is_system = |idx: &&usize| messages[**idx].role == Role::System;
+        self.context.iter().filter(is_system).copied().collect()
+    }
+}
+
+fn checked(
+    before: Option<Tokens>,
+    after: Option<Tokens>,
+    at: usize,
+    notes: &mut Notes,
+) -> (Option<Tokens>, Option<Tokens>) {
+    let what = "a count of this compaction";
+    (
+        notes.tokens(at, before, what),
+        notes.tokens(at, after, what),
+    )
+}

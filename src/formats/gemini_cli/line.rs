@@ -1,0 +1,74 @@
+//! One line of JSON Lines: a message, or what becomes of those before it.
+
+use super::record::Record;
+use crate::formats::{json, jsonl};
+use crate::session::Span;
+use serde_json::Value;
+
+/// What a line says.
+#[derive(Debug)]
+pub(super) enum Line {
+    /// A message; it takes the place of the one with its id.
+    Message(Record),
+    /// A new history.
+    History(Vec<Record>),
+    /// Everything from the message with this id on is taken back.
+    Rewind(Box<str>, Span),
+    /// The session's own data: the summary that names it, if there is one.
+    Head(Option<Box<str>>),
+    /// Neither.
+    Unknown(Span),
+}
+
+impl Line {
+    /// The session's own data.
+    pub(super) fn head(value: &Value) -> Self {
+        Self::Head(json::str_at(value, &["summary"]).map(Into::into))
+    }
+
+    /// What the import report calls it.
+    pub(super) fn label(&self) -> &str {
+        match self {
+            Self::Message(record) => &record.kind,
+            Self::History(_) => "$set messages",
+            Self::Rewind(..) => "$rewindTo",
+            Self::Head(_) => "session data",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
+/// The history that a line sets.
+pub(super) fn history(value: &Value) -> Option<&Vec<Value>> {
+    json::at(value, &["$set", "messages"])?.as_array()
+}
+
+/// Takes a line apart.
+pub(super) fn read(bytes: &[u8], record: jsonl::Record) -> Line {
+    let value = &record.value;
+    if let Some(id) = json::str_at(value, &["$rewindTo"]) {
+        return Line::Rewind(id.into(), record.span);
+    }
+    if let Some(list) = history(value).filter(|list| !list.is_empty()) {
+        // The elements stand inside of this line.
+        let place = json::member(bytes, &record.span, "$set")
+            .and_then(|set| json::member(bytes, &set, "messages"))
+            .and_then(|list| json::elements(bytes, &list))
+            .unwrap_or_default();
+        let records = list
+            .iter()
+            .zip(place)
+            .map(|(value, span)| Record::read(value, span));
+        return Line::History(records.collect());
+    }
+    if let Some(set) = value.get("$set") {
+        return Line::head(set);
+    }
+    if json::str_at(value, &["id"]).is_some() && value.get("type").is_some() {
+        return Line::Message(Record::read(value, record.span));
+    }
+    if json::str_at(value, &["sessionId"]).is_some() {
+        return Line::head(value);
+    }
+    Line::Unknown(record.span)
+}

@@ -1,0 +1,84 @@
+//! Gemini CLI's session files: a JSON document, or JSON Lines in newer versions.
+//!
+//! - One record is a message of a person, or an answer with its calls and their results. Notices, errors and the
+//!   summaries of thoughts are for the screen: the model never sees them again.
+//! - In JSON Lines a record with an id that was there before takes its place, `$rewindTo` goes back before a record, and
+//!   `$set` with `messages` is a new history: what is left of the old one after a compaction, or after results were
+//!   masked. What was taken back is a conversation of its own.
+//! - Later versions write the history back with results as messages of their own and keep them beside their calls as
+//!   well: each counts once.
+//! - `input` holds what was cached.
+//!   <https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts>
+
+mod line;
+mod record;
+mod replay;
+
+use super::notes::Notes;
+use super::{Carried, Format, Input, Parsed, Probe, Unread, json, jsonl, rows};
+use crate::progress::Progress;
+use line::Line;
+use record::Record;
+use serde_json::Value;
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: "gemini_cli",
+    label: "Gemini CLI session",
+    detect,
+    parse,
+    export: None,
+    carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
+    kept: None,
+    resume: None,
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    if let Some(list) = probe.document().and_then(document) {
+        let n = list.iter().filter(|m| is_message(m)).count();
+        return (n * 2 > list.len()).then(|| {
+            "a document with `sessionId` and `messages` of the types user and gemini".to_owned()
+        });
+    }
+    let mut records = probe.records().iter().map(|r| &r.value);
+    let is_head = |v: &Value| {
+        json::str_at(v, &["sessionId"]).is_some() && json::str_at(v, &["projectHash"]).is_some()
+    };
+    let has_head = records.clone().any(is_head);
+    let has_message = records.any(|v| is_message(v) || line::history(v).is_some());
+    (has_head && has_message)
+        .then(|| "JSON Lines with `sessionId` and `projectHash`, then messages".to_owned())
+}
+
+/// The messages of a session's document.
+fn document(value: &Value) -> Option<&Vec<Value>> {
+    json::str_at(value, &["sessionId"])?;
+    let is_its = value.get("projectHash").is_some() || value.get("startTime").is_some();
+    value.get("messages")?.as_array().filter(|_| is_its)
+}
+
+fn is_message(value: &Value) -> bool {
+    let kind = json::str_at(value, &["type"]);
+    kind.is_some_and(|kind| record::KINDS.contains(&kind)) && value.get("content").is_some()
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let bytes = &input.bytes;
+    let mut notes = Notes::default();
+    let whole = json::document_span(bytes);
+    if json::member(bytes, &whole, "messages").is_some()
+        && json::is_one_value(&bytes[whole.clone()])
+    {
+        let head = rows::around(bytes, &whole, &["messages"]);
+        let rows = rows::listed(bytes, &whole, &["messages"], progress, &mut notes)?;
+        let messages = rows
+            .into_iter()
+            .map(|row| Line::Message(Record::read(&row.value, row.span)));
+        let lines = std::iter::once(Line::head(&head)).chain(messages).collect();
+        return replay::read(input, lines, progress, notes, Vec::new());
+    }
+    let mut warnings = Vec::new();
+    let read = |r: jsonl::Record| line::read(bytes, r);
+    let lines = jsonl::map_records(bytes, progress, 1, &mut warnings, read)?;
+    replay::read(input, lines, progress, notes, warnings)
+}

@@ -1,0 +1,189 @@
+//! One message of the file: a person's, or an answer with its calls and what came of them.
+
+use crate::formats::message_list::part;
+use crate::formats::{content, counts, json};
+use crate::session::{Body, Draft, Part, Role, Span, StepDraft, Usage};
+use crate::units::Tokens;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// Types of messages.
+pub(super) const KINDS: [&str; 5] = ["user", "gemini", "info", "error", "warning"];
+
+/// One message of the file.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    /// Its id.
+    pub(super) id: Option<Box<str>>,
+    /// Its type.
+    pub(super) kind: Box<str>,
+    /// Its bytes.
+    pub(super) span: Span,
+    /// What goes to the model of it: what was said, and what came of its calls.
+    pub(super) said: Option<Draft>,
+    /// What came of its calls.
+    pub(super) results: Option<Draft>,
+    /// The call that made it.
+    pub(super) step: Option<StepDraft>,
+}
+
+impl Record {
+    /// Takes a message apart.
+    pub(super) fn read(value: &Value, span: Span) -> Self {
+        let kind = json::str_at(value, &["type"]).unwrap_or("other");
+        let id: Option<Box<str>> = json::str_at(value, &["id"]).map(Into::into);
+        let draft = |role, parts: Vec<Part>| Draft {
+            id: id.clone(),
+            time: json::millis_at(value, &["timestamp"]),
+            raw: vec![span.clone()],
+            ..Draft::new(role, parts)
+        };
+        let mut said = content::parts(value.get("content").unwrap_or(&Value::Null));
+        let (mut results, mut step) = (None, None);
+        let role = match kind {
+            "user" if is_answer_of_tools(&said) => Role::Tool,
+            "user" => Role::User,
+            "gemini" => {
+                let known = calls_of(&said);
+                let (calls, answers) = tools(value, &known);
+                // Thoughts are not sent again.
+                said.retain(|part| !matches!(part.body, Body::Thinking { .. }));
+                said.extend(calls);
+                results = (!answers.is_empty()).then(|| draft(Role::Tool, answers));
+                step = Some(StepDraft {
+                    model: json::str_at(value, &["model"]).map(str::to_owned),
+                    window: None,
+                    usage: usage(value),
+                    time: json::millis_at(value, &["timestamp"]),
+                });
+                Role::Assistant
+            }
+            _ => {
+                said.clear();
+                Role::System
+            }
+        };
+        Self {
+            said: (!said.is_empty()).then(|| draft(role, said)),
+            kind: kind.into(),
+            results,
+            step,
+            span: span.clone(),
+            id,
+        }
+    }
+
+    /// The calls whose results stand in it as a message of its own.
+    pub(super) fn answered(&self) -> impl Iterator<Item = &str> {
+        let parts = self.said.iter().flat_map(|draft| &draft.parts);
+        parts.filter_map(|part| match &part.body {
+            Body::ToolResult { call, .. } => Some(&**call),
+            _ => None,
+        })
+    }
+
+    /// Leaves out results that stand in a message of their own.
+    pub(super) fn without(&mut self, answered: &HashSet<Box<str>>) {
+        let Some(results) = &mut self.results else {
+            return;
+        };
+        results.parts.retain(|part| match &part.body {
+            Body::ToolResult { call, .. } => !answered.contains(call),
+            Body::Media {
+                within: Some(call), ..
+            } => !answered.contains(call),
+            _ => true,
+        });
+        if results.parts.is_empty() {
+            self.results = None;
+        }
+    }
+
+    /// All that it says, in order.
+    pub(super) fn bodies(&self) -> impl Iterator<Item = &Body> {
+        let drafts = self.said.iter().chain(&self.results);
+        drafts.flat_map(|draft| &draft.parts).map(|part| &part.body)
+    }
+}
+
+fn is_answer_of_tools(parts: &[Part]) -> bool {
+    let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
+    parts.first().is_some_and(is_result)
+}
+
+fn calls_of(parts: &[Part]) -> Vec<Box<str>> {
+    let call = |part: &Part| match &part.body {
+        Body::ToolCall { call, .. } => Some(call.clone()),
+        _ => None,
+    };
+    parts.iter().filter_map(call).collect()
+}
+
+/// The calls that the content does not hold, and what came of all of them.
+fn tools(value: &Value, known: &[Box<str>]) -> (Vec<Part>, Vec<Part>) {
+    let listed = value.get("toolCalls").and_then(Value::as_array);
+    let (mut calls, mut answers) = (Vec::new(), Vec::new());
+    for (idx, call) in listed.into_iter().flatten().enumerate() {
+        let says = |key| json::str_at(call, &[key]);
+        let (id, name) = (says("id"), says("name"));
+        if !known.iter().any(|known| Some(&**known) == id) {
+            let body = content::call(id, name.unwrap_or_default(), call.get("args"));
+            calls.push(part(idx, body));
+        }
+        let failed = matches!(says("status"), Some("error" | "cancelled"));
+        answers.extend(
+            call.get("result")
+                .map(|r| result(idx, (id, name), failed, r))
+                .unwrap_or_default(),
+        );
+    }
+    (calls, answers)
+}
+
+/// What came of a call: the answer, and what stands beside it.
+fn result(
+    idx: usize,
+    (id, name): (Option<&str>, Option<&str>),
+    failed: bool,
+    value: &Value,
+) -> Vec<Part> {
+    if value.is_null() {
+        return Vec::new();
+    }
+    let mut parts = content::parts(value);
+    let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
+    if !parts.iter().any(is_result) {
+        return content::result(idx, (id, name), failed, value);
+    }
+    for part in &mut parts {
+        part.block = u32::try_from(idx).unwrap_or(u32::MAX);
+        match &mut part.body {
+            Body::ToolResult {
+                call,
+                tool,
+                is_error,
+                ..
+            } => {
+                *call = id.unwrap_or_default().into();
+                *tool = name.unwrap_or_default().into();
+                *is_error |= failed;
+            }
+            Body::Media { within, .. } => *within = Some(id.unwrap_or_default().into()),
+            _ => {}
+        }
+    }
+    parts
+}
+
+fn usage(value: &Value) -> Option<Usage> {
+    let count = |key| counts::tokens_at(value, &["tokens", key]);
+    let thoughts = count("thoughts");
+    let input = count("input")?;
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        cache_read: count("cached"),
+        output: count("output").map(|output| output + thoughts.unwrap_or_default()),
+        reasoning: thoughts,
+        ..Usage::default()
+    })
+}

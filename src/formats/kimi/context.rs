@@ -1,0 +1,79 @@
+//! Kimi CLI's `context.jsonl`: a message of OpenAI's kind on each line, with the program's own notes between them, whose
+//! roles begin with an underscore. After a compaction the program starts a new file.
+
+use super::super::message_list::{self, Calls, Dialect, Editing};
+use super::super::{Carried, Format, Input, Parsed, Probe, Unread, content, json, openai_chat};
+use crate::progress::Progress;
+use crate::session::{Draft, Role};
+use serde_json::Value;
+
+/// The row of the table.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: DIALECT.name,
+    label: "Kimi CLI context",
+    detect,
+    parse,
+    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    carries: &[Carried::SystemPrompt],
+    kept: None,
+    resume: None,
+};
+
+/// How these messages are read and written.
+const DIALECT: Dialect = Dialect {
+    name: "kimi_context",
+    shape: message_list::CHAT,
+    is_request: false,
+    title: |_| None,
+    body: |_| Vec::new(),
+    messages,
+    step: |_| None,
+    edit,
+    written: openai_chat::written,
+};
+
+/// The system prompt, where the file keeps it.
+const SYSTEM_PROMPT: &str = "_system_prompt";
+
+fn detect(probe: &Probe) -> Option<String> {
+    let look = message_list::look(probe, &message_list::CHAT)?;
+    let role = |m: &&Value| json::str_at(m, &["role"]).map(str::to_owned);
+    let mut roles = look.messages.iter().filter_map(role);
+    let is_own = |role: &str| matches!(role, "_checkpoint" | "_usage" | SYSTEM_PROMPT);
+    roles.clone().any(|role| is_own(&role)).then_some(())?;
+    let is_known = |role: &str| role.starts_with('_') || openai_chat::ROLES.contains(&role);
+    roles
+        .all(|role| is_known(&role))
+        .then(|| format!("{} with the notes of Kimi CLI", look.how))
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    message_list::read(input, progress, &DIALECT)
+}
+
+fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
+    let role = json::str_at(value, &["role"]).unwrap_or_default();
+    if role == SYSTEM_PROMPT {
+        let parts = value.get("content").map(content::parts).unwrap_or_default();
+        return Ok(vec![Draft::new(Role::System, parts)]);
+    }
+    if role.starts_with('_') {
+        return Ok(Vec::new());
+    }
+    let mut draft = openai_chat::message(value, calls)?;
+    if draft.role == Role::Assistant && value.get("content").is_some_and(Value::is_array) {
+        // Its thoughts are blocks of the content.
+        let asked = draft
+            .parts
+            .drain(..)
+            .filter(|p| matches!(p.body, crate::session::Body::ToolCall { .. }));
+        let asked: Vec<_> = asked.collect();
+        draft.parts = value.get("content").map(content::parts).unwrap_or_default();
+        draft.parts.extend(asked);
+    }
+    Ok(vec![draft])
+}
+
+fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
+    openai_chat::edit(editing)
+}

@@ -1,0 +1,383 @@
+//! Kimi Code's `wire.jsonl`: what it did to the context, one event a line, and what mirrors that for the screen.
+//!
+//! - `context.append_message` and `context.append_loop_event` are the context; prompts, requests and usage records tell of
+//!   it again.
+//! - A step is a model call: its parts and calls are one answer, and its end says what it took.
+//! - `inputOther` excludes what was read from the cache and written to it.
+//! - A compaction keeps the latest words of people and puts a summary behind them.
+
+use super::super::message_list::{part, tool_definitions};
+use super::super::notes::Notes;
+use super::super::rows::Row;
+use super::super::talk::Talk;
+use super::super::{
+    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
+    jsonl,
+};
+use crate::progress::Progress;
+use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::units::Tokens;
+use serde_json::Value;
+
+/// The row of the table.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "kimi_wire",
+    label: "Kimi Code wire log",
+    detect,
+    parse,
+    export: None,
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::Compactions,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
+    kept: None,
+    resume: None,
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    let kind = |v: &Value| json::str_at(v, &["type"]).unwrap_or_default().to_owned();
+    let mut records = probe.records().iter().map(|r| &r.value);
+    let has_head = records
+        .clone()
+        .any(|v| kind(v) == "metadata" && v.get("protocol_version").is_some());
+    let has_context = records.any(|v| kind(v).starts_with("context."));
+    (has_head && has_context)
+        .then(|| "JSON Lines with a `protocol_version` and `context.` events".to_owned())
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let mut warnings = Vec::new();
+    let row = |r: jsonl::Record| Row {
+        span: r.span,
+        value: r.value,
+    };
+    let rows = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, row)?;
+    let mut reader = Reader {
+        talk: Talk::new(input, FORMAT.name, None),
+        notes: Notes::default(),
+        step: None,
+        model: None,
+        trigger: String::new(),
+        context: Vec::new(),
+        has_prompt: false,
+        has_tools: false,
+    };
+    let mut report = ImportReport::default();
+    for row in rows {
+        progress.go_on()?;
+        let kind = json::str_at(&row.value, &["type"]).unwrap_or("other");
+        let sub = json::str_at(&row.value, &["event", "type"]);
+        let label = sub.map_or_else(|| kind.to_owned(), |sub| format!("{kind}/{sub}"));
+        let in_context = reader.row(kind, &row);
+        report.note(&label, in_context);
+    }
+    let session = reader.talk.finish().ok_or_else(|| Refused {
+        looks_like: "this looks like a Kimi Code log without a message".to_owned(),
+    })?;
+    warnings.extend(reader.notes.warnings(&input.bytes));
+    warnings.sort_by_key(|w| w.line);
+    Ok(Parsed {
+        sessions: vec![session],
+        warnings,
+        report,
+    })
+}
+
+/// A model call under way.
+struct Step {
+    id: Box<str>,
+    /// Index of the step, once its answer began.
+    index: Option<usize>,
+    message: usize,
+}
+
+struct Reader {
+    talk: Talk,
+    notes: Notes,
+    step: Option<Step>,
+    model: Option<String>,
+    trigger: String,
+    /// The messages in context.
+    context: Vec<usize>,
+    has_prompt: bool,
+    has_tools: bool,
+}
+
+impl Reader {
+    /// Reads a line; whether it is context.
+    fn row(&mut self, kind: &str, row: &Row) -> bool {
+        let value = &row.value;
+        match kind {
+            "context.append_message" => self.message(row),
+            "context.append_loop_event" => self.event(row),
+            "context.apply_compaction" => self.compaction(row),
+            "config.update" => self.prompt(row),
+            "llm.tools_snapshot" => self.tools(row),
+            "llm.request" => {
+                let model = json::str_at(value, &["model"]);
+                self.model = model.map(str::to_owned).or(self.model.take());
+                false
+            }
+            "full_compaction.begin" => {
+                let source = json::str_at(value, &["source"]);
+                source.unwrap_or_default().clone_into(&mut self.trigger);
+                false
+            }
+            _ => {
+                if kind.starts_with("context.") {
+                    let kind = json::quoted(kind);
+                    let text = format!(
+                        "`{kind}` is unknown to us; what it did to the context is not shown"
+                    );
+                    self.notes.once(row.span.start, text);
+                }
+                false
+            }
+        }
+    }
+
+    fn prompt(&mut self, row: &Row) -> bool {
+        let text = json::str_at(&row.value, &["systemPrompt"]).unwrap_or_default();
+        if self.has_prompt || text.is_empty() {
+            return false;
+        }
+        self.has_prompt = true;
+        let parts = content::text_part(0, text).into_iter().collect();
+        self.say(row, Draft::new(Role::System, parts));
+        true
+    }
+
+    fn tools(&mut self, row: &Row) -> bool {
+        match tool_definitions(&row.value, &["tools"]).filter(|_| !self.has_tools) {
+            Some(draft) => {
+                self.has_tools = true;
+                self.say(row, draft);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn message(&mut self, row: &Row) -> bool {
+        let message = row.value.get("message").unwrap_or(&Value::Null);
+        let mut parts = message
+            .get("content")
+            .map(content::parts)
+            .unwrap_or_default();
+        let calls = message.get("toolCalls").and_then(Value::as_array);
+        parts.extend(
+            calls
+                .into_iter()
+                .flatten()
+                .enumerate()
+                .map(|(idx, c)| asked(idx, c)),
+        );
+        let role = match json::str_at(message, &["role"]) {
+            Some("assistant") => Role::Assistant,
+            Some("system") => Role::System,
+            Some("tool") => {
+                let said = message.get("content").unwrap_or(&Value::Null);
+                let call = json::str_at(message, &["toolCallId"]);
+                parts =
+                    content::result(0, (call, None), json::is_true(message, &["isError"]), said);
+                Role::Tool
+            }
+            _ => Role::User,
+        };
+        if parts.is_empty() {
+            return false;
+        }
+        let origin = json::str_at(message, &["origin", "kind"]);
+        let draft = Draft {
+            is_injected: origin.is_some_and(|kind| kind != "user") && role == Role::User,
+            ..Draft::new(role, parts)
+        };
+        self.step = None;
+        self.say(row, draft);
+        true
+    }
+
+    fn event(&mut self, row: &Row) -> bool {
+        let event = row.value.get("event").unwrap_or(&Value::Null);
+        match json::str_at(event, &["type"]) {
+            Some("step.begin") => {
+                self.step = Some(Step {
+                    id: json::str_at(event, &["uuid"]).unwrap_or_default().into(),
+                    index: None,
+                    message: 0,
+                });
+                false
+            }
+            Some("content.part") => {
+                let parts = event.get("part").map(content::parts).unwrap_or_default();
+                self.answer(row, event, parts)
+            }
+            Some("tool.call") => {
+                let says = |key| json::str_at(event, &[key]);
+                let name = says("name").unwrap_or_default();
+                let body = content::call(says("toolCallId"), name, event.get("args"));
+                self.answer(row, event, vec![part(0, body)])
+            }
+            Some("tool.result") => {
+                let result = event.get("result").unwrap_or(&Value::Null);
+                let said = content::first(result, &["output", "error"]).unwrap_or(&Value::Null);
+                let call = json::str_at(event, &["toolCallId"]);
+                let is_error = json::is_true(result, &["isError"]);
+                let parts = content::result(0, (call, None), is_error, said);
+                self.say(row, Draft::new(Role::Tool, parts));
+                true
+            }
+            Some("step.end") => {
+                self.end(row, event);
+                false
+            }
+            other => {
+                let kind = json::quoted(other.unwrap_or_default());
+                let text =
+                    format!("loop events of the type `{kind}` are unknown to us; not counted");
+                self.notes.once(row.span.start, text);
+                false
+            }
+        }
+    }
+
+    /// A piece of the step's answer.
+    fn answer(&mut self, row: &Row, event: &Value, parts: Vec<Part>) -> bool {
+        if parts.is_empty() {
+            return false;
+        }
+        let id = json::str_at(event, &["stepUuid"]).unwrap_or_default();
+        if let Some(step) = self
+            .step
+            .as_ref()
+            .filter(|s| s.index.is_some() && &*s.id == id)
+            && self.talk.is_last(step.message)
+        {
+            self.talk.extend(step.message, row.span.clone(), parts);
+            return true;
+        }
+        let draft = StepDraft {
+            model: self.model.clone(),
+            time: json::millis_at(&row.value, &["time"]),
+            ..StepDraft::default()
+        };
+        let is_new = self
+            .step
+            .as_ref()
+            .is_none_or(|s| s.index.is_none() || &*s.id != id);
+        let answer = placed(row, Draft::new(Role::Assistant, parts));
+        // What the model said while its calls ran belongs to the same call.
+        let message = if is_new {
+            self.talk.answer(draft, answer)
+        } else {
+            self.talk.say(answer)
+        };
+        self.context.push(message);
+        let index = self.talk.builder.session().steps.len().checked_sub(1);
+        self.step = Some(Step {
+            id: id.into(),
+            index,
+            message,
+        });
+        true
+    }
+
+    /// A call ended: what it took.
+    fn end(&mut self, row: &Row, event: &Value) {
+        let count = |key| counts::tokens_at(event, &["usage", key]);
+        let (read, write) = (count("inputCacheRead"), count("inputCacheCreation"));
+        let input: Tokens = [count("inputOther"), read, write]
+            .into_iter()
+            .flatten()
+            .sum();
+        let usage = (input > Tokens::ZERO).then(|| Usage {
+            input,
+            cache_read: read,
+            cache_write: write,
+            output: count("output"),
+            ..Usage::default()
+        });
+        let usage = self.notes.usage(row.span.start, usage);
+        match self.step.take().and_then(|s| s.index) {
+            Some(index) => {
+                if let Some(step) = self.talk.builder.step_mut(index) {
+                    step.usage = usage;
+                }
+            }
+            None if usage.is_some() => {
+                self.talk.builder.step(StepDraft {
+                    model: self.model.clone(),
+                    usage,
+                    time: json::millis_at(&row.value, &["time"]),
+                    window: None,
+                });
+            }
+            None => {}
+        }
+    }
+
+    fn compaction(&mut self, row: &Row) -> bool {
+        let value = &row.value;
+        let at = row.span.start;
+        let n_kept = json::u64_at(value, &["keptUserMessageCount"]).unwrap_or(0);
+        let n_kept = usize::try_from(n_kept).unwrap_or(usize::MAX);
+        let messages = &self.talk.builder.session().messages;
+        let is_persons =
+            |idx: &&usize| messages[**idx].role == Role::User && !messages[**idx].is_injected;
+        let mut kept: Vec<usize> = self
+            .context
+            .iter()
+            .rev()
+            .filter(is_persons)
+            .take(n_kept)
+            .copied()
+            .collect();
+        let is_system = |idx: &&usize| messages[**idx].role == Role::System;
+        kept.extend(self.context.iter().filter(is_system));
+        kept.sort_unstable();
+        let text = content::first(value, &["contextSummary", "summary"]);
+        let summary = Draft {
+            is_summary: true,
+            in_history: false,
+            ..Draft::new(Role::User, text.map(content::parts).unwrap_or_default())
+        };
+        kept.push(self.talk.say(placed(row, summary)));
+        let mut tokens = |key| {
+            self.notes.tokens(
+                at,
+                counts::tokens_at(value, &[key]),
+                "a count of this compaction",
+            )
+        };
+        let (before, after) = (tokens("tokensBefore"), tokens("tokensAfter"));
+        self.context.clone_from(&kept);
+        let trigger = std::mem::take(&mut self.trigger);
+        self.talk.builder.compaction(trigger, before, after, kept);
+        self.step = None;
+        true
+    }
+
+    fn say(&mut self, row: &Row, draft: Draft) {
+        let message = self.talk.say(placed(row, draft));
+        self.context.push(message);
+    }
+}
+
+fn asked(idx: usize, call: &Value) -> Part {
+    let function = call.get("function").unwrap_or(call);
+    let name = json::str_at(function, &["name"]).unwrap_or_default();
+    let arguments = content::first(function, &["arguments", "args"]);
+    let id = json::str_at(call, &["id"]).or_else(|| json::str_at(call, &["toolCallId"]));
+    part(idx, content::call(id, name, arguments))
+}
+
+fn placed(row: &Row, draft: Draft) -> Draft {
+    Draft {
+        time: json::millis_at(&row.value, &["time"]),
+        raw: vec![row.span.clone()],
+        ..draft
+    }
+}

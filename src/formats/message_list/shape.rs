@@ -1,0 +1,54 @@
+//! Where programs keep their list of messages and what tells one of these from anything else.
+
+use super::places::at_path;
+use crate::formats::json;
+use crate::session::Span;
+use serde_json::Value;
+
+/// How a list of messages is found.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::formats) struct Shape {
+    /// Members that may hold the list; the first that does counts.
+    pub(in crate::formats) lists: &'static [&'static str],
+    /// Members of which a message has at least one. What it says there is its kind.
+    pub(in crate::formats) marks: &'static [&'static str],
+    /// Members of the document that may list conversations.
+    pub(in crate::formats) many: &'static [&'static str],
+}
+
+/// As chats are sent: `messages` that have a `role`.
+pub(in crate::formats) const CHAT: Shape = Shape {
+    lists: &["messages"],
+    marks: &["role"],
+    many: &[],
+};
+
+impl Shape {
+    /// The list that a body has.
+    pub(super) fn list<'a>(&self, body: &'a Value) -> Option<&'a Vec<Value>> {
+        self.lists.iter().find_map(|key| body.get(key)?.as_array())
+    }
+
+    /// Whether a value may be a message.
+    pub(super) fn is_marked(&self, value: &Value) -> bool {
+        let is_mark = |mark: &Value| mark.is_string() || mark.is_object();
+        self.marks
+            .iter()
+            .any(|key| value.get(key).is_some_and(is_mark))
+    }
+
+    /// Whether the value at a place of the file may be a message.
+    pub(super) fn is_marked_at(&self, bytes: &[u8], span: &Span) -> bool {
+        self.marks
+            .iter()
+            .any(|key| at_path(bytes, span, &[key]).is_some())
+    }
+
+    /// What kind of message a value is: what its mark says, or the role within it.
+    pub(super) fn kind<'a>(&self, value: &'a Value) -> &'a str {
+        let says = |key: &&str| {
+            json::str_at(value, &[key]).or_else(|| json::str_at(value, &[key, "role"]))
+        };
+        self.marks.iter().find_map(says).unwrap_or("other")
+    }
+}

@@ -1,0 +1,8 @@
+//! OpenHands: the events of version 0 (and the evaluations that hold them), and those of the SDK.
+
+mod sdk;
+mod v0;
+mod view;
+
+pub(super) use sdk::FORMAT as SDK;
+pub(super) use v0::FORMAT as V0;

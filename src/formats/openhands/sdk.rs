@@ -1,0 +1,433 @@
+//! The events of the OpenHands SDK, one a line (or a list of them).
+//!
+//! - Actions that share a response are one answer of the model.
+//! - Tokens are recorded as totals, right before the events of the call that they grew by.
+//! - A condensation names the events that go from the view, and a summary with its place.
+//!   <https://github.com/OpenHands/software-agent-sdk/tree/main/openhands-sdk/openhands/sdk/event>
+
+use super::view::{Condensation, View};
+use crate::formats::message_list::{part, tool_definitions};
+use crate::formats::notes::Notes;
+use crate::formats::rows::{self, Row};
+use crate::formats::talk::Talk;
+use crate::formats::{
+    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
+    jsonl,
+};
+use crate::progress::Progress;
+use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::units::Tokens;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// The row of the table.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "openhands_sdk",
+    label: "OpenHands SDK events",
+    detect,
+    parse,
+    export: None,
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::Compactions,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
+    kept: None,
+    resume: None,
+};
+
+/// Kinds that never go to the model.
+const NOT_CONTEXT: [&str; 12] = [
+    "ConversationStateUpdateEvent",
+    "ConversationErrorEvent",
+    "CondensationRequest",
+    "CondensationSummaryEvent",
+    "PauseEvent",
+    "TokenEvent",
+    "LLMCompletionLogEvent",
+    "StreamingDeltaEvent",
+    "HookExecutionEvent",
+    "InterruptEvent",
+    "ServerErrorEvent",
+    "ConversationIterationLimitEvent",
+];
+
+fn detect(probe: &Probe) -> Option<String> {
+    let values: Vec<&Value> = match probe.document() {
+        Some(Value::Array(list)) => list.iter().collect(),
+        Some(one) => vec![one],
+        None => probe.records().iter().map(|r| &r.value).collect(),
+    };
+    let kind = |v: &Value| json::str_at(v, &["kind"]).map(str::to_owned);
+    let is_event = |v: &&&Value| {
+        kind(v).is_some() && v.get("source").is_some() && v.get("timestamp").is_some()
+    };
+    let n = values.iter().filter(is_event).count();
+    let has_event = values.iter().any(|v| {
+        kind(v).is_some_and(|k| {
+            k.ends_with("Event") || k == "Condensation" || k == "UserRejectObservation"
+        })
+    });
+    (n > 0 && n * 5 >= values.len() * 4 && has_event)
+        .then(|| "events with a `kind`, a `source` and a `timestamp`".to_owned())
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let bytes = &input.bytes;
+    let mut notes = Notes::default();
+    let mut report = ImportReport::default();
+    let mut warnings = Vec::new();
+    let whole = json::document_span(bytes);
+    let rows =
+        if json::is_one_value(&bytes[whole.clone()]) && json::elements(bytes, &whole).is_some() {
+            rows::listed(bytes, &whole, &[], progress, &mut notes)?
+        } else {
+            let row = |r: jsonl::Record| Row {
+                span: r.span,
+                value: r.value,
+            };
+            jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
+        };
+    let mut reader = Reader {
+        talk: Talk::new(input, FORMAT.name, None),
+        view: View::default(),
+        open: None,
+        totals: HashMap::new(),
+        pending: None,
+        model: None,
+        window: None,
+        trigger: "auto",
+    };
+    for row in rows {
+        progress.go_on()?;
+        let kind = json::str_at(&row.value, &["kind"]).unwrap_or("other");
+        let before = reader.talk.len();
+        let was_open = reader.open.is_some();
+        reader.event(kind, &row, &mut notes);
+        let in_context = reader.talk.len() > before || (was_open && kind == "ActionEvent");
+        report.note(kind, in_context);
+    }
+    let session = reader.talk.finish().ok_or_else(|| Refused {
+        looks_like: "this looks like OpenHands events without a message".to_owned(),
+    })?;
+    warnings.extend(notes.warnings(bytes));
+    warnings.sort_by_key(|w| w.line);
+    Ok(Parsed {
+        sessions: vec![session],
+        warnings,
+        report,
+    })
+}
+
+/// An answer to which more calls may belong.
+struct Open {
+    response: Box<str>,
+    message: usize,
+}
+
+struct Reader {
+    talk: Talk,
+    view: View,
+    open: Option<Open>,
+    /// Tokens of all calls so far, by what they were made for.
+    totals: HashMap<Box<str>, Usage>,
+    /// What the next call took.
+    pending: Option<Usage>,
+    model: Option<String>,
+    window: Option<Tokens>,
+    trigger: &'static str,
+}
+
+impl Reader {
+    fn event(&mut self, kind: &str, row: &Row, notes: &mut Notes) {
+        let value = &row.value;
+        let id = json::str_at(value, &["id"]).unwrap_or_default();
+        match kind {
+            "ActionEvent" => return self.action(id, row),
+            "ConversationStateUpdateEvent" => return self.state(row, notes),
+            "TokenEvent" | "LLMCompletionLogEvent" | "StreamingDeltaEvent" => return,
+            _ => self.open = None,
+        }
+        match kind {
+            "SystemPromptEvent" => {
+                if let Some(tools) = tool_definitions(value, &["tools"]) {
+                    self.say(id, row, tools);
+                }
+                let prompt = ["system_prompt", "dynamic_context"];
+                let parts = prompt
+                    .iter()
+                    .filter_map(|key| value.get(key))
+                    .flat_map(content::parts);
+                self.say(id, row, Draft::new(Role::System, parts.collect()));
+            }
+            "MessageEvent" => self.message(id, row),
+            "ObservationEvent" | "UserRejectObservation" | "AgentErrorEvent" => {
+                self.result(kind, id, row)
+            }
+            "Condensation" => self.condensation(id, row),
+            "CondensationRequest" => {
+                self.trigger = match json::str_at(value, &["reason"]) {
+                    Some("context_limit") => "context_limit",
+                    Some("unrecoverable") => "unrecoverable",
+                    _ => "manual",
+                };
+            }
+            _ if NOT_CONTEXT.contains(&kind) => {}
+            _ => {
+                let kind = json::quoted(kind);
+                notes.once(
+                    row.span.start,
+                    format!("events of the kind `{kind}` are unknown to us; not counted"),
+                );
+            }
+        }
+    }
+
+    fn message(&mut self, id: &str, row: &Row) {
+        let message = row.value.get("llm_message").unwrap_or(&Value::Null);
+        let mut parts = thoughts(message);
+        parts.extend(
+            message
+                .get("content")
+                .map(content::parts)
+                .unwrap_or_default(),
+        );
+        parts.extend(
+            row.value
+                .get("extended_content")
+                .map(content::parts)
+                .unwrap_or_default(),
+        );
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        parts.extend(calls.into_iter().flatten().map(call));
+        match json::str_at(message, &["role"]) {
+            Some("assistant") => {
+                self.answer(id, row, parts);
+            }
+            Some("system") => self.say(id, row, Draft::new(Role::System, parts)),
+            Some("tool") => self.say(id, row, Draft::new(Role::Tool, parts)),
+            _ => {
+                let is_injected = json::str_at(&row.value, &["source"]) != Some("user");
+                self.say(
+                    id,
+                    row,
+                    Draft {
+                        is_injected,
+                        ..Draft::new(Role::User, parts)
+                    },
+                );
+            }
+        }
+    }
+
+    /// A call; those of one response are one answer.
+    fn action(&mut self, id: &str, row: &Row) {
+        let value = &row.value;
+        let response = json::str_at(value, &["llm_response_id"]).unwrap_or_default();
+        let call = value.get("tool_call").map_or_else(|| own_call(value), call);
+        let open = self
+            .open
+            .as_ref()
+            .map(|open| (&*open.response, open.message));
+        let same = open.filter(|(id, message)| {
+            !response.is_empty() && *id == response && self.talk.is_last(*message)
+        });
+        if let Some((_, message)) = same {
+            self.talk.extend(message, row.span.clone(), vec![call]);
+            self.view.add(id, message);
+            return;
+        }
+        let mut parts = thoughts(value);
+        parts.extend(value.get("thought").map(content::parts).unwrap_or_default());
+        parts.push(call);
+        if let Some(message) = self.answer(id, row, parts) {
+            self.open = Some(Open {
+                response: response.into(),
+                message,
+            });
+        }
+    }
+
+    fn answer(&mut self, id: &str, row: &Row, parts: Vec<Part>) -> Option<usize> {
+        if parts.is_empty() {
+            return None;
+        }
+        let step = StepDraft {
+            model: self.model.clone(),
+            window: self.window,
+            usage: self.pending.take(),
+            time: json::millis_at(&row.value, &["timestamp"]),
+        };
+        let message = self
+            .talk
+            .answer(step, placed(row, Draft::new(Role::Assistant, parts)));
+        self.view.add(id, message);
+        Some(message)
+    }
+
+    fn result(&mut self, kind: &str, id: &str, row: &Row) {
+        let value = &row.value;
+        let says = |key| json::str_at(value, &[key]);
+        let rejected =
+            says("rejection_reason").map(|why| Value::from(format!("Action rejected: {why}")));
+        let said = match kind {
+            "AgentErrorEvent" => value.get("error").cloned(),
+            "UserRejectObservation" => rejected,
+            _ => observed(value),
+        };
+        let is_error =
+            kind != "ObservationEvent" || json::is_true(value, &["observation", "is_error"]);
+        let names = (says("tool_call_id"), says("tool_name"));
+        let parts = content::result(0, names, is_error, &said.unwrap_or_default());
+        self.say(id, row, Draft::new(Role::Tool, parts));
+    }
+
+    fn condensation(&mut self, id: &str, row: &Row) {
+        let value = &row.value;
+        let listed = value.get("forgotten_event_ids").and_then(Value::as_array);
+        let parts = value.get("summary").map(content::parts).unwrap_or_default();
+        let summary = (!parts.is_empty()).then(|| Draft {
+            is_summary: true,
+            in_history: false,
+            ..placed(row, Draft::new(Role::User, parts))
+        });
+        let offset = json::u64_at(value, &["summary_offset"]).unwrap_or(0);
+        let condensation = Condensation {
+            forgotten: listed
+                .into_iter()
+                .flatten()
+                .map(content::text_or_json)
+                .collect(),
+            trigger: self.trigger,
+            summary,
+            offset: usize::try_from(offset).unwrap_or(usize::MAX),
+        };
+        self.view.condense(id, condensation, &mut self.talk);
+        self.trigger = "auto";
+    }
+
+    /// Totals grew: by what the call took whose events follow.
+    fn state(&mut self, row: &Row, notes: &mut Notes) {
+        let all = match json::str_at(&row.value, &["key"]) {
+            Some("stats") => json::at(&row.value, &["value", "usage_to_metrics"]),
+            _ => json::at(&row.value, &["value", "stats", "usage_to_metrics"]),
+        };
+        for (purpose, metrics) in all.and_then(Value::as_object).into_iter().flatten() {
+            let Some(total) = metrics.get("accumulated_token_usage") else {
+                continue;
+            };
+            let count = |key| counts::tokens_at(total, &[key]);
+            let now = Usage {
+                input: count("prompt_tokens").unwrap_or_default(),
+                cache_read: count("cache_read_tokens"),
+                cache_write: count("cache_write_tokens"),
+                output: count("completion_tokens"),
+                reasoning: count("reasoning_tokens"),
+                ..Usage::default()
+            };
+            let Some(now) = notes.usage(row.span.start, Some(now)) else {
+                continue;
+            };
+            let before = self
+                .totals
+                .insert(purpose.as_str().into(), now)
+                .unwrap_or_default();
+            let grown = grown(&now, &before);
+            // Other purposes (the condenser) have contexts of their own.
+            if matches!(&**purpose, "default" | "agent") && grown.input > Tokens::ZERO {
+                self.pending = Some(grown);
+                self.model = json::str_at(metrics, &["model_name"]).map(str::to_owned);
+                let window = counts::window_at(total, &["context_window"]);
+                self.window = notes.tokens(row.span.start, window, "the recorded context window");
+            }
+        }
+    }
+
+    /// Says something that is more than nothing.
+    fn say(&mut self, id: &str, row: &Row, draft: Draft) {
+        if !draft.parts.is_empty() {
+            let message = self.talk.say(placed(row, draft));
+            self.view.add(id, message);
+        }
+    }
+}
+
+fn grown(now: &Usage, before: &Usage) -> Usage {
+    let less = |now: Tokens, before: Tokens| Tokens(now.0.saturating_sub(before.0));
+    let each = |now: Option<Tokens>, before: Option<Tokens>| {
+        now.map(|now| less(now, before.unwrap_or_default()))
+    };
+    Usage {
+        input: less(now.input, before.input),
+        cache_read: each(now.cache_read, before.cache_read),
+        cache_write: each(now.cache_write, before.cache_write),
+        cache_write_hour: None,
+        output: each(now.output, before.output),
+        reasoning: each(now.reasoning, before.reasoning),
+    }
+}
+
+fn placed(row: &Row, draft: Draft) -> Draft {
+    Draft {
+        time: json::millis_at(&row.value, &["timestamp"]),
+        raw: vec![row.span.clone()],
+        ..draft
+    }
+}
+
+/// What the model thought, unless its text says the same.
+fn thoughts(value: &Value) -> Vec<Part> {
+    let blocks = value
+        .get("thinking_blocks")
+        .map(content::parts)
+        .unwrap_or_default();
+    if !blocks.is_empty() {
+        return blocks;
+    }
+    let said = ["thought", "content"]
+        .iter()
+        .filter_map(|key| value.get(key))
+        .map(json::text_of);
+    let said: String = said.collect();
+    let text = json::str_at(value, &["reasoning_content"])
+        .unwrap_or_default()
+        .trim();
+    let body = content::thought(text, 0).filter(|_| !said.contains(text));
+    body.map(|body| part(0, body)).into_iter().collect()
+}
+
+fn call(value: &Value) -> Part {
+    let function = value.get("function").unwrap_or(value);
+    let name = json::str_at(function, &["name"]).unwrap_or_default();
+    let id = json::str_at(value, &["id"]);
+    part(0, content::call(id, name, function.get("arguments")))
+}
+
+/// The call of an action that does not keep it.
+fn own_call(value: &Value) -> Part {
+    let says = |key| json::str_at(value, &[key]);
+    let body = content::call(
+        says("tool_call_id"),
+        says("tool_name").unwrap_or_default(),
+        value.get("action"),
+    );
+    part(0, body)
+}
+
+/// What a tool answered, with what the agent's own context added to it.
+fn observed(value: &Value) -> Option<Value> {
+    let observation = value.get("observation")?;
+    let said = content::first(observation, &["content", "output", "result"]);
+    let mut said = match said {
+        Some(said) => said.clone(),
+        None => observation.clone(),
+    };
+    if let (Value::Array(blocks), Some(Value::Array(more))) =
+        (&mut said, value.get("extended_content"))
+    {
+        blocks.extend(more.iter().cloned());
+    }
+    Some(said)
+}

@@ -1,0 +1,470 @@
+//! OpenHands before its SDK: a list of actions and observations, alone or as the `history` of an evaluation.
+//!
+//! - An action carries the model's whole response; parallel calls repeat it, and so do their observations.
+//! - Older events have no response: then the action itself is the call, and its observation names it as its cause.
+//! - A condensation names the events that go from the view, and a summary.
+
+use super::view::{Condensation, View};
+use crate::formats::message_list::{Calls, of_urls, of_usage, part, tool_definitions};
+use crate::formats::notes::Notes;
+use crate::formats::rows::{self, Row};
+use crate::formats::talk::Talk;
+use crate::formats::{
+    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
+    jsonl, openai_chat,
+};
+use crate::progress::Progress;
+use crate::session::{Draft, Part, Role, Session, Span, StepDraft, Usage};
+use crate::units::Tokens;
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// The row of the table.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "openhands",
+    label: "OpenHands events",
+    detect,
+    parse,
+    export: None,
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::Compactions,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
+    kept: None,
+    resume: None,
+};
+
+/// What is between the program and the screen.
+const NOT_CONTEXT: [&str; 12] = [
+    "agent_state_changed",
+    "change_agent_state",
+    "null",
+    "recall",
+    "pause",
+    "resume",
+    "stop",
+    "start_task",
+    "loop_recovery",
+    "loop_detection",
+    "server_ready",
+    "condensation_request",
+];
+
+fn detect(probe: &Probe) -> Option<String> {
+    let is_many = |values: &[&Value]| {
+        let n = values.iter().filter(|v| is_event(v)).count();
+        !values.is_empty() && n * 5 >= values.len() * 4
+    };
+    let history = |v: &Value| -> bool {
+        let events: Vec<&Value> = v
+            .get("history")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .flat_map(|e| e.as_array().map_or(std::slice::from_ref(e), Vec::as_slice))
+            .collect();
+        is_many(&events)
+    };
+    let values: Vec<&Value> = match probe.document() {
+        Some(Value::Array(list)) => list.iter().collect(),
+        Some(one) => vec![one],
+        None => probe.records().iter().map(|r| &r.value).collect(),
+    };
+    if is_many(&values) {
+        return Some("events with an `action` or an `observation` and a `source`".to_owned());
+    }
+    (!values.is_empty() && values.iter().all(|v| history(v)))
+        .then(|| "evaluations whose `history` holds events".to_owned())
+}
+
+fn is_event(value: &Value) -> bool {
+    let says = |key| json::str_at(value, &[key]).is_some();
+    (says("action") && value.get("args").is_some())
+        || (says("observation")
+            && (value.get("content").is_some() || value.get("extras").is_some()))
+            && value.get("kind").is_none()
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let bytes = &input.bytes;
+    let mut notes = Notes::default();
+    let mut report = ImportReport::default();
+    let mut warnings = Vec::new();
+    let whole = json::document_span(bytes);
+    let mut found: Vec<(Option<String>, Vec<Row>)> = Vec::new();
+    let mut loose = Vec::new();
+    let records = if json::is_one_value(&bytes[whole.clone()]) {
+        match json::elements(bytes, &whole) {
+            Some(_) => rows::listed(bytes, &whole, &[], progress, &mut notes)?,
+            None => vec![Row {
+                value: json::parse_span(bytes, &whole).unwrap_or_default(),
+                span: whole,
+            }],
+        }
+    } else {
+        let row = |r: jsonl::Record| Row {
+            span: r.span,
+            value: r.value,
+        };
+        jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
+    };
+    for row in records {
+        if row.value.get("history").is_some_and(Value::is_array) {
+            let events = rows::listed(bytes, &row.span, &["history"], progress, &mut notes)?;
+            let name = json::str_at(&row.value, &["instance_id"]).map(str::to_owned);
+            found.push((name, flat(bytes, events)));
+        } else {
+            loose.push(row);
+        }
+    }
+    if !loose.is_empty() {
+        found.push((None, flat(bytes, loose)));
+    }
+    let is_many = found.len() > 1;
+    let mut sessions: Vec<Session> = Vec::with_capacity(found.len());
+    for (n, (name, events)) in found.into_iter().enumerate() {
+        let mut reader = Reader::new(Talk::new(input, FORMAT.name, is_many.then_some(n + 1)));
+        reader.talk.title(name.as_deref().unwrap_or_default());
+        for (at, row) in events.into_iter().enumerate() {
+            progress.go_on()?;
+            let kind = reader.event(&row, at, &mut notes);
+            report.note(&kind.0, kind.1);
+        }
+        sessions.extend(reader.talk.finish());
+    }
+    if sessions.is_empty() {
+        let looks_like = "this looks like OpenHands events without a message".to_owned();
+        return Err(Refused { looks_like }.into());
+    }
+    warnings.extend(notes.warnings(bytes));
+    warnings.sort_by_key(|w| w.line);
+    Ok(Parsed {
+        sessions,
+        warnings,
+        report,
+    })
+}
+
+/// Old evaluations list pairs of an action and its observation.
+fn flat(bytes: &[u8], rows: Vec<Row>) -> Vec<Row> {
+    rows.into_iter()
+        .flat_map(|row| match row.value {
+            Value::Array(pair) => {
+                let places = json::elements(bytes, &row.span).unwrap_or_default();
+                let rows = pair.into_iter().zip(places);
+                rows.map(|(value, span)| Row { span, value }).collect()
+            }
+            _ => vec![row],
+        })
+        .collect()
+}
+
+struct Reader {
+    talk: Talk,
+    view: View,
+    calls: Calls,
+    /// The response that was told last.
+    response: Option<Box<str>>,
+    /// Events that are calls themselves.
+    called: HashSet<Box<str>>,
+    /// Tokens of all calls so far.
+    accumulated: Tokens,
+}
+
+impl Reader {
+    fn new(talk: Talk) -> Self {
+        Self {
+            talk,
+            view: View::default(),
+            calls: Calls::default(),
+            response: None,
+            called: HashSet::new(),
+            accumulated: Tokens::ZERO,
+        }
+    }
+
+    /// Reads an event; returns its kind and whether it is context.
+    fn event(&mut self, row: &Row, at: usize, notes: &mut Notes) -> (String, bool) {
+        let value = &row.value;
+        let says = |key| json::str_at(value, &[key]);
+        let id: Box<str> = match value.get("id") {
+            Some(Value::Null) | None => at.to_string().into(),
+            Some(id) => content::text_or_json(id),
+        };
+        let before = self.talk.len();
+        let kind = match (says("action"), says("observation")) {
+            (Some(action), _) => {
+                self.action(&id, action, row, notes);
+                format!("action/{action}")
+            }
+            (None, Some(observation)) => {
+                self.observation(&id, observation, row);
+                format!("observation/{observation}")
+            }
+            (None, None) => {
+                notes.once(
+                    row.span.start,
+                    "an event that is neither an action nor an observation; not counted",
+                );
+                "other".to_owned()
+            }
+        };
+        (kind, self.talk.len() > before)
+    }
+
+    fn action(&mut self, id: &str, action: &str, row: &Row, notes: &mut Notes) {
+        let value = &row.value;
+        let is_agents = json::str_at(value, &["source"]) == Some("agent");
+        match action {
+            "system" => {
+                let args = value.get("args").unwrap_or(&Value::Null);
+                if let Some(tools) = tool_definitions(args, &["tools"]) {
+                    self.say(id, row, tools);
+                }
+                let text = text_at(value, &["args", "content"]);
+                self.say(id, row, Draft::new(Role::System, text));
+            }
+            "message" if !is_agents => {
+                let mut parts = text_at(value, &["args", "content"]);
+                let urls = ["image_urls", "images_urls"]
+                    .iter()
+                    .find_map(|key| json::at(value, &["args", key])?.as_array());
+                parts.extend(
+                    of_urls(urls.map_or(&[][..], Vec::as_slice)).map(|m| part(0, m.body(None))),
+                );
+                self.say(id, row, Draft::new(Role::User, parts));
+            }
+            "condensation" => self.condensation(id, row),
+            _ if NOT_CONTEXT.contains(&action) => {}
+            _ if is_agents => self.answer(id, action, row, notes),
+            _ => {
+                // What a person did by hand.
+                let text = ["command", "code", "content", "path", "url"]
+                    .iter()
+                    .find_map(|key| json::str_at(value, &["args", key]))
+                    .or_else(|| json::str_at(value, &["message"]));
+                let parts = content::text_part(0, text.unwrap_or_default());
+                let draft = Draft {
+                    is_injected: true,
+                    ..Draft::new(Role::User, parts.into_iter().collect())
+                };
+                self.say(id, row, draft);
+            }
+        }
+    }
+
+    /// An action of the model: its whole response, once.
+    fn answer(&mut self, id: &str, action: &str, row: &Row, notes: &mut Notes) {
+        let value = &row.value;
+        let response = json::at(value, &["tool_call_metadata", "model_response"]);
+        let response_id = response.and_then(|r| json::str_at(r, &["id"]));
+        if response_id.is_some() && self.response.as_deref() == response_id {
+            return;
+        }
+        self.response = response_id.map(Into::into);
+        let message = response
+            .and_then(|r| r.get("choices")?.as_array()?.first()?.get("message"))
+            .and_then(|message| openai_chat::message(message, &mut self.calls).ok());
+        let usage = self.usage(value, response);
+        let step = StepDraft {
+            model: response
+                .and_then(|r| json::str_at(r, &["model"]))
+                .map(str::to_owned),
+            window: None,
+            usage: notes.usage(row.span.start, usage),
+            time: json::millis_at(value, &["timestamp"]),
+        };
+        let parts = match message {
+            Some(draft) if !draft.parts.is_empty() => draft.parts,
+            _ => self.own_call(id, action, value),
+        };
+        if parts.is_empty() {
+            return;
+        }
+        let message = self
+            .talk
+            .answer(step, placed(row, Draft::new(Role::Assistant, parts)));
+        self.view.add(id, message);
+    }
+
+    /// The call that an event without a response is.
+    fn own_call(&mut self, id: &str, action: &str, value: &Value) -> Vec<Part> {
+        let args = value.get("args");
+        let says = |key| {
+            args.and_then(|args| json::str_at(args, &[key]))
+                .unwrap_or_default()
+        };
+        if action == "message" {
+            return content::text_part(0, says("content")).into_iter().collect();
+        }
+        let mut parts: Vec<Part> = content::text_part(0, says("thought")).into_iter().collect();
+        let metadata = |key| json::str_at(value, &["tool_call_metadata", key]);
+        let own = format!("event-{id}");
+        let call = metadata("tool_call_id").unwrap_or(&own);
+        self.called.insert(id.into());
+        let skipped = [
+            "thought",
+            "blocking",
+            "is_static",
+            "hidden",
+            "confirmation_state",
+            "security_risk",
+        ];
+        let said = args.and_then(Value::as_object).into_iter().flatten();
+        let said = said.filter(|(key, value)| !skipped.contains(&&***key) && !value.is_null());
+        let arguments: Map<String, Value> = said.map(|(k, v)| (k.clone(), v.clone())).collect();
+        let tool = metadata("function_name").unwrap_or(action);
+        parts.push(part(
+            0,
+            content::call(Some(call), tool, Some(&arguments.into())),
+        ));
+        parts
+    }
+
+    /// Tokens of the call: the response's own, or how much the total grew.
+    fn usage(&mut self, value: &Value, response: Option<&Value>) -> Option<Usage> {
+        let total = json::at(value, &["llm_metrics", "accumulated_token_usage"]);
+        let count = |key| total.and_then(|total| counts::tokens_at(total, &[key]));
+        let own = response.and_then(|r| of_usage(r.get("usage")?));
+        let grown = count("prompt_tokens").and_then(|all| {
+            let grown = all.0.checked_sub(self.accumulated.0).filter(|n| *n > 0)?;
+            self.accumulated = all;
+            Some(Usage {
+                input: Tokens(grown),
+                ..Usage::default()
+            })
+        });
+        own.or(grown)
+    }
+
+    fn observation(&mut self, id: &str, observation: &str, row: &Row) {
+        let value = &row.value;
+        if observation == "recall" {
+            let text = recalled(value);
+            return self.inject(id, row, &text);
+        }
+        if NOT_CONTEXT.contains(&observation) {
+            return;
+        }
+        let around = |key| json::str_at(value, &["extras", "metadata", key]).unwrap_or_default();
+        let said = json::str_at(value, &["content"]).unwrap_or_default();
+        let text = format!("{}{said}{}", around("prefix"), around("suffix"));
+        let cause = value
+            .get("cause")
+            .map(content::text_or_json)
+            .filter(|c| !c.is_empty());
+        let own = cause
+            .filter(|cause| self.called.contains(cause))
+            .map(|c| format!("event-{c}"));
+        let call = json::str_at(value, &["tool_call_metadata", "tool_call_id"]).or(own.as_deref());
+        let Some(call) = call else {
+            return self.inject(id, row, &text);
+        };
+        let tool = json::str_at(value, &["tool_call_metadata", "function_name"]);
+        let is_error =
+            observation == "error" || value.get("success").and_then(Value::as_bool) == Some(false);
+        let mut parts = content::result(0, (Some(call), tool), is_error, &text.into());
+        let shown = ["image_urls", "set_of_marks"]
+            .iter()
+            .filter_map(|key| json::at(value, &["extras", key])?.as_array())
+            .next();
+        let within = Some(call);
+        parts
+            .extend(of_urls(shown.map_or(&[][..], Vec::as_slice)).map(|m| part(0, m.body(within))));
+        self.say(id, row, Draft::new(Role::Tool, parts));
+    }
+
+    fn inject(&mut self, id: &str, row: &Row, text: &str) {
+        let draft = Draft {
+            is_injected: true,
+            ..Draft::new(
+                Role::User,
+                content::text_part(0, text).into_iter().collect(),
+            )
+        };
+        self.say(id, row, draft);
+    }
+
+    fn condensation(&mut self, id: &str, row: &Row) {
+        let args = row.value.get("args").unwrap_or(&Value::Null);
+        let listed = args.get("forgotten_event_ids").and_then(Value::as_array);
+        let mut forgotten: HashSet<Box<str>> = listed
+            .into_iter()
+            .flatten()
+            .map(content::text_or_json)
+            .collect();
+        let bound = |key| json::u64_at(args, &[key]);
+        if let (Some(first), Some(last)) = (
+            bound("forgotten_events_start_id"),
+            bound("forgotten_events_end_id"),
+        ) {
+            // Ids of events are their numbers; no file has more than a few ten thousand.
+            forgotten.extend(
+                (first..=last)
+                    .take(MOST_EVENTS)
+                    .map(|n| n.to_string().into()),
+            );
+        }
+        let parts = text_at(args, &["summary"]);
+        let summary = (!parts.is_empty()).then(|| Draft {
+            is_summary: true,
+            in_history: false,
+            ..placed(row, Draft::new(Role::User, parts))
+        });
+        let offset = usize::try_from(bound("summary_offset").unwrap_or(0)).unwrap_or(usize::MAX);
+        let condensation = Condensation {
+            forgotten,
+            trigger: "auto",
+            summary,
+            offset,
+        };
+        self.view.condense(id, condensation, &mut self.talk);
+    }
+
+    /// Says something that is more than nothing.
+    fn say(&mut self, id: &str, row: &Row, draft: Draft) {
+        if !draft.parts.is_empty() {
+            let message = self.talk.say(placed(row, draft));
+            self.view.add(id, message);
+        }
+    }
+}
+
+/// No range of forgotten events is longer.
+const MOST_EVENTS: usize = 1_000_000;
+
+fn placed(row: &Row, draft: Draft) -> Draft {
+    let raw: Vec<Span> = vec![row.span.clone()];
+    Draft {
+        time: json::millis_at(&row.value, &["timestamp"]),
+        raw,
+        ..draft
+    }
+}
+
+fn text_at(value: &Value, path: &[&str]) -> Vec<Part> {
+    let text = json::str_at(value, path).unwrap_or_default();
+    content::text_part(0, text).into_iter().collect()
+}
+
+/// What was recalled for the model: instructions of the repository, and what its words triggered.
+fn recalled(value: &Value) -> String {
+    let extras = value.get("extras").unwrap_or(&Value::Null);
+    let own = [
+        "repo_instructions",
+        "additional_agent_instructions",
+        "conversation_instructions",
+    ]
+    .iter()
+    .filter_map(|key| json::str_at(extras, &[key]));
+    let agents = extras.get("microagent_knowledge").and_then(Value::as_array);
+    let agents = agents
+        .into_iter()
+        .flatten()
+        .filter_map(|a| json::str_at(a, &["content"]));
+    let texts: Vec<&str> = own.chain(agents).filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}

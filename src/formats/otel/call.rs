@@ -1,0 +1,325 @@
+//! A span as a model call: what it saw and what was said, by whichever convention it was written.
+
+use super::attributes::{Attributes, parsed};
+use super::spans::Span;
+use crate::formats::contexts::Call;
+use crate::formats::message_list::tool_definitions;
+use crate::formats::notes::Notes;
+use crate::formats::{any_message, content, counts};
+use crate::session::{Draft, Role, StepDraft, Usage};
+use crate::units::Tokens;
+use serde_json::{Map, Value, json};
+
+/// Operations that are no model call but hold some.
+const NOT_CALLS: [&str; 8] = [
+    "invoke_agent",
+    "create_agent",
+    "execute_tool",
+    "embeddings",
+    "invoke_workflow",
+    "retrieval",
+    "ai.generateText",
+    "ai.streamText",
+];
+/// What a span of OpenInference or OpenLLMetry is, where it is no call.
+const NOT_CALL_KINDS: [&str; 9] = [
+    "CHAIN",
+    "AGENT",
+    "TOOL",
+    "RETRIEVER",
+    "EMBEDDING",
+    "workflow",
+    "task",
+    "agent",
+    "tool",
+];
+const INPUTS: [&str; 5] = [
+    "gen_ai.input.messages",
+    "gen_ai.prompt.messages",
+    "ai.prompt.messages",
+    "input.messages",
+    "gen_ai.prompt",
+];
+const OUTPUTS: [&str; 3] = [
+    "gen_ai.output.messages",
+    "gen_ai.completion.messages",
+    "gen_ai.completion",
+];
+const SYSTEMS: [&str; 2] = ["gen_ai.system_instructions", "gen_ai.system.instructions"];
+const TOOLS: [&str; 4] = [
+    "gen_ai.tool.definitions",
+    "gen_ai.request.tools",
+    "ai.prompt.tools",
+    "llm.request.functions",
+];
+
+/// Reads a span; none where it is no call or holds no messages.
+pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
+    let own = &span.attributes;
+    let operation = own
+        .text(&["gen_ai.operation.name", "operation.name", "ai.operationId"])
+        .unwrap_or(&span.name);
+    let kind = own
+        .text(&["openinference.span.kind", "traceloop.span.kind"])
+        .unwrap_or_default();
+    if NOT_CALLS.contains(&operation) || NOT_CALL_KINDS.contains(&kind) {
+        return None;
+    }
+    let details = span
+        .events
+        .iter()
+        .filter(|(name, _)| name.ends_with("operation.details"));
+    let mut context = Vec::new();
+    let mut answers = Vec::new();
+    for attributes in std::iter::once(own).chain(details.map(|(_, attributes)| attributes)) {
+        context.extend(setup(attributes, span));
+        context.extend(messages(
+            attributes,
+            &INPUTS,
+            &["gen_ai.prompt", "llm.input_messages", "llm.prompts"],
+            span,
+        ));
+        answers.extend(messages(
+            attributes,
+            &OUTPUTS,
+            &["gen_ai.completion", "llm.output_messages"],
+            span,
+        ));
+    }
+    for (name, attributes) in &span.events {
+        event(name, attributes, span, &mut context, &mut answers);
+    }
+    answers.extend(vercel(own, span));
+    if context.is_empty() && answers.is_empty() {
+        return None;
+    }
+    let model = [
+        "gen_ai.response.model",
+        "gen_ai.request.model",
+        "llm.model_name",
+        "ai.response.model",
+        "ai.model.id",
+    ];
+    let window = None;
+    let conversation = own.text(&["gen_ai.conversation.id", "session.id", "gen_ai.thread.id"]);
+    Some(Call {
+        group: conversation.unwrap_or(&span.trace).into(),
+        context,
+        step: StepDraft {
+            model: own.text(&model).map(str::to_owned),
+            window,
+            usage: notes.usage(span.place.start, usage(own)),
+            time: span.start,
+        },
+        answer: answers.into_iter().reduce(joined).map(|draft| Draft {
+            role: Role::Assistant,
+            time: span.start,
+            ..draft
+        }),
+    })
+}
+
+/// Instructions and tools.
+fn setup(attributes: &Attributes, span: &Span) -> Vec<Draft> {
+    let placed = |draft: Draft| Draft {
+        raw: vec![span.place.clone()],
+        ..draft
+    };
+    let mut tools = attributes.json(&TOOLS);
+    if tools.is_none() {
+        let listed = attributes
+            .below("llm.tools")
+            .or_else(|| attributes.below("llm.request.functions"));
+        let schema = |tool: &Value| {
+            tool.pointer("/tool/json_schema")
+                .map_or_else(|| tool.clone(), parsed)
+        };
+        tools = listed.and_then(|list| {
+            Some(
+                list.as_array()?
+                    .iter()
+                    .map(schema)
+                    .collect::<Vec<_>>()
+                    .into(),
+            )
+        });
+    }
+    let body = Value::Object(Map::from_iter([(
+        "tools".to_owned(),
+        tools.unwrap_or_default(),
+    )]));
+    let tools = tool_definitions(&body, &["tools"]).map(placed);
+    let system = attributes
+        .first(&SYSTEMS)
+        .map(parsed)
+        .map(|value| content::parts(&value));
+    let system = system.filter(|parts| !parts.is_empty());
+    let system = system.map(|parts| placed(Draft::new(Role::System, parts)));
+    tools.into_iter().chain(system).collect()
+}
+
+/// Messages that stand as JSON in one attribute, or below a prefix.
+fn messages(attributes: &Attributes, names: &[&str], prefixes: &[&str], span: &Span) -> Vec<Draft> {
+    let found = attributes
+        .json(names)
+        .filter(|v| v.is_array() || v.get("messages").is_some());
+    let found = found.or_else(|| prefixes.iter().find_map(|prefix| attributes.below(prefix)));
+    let found = found.unwrap_or_default();
+    let list = found.get("messages").unwrap_or(&found).as_array();
+    let list = list.into_iter().flatten();
+    list.filter_map(|value| message(value, span)).collect()
+}
+
+fn message(value: &Value, span: &Span) -> Option<Draft> {
+    let value = value
+        .get("message")
+        .filter(|v| v.is_object())
+        .unwrap_or(value);
+    // OpenInference wraps the blocks of a content.
+    let blocks = value.get("contents").and_then(Value::as_array);
+    let blocks = blocks.map(|list| {
+        let inner = |b: &Value| b.get("message_content").unwrap_or(b).clone();
+        list.iter().map(inner).collect::<Vec<_>>()
+    });
+    match blocks {
+        Some(blocks) => {
+            let mut whole = value.clone();
+            whole
+                .as_object_mut()?
+                .insert("content".to_owned(), blocks.into());
+            any_message::read(&whole, &span.place)
+        }
+        None => any_message::read(value, &span.place),
+    }
+}
+
+/// An event of the older convention: each message is one.
+fn event(
+    name: &str,
+    attributes: &Attributes,
+    span: &Span,
+    context: &mut Vec<Draft>,
+    answers: &mut Vec<Draft>,
+) {
+    let role = match name {
+        "gen_ai.system.message" => "system",
+        "gen_ai.user.message" => "user",
+        "gen_ai.assistant.message" => "assistant",
+        "gen_ai.tool.message" => "tool",
+        "gen_ai.choice" => "choice",
+        "gen_ai.content.prompt" => {
+            context.extend(messages(attributes, &["gen_ai.prompt"], &[], span));
+            return;
+        }
+        "gen_ai.content.completion" => {
+            answers.extend(messages(attributes, &["gen_ai.completion"], &[], span));
+            return;
+        }
+        _ => return,
+    };
+    let whole = match attributes.json(&["message", "gen_ai.event.content"]) {
+        Some(message) if message.is_object() => message,
+        _ => {
+            let member = |key: &str| Some((key.to_owned(), parsed_list(attributes.first(&[key])?)));
+            let keys = ["content", "tool_calls", "id", "tool_call_id", "name"];
+            Value::Object(keys.iter().filter_map(|key| member(key)).collect())
+        }
+    };
+    let mut whole = whole;
+    let speaker = if role == "choice" { "assistant" } else { role };
+    if let Some(members) = whole.as_object_mut() {
+        members.insert("role".to_owned(), speaker.into());
+    }
+    let draft = message(&whole, span);
+    if role == "choice" {
+        answers.extend(draft);
+    } else {
+        context.extend(draft);
+    }
+}
+
+/// Lists stand as JSON; texts stay as they are.
+fn parsed_list(value: &Value) -> Value {
+    let found = parsed(value);
+    if found.is_array() {
+        found
+    } else {
+        value.clone()
+    }
+}
+
+/// Vercel's answers have attributes of their own.
+fn vercel(attributes: &Attributes, span: &Span) -> Option<Draft> {
+    let text = attributes.text(&["ai.response.text"]).unwrap_or_default();
+    let calls = attributes
+        .json(&["ai.response.toolCalls"])
+        .unwrap_or_default();
+    any_message::read(
+        &json!({"role": "assistant", "content": text, "toolCalls": calls}),
+        &span.place,
+    )
+}
+
+/// Two messages of one answer.
+fn joined(mut first: Draft, second: Draft) -> Draft {
+    if first.parts != second.parts {
+        first.parts.extend(second.parts);
+    }
+    first
+}
+
+/// Whether the input holds what was cached depends on who counted; what was cached cannot be more than all of it.
+fn usage(attributes: &Attributes) -> Option<Usage> {
+    let count = |names: &[&str]| {
+        let value = attributes.first(names)?;
+        counts::tokens_at(value, &[])
+    };
+    let input = count(&[
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.prompt_tokens",
+        "llm.token_count.prompt",
+        "llm.usage.prompt_tokens",
+        "ai.usage.promptTokens",
+        "ai.usage.inputTokens",
+    ])?;
+    let read = count(&[
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "gen_ai.usage.details.cache_read_tokens",
+        "llm.token_count.prompt_details.cache_read",
+        "llm.usage.cache_read_input_tokens",
+        "ai.usage.cachedInputTokens",
+    ]);
+    let write = count(&[
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.cache_creation_input_tokens",
+        "gen_ai.usage.details.cache_write_tokens",
+        "llm.token_count.prompt_details.cache_write",
+        "llm.usage.cache_creation_input_tokens",
+    ]);
+    let beside: Tokens = [read, write].into_iter().flatten().sum();
+    let input = if beside > input {
+        input + beside
+    } else {
+        input
+    };
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        cache_read: read,
+        cache_write: write,
+        output: count(&[
+            "gen_ai.usage.output_tokens",
+            "gen_ai.usage.completion_tokens",
+            "llm.token_count.completion",
+            "llm.usage.completion_tokens",
+            "ai.usage.completionTokens",
+            "ai.usage.outputTokens",
+        ]),
+        reasoning: count(&[
+            "gen_ai.usage.reasoning.output_tokens",
+            "gen_ai.usage.reasoning_tokens",
+            "llm.token_count.completion_details.reasoning",
+        ]),
+        ..Usage::default()
+    })
+}

@@ -1,0 +1,173 @@
+//! Puts the entries on the way to a leaf together.
+
+use super::super::notes::Notes;
+use super::super::talk::Talk;
+use super::super::tree::Tree;
+use super::super::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
+use super::FORMAT;
+use super::entry::{Compaction, Entry, First, What};
+use crate::progress::{Cancelled, Progress};
+use crate::session::{Session, StepDraft};
+use std::collections::HashSet;
+use std::mem;
+
+/// The conversations of the file: the one that leads to its last entry, then the branches that were left.
+pub(super) fn read(
+    input: &Input,
+    entries: Vec<Entry>,
+    progress: &Progress,
+    mut warnings: Vec<Warning>,
+) -> Result<Parsed, Unread> {
+    let tree = Tree::new(
+        entries
+            .iter()
+            .map(|e| (e.id.as_deref(), e.parent.as_deref())),
+    );
+    let main = tree.path(entries.len().saturating_sub(1));
+    let others = tree.others(&main, |at| entries[at].is_context());
+    let mut reader = Reader {
+        input,
+        entries,
+        notes: Notes::default(),
+    };
+    for at in &tree.orphans {
+        reader.notes.add(
+            reader.entries[*at].span.start,
+            "the entry before this one is not in the file; it is taken to follow the line before it",
+        );
+    }
+    let report = reader.report(&main);
+    let mut branches = Vec::with_capacity(others.len());
+    for (n, leaf) in others.into_iter().enumerate() {
+        branches.extend(reader.talk(&tree.path(leaf), n + 1, progress)?);
+    }
+    let mut sessions: Vec<Session> = reader.talk(&main, 0, progress)?.into_iter().collect();
+    sessions.append(&mut branches);
+    warnings.extend(reader.notes.warnings(&input.bytes));
+    warnings.sort_by_key(|w| w.line);
+    if sessions.is_empty() {
+        let looks_like = "this looks like a Pi session without a message".to_owned();
+        return Err(Refused { looks_like }.into());
+    }
+    Ok(Parsed {
+        sessions,
+        warnings,
+        report,
+    })
+}
+
+impl Entry {
+    fn is_context(&self) -> bool {
+        matches!(
+            self.what,
+            What::Said(_) | What::Answered(_, Some(_)) | What::Compaction(_)
+        )
+    }
+}
+
+struct Reader<'a> {
+    input: &'a Input,
+    entries: Vec<Entry>,
+    notes: Notes,
+}
+
+impl Reader<'_> {
+    /// What became of the entries, and notes on those that nobody knows.
+    fn report(&mut self, main: &[usize]) -> ImportReport {
+        let mut report = ImportReport::default();
+        let is_main: HashSet<usize> = main.iter().copied().collect();
+        for (at, entry) in self.entries.iter().enumerate() {
+            let on_main = is_main.contains(&at);
+            let branch = if on_main { "" } else { " (another branch)" };
+            report.note(
+                &format!("{}{branch}", entry.label),
+                on_main && entry.is_context(),
+            );
+            if matches!(entry.what, What::Unknown) {
+                let kind = json::quoted(&entry.label);
+                let text = format!("entries of the type `{kind}` are unknown to us; not counted");
+                self.notes.once(entry.span.start, text);
+            }
+        }
+        report
+    }
+
+    /// The conversation of the entries on a path; `branch` is 0 for the main one.
+    fn talk(
+        &mut self,
+        path: &[usize],
+        branch: usize,
+        progress: &Progress,
+    ) -> Result<Option<Session>, Cancelled> {
+        let mut talk = Talk::new(self.input, FORMAT.name, (branch > 0).then_some(branch + 1));
+        // The message that each entry on the path became, in order.
+        let mut messages: Vec<(usize, usize)> = Vec::new();
+        for at in path {
+            progress.go_on()?;
+            let start = self.entries[*at].span.start;
+            // The main conversation comes last and needs no copy.
+            let what = if branch > 0 {
+                self.entries[*at].what.clone()
+            } else {
+                mem::replace(&mut self.entries[*at].what, What::Aside)
+            };
+            match what {
+                What::Said(draft) => messages.push((*at, talk.say(draft))),
+                What::Answered(step, draft) => {
+                    let usage = self.notes.usage(start, step.usage);
+                    let step = StepDraft { usage, ..step };
+                    match draft {
+                        Some(draft) => messages.push((*at, talk.answer(step, draft))),
+                        None if usage.is_some() => {
+                            talk.builder.step(step);
+                        }
+                        None => {}
+                    }
+                }
+                What::Compaction(compaction) => {
+                    self.compaction(start, compaction, &messages, &mut talk);
+                }
+                What::Title(name) => talk.title(&name),
+                What::Aside | What::Unknown => {}
+            }
+        }
+        Ok(talk.finish().map(|session| named(session, branch)))
+    }
+
+    fn compaction(
+        &mut self,
+        start: usize,
+        compaction: Compaction,
+        messages: &[(usize, usize)],
+        talk: &mut Talk,
+    ) {
+        let first = match &compaction.first_kept {
+            Some(First::Index(index)) => Some(*index),
+            Some(First::Id(id)) => {
+                let is_first = |e: &Entry| e.id.as_ref() == Some(id);
+                self.entries.iter().position(is_first)
+            }
+            None => None,
+        };
+        // Entries stand in the file's order, and so do those of one branch.
+        let kept = messages
+            .iter()
+            .filter(|(entry, _)| first.is_some_and(|first| *entry >= first));
+        let kept: Vec<usize> = kept.map(|(_, message)| *message).collect();
+        let before = self.notes.tokens(
+            start,
+            compaction.before,
+            "the tokens before this compaction",
+        );
+        let summary = talk.say(compaction.summary);
+        let context = std::iter::once(summary).chain(kept).collect();
+        talk.builder.compaction("", before, None, context);
+    }
+}
+
+fn named(mut session: Session, branch: usize) -> Session {
+    if branch > 0 {
+        session.title = format!("{} (branch {branch})", session.title);
+    }
+    session
+}

@@ -1,0 +1,60 @@
+//! The records of a JSON document: the elements of its lists, each with its place, parsed on all cores.
+
+use super::json;
+use super::notes::Notes;
+use crate::progress::{Cancelled, Progress};
+use crate::session::Span;
+use rayon::prelude::*;
+use serde_json::Value;
+
+/// A value with its place in the file.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// Its bytes.
+    pub(super) span: Span,
+    /// What it says.
+    pub(super) value: Value,
+}
+
+/// The elements of the array at the end of a path of members of the value at `span`; none where there is no array.
+/// What nests too deep to be parsed is noted. Advances `progress` by its share of the bytes.
+pub(super) fn listed(
+    bytes: &[u8],
+    span: &Span,
+    path: &[&str],
+    progress: &Progress,
+    notes: &mut Notes,
+) -> Result<Vec<Row>, Cancelled> {
+    let list = path
+        .iter()
+        .try_fold(span.clone(), |here, key| json::member(bytes, &here, key));
+    let elements = list.and_then(|list| json::elements(bytes, &list));
+    let parsed: Vec<(Span, Option<Value>)> = elements
+        .unwrap_or_default()
+        .into_par_iter()
+        .map(|span| {
+            progress.go_on()?;
+            progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
+            let value = json::parse_span(bytes, &span);
+            Ok((span, value))
+        })
+        .collect::<Result<_, Cancelled>>()?;
+    let mut rows = Vec::with_capacity(parsed.len());
+    for (span, value) in parsed {
+        match value {
+            Some(value) => rows.push(Row { span, value }),
+            None => notes.add(span.start, "this record nests too deep to be read"),
+        }
+    }
+    Ok(rows)
+}
+
+/// The other members of an object, parsed: all but those that are lists of records themselves.
+pub(super) fn around(bytes: &[u8], span: &Span, lists: &[&str]) -> Value {
+    let members = json::members(bytes, span).unwrap_or_default();
+    let others = members
+        .into_iter()
+        .filter(|(key, _)| !lists.contains(&&**key));
+    let parsed = others.filter_map(|(key, span)| Some((key, json::parse_span(bytes, &span)?)));
+    Value::Object(parsed.collect())
+}

@@ -1,0 +1,174 @@
+//! ShareGPT's data sets and what LLaMA-Factory made of them: conversations whose turns have a `from` and a `value`.
+//!
+//! Calls and results have no ids: a result answers the oldest call without one. A call's value is JSON with its name and
+//! arguments, or a list of these; `tools` is a string that holds JSON.
+
+use super::message_list::{
+    self, Calls, Dialect, Editing, Fate, Patch, Shape, at_path, part, patched, quoted,
+    tool_definitions,
+};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, content, json};
+use crate::progress::Progress;
+use crate::session::{Body, Draft, Part, Role};
+use serde_json::{Map, Value, json};
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: DIALECT.name,
+    label: "ShareGPT data set",
+    detect,
+    parse,
+    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    carries: &[Carried::SystemPrompt, Carried::Tools],
+    kept: None,
+    resume: None,
+};
+
+/// How these turns are read and written.
+const DIALECT: Dialect = Dialect {
+    name: "sharegpt",
+    shape: Shape {
+        lists: &["conversations", "conversation", "items"],
+        marks: &["from"],
+        many: &[],
+    },
+    is_request: false,
+    title: |conversation| json::str_at(conversation, &["title"]).map(str::to_owned),
+    body,
+    messages: |value, calls| Ok(vec![message(value, calls)?]),
+    step: |_| None,
+    edit,
+    written,
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    let look = message_list::look(probe, &DIALECT.shape)?;
+    let is_turn = |m: &&Value| {
+        role(json::str_at(m, &["from"]).unwrap_or_default()).is_some()
+            && json::str_at(m, &["value"]).is_some()
+    };
+    look.messages
+        .iter()
+        .all(is_turn)
+        .then(|| format!("{}: turns with `from` and `value`", look.how))
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    message_list::read(input, progress, &DIALECT)
+}
+
+/// Who speaks under these names.
+fn role(from: &str) -> Option<Role> {
+    Some(match from {
+        "system" => Role::System,
+        "human" | "user" => Role::User,
+        "gpt" | "assistant" | "chatgpt" | "bing" | "bard" | "model" | "function_call"
+        | "tool_call" => Role::Assistant,
+        "observation" | "tool" | "tool_response" | "function_response" | "function_return" => {
+            Role::Tool
+        }
+        _ => return None,
+    })
+}
+
+fn body(body: &Value) -> Vec<(&'static str, Draft)> {
+    let parsed: Value = match body.get("tools") {
+        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
+        Some(other) => other.clone(),
+        None => Value::Null,
+    };
+    let listed = Value::Object(Map::from_iter([("tools".to_owned(), parsed)]));
+    let tools = tool_definitions(&listed, &["tools"]).map(|draft| ("tools", draft));
+    let system = body
+        .get("system")
+        .map(content::parts)
+        .filter(|parts| !parts.is_empty());
+    let system = system.map(|parts| ("system", Draft::new(Role::System, parts)));
+    tools.into_iter().chain(system).collect()
+}
+
+fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+    let from = json::str_at(value, &["from"]).unwrap_or_default();
+    let text = json::str_at(value, &["value"]).unwrap_or_default();
+    let role = role(from).ok_or_else(|| {
+        let from = json::quoted(from);
+        format!("a turn from the unknown `{from}` is kept, but is no context")
+    })?;
+    let parts = match role {
+        Role::Assistant if from.ends_with("_call") => asked(text, calls),
+        Role::Tool => {
+            let (call, tool) = calls.answer(None);
+            content::result(0, (Some(&call), Some(&tool)), false, &text.into())
+        }
+        _ => content::text_part(0, text).into_iter().collect(),
+    };
+    Ok(Draft::new(role, parts))
+}
+
+/// The calls of a turn; what is no JSON is a text of the model.
+fn asked(text: &str, calls: &mut Calls) -> Vec<Part> {
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        return content::text_part(0, text).into_iter().collect();
+    };
+    let listed = match &value {
+        Value::Array(list) => list.iter().collect(),
+        one => vec![one],
+    };
+    let call = |(idx, asked): (usize, &Value)| {
+        let tool = json::str_at(asked, &["name"])?;
+        let id = calls.make(None, tool);
+        let arguments = content::first(asked, &["arguments", "parameters"]);
+        Some(part(idx, content::call(Some(&id), tool, arguments)))
+    };
+    let parts: Option<Vec<Part>> = listed.into_iter().enumerate().map(call).collect();
+    parts.unwrap_or_else(|| content::text_part(0, text).into_iter().collect())
+}
+
+fn written(role: Role, text: &str) -> Value {
+    let from = match role {
+        Role::System => "system",
+        Role::Assistant => "gpt",
+        Role::User | Role::Tool => "human",
+    };
+    json!({"from": from, "value": text})
+}
+
+/// A turn some of whose parts changed; its value is written anew.
+fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
+    if editing.is_emptied() {
+        return None;
+    }
+    let left: Vec<Value> = editing
+        .parts
+        .iter()
+        .filter_map(|(part, fate)| left(part, *fate))
+        .collect();
+    let text = match &left[..] {
+        [Value::String(text)] => text.clone(),
+        [only] => only.to_string(),
+        many => Value::from(many).to_string(),
+    };
+    let place = at_path(editing.bytes, &editing.span, &["value"])?;
+    let patch: Patch = (place, quoted(&text));
+    Some(patched(editing.bytes, &editing.span, vec![patch]))
+}
+
+/// What is left of a part: a call, or a text.
+fn left(part: &Part, fate: Fate<'_>) -> Option<Value> {
+    let new = match fate {
+        Fate::Gone => return None,
+        Fate::Kept => None,
+        Fate::Replaced(text) => Some(text),
+    };
+    Some(match &part.body {
+        Body::ToolCall {
+            tool, arguments, ..
+        } => {
+            let arguments = new.unwrap_or(arguments);
+            let arguments =
+                serde_json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments));
+            json!({"name": &**tool, "arguments": arguments})
+        }
+        body => Value::from(new.unwrap_or(body.text())),
+    })
+}

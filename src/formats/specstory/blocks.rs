@@ -1,0 +1,227 @@
+//! The file cut into what was said and the tools that were used.
+
+use crate::formats::{jsonl, notes::Notes};
+use crate::session::Span;
+use std::borrow::Cow;
+
+/// A piece of the file.
+#[derive(Debug)]
+pub(super) enum Block {
+    /// A session begins: what to call it.
+    Session(String),
+    /// Somebody speaks.
+    Said {
+        /// Who.
+        speaker: Speaker,
+        /// The heading.
+        label: String,
+        /// Where.
+        span: Span,
+        /// What, without the tools.
+        text: String,
+        /// The tools, in order.
+        uses: Vec<Use>,
+    },
+}
+
+/// Who speaks.
+#[derive(Debug, Default)]
+pub(super) struct Speaker {
+    /// A person.
+    pub(super) is_person: bool,
+    /// A sub-agent, or whoever speaks to one.
+    pub(super) is_sidechain: bool,
+    /// The model.
+    pub(super) model: Option<String>,
+    /// When, as written.
+    pub(super) time: Option<String>,
+}
+
+/// The use of a tool, or a thought, which is rendered alike.
+#[derive(Debug, Default)]
+pub(super) struct Use {
+    /// The tool's name.
+    pub(super) name: String,
+    /// What the summary says beside it.
+    pub(super) about: String,
+    /// The rest.
+    pub(super) text: String,
+    /// It is a thought.
+    pub(super) is_thought: bool,
+}
+
+/// A line with its place.
+struct Line<'a> {
+    text: Cow<'a, str>,
+    span: Span,
+}
+
+/// The blocks of a file.
+pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
+    let lines = lines(bytes, notes);
+    let ends = ends(&lines);
+    let mut blocks = Vec::new();
+    let mut open: Option<Open> = None;
+    let mut at = 0;
+    while at < lines.len() {
+        let line = &lines[at];
+        if let Some((speaker, label)) = heading(&line.text) {
+            blocks.extend(open.take().map(|open| open.close(line.span.start)));
+            open = Some(Open::new(speaker, label, line.span.start));
+        } else if let Some(title) = session(&line.text) {
+            blocks.extend(open.take().map(|open| open.close(line.span.start)));
+            blocks.push(Block::Session(title));
+        } else if let (Some(end), Some(open)) = (ends[at], &mut open) {
+            open.uses.push(tool_use(&lines[at..=end]));
+            at = end;
+        } else if let Some(open) = &mut open
+            && line.text != "---"
+        {
+            open.text.push_str(&line.text);
+            open.text.push('\n');
+        }
+        at += 1;
+    }
+    blocks.extend(open.map(|open| open.close(bytes.len())));
+    blocks
+}
+
+struct Open {
+    speaker: Speaker,
+    label: String,
+    start: usize,
+    text: String,
+    uses: Vec<Use>,
+}
+
+impl Open {
+    fn new(speaker: Speaker, label: String, start: usize) -> Self {
+        Self {
+            speaker,
+            label,
+            start,
+            text: String::new(),
+            uses: Vec::new(),
+        }
+    }
+
+    fn close(self, end: usize) -> Block {
+        Block::Said {
+            speaker: self.speaker,
+            label: self.label,
+            span: self.start..end,
+            text: self.text,
+            uses: self.uses,
+        }
+    }
+}
+
+fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
+    let mut start = jsonl::text_start(bytes);
+    let mut lines = Vec::new();
+    for piece in bytes[start..].split_inclusive(|b| *b == b'\n') {
+        let span = start..start + piece.len();
+        let text = String::from_utf8_lossy(piece.trim_ascii_end());
+        if matches!(text, Cow::Owned(_)) {
+            notes.once(start, "some bytes are not UTF-8");
+        }
+        start = span.end;
+        lines.push(Line { text, span });
+    }
+    lines
+}
+
+/// For each line that opens the use of a tool or a thought, the line that closes it. One that is never closed opens
+/// nothing, so that a torn file loses nothing.
+fn ends(lines: &[Line<'_>]) -> Vec<Option<usize>> {
+    let mut ends = vec![None; lines.len()];
+    for (tag, closing) in [("<tool-use", "</tool-use>"), ("<think>", "</think>")] {
+        let mut next = None;
+        for (at, line) in lines.iter().enumerate().rev() {
+            if line.text.ends_with(closing) {
+                next = Some(at);
+            }
+            if line.text.starts_with(tag) {
+                ends[at] = next;
+            }
+        }
+    }
+    ends
+}
+
+/// `_**User (2026-06-29 15:25:44Z)**_`, `_**Agent - sidechain (model 2026-06-29 15:26:53Z)**_`, `_**Assistant**_`.
+fn heading(line: &str) -> Option<(Speaker, String)> {
+    let inner = line.strip_prefix("_**")?.strip_suffix("**_")?;
+    let (who, about) = match inner.split_once(" (") {
+        Some((who, about)) => (who, about.strip_suffix(')')?),
+        None => (inner, ""),
+    };
+    let (who, is_sidechain) = match who.strip_suffix(" - sidechain") {
+        Some(who) => (who, true),
+        None => (who, false),
+    };
+    let is_person = match who {
+        "User" | "Human" => true,
+        "Agent" | "Assistant" => false,
+        _ => return None,
+    };
+    let words: Vec<&str> = about.split_whitespace().collect();
+    let is_date = |word: &&&str| word.len() == 10 && word.as_bytes()[4] == b'-';
+    let date = words.iter().position(|word| is_date(&word));
+    let model = words[..date.unwrap_or(words.len())].join(" ");
+    let time = date.map(|at| words[at..].join(" "));
+    let speaker = Speaker {
+        is_person,
+        is_sidechain,
+        model: (!model.is_empty()).then_some(model),
+        time,
+    };
+    Some((speaker, inner.to_owned()))
+}
+
+/// `<!-- Claude Code Session 28a0b619-… (2026-06-29 15:25:44Z) -->`
+fn session(line: &str) -> Option<String> {
+    let inner = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
+    let (agent, rest) = inner.split_once(" Session ")?;
+    let when = rest
+        .split_once('(')
+        .map_or("", |(_, when)| when.trim_end_matches(')'));
+    Some(format!("{agent} {when}").trim().to_owned())
+}
+
+fn tool_use(lines: &[Line<'_>]) -> Use {
+    let whole: Vec<&str> = lines.iter().map(|line| &*line.text).collect();
+    let whole = whole.join("\n");
+    let is_thought = whole.starts_with("<think>");
+    let attribute = |key: &str| {
+        let (_, rest) = whole.split_once(&format!("{key}=\""))?;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    let (about, body) = match whole
+        .split_once("<summary>")
+        .and_then(|(_, rest)| rest.split_once("</summary>"))
+    {
+        Some((about, body)) => (about, body),
+        None => ("", whole.split_once('>').map_or("", |(_, body)| body)),
+    };
+    let mut text = body.trim();
+    for tag in ["</tool-use>", "</think>", "</details>"] {
+        text = text.strip_suffix(tag).unwrap_or(text).trim_end();
+    }
+    let about = about.trim().trim_start_matches("Tool use:").trim();
+    let bold = about
+        .strip_prefix("**")
+        .and_then(|rest| rest.split_once("**"));
+    let named = bold.map(|(name, _)| name.to_owned());
+    let about = bold.map_or(about, |(_, rest)| {
+        rest.trim().trim_start_matches('•').trim()
+    });
+    Use {
+        name: attribute("data-tool-name")
+            .or(named)
+            .unwrap_or_else(|| "tool".to_owned()),
+        about: about.to_owned(),
+        text: text.to_owned(),
+        is_thought,
+    }
+}

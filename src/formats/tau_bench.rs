@@ -1,0 +1,74 @@
+//! tau-bench's results, and those of tau2-bench: episodes of an agent with a simulated customer, each a conversation of
+//! OpenAI's messages (`traj`, or `messages` of the `simulations`).
+
+use super::message_list::{self, Dialect, Shape};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, json, openai_chat};
+use crate::progress::Progress;
+use serde_json::Value;
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: DIALECT.name,
+    label: "tau-bench results",
+    detect,
+    parse,
+    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    carries: &[Carried::SystemPrompt],
+    kept: None,
+    resume: None,
+};
+
+/// How these messages are read and written.
+const DIALECT: Dialect = Dialect {
+    name: "tau_bench",
+    shape: Shape {
+        lists: &["traj", "messages"],
+        many: &["simulations"],
+        ..message_list::CHAT
+    },
+    is_request: false,
+    title,
+    body: openai_chat::body,
+    messages: |value, calls| Ok(vec![openai_chat::message(value, calls)?]),
+    step: message_list::step_of,
+    edit: openai_chat::edit,
+    written: openai_chat::written,
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    let is_episode = |v: &Value| {
+        v.get("task_id").is_some()
+            && ["traj", "messages"]
+                .iter()
+                .any(|key| v.get(key).is_some_and(Value::is_array))
+            && ["reward", "reward_info", "info"]
+                .iter()
+                .any(|key| v.get(key).is_some())
+    };
+    let listed = |list: &[Value]| !list.is_empty() && list.iter().all(is_episode);
+    let is_its = match probe.document() {
+        Some(Value::Array(list)) => listed(list),
+        Some(one) => {
+            let simulations = one.get("simulations").and_then(Value::as_array);
+            is_episode(one) || simulations.is_some_and(|list| listed(list))
+        }
+        None => !probe.records().is_empty() && probe.records().iter().all(|r| is_episode(&r.value)),
+    };
+    is_its.then(|| "episodes with a `task_id`, messages and a reward".to_owned())
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    message_list::read(input, progress, &DIALECT)
+}
+
+fn title(episode: &Value) -> Option<String> {
+    let text = |key| {
+        let value = episode.get(key)?;
+        value
+            .as_str()
+            .map(str::to_owned)
+            .or_else(|| Some(json::u64_at(value, &[])?.to_string()))
+    };
+    let trial = text("trial").map_or_else(String::new, |trial| format!(", trial {trial}"));
+    Some(format!("task {}{trial}", text("task_id")?))
+}
