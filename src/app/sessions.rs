@@ -2,7 +2,7 @@
 
 use super::background::{self, Background};
 use super::latest::Where;
-use crate::exec::stores::{self, Cache, Listed, Listing};
+use crate::exec::stores::{self, Cache, Listed, Listing, SessionSummary};
 use crate::progress::Progress;
 use crate::units::Share;
 use std::cmp::Ordering;
@@ -204,7 +204,7 @@ impl Column {
 
 /// The agent in whose store a session lies, else its format.
 pub fn agent(listed: &Listed) -> &str {
-    let format = listed.summary.as_ref().map(|summary| &*summary.format);
+    let format = listed.summary.as_ref().map(SessionSummary::format_label);
     listed.found.agent.or(format.ok()).unwrap_or_default()
 }
 

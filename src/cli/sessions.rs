@@ -151,7 +151,7 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
     let mut line = format!(
         "{:<16}  {:<14}  peak {peak:>5} ({})  {}",
         time(listed.found.modified),
-        listed.found.agent.unwrap_or(&summary.format),
+        listed.found.agent.unwrap_or(summary.format_label()),
         tokens(Tokens(summary.peak)),
         counted(summary.messages, "message"),
     );

@@ -180,7 +180,7 @@ fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
 fn width(column: Column) -> Width {
     match column {
         Column::Modified => Width::exact(104.0),
-        Column::Agent => Width::exact(112.0),
+        Column::Agent => Width::exact(132.0),
         Column::Project => Width::initial(180.0).at_least(60.0).clip(true),
         Column::Title => Width::remainder().at_least(160.0).clip(true),
         Column::Messages | Column::Size => Width::exact(80.0),
@@ -275,7 +275,13 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
         TextStyle::Body
     });
     let hover = format!("{} tokens, {help}", wording::grouped(summary.peak));
-    ui.label(label).on_hover_text(hover);
+    // The bars begin at one place, whatever the figures take.
+    let figure = Layout::right_to_left(Align::Center);
+    let label = ui.allocate_ui_with_layout(vec2(52.0, space::ROW), figure, |ui| {
+        ui.set_min_width(52.0);
+        ui.label(label)
+    });
+    label.inner.on_hover_text(hover);
     let (rect, _) = ui.allocate_exact_size(vec2(64.0, 6.0), Sense::hover());
     let filled = rect.width() * share.0.clamp(0.0, 1.0) as f32;
     ui.painter().rect_filled(rect, 2.0, tone.raised);

@@ -2,6 +2,7 @@
 
 use crate::engine::{Case, recorded};
 use crate::exec::{LoadOptions, Loaded, load};
+use crate::formats;
 use crate::progress::Progress;
 use crate::tokens;
 use crate::units::{Share, Tokens};
@@ -55,6 +56,11 @@ impl SessionSummary {
         };
         let loaded = load(path, &options, progress).map_err(|error| error.to_string())?;
         Ok(Self::of(loaded))
+    }
+
+    /// The format's name for people.
+    pub fn format_label(&self) -> &str {
+        formats::by_name(&self.format).map_or(&self.format, |format| format.label)
     }
 
     fn of(loaded: Loaded) -> Self {
