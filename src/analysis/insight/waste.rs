@@ -88,9 +88,13 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
         step: first_step(facts, vain[0].message),
         message: Some(vain[0].message),
         text: format!(
-            "{} went on being sent after the model had named for the last time what they hold, {} of them without ever being named: {} of all tokens sent.",
+            "{} went on being sent after the model had named for the last time what {}{}: {} of all tokens sent.",
             counted(vain.len(), "large tool result"),
-            never,
+            if vain.len() == 1 { "it holds" } else { "they hold" },
+            match never {
+                0 => String::new(),
+                n => format!(" ({n} never at all)"),
+            },
             percent(share)
         ),
         evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
