@@ -1,5 +1,6 @@
 //! Does what was asked for: the one place where commands change the window, start work and touch the system.
 
+mod live;
 mod marks;
 mod selection;
 mod sessions;
@@ -120,7 +121,10 @@ impl App {
         self.receive_dialog(ctx);
         if let Some(loading) = self.loading.take() {
             match loading.take() {
-                Ok(Ok(document)) => self.show_document(document),
+                Ok(Ok(document)) => {
+                    self.watch(ctx, &document);
+                    self.show_document(document);
+                }
                 Ok(Err(problem)) => self.problem = Some(problem),
                 Err(loading) => {
                     // The bar moves while bytes are counted.
@@ -193,6 +197,7 @@ impl App {
 
     fn close(&mut self) {
         self.document = None;
+        self.live = None;
         self.export = None;
         self.problem = None;
     }

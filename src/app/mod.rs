@@ -22,6 +22,7 @@ mod keys;
 pub mod knobs;
 pub mod lane_rows;
 pub mod latest;
+mod live;
 mod load;
 pub mod managed_export;
 mod memory;
@@ -52,6 +53,7 @@ use derived::Derived;
 use document::{Document, Origin};
 use history::History;
 use latest::Where;
+use live::Live;
 use load::Loading;
 use managed_export::Export;
 use memory::Memory;
@@ -69,6 +71,8 @@ pub struct App {
     policies: Policies,
     document: Option<Arc<Document>>,
     loading: Option<Loading>,
+    /// The open file, which may still be growing.
+    live: Option<Live>,
     /// Why the last file could not be opened.
     problem: Option<String>,
     config: Config,
@@ -121,6 +125,7 @@ impl App {
             policies: Policies::new(&options.lanes),
             document: None,
             loading: None,
+            live: None,
             problem: None,
             history: History::new(config.clone()),
             config,
@@ -158,6 +163,7 @@ impl App {
     pub fn show(&mut self, ui: &mut egui::Ui) {
         let ctx = ui.ctx().clone();
         self.receive(&ctx);
+        self.follow(&ctx);
         if let Some(document) = &self.document {
             self.derived.update(
                 &ctx,
@@ -194,6 +200,7 @@ impl App {
             loading: self.loading.as_ref(),
             problem: self.problem.as_deref(),
             recent: self.memory.recent(),
+            live: self.live.as_ref().and_then(Live::state),
             view: &self.view,
             can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
             can_redo: self.history.can_redo(),

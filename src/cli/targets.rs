@@ -2,7 +2,9 @@
 
 use super::args::Shared;
 use super::output::note;
-use crate::exec::{Loaded, is_folder, session_files};
+use crate::exec::stores::find_in;
+use crate::exec::{Loaded, is_folder};
+use crate::progress::Progress;
 use anyhow::bail;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,15 +38,16 @@ impl Targets {
         for operand in operands {
             let path = PathBuf::from(operand);
             if is_folder(&path) {
-                let found = session_files(&path)?;
+                let mut found = find_in(&path, &Progress::default())?;
+                found.sort_by(|a, b| a.path.cmp(&b.path));
                 if found.is_empty() {
                     bail!(
                         "{} holds no session file; give another folder",
                         path.display()
                     );
                 }
-                files.extend(found.into_iter().map(|path| Target {
-                    path,
+                files.extend(found.into_iter().map(|found| Target {
+                    path: found.path,
                     of_folder: true,
                 }));
             } else {

@@ -3,7 +3,6 @@
 mod check;
 mod export;
 mod export_path;
-mod folder;
 mod idle;
 mod load;
 pub mod model;
@@ -15,6 +14,7 @@ mod policy_file;
 mod restore;
 mod resumable;
 mod sending;
+mod stamp;
 mod state;
 pub mod stores;
 mod summary;
@@ -25,7 +25,6 @@ pub use export::{
     ExportJob, Exported, Preview, Sidecars, WrittenFile, export, export_seen, files_path, preview,
 };
 pub use export_path::{default_export_path, default_seen_path};
-pub use folder::session_files;
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
 };
@@ -36,6 +35,7 @@ pub use policy_file::{load_configuration, load_policy, load_prices, policy_text,
 pub use restore::{Restored, restore};
 pub use resumable::{Resumed, export_resumable};
 pub use sending::{Sending, sending};
+pub use stamp::Stamp;
 pub use state::State;
 pub use summary::{
     LogFile, Model, ModelNews, RequestRecord, RunLog, Summarizer, clear_logs, logs, logs_folder,

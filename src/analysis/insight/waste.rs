@@ -90,7 +90,11 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
         text: format!(
             "{} went on being sent after the model had named for the last time what {}{}: {} of all tokens sent.",
             counted(vain.len(), "large tool result"),
-            if vain.len() == 1 { "it holds" } else { "they hold" },
+            if vain.len() == 1 {
+                "it holds"
+            } else {
+                "they hold"
+            },
             match never {
                 0 => String::new(),
                 n => format!(" ({n} never at all)"),

@@ -3,6 +3,7 @@
 use super::Frame;
 use crate::app::command::Command;
 use crate::app::document::Document;
+use crate::app::live::LiveState;
 use crate::app::runs::Runs;
 use crate::app::sessions::SessionsWish;
 use crate::app::theme::{self, palette, space};
@@ -41,6 +42,9 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
                     .translate(vec2(space::XS, 0.0));
                 ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
                     chips(ui, document, runs, commands);
+                    if let Some(state) = frame.live.filter(|_| ui.available_width() > 64.0) {
+                        live(ui, state);
+                    }
                 });
             }
             let right = UiBuilder::new().max_rect(row.with_min_x(split));
@@ -148,6 +152,22 @@ fn menu(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
             commands.push(Command::CloseDocument);
         }
     });
+}
+
+/// That the file is still being written.
+fn live(ui: &mut Ui, state: LiveState<'_>) {
+    let (dot, said) = match state {
+        LiveState::Followed => (
+            palette(ui).ok,
+            "This file is still being written, and is read again as it grows. At the last call the view follows."
+                .to_owned(),
+        ),
+        LiveState::Unread(why) => (
+            palette(ui).warn,
+            format!("The file has changed, but cannot be read as it is now: {why}"),
+        ),
+    };
+    widgets::chip(ui, Some(dot), &[("live", false)]).on_hover_text(said);
 }
 
 /// How much the chips say, from everything to the least.

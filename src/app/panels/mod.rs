@@ -38,6 +38,7 @@ use crate::app::costs::Costs;
 use crate::app::document::Document;
 use crate::app::event_table::EventList;
 use crate::app::lane_rows::LaneRows;
+use crate::app::live::LiveState;
 use crate::app::load::Loading;
 use crate::app::message_text::MessageText;
 use crate::app::policies::Policies;
@@ -57,6 +58,8 @@ pub struct Frame<'a> {
     pub loading: Option<&'a Loading>,
     /// Why the last one could not be.
     pub problem: Option<&'a str>,
+    /// Whether the open file is still being written; none while it has not changed.
+    pub live: Option<LiveState<'a>>,
     /// Files opened lately.
     pub recent: &'a [PathBuf],
     /// How things are looked at.

@@ -14,9 +14,9 @@ const MOST_FILES: usize = 100_000;
 /// Nor deeper folders.
 const MOST_DEEP: usize = 12;
 /// Endings of files that can hold a session.
-const ENDINGS: &[&str] = &["json", "jsonl", "traj", "md", "gz", "zst"];
+const ENDINGS: &[&str] = &["json", "jsonl", "ndjson", "traj", "md", "gz", "zst"];
 /// Folders that hold none, and much else.
-const SKIPPED: &[&str] = &["node_modules", ".git", "target"];
+const SKIPPED: &[&str] = &["node_modules", "target"];
 /// What an export lays beside its copy.
 const SIDECARS: &[&str] = &[".removed.jsonl", ".manifest.json"];
 
@@ -74,7 +74,9 @@ pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<Found>, LoadErr
     let searched = search.below(folder, MOST_DEEP, &|name| {
         let is_sidecar = SIDECARS.iter().any(|end| name.ends_with(end));
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let is_hidden = name.starts_with('.');
         !is_sidecar
+            && !is_hidden
             && ENDINGS
                 .iter()
                 .any(|known| ending.eq_ignore_ascii_case(known))
@@ -135,7 +137,8 @@ impl Search<'_> {
         for entry in self.entries(folder)? {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
-            if is_folder(&entry) && !SKIPPED.contains(&name) {
+            let is_skipped = name.starts_with('.') || SKIPPED.contains(&name);
+            if is_folder(&entry) && !is_skipped {
                 self.below(&entry.path(), deep - 1, is_named)?;
             } else if is_named(name) {
                 self.take(&entry);
@@ -205,6 +208,7 @@ mod tests {
             "deep/node_modules/c.json",
             "a-managed-1.removed.jsonl",
             "notes.txt",
+            ".secret.json",
         ] {
             fs::write(at(name), "{}").unwrap();
         }

@@ -1,0 +1,66 @@
+//! Follows a file that is still being written.
+
+use crate::app::App;
+use crate::app::document::{Document, Origin};
+use crate::app::history::History;
+use crate::app::latest::Where;
+use crate::app::live::Live;
+use crate::exec::LoadOptions;
+use crate::tokens;
+use std::sync::Arc;
+
+impl App {
+    /// Watches the open file from now on.
+    pub(super) fn watch(&mut self, ctx: &egui::Context, document: &Document) {
+        self.live = match &document.origin {
+            Origin::Path(path) if self.work == Where::AsNeeded => Some(Live::new(ctx, path)),
+            _ => None,
+        };
+    }
+
+    /// Shows what has become of the open file; never while an export of it is being prepared.
+    pub(in crate::app) fn follow(&mut self, ctx: &egui::Context) {
+        let (Some(live), Some(document)) = (&mut self.live, &self.document) else {
+            return;
+        };
+        if self.export.is_some() || self.loading.is_some() {
+            return;
+        }
+        let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
+        let options = LoadOptions {
+            counter,
+            window: None,
+            conversation: document.conversation,
+        };
+        live.read_again(ctx, options);
+        live.receive(ctx, document, &self.selection);
+        let ready = live.take_ready(ctx, &self.policies, &self.config, &self.view);
+        let Some((next, derived, selection)) = ready else {
+            return;
+        };
+        let before = &document.session().source.bytes;
+        let has_grown = next.session().source.bytes.starts_with(before);
+        self.document = Some(next);
+        self.derived = derived;
+        self.selection = selection;
+        if !has_grown {
+            self.forget_places();
+        }
+    }
+
+    /// The file is another one: what was placed at its calls and messages means nothing any more.
+    fn forget_places(&mut self) {
+        let config = &mut self.config;
+        let had_any =
+            !config.restarts.is_empty() || !config.errors.is_empty() || !config.by_hand.is_empty();
+        config.restarts.clear();
+        config.errors.clear();
+        config.by_hand = Arc::default();
+        self.history = History::new(self.config.clone());
+        self.toasts.info(if had_any {
+            "The file was replaced: marks at its calls and messages were taken away."
+        } else {
+            "The file was replaced."
+        });
+    }
+}

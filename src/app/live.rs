@@ -1,0 +1,191 @@
+//! A file that is still being written: watched by a thread that sleeps, read again when it has changed, and shown only
+//! once everything about it is worked out, so that nothing flickers.
+
+use super::background::{self, Background};
+use super::derived::Derived;
+use super::document::{Document, Origin};
+use super::latest::Where;
+use super::load::Loading;
+use super::policies::Policies;
+use super::state::{Config, Selection, View};
+use crate::exec::{LoadOptions, Stamp};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How often a file is looked at.
+const EVERY: Duration = Duration::from_millis(700);
+
+/// The open file while it may grow.
+#[derive(Debug)]
+pub(super) struct Live {
+    path: PathBuf,
+    watch: Watch,
+    loading: Option<Loading>,
+    next: Option<Next>,
+    /// How often it was read again.
+    n_read: usize,
+    /// Why it could not be read again.
+    problem: Option<String>,
+}
+
+/// A file that has changed since it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiveState<'a> {
+    /// It was read again, and is watched on.
+    Followed,
+    /// It cannot be read as it is now, for this reason; what was read before is shown.
+    Unread(&'a str),
+}
+
+/// The file as it is now, until it can be shown.
+#[derive(Debug)]
+struct Next {
+    document: Arc<Document>,
+    derived: Derived,
+    selection: Selection,
+}
+
+/// A thread that looks whether a file has changed; it ends when nobody wants to know.
+#[derive(Debug)]
+struct Watch {
+    has_changed: Arc<AtomicBool>,
+    is_over: Arc<AtomicBool>,
+    _thread: Background<()>,
+}
+
+impl Live {
+    /// Watches a document's file.
+    pub(super) fn new(ctx: &egui::Context, path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            watch: Watch::start(ctx, path.to_owned()),
+            loading: None,
+            next: None,
+            n_read: 0,
+            problem: None,
+        }
+    }
+
+    /// What there is to say of it.
+    pub(super) fn state(&self) -> Option<LiveState<'_>> {
+        let unread = self.problem.as_deref().map(LiveState::Unread);
+        unread.or_else(|| (self.n_read > 0).then_some(LiveState::Followed))
+    }
+
+    /// Reads the file again if it has changed and no earlier version is still being worked on.
+    pub(super) fn read_again(&mut self, ctx: &egui::Context, options: LoadOptions) {
+        let is_busy = self.loading.is_some() || self.next.is_some();
+        if !is_busy && self.watch.has_changed.swap(false, Ordering::Relaxed) {
+            let origin = Origin::Path(self.path.clone());
+            self.loading = Some(Loading::start(ctx, Where::AsNeeded, origin, options));
+        }
+    }
+
+    /// Takes what was read; who looks at the end keeps looking at it.
+    pub(super) fn receive(&mut self, ctx: &egui::Context, shown: &Document, at: &Selection) {
+        let Some(loading) = self.loading.take() else {
+            return;
+        };
+        match loading.take() {
+            Ok(Ok(document)) => {
+                self.problem = None;
+                self.next = Some(Next::new(document, shown, at));
+            }
+            // Half written or away: what was read before stays, until the file changes again.
+            Ok(Err(problem)) => self.problem = Some(problem),
+            Err(loading) => {
+                ctx.request_repaint_after(Duration::from_millis(50));
+                self.loading = Some(*loading);
+            }
+        }
+    }
+
+    /// What is to be shown from now on, once it is worked out.
+    pub(super) fn take_ready(
+        &mut self,
+        ctx: &egui::Context,
+        policies: &Policies,
+        config: &Config,
+        view: &View,
+    ) -> Option<(Arc<Document>, Derived, Selection)> {
+        let next = self.next.as_mut()?;
+        let Next {
+            document,
+            derived,
+            selection,
+        } = next;
+        derived.update(ctx, document, policies, config, selection, view);
+        if derived.runs().is_none() || derived.rows().is_none() {
+            return None;
+        }
+        self.n_read += 1;
+        let next = self.next.take()?;
+        Some((next.document, next.derived, next.selection))
+    }
+}
+
+impl Next {
+    fn new(document: Document, shown: &Document, at: &Selection) -> Self {
+        let mut derived = Derived::new(Where::AsNeeded);
+        derived.clear(&document);
+        let (last, n_messages) = (document.last_step(), document.facts.len());
+        let step = if at.step >= shown.last_step() {
+            last
+        } else {
+            at.step.min(last)
+        };
+        let is_there = |message: &usize| *message < n_messages;
+        let selection = Selection {
+            step,
+            message: at.message.filter(is_there),
+            anchor: at.anchor.filter(is_there),
+            // Runs are new, and so are their events and what they wrote.
+            event: None,
+            written: None,
+            ..*at
+        };
+        Self {
+            document: Arc::new(document),
+            derived,
+            selection,
+        }
+    }
+}
+
+impl Watch {
+    fn start(ctx: &egui::Context, path: PathBuf) -> Self {
+        let (has_changed, is_over) = (Arc::default(), Arc::default());
+        let (changed, over): (Arc<AtomicBool>, Arc<AtomicBool>) =
+            (Arc::clone(&has_changed), Arc::clone(&is_over));
+        let again = ctx.clone();
+        let mut last = Stamp::of(&path);
+        let look = move || {
+            while !over.load(Ordering::Relaxed) {
+                thread::sleep(EVERY);
+                let now = Stamp::of(&path);
+                if now != last {
+                    last = now;
+                    // What is gone cannot be read; it may come back.
+                    if now.is_some() {
+                        changed.store(true, Ordering::Relaxed);
+                        again.request_repaint();
+                    }
+                }
+            }
+        };
+        Self {
+            has_changed,
+            is_over,
+            _thread: background::start("watch", ctx, look),
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,58 @@
+//! Whether a file has changed since it was read.
+
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// What changes when a file grows, is cut off, or is replaced by another of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    /// Which file of the disk it is, where the system has such numbers.
+    file: u64,
+}
+
+impl Stamp {
+    /// Of the file that is there now; none if there is none that could be read again.
+    pub fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some(Self {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            file: file_number(&metadata),
+        })
+    }
+}
+
+#[cfg(unix)]
+fn file_number(metadata: &fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    metadata.ino()
+}
+
+#[cfg(not(unix))]
+fn file_number(_metadata: &fs::Metadata) -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_grew_was_cut_off_or_was_replaced_has_another_stamp() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        assert_eq!(Stamp::of(&path), None);
+        fs::write(&path, "one").unwrap();
+        let first = Stamp::of(&path).unwrap();
+        assert_eq!(Stamp::of(&path), Some(first));
+        fs::write(&path, "one two").unwrap();
+        let grown = Stamp::of(&path).unwrap();
+        assert_ne!(grown, first);
+        fs::write(folder.path().join("b"), "two one").unwrap();
+        fs::rename(folder.path().join("b"), &path).unwrap();
+        assert_ne!(Stamp::of(&path), Some(grown));
+    }
+}
