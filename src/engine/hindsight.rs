@@ -1,0 +1,101 @@
+//! The bound that no policy can know: every tool result is cleared once it was of use for the last time.
+//!
+//! The engine is told when that is; it neither guesses nor looks ahead itself.
+
+use super::Case;
+use super::budget::Budget;
+use super::event::{Cause, Did, Event};
+use super::meter::Meter;
+use super::outcome::{Outcome, Sample};
+use super::prefix::Prefix;
+use super::seen::Watch;
+use super::taken::{ranges, widen};
+use super::working::{Which, Working};
+use crate::units::Tokens;
+use std::sync::Arc;
+
+/// What stands in the place of a cleared result.
+const MARKER: &str = "[cleared]";
+
+/// Plays the session with each tool result cleared right after a step: `last` has its index by part, `u32::MAX` for
+/// what stays. What weighs no more than its marker stays too.
+pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outcome {
+    let marker: Arc<str> = MARKER.into();
+    let weight = case.ledger.weigh(&marker).0 as u32;
+    let mut working = Working::new(case, &Meter::TRUE);
+    let (mut prefix, mut watch) = (Prefix::default(), Watch::new(case));
+    let mut outcome = Outcome::default();
+    for (step_idx, step) in case.session.steps.iter().enumerate() {
+        let is_over = |part: u32| {
+            last.get(part as usize)
+                .is_some_and(|l| (*l as usize) < step_idx)
+        };
+        let live = working.live.iter().enumerate();
+        let due = live.filter(|(_, r)| r.metered > weight && is_over(r.part));
+        let due = Which::At(due.map(|(at, _)| at).collect());
+        if due.len() > 0 {
+            let before = working.tokens();
+            let messages = widen(&ranges(due.messages(&working.live).into_iter()));
+            working.clear(&due, &marker, outcome.events.len() as u32);
+            outcome
+                .events
+                .push(event(step_idx, &working, before, messages));
+        }
+        working.append_history(step.context_end);
+        let budget = Budget {
+            window: case.windows.at(step_idx),
+            output_reserve,
+        };
+        let tokens = working.tokens();
+        let (unchanged, n_same) = prefix.advance(&mut working, (None, None), tokens);
+        watch.note(case, &working.context, (step_idx, n_same));
+        let pressure = budget.pressure(tokens);
+        outcome.overflows += usize::from(pressure.0 > 1.0);
+        outcome.samples.push(Sample {
+            step: step_idx,
+            turn: step.turn,
+            window: budget.window,
+            metered: tokens,
+            tokens,
+            pressure,
+            believed: None,
+            overflows: pressure.0 > 1.0,
+            rejected: Tokens::ZERO,
+            unchanged,
+            by_kind: working.by_kind(),
+        });
+    }
+    working.append_history(case.session.messages.len());
+    outcome.compactions = outcome.events.len();
+    outcome.seen = watch.finish();
+    outcome.context = working.context;
+    outcome
+}
+
+fn event(
+    step: usize,
+    working: &Working<'_>,
+    before: Tokens,
+    messages: Vec<std::ops::Range<usize>>,
+) -> Event {
+    Event {
+        step,
+        stage: "hindsight".to_owned(),
+        action: "clear",
+        cause: Cause {
+            when: "used for the last time".to_owned(),
+            terms: Vec::new(),
+        },
+        before,
+        after: working.tokens(),
+        messages,
+        request: None,
+        did: Did::Removed,
+        orphans: 0,
+        forgotten: 0,
+        left: working.spoken(),
+        log: Vec::new(),
+        files: Vec::new(),
+        error: None,
+    }
+}
