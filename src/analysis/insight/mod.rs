@@ -7,12 +7,14 @@ mod card;
 mod compaction;
 mod course;
 mod lane;
+mod loss;
 mod record;
 mod tool_use;
 mod waste;
 
 pub use card::{besides, card};
 pub use lane::{Lane, lane_insights};
+pub use loss::loss_insights;
 
 use super::cost::Audit;
 use super::last_use::LastUses;
@@ -133,6 +135,12 @@ pub enum InsightKind {
     CountsDiffer,
     /// What is odd about a run itself.
     Odd,
+    /// Edits of text that the context no longer held.
+    BlindEdits,
+    /// A person's instruction no longer stands in the context.
+    InstructionGone,
+    /// From here on a replay is an estimate.
+    FidelityHorizon,
     /// What a policy's run shows ([`super::FindingKind`]).
     Finding(super::FindingKind),
 }
@@ -160,6 +168,9 @@ impl InsightKind {
             Self::OrphanedPairs => "orphaned_pairs",
             Self::CountsDiffer => "counts_differ",
             Self::Odd => "odd",
+            Self::BlindEdits => "blind_edits",
+            Self::InstructionGone => "instruction_gone",
+            Self::FidelityHorizon => "fidelity_horizon",
             Self::Finding(kind) => kind.name(),
         }
     }

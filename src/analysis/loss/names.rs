@@ -1,6 +1,9 @@
-//! The names of a session, indexed once for all lanes: where each stands, and where the model used it again.
+//! The names of a session, indexed once for all lanes: where each stands, and where the model used it again. Beside them
+//! the lines of edits and a person's instructions.
 
 use super::edit::Edits;
+use super::instruction::{Instruction, instructions};
+use super::phrase::Phrases;
 use super::said::said;
 use crate::session::{Body, Message, Session, identifiers};
 use rayon::prelude::*;
@@ -25,7 +28,9 @@ pub struct Names {
     uses: Vec<Use>,
     /// Where the uses of each step begin; one more for the end.
     uses_at: Vec<u32>,
+    pub(super) phrases: Phrases,
     pub(super) edits: Edits,
+    instructions: Vec<Instruction>,
 }
 
 /// Where a name stands.
@@ -55,7 +60,10 @@ impl Names {
         let found: Vec<Vec<&str>> = texts.par_iter().map(|text| distinct(text)).collect();
         let most = most_messages(session);
         let mut names = Self::gathered(session, &found, most);
-        names.edits = Edits::new(session, &texts, most);
+        names.edits = Edits::new(session, &mut names.phrases);
+        names.instructions = instructions(session, &mut names.phrases);
+        names.phrases.locate(session, &texts);
+        names.edits.keep_known(session, &names.phrases, most);
         names
     }
 
@@ -72,6 +80,11 @@ impl Names {
     /// The name with this index, as [`super::Fault`] has it.
     pub fn word(&self, name: u32) -> &str {
         &self.words[name as usize]
+    }
+
+    /// What people said is always, never or not to be done, in order.
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
     }
 
     /// Names that a text holds, ascending.

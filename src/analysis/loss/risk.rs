@@ -1,9 +1,12 @@
 //! References at risk: what the recorded agent used of what a run's context no longer held.
 
+mod best;
+
 use super::names::Names;
 use super::visible::Visible;
 use crate::engine::{Case, Outcome};
 use crate::units::Tokens;
+use std::collections::HashMap;
 
 /// Messages for which something that was missed counts as fetched again, so that one loss is told once and not with every
 /// use.
@@ -72,8 +75,24 @@ pub fn references_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRi
     let first_edit = found.blind_edits.first().map(|edit| edit.step);
     found.horizon = first_fault.into_iter().chain(first_edit).min();
     found.refetch = found.faults.iter().map(|fault| fault.refetch).sum();
-    found.fewest = found.faults.len();
+    found.fewest = best::fewest(names, case, outcome, found.faults.len());
     found
+}
+
+/// Faults with the names that these texts are taken to hold.
+fn supposing(
+    names: &Names,
+    case: &Case,
+    outcome: &Outcome,
+    supposed: HashMap<u32, Vec<u32>>,
+) -> usize {
+    let mut visible = Visible::new(case, names, &outcome.seen).supposing(supposed);
+    let mut found = AtRisk::default();
+    for sample in &outcome.samples {
+        visible.advance(sample.step);
+        faults(&mut found, names, &mut visible, (case, sample.step));
+    }
+    found.faults.len()
 }
 
 fn faults(
@@ -114,19 +133,14 @@ fn edits(found: &mut AtRisk, names: &Names, visible: &Visible<'_>, step: usize) 
         if !visible.is_touched() {
             continue;
         }
-        let lines = &edit.lines;
-        let is_seen = |line: &u32| {
-            visible.shows_line(
-                names.edits.line(*line, edit),
-                names.edits.copies(*line, edit),
-            )
-        };
-        let seen = lines.iter().filter(|line| is_seen(line)).count();
-        if 2 * seen < lines.len() {
+        let lines = edit.lines.iter();
+        let is_seen = |line: &&u32| visible.shows_phrase(**line, edit.context_end);
+        let seen = lines.filter(is_seen).count();
+        if 2 * seen < edit.lines.len() {
             found.blind_edits.push(BlindEdit {
                 step,
                 message: edit.message as usize,
-                lines: lines.len(),
+                lines: edit.lines.len(),
                 seen,
             });
         }

@@ -19,6 +19,8 @@ pub(super) struct Visible<'a> {
     held: HashMap<u32, u32>,
     /// Names of texts, by where their letters are: predicted ones are mostly the same.
     known: HashMap<*const u8, Arc<[u32]>>,
+    /// What predicted texts are taken to hold, by text.
+    supposed: HashMap<u32, Vec<u32>>,
     /// Messages that were fetched again, with the last message that still has them.
     fetched: HashMap<u32, u32>,
 }
@@ -43,8 +45,20 @@ impl<'a> Visible<'a> {
             texts: Vec::new(),
             held: HashMap::new(),
             known: HashMap::new(),
+            supposed: HashMap::new(),
             fetched: HashMap::new(),
         }
+    }
+
+    /// The same, as if texts held these names too.
+    pub(super) fn supposing(self, supposed: HashMap<u32, Vec<u32>>) -> Self {
+        Self { supposed, ..self }
+    }
+
+    /// Predicted texts that are there, by their indices.
+    pub(super) fn predicted(&self) -> impl Iterator<Item = u32> {
+        let is_predicted = |text: &u32| self.seen.texts[*text as usize].is_predicted;
+        self.texts.iter().copied().filter(is_predicted)
     }
 
     /// Whether anything was ever seen otherwise than as it was said.
@@ -66,18 +80,15 @@ impl<'a> Visible<'a> {
         {
             self.next_text += 1;
             let names = self.names_of(change.text);
+            let supposed = self.supposed.get(&change.text).into_iter().flatten();
+            for name in names.iter().chain(supposed) {
+                let n = self.held.entry(*name).or_default();
+                *n = if change.is_there { *n + 1 } else { *n - 1 };
+            }
             if change.is_there {
                 self.texts.push(change.text);
-                for name in &*names {
-                    *self.held.entry(*name).or_default() += 1;
-                }
-                continue;
-            }
-            self.texts.retain(|text| *text != change.text);
-            for name in &*names {
-                if let Some(n) = self.held.get_mut(name) {
-                    *n -= 1;
-                }
+            } else {
+                self.texts.retain(|text| *text != change.text);
             }
         }
     }
@@ -99,18 +110,16 @@ impl<'a> Visible<'a> {
         copies.iter().rev().any(is_there) || self.held.get(&name).is_some_and(|n| *n > 0)
     }
 
-    /// Whether the call sees a line, used in a message, somewhere.
-    pub(super) fn shows_line(&self, (line, used_in): (&str, u32), copies: &[Place]) -> bool {
-        let is_there = |place: &Place| match self.part(*place, used_in) {
+    /// Whether a call that sees what stands before a message sees a phrase.
+    pub(super) fn shows_phrase(&self, phrase: u32, context_end: u32) -> bool {
+        let text = self.names.phrases.text(phrase);
+        let copies = self.names.phrases.copies_before(phrase, context_end);
+        let is_there = |place: &Place| match self.part(*place, context_end) {
             Shown::Whole => true,
             Shown::Nothing => false,
-            Shown::Rest(rest) => rest.contains(line),
+            Shown::Rest(rest) => rest.contains(text),
         };
-        let is_in = |text: &u32| {
-            let text = &self.seen.texts[*text as usize];
-            text.kind != SeenKind::Marker && text.text.contains(line)
-        };
-        copies.iter().rev().any(is_there) || self.texts.iter().any(is_in)
+        copies.iter().rev().any(is_there) || self.written().any(|written| written.contains(text))
     }
 
     /// A message is fetched again and stays until that message.
@@ -118,7 +127,20 @@ impl<'a> Visible<'a> {
         self.fetched.insert(message, until);
     }
 
-    fn part(&self, place: Place, used_in: u32) -> Shown<'a> {
+    /// What the policy itself wrote that is there, markers excepted.
+    pub(super) fn written(&self) -> impl Iterator<Item = &'a str> {
+        let texts = self.texts.iter().map(|idx| &self.seen.texts[*idx as usize]);
+        let written = texts.filter(|text| text.kind != SeenKind::Marker);
+        written.map(|text| &*text.text)
+    }
+
+    /// Whether a message is there as it was said.
+    pub(super) fn is_whole(&self, message: usize) -> bool {
+        self.sights[message] == Sight::Whole
+    }
+
+    /// What is there of a part, where something is said in a message.
+    pub(super) fn part(&self, place: Place, used_in: u32) -> Shown<'a> {
         let first = match self.sights[place.message as usize] {
             Sight::Whole => return Shown::Whole,
             _ if self.is_fetched(place.message, used_in) => return Shown::Whole,
@@ -148,7 +170,7 @@ impl<'a> Visible<'a> {
 }
 
 /// What is seen of a part.
-enum Shown<'a> {
+pub(super) enum Shown<'a> {
     Whole,
     Nothing,
     /// This much of its text.

@@ -1,0 +1,164 @@
+//! Insights about what a run's context lacked: edits without their text, instructions that are gone, the fidelity horizon.
+
+use super::{Certainty, Insight, InsightKind, Level, counted, percent, those};
+use crate::analysis::loss::{Loss, Names};
+use crate::engine::Case;
+use crate::units::{Share, Tokens};
+
+/// Characters of an instruction that are told.
+const MOST: usize = 80;
+
+/// What there is to know about what a lane lost; `floor` is the loss of the lane `recorded`, in which all that is found
+/// was derived, guessed or read elsewhere. Of that lane itself (none) only its instructions are told.
+pub fn loss_insights(
+    case: &Case,
+    names: &Names,
+    (lane, loss): (Option<&str>, &Loss),
+    floor: &Loss,
+) -> Vec<Insight> {
+    let mut found = Vec::new();
+    if lane.is_some() {
+        found.extend(blind_edits(loss, floor));
+        found.extend(horizon(case, loss, floor));
+    }
+    found.extend(instruction(case, names, loss));
+    for insight in &mut found {
+        insight.lane = lane.map(str::to_owned);
+    }
+    found
+}
+
+fn insight(kind: InsightKind, level: Level, certainty: Certainty, step: usize) -> Insight {
+    Insight {
+        kind,
+        level,
+        certainty,
+        lane: None,
+        step: Some(step),
+        message: None,
+        text: String::new(),
+        evidence: String::new(),
+        advice: "",
+        stake: Tokens::ZERO,
+    }
+}
+
+/// Edits that replace what was no longer there.
+fn blind_edits(loss: &Loss, floor: &Loss) -> Option<Insight> {
+    let blind = &loss.at_risk.blind_edits;
+    let first = blind.first()?;
+    let known = floor.at_risk.blind_edits.len();
+    if blind.len() <= known {
+        return None;
+    }
+    let beside = format!(" ({known} in the recorded context)");
+    Some(Insight {
+        message: Some(first.message),
+        text: format!(
+            "{} of {} could not have been written: the text to be replaced had left the context{}.",
+            blind.len(),
+            counted(loss.at_risk.edits, "edit"),
+            if known > 0 { &beside } else { "" },
+        ),
+        evidence: format!(
+            "first at call {}, where {} of its {} had been said and {} still there",
+            first.step + 1,
+            if first.lines == 1 { "the line" } else { "most" },
+            counted(first.lines, "line"),
+            those(first.seen, "is", "are"),
+        ),
+        advice: "Keep more recent messages, or what was read of files in work.",
+        ..insight(
+            InsightKind::BlindEdits,
+            Level::Warning,
+            Certainty::Likely,
+            first.step,
+        )
+    })
+}
+
+/// The instruction that was missing longest.
+fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
+    let calls = |idx: usize| -> usize {
+        let gone = loss.standing[idx].gone.iter();
+        gone.map(ExactSizeIterator::len).sum()
+    };
+    let gone = (0..loss.standing.len()).filter(|idx| calls(*idx) > 0);
+    let n = gone.clone().count();
+    let longest = gone.max_by_key(|idx| (calls(*idx), std::cmp::Reverse(*idx)))?;
+    let instruction = &names.instructions()[longest];
+    let first = loss.standing[longest].gone.first()?.start;
+    let mut head: String = instruction.text.chars().take(MOST).collect();
+    if head.len() < instruction.text.len() {
+        head.push('…');
+    }
+    let all = case.session.steps.len();
+    Some(Insight {
+        message: Some(instruction.message),
+        text: format!(
+            "{n} of {} no longer {} word for word in the context: “{head}”.",
+            counted(loss.standing.len(), "standing instruction"),
+            if n == 1 { "stands" } else { "stand" },
+        ),
+        evidence: format!(
+            "said in message {}, first missing at call {}, missing at {} of {}{}",
+            instruction.message + 1,
+            first + 1,
+            calls(longest),
+            counted(all, "call"),
+            if loss.is_predicted {
+                "; a summary may say it in other words"
+            } else {
+                ""
+            },
+        ),
+        advice: "Put lasting instructions into the system prompt, or keep what people say.",
+        ..insight(
+            InsightKind::InstructionGone,
+            Level::Note,
+            if loss.is_predicted {
+                Certainty::Likely
+            } else {
+                Certainty::Certain
+            },
+            first,
+        )
+    })
+}
+
+/// From where on the replay is an estimate.
+fn horizon(case: &Case, loss: &Loss, floor: &Loss) -> Option<Insight> {
+    let (risk, known) = (&loss.at_risk, &floor.at_risk);
+    if risk.faults.len() <= known.faults.len() {
+        return None;
+    }
+    let step = risk.horizon?;
+    let at_best = if risk.fewest < risk.faults.len() {
+        format!(", {} at best", risk.fewest)
+    } else {
+        String::new()
+    };
+    let share = Share(step as f64 / case.session.steps.len().max(1) as f64);
+    Some(Insight {
+        message: risk.faults.first().map(|fault| fault.source),
+        text: format!(
+            "Before call {} ({} of the way) the replay is exact in what the agent demonstrably used; from there on it is an estimate.",
+            step + 1,
+            percent(share),
+        ),
+        evidence: format!(
+            "{} at risk of {} ({} in the recorded context{at_best}), {} tokens to fetch again",
+            those(risk.faults.len(), "reference", "references"),
+            counted(risk.uses, "use"),
+            known.faults.len(),
+            risk.refetch.short(),
+        ),
+        advice: "Compare lanes by it, above the recorded context's own count; it is no measure of quality.",
+        ..insight(
+            InsightKind::FidelityHorizon,
+            Level::Note,
+            Certainty::Inferred,
+            step,
+        )
+    })
+}

@@ -1,0 +1,71 @@
+//! What the best of summaries would save, where their text is only predicted: each holds the names that were asked for
+//! most while it stood, as many as its size allows.
+
+use super::supposing;
+use crate::analysis::loss::names::Names;
+use crate::analysis::loss::visible::Visible;
+use crate::engine::{Case, Outcome};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// How often names were asked for while a predicted text stood, by text and name.
+type Demand = BTreeMap<(u32, u32), usize>;
+
+/// Faults that are left of so many.
+pub(super) fn fewest(names: &Names, case: &Case, outcome: &Outcome, faults: usize) -> usize {
+    let texts = &outcome.seen.texts;
+    if faults == 0 || !texts.iter().any(|text| text.is_predicted) {
+        return faults;
+    }
+    let demand = demand(names, case, outcome);
+    if demand.is_empty() {
+        return faults;
+    }
+    let mut by_text: HashMap<u32, Vec<(usize, u32)>> = HashMap::new();
+    for ((text, name), n) in demand {
+        by_text.entry(text).or_default().push((n, name));
+    }
+    let held = by_text.into_iter().map(|(text, mut asked)| {
+        asked.sort_by_key(|(n, name)| (Reverse(*n), *name));
+        let mut room = u64::from(texts[text as usize].tokens);
+        let fits = |(_, name): &(usize, u32)| {
+            // A name takes a separator with it.
+            let weight = case.ledger.weigh(names.word(*name)).0 + 1;
+            let fits = weight <= room;
+            room -= if fits { weight } else { 0 };
+            fits
+        };
+        let held: Vec<_> = asked.into_iter().filter(fits).collect();
+        (text, held.into_iter().map(|(_, name)| name).collect())
+    });
+    // One summary may take what another had room for.
+    supposing(names, case, outcome, held.collect()).min(faults)
+}
+
+fn demand(names: &Names, case: &Case, outcome: &Outcome) -> Demand {
+    let mut visible = Visible::new(case, names, &outcome.seen);
+    let mut demand = Demand::new();
+    let mut written_before: HashMap<u32, u32> = HashMap::new();
+    for sample in &outcome.samples {
+        visible.advance(sample.step);
+        let predicted: Vec<u32> = visible.predicted().collect();
+        let end = case.session.steps[sample.step].context_end as u32;
+        for text in &predicted {
+            written_before.entry(*text).or_insert(end);
+        }
+        for used in names.uses_at(sample.step) {
+            let copies = names.copies_before(used);
+            if predicted.is_empty() || visible.shows_name((used.name, used.message), copies) {
+                continue;
+            }
+            let first = copies.first().map_or(u32::MAX, |place| place.message);
+            for text in &predicted {
+                // It can only hold what had been said when it was written.
+                if first < written_before[text] {
+                    *demand.entry((*text, used.name)).or_default() += 1;
+                }
+            }
+        }
+    }
+    demand
+}

@@ -1,0 +1,208 @@
+//! What the first call after a recorded compaction still had of what stood before it: names, a person's instructions,
+//! changed files. The same question is asked of the recorded summary and of every lane at the same place.
+
+use super::names::Names;
+use super::said::said;
+use super::visible::{Shown, Visible};
+use crate::analysis::retained::first_step;
+use crate::engine::{Case, Outcome};
+use crate::session::identifiers;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+
+/// How much of something is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kept {
+    /// Word for word.
+    Verbatim,
+    /// The last piece of a path or of a dotted name; most words of an instruction.
+    Partly,
+    /// Nothing of it.
+    Gone,
+}
+
+impl Kept {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verbatim => "verbatim",
+            Self::Partly => "partly",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+/// What a call still had of what stood before a recorded compaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survival {
+    /// Index of the step: the first that saw what the compaction left.
+    pub step: usize,
+    /// Names that the agent used from this call on, by their indices in [`Names::word`].
+    pub names: Vec<(u32, Kept)>,
+    /// Instructions, by their indices in [`Names::instructions`].
+    pub instructions: Vec<(usize, Kept)>,
+    /// Files that had been changed, by the last two components of their paths.
+    pub files: Vec<(Box<str>, Kept)>,
+    /// The call saw a summary that is only predicted: what is told gone may be in it.
+    pub is_predicted: bool,
+}
+
+/// What the call after a recorded compaction (by its index) had in a run; none if no call came after it.
+pub fn survival(
+    names: &Names,
+    case: &Case,
+    outcome: &Outcome,
+    compaction: usize,
+) -> Option<Survival> {
+    let session = &case.session;
+    let compaction = session.compactions.get(compaction)?;
+    let step = first_step(session, compaction);
+    let end = session.steps.get(step)?.context_end;
+    let before = compaction.before_message;
+    let mut visible = Visible::new(case, names, &outcome.seen);
+    visible.advance(step);
+    let context = texts(case, &visible, end);
+    let words = Words::of(&context);
+    let name = |name: u32| (name, words.has(names.word(name)));
+    let instructions = names.instructions().iter().enumerate();
+    let said = instructions.filter(|(_, instruction)| instruction.message < before);
+    let instructions = said.map(|(idx, instruction)| {
+        let stands = visible.shows_phrase(instruction.phrase, end as u32);
+        let partly = || {
+            let mut summaries = summaries(case, &visible, end).into_iter();
+            summaries.any(|text| tells_most(&instruction.text, text))
+        };
+        (idx, state(stands, partly))
+    });
+    Some(Survival {
+        step,
+        names: used_later(names, before as u32, step).map(name).collect(),
+        instructions: instructions.collect(),
+        files: changed(names, before)
+            .into_iter()
+            .map(|file| (file.into(), words.has(file)))
+            .collect(),
+        is_predicted: visible.predicted().next().is_some(),
+    })
+}
+
+fn state(stands: bool, partly: impl FnOnce() -> bool) -> Kept {
+    match stands {
+        true => Kept::Verbatim,
+        false if partly() => Kept::Partly,
+        false => Kept::Gone,
+    }
+}
+
+/// Names that stood before a message and were used from a step on, each once.
+fn used_later(names: &Names, before: u32, from: usize) -> impl Iterator<Item = u32> {
+    let later = names.uses().filter(move |(step, _)| *step >= from);
+    let stood = move |used: &super::names::Use| {
+        let copies = names.copies_before(used);
+        copies.first().is_some_and(|place| place.message < before)
+    };
+    let used: std::collections::BTreeSet<u32> = later
+        .filter(|(_, used)| stood(used))
+        .map(|(_, used)| used.name)
+        .collect();
+    used.into_iter()
+}
+
+/// Files that were changed before a message, in order of their last change.
+fn changed(names: &Names, before: usize) -> Vec<&str> {
+    let changes = names
+        .edits
+        .changes
+        .iter()
+        .filter(|change| change.message < before);
+    let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+    for (idx, change) in changes.enumerate() {
+        last.insert(tail(&change.path), idx);
+    }
+    let mut files: Vec<_> = last.into_iter().collect();
+    files.sort_unstable_by_key(|(_, idx)| *idx);
+    files.into_iter().map(|(file, _)| file).collect()
+}
+
+/// The last two components of a path.
+fn tail(path: &str) -> &str {
+    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at);
+    slashes.nth(1).map_or(path, |at| &path[at + 1..])
+}
+
+/// All that the call can read, of messages before `end` and of the policy's own.
+fn texts<'a>(case: &'a Case, visible: &Visible<'a>, end: usize) -> Vec<Cow<'a, str>> {
+    let mut texts = Vec::new();
+    for (idx, message) in case.session.messages[..end].iter().enumerate() {
+        for part in message.parts.clone() {
+            let place = super::names::Place {
+                message: idx as u32,
+                part: part as u32,
+            };
+            match visible.part(place, u32::MAX) {
+                Shown::Whole => texts.push(said(&case.session.parts[part].body)),
+                Shown::Rest(rest) => texts.push(Cow::Borrowed(rest)),
+                Shown::Nothing => {}
+            }
+        }
+    }
+    texts.extend(visible.written().map(Cow::Borrowed));
+    texts
+}
+
+/// What summaries in the context say, the recorded one and the policy's own.
+fn summaries<'a>(case: &'a Case, visible: &Visible<'a>, end: usize) -> Vec<&'a str> {
+    let session = &case.session;
+    let is_one = |idx: &usize| session.messages[*idx].is_summary && visible.is_whole(*idx);
+    let recorded = (0..end).filter(is_one).flat_map(|idx| {
+        let parts = session.parts_of(&session.messages[idx]);
+        parts.iter().map(|part| part.body.text())
+    });
+    recorded.chain(visible.written()).collect()
+}
+
+/// The words of a context.
+struct Words<'a> {
+    names: HashSet<&'a str>,
+    plain: HashSet<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    fn of(texts: &'a [Cow<'_, str>]) -> Self {
+        let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let plain = texts.iter().flat_map(|text| {
+            let words = text.split(move |c| !is_inside(c));
+            words.map(|word| word.trim_matches(['.', '-']))
+        });
+        Self {
+            names: texts.iter().flat_map(|text| identifiers(text)).collect(),
+            plain: plain.collect(),
+        }
+    }
+
+    fn has(&self, name: &str) -> Kept {
+        const SHORTEST: usize = 5;
+        let last = name
+            .rsplit('/')
+            .next()
+            .filter(|last| last.len() < name.len());
+        let last = last.or_else(|| name.rsplit('.').next()).unwrap_or(name);
+        let partly = || last.len() >= SHORTEST && self.plain.contains(last);
+        state(
+            self.names.contains(name) || self.plain.contains(name),
+            partly,
+        )
+    }
+}
+
+/// Whether a text has most of the longer words of a sentence.
+fn tells_most(sentence: &str, text: &str) -> bool {
+    const LONG: usize = 4;
+    let words = |text: &str| -> HashSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let long = words.filter(|word| word.chars().count() >= LONG);
+        long.map(str::to_lowercase).collect()
+    };
+    let (asked, told) = (words(sentence), words(text));
+    !asked.is_empty() && 3 * asked.intersection(&told).count() >= 2 * asked.len()
+}
