@@ -1,5 +1,8 @@
-//! `plimsoll diagnose`: what went wrong in a session, what it cost, and what each policy would have cost.
+//! `plimsoll diagnose`: what went wrong in a session, what it cost, what was lost, and what each policy would have done.
 
+mod lost;
+mod lost_shape;
+mod lost_text;
 mod shape;
 mod text;
 
@@ -21,17 +24,18 @@ use crate::exec::Loaded;
 use crate::presets::prices::Price;
 use crate::report::Played;
 use crate::units::{Share, Tokens};
+use lost::Lost;
 use std::ffi::OsString;
 
 pub(super) const VERB: Verb = Verb {
     name: "diagnose",
-    summary: "Say what went wrong in a session, what it cost, and what each policy would have cost.",
+    summary: "Say what went wrong in a session, what it cost and lost, and what each policy would have.",
     help: "\
 plimsoll diagnose FILE [--policy NAME|FILE.toml]... [--set KNOB=VALUE]... [--prices FILE.toml] [--json]
 
 The verdict, what is worth knowing (worst first), the price of every lane with the provider's prompt cache modelled, what
-each compaction cost and saved, the cache as modelled against the file's own counts, and the messages that were carried
-longest. Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always there.
+each compaction cost and saved, the cache as modelled against the file's own counts, what the agent used again after it
+had left each lane's context, how far back it reached, and the messages that were carried longest. Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always there.
 
   --policy NAME[@LANE] a preset, or a FILE.toml; again for more lanes; LANE tells two of one preset apart
   --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only
@@ -51,9 +55,14 @@ lanes[{lane, policy, cost{source (recorded or modelled), usd|null, unpriced_call
 written{}, uncached{}, output{}, rejected{}, summaries{}, calls[{step, read, written, uncached, output, usd}]},
 break_even[{step, stages[], removed, rewritten, cold, usd_once, usd_per_call, calls_needed, calls_left, paid,
 knows_summary}]}], cache_audit|null {predicted, recorded, breaks[{cause, calls, step, tokens, usd}], calls[{step,
-predicted, recorded, most, cause}]}, sent, carried[{message, name, tokens, calls, token_calls, last_used_by}],
+predicted, recorded, most, cause}]}, loss{fetched_for_messages, lanes[{lane, uses, at_risk, at_risk_at_best, refetch,
+horizon|null, edits, saved_of_lossless|null, knows_summaries, faults[{step, message, source, name, refetch}],
+blind_edits[{step, message, lines, lines_there}], instructions_gone[{instruction, calls[[from, to]]}]}],
+instructions[{message, text}], compactions[{step, lanes[{lane, knows_summary, names{verbatim[], partly[], gone[]},
+instructions{}, files{}}]}], hindsight{tokens_sent, peak, clearings, cost}, reuse{keep_recent{uses, curve[{value, miss}],
+at_most_5_percent_from, at_most_1_percent_from, current[{lane, value, miss}]}, prune_protect{}}}, sent, carried[{message, name, tokens, calls, token_calls, last_used_by}],
 growth{share_of_largest_5_percent, largest[{step, tokens, message}]}.
-usd is null where a price is not known. Steps and messages are numbered from 1.
+usd is null where a price is not known. Steps, messages and instructions are numbered from 1.
 ",
     run,
 };
@@ -72,6 +81,7 @@ struct Diagnosis<'a> {
     /// The models with their prices, if known.
     prices: Vec<(String, Option<Price>)>,
     lanes: Vec<LaneCost<'a>>,
+    lost: Lost,
     audit: Option<&'a Audit>,
     sent: Tokens,
     carried: Vec<(Carried, Option<usize>)>,
@@ -145,6 +155,8 @@ fn diagnose<'a>(
         .collect();
     let mut found = insights(&facts);
     found.extend(lanes.iter().flat_map(|lane| of_lane(case, lane)));
+    let lost = lost::lost(case, bills, &lanes, reserve);
+    found.extend(lost::insights(case, &lost));
     sort(&mut found);
     let heaviest = facts.retained.heaviest(&case.session, CARRIED).into_iter();
     let carried = heaviest.map(|carried| {
@@ -176,6 +188,7 @@ fn diagnose<'a>(
         carried: carried.collect(),
         growth: growth(case, really),
         lanes,
+        lost,
         audit,
     }
 }

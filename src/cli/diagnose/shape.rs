@@ -32,6 +32,7 @@ impl Diagnosis<'_> {
             "prices": self.prices.iter().map(|(model, price)| price_of(model, price.as_ref())).collect::<Vec<_>>(),
             "lanes": self.lanes.iter().map(lane).collect::<Vec<_>>(),
             "cache_audit": self.audit.map(audit),
+            "loss": self.lost.shape(),
             "sent": self.sent,
             "carried": self.carried.iter().map(|(carried, user)| json!({
                 "message": carried.message + 1,
@@ -94,7 +95,7 @@ fn lane(lane: &LaneCost<'_>) -> Value {
     })
 }
 
-fn cost(cost: &Cost) -> Value {
+pub(super) fn cost(cost: &Cost) -> Value {
     let is_known = cost.total().is_some();
     // A sum of which a part is not known is not known.
     let usd = |usd: Usd| is_known.then_some(usd);

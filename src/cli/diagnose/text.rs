@@ -31,6 +31,7 @@ impl Diagnosis<'_> {
         if let Some(audit) = self.audit {
             audited(&mut text, audit);
         }
+        self.losses(&mut text);
         self.most_carried(&mut text);
         text
     }

@@ -1,0 +1,132 @@
+//! What was lost, gathered for both forms: every lane against the recorded context, the lane of hindsight, and how far
+//! back the model reached.
+
+use super::LaneCost;
+use crate::analysis::cost::{Bills, Cost, price_lane};
+use crate::analysis::insight::{Insight, loss_insights};
+use crate::analysis::loss::{
+    Distances, Loss, Names, ReuseCurves, hindsight, reuse_distances, saved,
+};
+use crate::engine::{Case, KnobRole, Outcome};
+use crate::units::{Share, Tokens};
+
+/// What was lost.
+pub(super) struct Lost {
+    pub(super) names: Names,
+    /// By lane, `recorded` first.
+    pub(super) lanes: Vec<LaneLoss>,
+    pub(super) hindsight: Hindsight,
+    pub(super) curves: ReuseCurves,
+    /// Settings of lanes that the curves speak of.
+    pub(super) current: Vec<Current>,
+}
+
+/// What one lane lost.
+pub(super) struct LaneLoss {
+    pub(super) lane: String,
+    pub(super) loss: Loss,
+    /// Of what could have been saved without loss.
+    pub(super) saved: Option<Share>,
+}
+
+/// Each tool result cleared right after its last use.
+pub(super) struct Hindsight {
+    pub(super) sent: Tokens,
+    pub(super) peak: Tokens,
+    pub(super) clearings: usize,
+    pub(super) cost: Cost,
+}
+
+/// A lane's setting on a curve.
+pub(super) struct Current {
+    pub(super) lane: String,
+    pub(super) role: KnobRole,
+    pub(super) value: u64,
+    pub(super) miss: Share,
+}
+
+/// Works it out; of the lanes the first is `recorded` and the second manages nothing.
+pub(super) fn lost(
+    case: &Case,
+    bills: &Bills<'_>,
+    lanes: &[LaneCost<'_>],
+    reserve: Tokens,
+) -> Lost {
+    let names = Names::new(&case.session);
+    let best = hindsight(&names, case, reserve);
+    let none = lanes.get(1).map(|lane| &lane.played.outcome);
+    let share = |outcome: &Outcome| none.and_then(|none| saved(none, &best, outcome));
+    let curves = reuse_distances(&names, case);
+    let of_lane = |lane: &LaneCost<'_>| LaneLoss {
+        lane: lane.played.lane.clone(),
+        loss: Loss::of(&names, case, &lane.played.outcome),
+        saved: share(&lane.played.outcome),
+    };
+    Lost {
+        lanes: lanes.iter().map(of_lane).collect(),
+        current: current(lanes, &curves),
+        hindsight: Hindsight {
+            sent: best.tokens_sent(),
+            peak: best.peak().map_or(Tokens::ZERO, |(_, tokens)| tokens),
+            clearings: best.compactions,
+            cost: price_lane(bills, &best),
+        },
+        curves,
+        names,
+    }
+}
+
+/// The insights that it gives.
+pub(super) fn insights(case: &Case, lost: &Lost) -> Vec<Insight> {
+    let Some(floor) = lost.lanes.first() else {
+        return Vec::new();
+    };
+    let lanes = lost.lanes.iter().enumerate();
+    let found = lanes.flat_map(|(idx, lane)| {
+        let name = (idx > 0).then_some(lane.lane.as_str());
+        loss_insights(case, &lost.names, (name, &lane.loss), &floor.loss)
+    });
+    found.collect()
+}
+
+fn current(lanes: &[LaneCost<'_>], curves: &ReuseCurves) -> Vec<Current> {
+    let roles = [KnobRole::KeepRecent, KnobRole::PruneProtect];
+    let mut found = Vec::new();
+    for lane in lanes {
+        let Some(policy) = &lane.played.policy else {
+            continue;
+        };
+        for role in roles {
+            let knob = policy.knob_for(role);
+            let Some(value) = knob.and_then(|knob| lane.played.knobs.get(&knob.name)) else {
+                continue;
+            };
+            let value = value.max(0.0) as u64;
+            found.push(Current {
+                lane: lane.played.lane.clone(),
+                role,
+                value,
+                miss: curve(curves, role).miss(value),
+            });
+        }
+    }
+    found
+}
+
+/// The curve that a setting of this role is read from.
+fn curve(curves: &ReuseCurves, role: KnobRole) -> &Distances {
+    if role == KnobRole::PruneProtect {
+        &curves.results
+    } else {
+        &curves.messages
+    }
+}
+
+/// The settings that are listed of each curve.
+pub(super) const MESSAGES: [u64; 8] = [5, 10, 20, 40, 80, 160, 320, 640];
+/// The same in tokens.
+pub(super) const RESULTS: [u64; 8] = [
+    5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 640_000,
+];
+/// Shares that the smallest settings may miss.
+pub(super) const MISSES: [Share; 2] = [Share(0.05), Share(0.01)];

@@ -1,0 +1,139 @@
+//! What was lost, as JSON.
+
+use super::lost::{Current, LaneLoss, Lost, MESSAGES, MISSES, RESULTS};
+use super::shape::cost;
+use crate::analysis::loss::{Distances, Fault, Kept, Names, PAGE_IN, Survival};
+use crate::engine::KnobRole;
+use serde_json::{Value, json};
+
+impl Lost {
+    /// All of it.
+    pub(super) fn shape(&self) -> Value {
+        let instructions = self.names.instructions().iter();
+        let best = &self.hindsight;
+        json!({
+            "fetched_for_messages": PAGE_IN,
+            "lanes": self.lanes.iter().map(|lane| self.lane(lane)).collect::<Vec<_>>(),
+            "instructions": instructions.map(|instruction| json!({
+                "message": instruction.message + 1,
+                "text": instruction.text,
+            })).collect::<Vec<_>>(),
+            "compactions": self.compactions(),
+            "hindsight": {
+                "tokens_sent": best.sent,
+                "peak": best.peak,
+                "clearings": best.clearings,
+                "cost": cost(&best.cost),
+            },
+            "reuse": {
+                "keep_recent": self.curve(&self.curves.messages, KnobRole::KeepRecent, &MESSAGES),
+                "prune_protect": self.curve(&self.curves.results, KnobRole::PruneProtect, &RESULTS),
+            },
+        })
+    }
+
+    fn lane(&self, lane: &LaneLoss) -> Value {
+        let (risk, standing) = (&lane.loss.at_risk, lane.loss.standing.iter().enumerate());
+        let gone = standing.filter(|(_, standing)| !standing.gone.is_empty());
+        json!({
+            "lane": lane.lane,
+            "uses": risk.uses,
+            "at_risk": risk.faults.len(),
+            "at_risk_at_best": risk.fewest,
+            "refetch": risk.refetch,
+            "horizon": risk.horizon.map(|step| step + 1),
+            "edits": risk.edits,
+            "saved_of_lossless": lane.saved,
+            "knows_summaries": !lane.loss.is_predicted,
+            "faults": risk.faults.iter().map(|found| fault(&self.names, found)).collect::<Vec<_>>(),
+            "blind_edits": risk.blind_edits.iter().map(|edit| json!({
+                "step": edit.step + 1,
+                "message": edit.message + 1,
+                "lines": edit.lines,
+                "lines_there": edit.seen,
+            })).collect::<Vec<_>>(),
+            "instructions_gone": gone.map(|(idx, standing)| json!({
+                "instruction": idx + 1,
+                "calls": standing.gone.iter().map(|steps| [steps.start + 1, steps.end]).collect::<Vec<_>>(),
+            })).collect::<Vec<_>>(),
+        })
+    }
+
+    /// By recorded compaction, what each lane had left at its place.
+    fn compactions(&self) -> Vec<Value> {
+        let n = self
+            .lanes
+            .first()
+            .map_or(0, |lane| lane.loss.survival.len());
+        let all = (0..n).filter_map(|idx| {
+            let left = |lane: &LaneLoss| {
+                let left = lane.loss.survival[idx].as_ref()?;
+                Some((left.step, self.survival(&lane.lane, left)))
+            };
+            let lanes: Vec<(usize, Value)> = self.lanes.iter().filter_map(left).collect();
+            let (step, _) = lanes.first()?;
+            Some(json!({
+                "step": step + 1,
+                "lanes": lanes.iter().map(|(_, lane)| lane).collect::<Vec<_>>(),
+            }))
+        });
+        all.collect()
+    }
+
+    fn survival(&self, lane: &str, left: &Survival) -> Value {
+        let names = left.names.iter();
+        let names = names.map(|(name, kept)| (self.names.word(*name).into(), *kept));
+        let instructions = left.instructions.iter();
+        let instructions = instructions.map(|(idx, kept)| ((idx + 1).into(), *kept));
+        let files = left
+            .files
+            .iter()
+            .map(|(file, kept)| ((&**file).into(), *kept));
+        json!({
+            "lane": lane,
+            "knows_summary": !left.is_predicted,
+            "names": states(names),
+            "instructions": states(instructions),
+            "files": states(files),
+        })
+    }
+
+    fn curve(&self, curve: &Distances, role: KnobRole, values: &[u64]) -> Value {
+        let current = self.current.iter().filter(|current| current.role == role);
+        let [five, one] = MISSES.map(|miss| curve.smallest(miss));
+        json!({
+            "uses": curve.uses(),
+            "curve": values.iter().map(|value| json!({
+                "value": value,
+                "miss": curve.miss(*value),
+            })).collect::<Vec<_>>(),
+            "at_most_5_percent_from": five,
+            "at_most_1_percent_from": one,
+            "current": current.map(|Current { lane, value, miss, .. }| json!({
+                "lane": lane,
+                "value": value,
+                "miss": miss,
+            })).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn fault(names: &Names, fault: &Fault) -> Value {
+    json!({
+        "step": fault.step + 1,
+        "message": fault.message + 1,
+        "source": fault.source + 1,
+        "name": names.word(fault.name),
+        "refetch": fault.refetch,
+    })
+}
+
+/// What is there verbatim, partly, and not at all.
+fn states(all: impl Iterator<Item = (Value, Kept)>) -> Value {
+    let mut by_state = [Kept::Verbatim, Kept::Partly, Kept::Gone].map(|kept| (kept, Vec::new()));
+    for (item, kept) in all {
+        by_state[kept as usize].1.push(item);
+    }
+    let fields = by_state.map(|(kept, items)| (kept.name().to_owned(), Value::Array(items)));
+    Value::Object(fields.into_iter().collect())
+}
