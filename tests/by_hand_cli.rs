@@ -220,6 +220,40 @@ fn messages_that_are_not_there_are_refused_in_one_line() {
 }
 
 #[test]
+fn the_window_marks_what_the_options_say_or_tells_why_not() {
+    let here = folder();
+    let size = ["--size", "900x560", "--screenshot"];
+    let paint = |picture: &'static str, marks: &[&'static str]| {
+        [&["c.json"], &size[..], &[picture], marks].concat()
+    };
+    done(here.path(), &paint("plain.png", &[]));
+    done(
+        here.path(),
+        &paint("marked.png", &["--drop", "4-7", "--pin", "9"]),
+    );
+    let read = |name: &str| std::fs::read(here.path().join(name)).expect("it was painted");
+    assert_ne!(
+        read("plain.png"),
+        read("marked.png"),
+        "the picture shows it"
+    );
+    let error = refused(here.path(), &paint("none.png", &["--drop", "3-99"]));
+    assert!(
+        error.contains("--drop 99: the last message is 13"),
+        "{error}"
+    );
+    let both = refused(
+        here.path(),
+        &paint("none.png", &["--drop", "3", "--pin", "3"]),
+    );
+    assert!(
+        both.contains("message 3 is in --pin and in --drop"),
+        "{both}"
+    );
+    assert!(!here.path().join("none.png").exists());
+}
+
+#[test]
 fn an_edit_that_cannot_be_done_writes_nothing_and_says_why() {
     let here = folder();
     let told = done(

@@ -1,6 +1,7 @@
 //! What a lane has in the place of a message, beside the original: the difference, or the summary that stands for it.
 
 pub mod diff;
+mod foreseen;
 
 use crate::app::document::Document;
 use crate::app::lane_rows::{LaneRows, Place};
@@ -17,6 +18,9 @@ use std::ops::Range;
 /// Bytes of an original that stands beside a summary; of each, where there are several.
 const WHOLE: usize = 48 * 1024;
 const HEAD: usize = 700;
+/// Bytes of a text, and messages of a session, that a frame has time for.
+const LARGE: usize = 32 * 1024;
+const MANY: usize = 1_000;
 /// Originals that stand beside a summary.
 const MOST: usize = 60;
 
@@ -68,8 +72,10 @@ pub struct Beside {
     pub place: Place,
     /// What it weighs.
     pub tokens: Tokens,
-    /// Its text, safe to show; none while it is only predicted.
+    /// Its text, safe to show, or its beginning; none where it cannot be known before it is written.
     pub text: Option<String>,
+    /// The text is what the offline digest would write; at an export it is written for real.
+    pub is_foreseen: bool,
     /// Messages that it stands for, and what they weighed.
     pub covered: (usize, Tokens),
     /// What it stands for.
@@ -125,20 +131,20 @@ impl Changes {
         }
     }
 
-    /// How much there is to compare, roughly in bytes: what a frame may do itself, and what not.
-    pub fn cost(document: &Document, target: Target) -> usize {
+    /// Whether this may take longer than a frame has.
+    pub fn is_slow(document: &Document, target: Target) -> bool {
         let session = document.session();
-        let bytes = |message: usize| {
-            let parts = session
-                .messages
-                .get(message)
-                .map_or(&[][..], |m| session.parts_of(m));
+        let bytes = |message: usize| -> usize {
+            let m = session.messages.get(message);
+            let parts = m.map_or(&[][..], |m| session.parts_of(m));
             parts.iter().map(|p| p.body.text().len()).sum()
         };
-        match target {
-            Target::Message(message) => bytes(message),
-            Target::Written(place) => place.before as usize * 64,
-        }
+        let is_large = match target {
+            Target::Message(message) => bytes(message) > LARGE,
+            Target::Written(_) => false,
+        };
+        // A lane is played once more for a summary that is to be foreseen.
+        is_large || session.messages.len() > MANY
     }
 }
 
@@ -288,12 +294,18 @@ impl Seen<'_> {
         let here = places
             .into_iter()
             .find(|(_, other, _)| std::ptr::eq(*other, written));
+        let text = if written.is_predicted {
+            self.foreseen(written)
+        } else {
+            Some(written.text.as_ref().to_owned())
+        };
+        let shown = |text: String| safe_text::visible(safe_text::head(&text, WHOLE)).into_owned();
         let beside = here.map(|(place, _, tokens)| Beside {
             kind: written.kind,
             place,
             tokens,
-            text: (!written.is_predicted)
-                .then(|| safe_text::visible(safe_text::head(&written.text, WHOLE)).into_owned()),
+            text: text.map(shown),
+            is_foreseen: written.is_predicted,
             covered: (n_covered, covered().map(|m| ledger.message(m)).sum()),
             more: if message.is_some() {
                 0
@@ -307,6 +319,13 @@ impl Seen<'_> {
             beside,
             ..only(said)
         }
+    }
+
+    fn foreseen(&self, written: &Written) -> Option<String> {
+        let event = self.event(Some(written.event))?;
+        let (case, run) = (&self.runs.case, &self.runs.lanes[self.lane]);
+        let until = (!self.is_whole()).then_some(self.rows.step);
+        foreseen::foreseen(case, run, until, (written, event))
     }
 
     /// A message's text up to a size.
@@ -326,10 +345,13 @@ impl Seen<'_> {
 
     /// The same event in the lane's whole run, which has those by hand only at its end.
     fn link(&self, event: Option<u32>) -> Option<usize> {
-        let whole = &self.runs.lanes[self.lane].outcome;
-        let is_whole = std::ptr::eq(whole, self.outcome);
-        let event_here = self.event(event)?;
-        (is_whole || !event_here.is_by_hand()).then_some(event? as usize)
+        let is_by_hand = self.event(event)?.is_by_hand();
+        (self.is_whole() || !is_by_hand).then_some(event? as usize)
+    }
+
+    /// The lane is looked at where its run ends.
+    fn is_whole(&self) -> bool {
+        std::ptr::eq(&self.runs.lanes[self.lane].outcome, self.outcome)
     }
 
     fn label(&self) -> &str {

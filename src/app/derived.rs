@@ -42,8 +42,7 @@ pub struct Derived {
     stale_since: Option<Instant>,
 }
 
-/// Bytes of text that are compared in a frame; more are on a thread.
-const LARGE: usize = 32 * 1024;
+/// What work is expected to take that is not to be done in a frame.
 const SLOW: Duration = Duration::from_secs(1);
 
 /// Results may be this old before they are shown as stale.
@@ -315,9 +314,9 @@ impl Derived {
             return;
         };
         let (_, _, lane, target) = key;
-        let is_large = Changes::cost(document, target) > LARGE;
+        let is_slow = Changes::is_slow(document, target);
         self.changes
-            .expect(if is_large { SLOW } else { Duration::ZERO });
+            .expect(if is_slow { SLOW } else { Duration::ZERO });
         let (document, runs, rows) = (Arc::clone(document), Arc::clone(runs), Arc::clone(rows));
         self.changes.want(ctx, self.at, &key, move |_| {
             Changes::new(&document, &runs, &rows, lane, target)

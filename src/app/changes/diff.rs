@@ -106,7 +106,7 @@ impl Diff {
         let is_whole = removed.len() == differs.0.len() && added.len() == differs.1.len();
         let shown = removed.len().max(added.len());
         let mut runs = compared(removed, added);
-        if before + after == 0 && runs.iter().all(|run| run.side != Side::Same) {
+        if before + after == 0 && runs.iter().all(Run::is_other) {
             // Nothing is left of it: what stands in its place is not to be looked for behind it.
             runs.sort_by_key(|run| run.side == Side::Removed);
         }
@@ -286,6 +286,12 @@ fn without_middle(text: &str) -> String {
 }
 
 impl Run {
+    /// Nothing of it is in the other text.
+    fn is_other(&self) -> bool {
+        let pieces = || self.lines.iter().flat_map(|line| &line.pieces);
+        self.side != Side::Same && pieces().all(|(is_other, _)| !is_other)
+    }
+
     /// How many of its lines are shown at its begin and at its end.
     fn ends(&self) -> (usize, usize) {
         match self.side {

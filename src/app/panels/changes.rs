@@ -13,14 +13,19 @@ use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use egui::text::LayoutJob;
 use egui::{
-    Align, Button, Color32, CursorIcon, Id, Label, RichText, Sense, Shape, TextFormat, TextStyle,
-    Ui, vec2,
+    Align, Align2, Button, Color32, CursorIcon, Id, Label, RichText, Sense, Shape, TextFormat,
+    TextStyle, Ui, vec2,
 };
 
 /// Rows of a difference on one page: what a frame can lay out without a pause.
 const PAGE: usize = 240;
 /// From this width on a summary stands beside what it stands for, not above it.
 const TWO_COLUMNS: f32 = 520.0;
+/// Before a text that is not written yet.
+const FORESEEN: &str = "As the offline digest writes it. At an export you choose who writes it, and can write it over; its \
+                        size here is the most that the policy allows.";
+const NOT_KNOWN: &str = "The text is written when this lane is exported. Its size here is the most that the policy allows.";
+
 /// Width of the sign before a line.
 const SIGN: f32 = 10.0;
 
@@ -40,7 +45,7 @@ pub(super) fn show(
     said(ui, input, changes, commands);
     for (nth, piece) in changes.pieces.iter().enumerate() {
         if page == 0 || piece.diff.rows.len() > page * PAGE {
-            show_piece(ui, input, (nth, piece), page);
+            show_piece(ui, input, (nth, piece, changes.pieces.len() == 1), page);
         }
     }
     if let Some(beside) = &changes.beside {
@@ -79,7 +84,13 @@ fn weights(before: Tokens, after: Tokens) -> String {
     )
 }
 
-fn show_piece(ui: &mut Ui, input: &PanelInput<'_>, (nth, piece): (usize, &Piece), page: usize) {
+/// A part that changed. What it weighs is said already where it is the only one.
+fn show_piece(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    (nth, piece, is_only): (usize, &Piece, bool),
+    page: usize,
+) {
     ui.add_space(space::S);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -87,10 +98,12 @@ fn show_piece(ui: &mut Ui, input: &PanelInput<'_>, (nth, piece): (usize, &Piece)
             widgets::swatch(ui, palette(ui).kind(kind));
         }
         let (before, after) = piece.weights;
-        ui.label(small(
-            ui,
-            format!("{} · {}", piece.title, weights(before, after)),
-        ));
+        let weights = if is_only {
+            String::new()
+        } else {
+            format!(" · {}", weights(before, after))
+        };
+        ui.label(small(ui, format!("{}{weights}", piece.title)));
     });
     for text in piece.remark.into_iter().chain(piece.diff.notice.as_deref()) {
         ui.label(weak(ui, text));
@@ -118,22 +131,21 @@ fn show_piece(ui: &mut Ui, input: &PanelInput<'_>, (nth, piece): (usize, &Piece)
 fn show_line(ui: &mut Ui, line: &DiffLine) {
     let palette = palette(ui);
     let (sign, name, ink, grounds) = match line.side {
-        Side::Same => ("", "", palette.weak, None),
-        Side::Removed => ("−", "removed: ", palette.bad, Some(palette.removed())),
-        Side::Added => ("+", "added: ", palette.ok, Some(palette.added())),
+        Side::Same => ("", "unchanged", palette.weak, None),
+        Side::Removed => ("−", "removed", palette.bad, Some(palette.removed())),
+        Side::Added => ("+", "added", palette.ok, Some(palette.added())),
     };
     let ground = ui.painter().add(Shape::Noop);
     let row = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         ui.spacing_mut().interact_size.y = 16.0;
-        let (place, _) = ui.allocate_exact_size(vec2(SIGN, 16.0), Sense::hover());
+        let (place, said) = ui.allocate_exact_size(vec2(SIGN, 16.0), Sense::hover());
+        said.accessible_name(name);
         let font = TextStyle::Monospace.resolve(ui.style());
         ui.painter()
-            .text(place.center(), egui::Align2::CENTER_CENTER, sign, font, ink);
+            .text(place.center(), Align2::CENTER_CENTER, sign, font, ink);
         let job = job(ui, line, grounds.map(|[_, words]| words));
-        let text: String = line.pieces.iter().map(|(_, text)| text.as_str()).collect();
-        ui.add(Label::new(job).wrap().selectable(true))
-            .accessible_name(format!("{name}{text}"));
+        ui.add(Label::new(job).wrap().selectable(true));
     });
     if let Some([whole, _]) = grounds {
         let rect = row.response.rect.with_max_x(ui.max_rect().right());
@@ -259,12 +271,16 @@ fn show_written(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: 
             commands.push(Command::SelectWritten(lane, beside.place));
         }
     }
-    match &beside.text {
-        Some(text) => body(ui, text),
-        None => {
-            let text = "The text is written when this lane is exported. Its size here is the most that the policy allows.";
-            ui.add(Label::new(weak(ui, text)).wrap());
-        }
+    if beside.is_foreseen {
+        let text = match &beside.text {
+            Some(_) => FORESEEN,
+            None => NOT_KNOWN,
+        };
+        ui.add(Label::new(weak(ui, text)).wrap());
+    }
+    if let Some(text) = &beside.text {
+        ui.add_space(space::XS);
+        body(ui, text);
     }
 }
 

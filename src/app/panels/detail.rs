@@ -33,8 +33,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         return show_changes(ui, input, commands);
     }
     let Some(text) = input.text else {
-        super::padded(ui, |ui| ui.label(weak(ui, "Reading…")));
-        return;
+        return waiting(ui, "Reading…");
     };
     let page = input.view.detail.page.min(text.pages() - 1);
     let area = ScrollArea::vertical()
@@ -88,8 +87,7 @@ fn show_changes(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>
         } else {
             "Focus a lane to see what it has in the place of this message."
         };
-        super::padded(ui, |ui| ui.label(weak(ui, text)));
-        return;
+        return waiting(ui, text);
     };
     let pages = changes::pages(all);
     let page = input.view.detail.page.min(pages - 1);
@@ -108,6 +106,12 @@ fn show_changes(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>
             changes::show(ui, input, (all, page), commands);
         });
     });
+}
+
+/// Something in the place of the text. As wide as that would be: the panel keeps its width.
+fn waiting(ui: &mut Ui, text: &str) {
+    ui.set_min_width(ui.available_width());
+    super::padded(ui, |ui| ui.label(weak(ui, text)));
 }
 
 fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {

@@ -202,13 +202,13 @@ fn show_line(
 }
 
 /// What the lane wrote in this line, if it did.
-fn written_at(input: &PanelInput<'_>, line: Line, lane: usize) -> Option<Place> {
+fn written_at(input: &PanelInput<'_>, line: Line, column: usize) -> Option<Place> {
     let Line::Row(row) = line else { return None };
     let Row::Written(place) = input.rows.rows[row] else {
         return None;
     };
-    let context = input.rows.lanes.get(lane)?;
-    context.written.contains_key(&place).then_some(place)
+    let lane = input.rows.lanes.get(column)?;
+    lane.written.contains_key(&place).then_some(place)
 }
 
 fn is_selected(input: &PanelInput<'_>, line: Line) -> bool {

@@ -10,11 +10,14 @@ use crate::app::widgets::{self, Tone};
 use crate::app::wording;
 use crate::engine::{Event, Fate};
 use crate::safe_text;
-use egui::{Button, Color32, Label, Popup, PopupCloseBehavior, Response, RichText, Ui};
+use egui::{
+    Align, Button, Color32, Label, Layout, Popup, PopupCloseBehavior, Response, RichText, Ui,
+};
 
 /// Width of the menus.
 const WIDTH: f32 = 300.0;
-/// Warnings that a menu lists; the tab Findings has all.
+const LEAST: f32 = 150.0;
+/// Warnings that a menu lists; the tab Insights has all.
 const MOST: usize = 6;
 
 /// What the focused lane's run made of a message's mark.
@@ -95,14 +98,19 @@ fn came(input: &PanelInput<'_>, message: usize) -> Option<Came> {
     let touches = |event: &Event| event.messages.iter().any(|range| range.contains(&message));
     let is_touched = by_hand().any(touches);
     let fate = || Some(input.rows.lanes.get(lane)?.messages.get(message)?.fate);
-    let came = match mark(input, message) {
-        None if is_touched => Came::Along,
+    let fate = input.rows.lanes.get(lane)?.messages.get(message)?.fate;
+    let is_as_wanted = match mark(input, message) {
+        None if is_touched => return Some(Came::Along),
         None => return None,
-        Some(Mark::Pinned) if matches!(fate(), Some(Fate::Kept | Fate::Absent) | None) => {
-            Came::True
-        }
-        Some(Mark::Cleared | Mark::Dropped) if is_touched => Came::True,
-        Some(_) => Came::Otherwise,
+        Some(Mark::Pinned) => matches!(fate, Fate::Kept | Fate::Absent),
+        // What the policy has taken already need not be taken by hand.
+        Some(Mark::Cleared) => is_touched || matches!(fate, Fate::Cleared | Fate::Dropped),
+        Some(Mark::Dropped) => is_touched || fate == Fate::Dropped,
+    };
+    let came = if is_as_wanted {
+        Came::True
+    } else {
+        Came::Otherwise
     };
     Some(came)
 }
@@ -119,6 +127,7 @@ pub(super) fn menu(
         [one] => format!("Message {}", wording::number(*one)),
         many => wording::count(many.len(), "message"),
     };
+    ui.set_min_width(LEAST);
     ui.label(small(ui, which));
     for mark in Mark::ALL {
         let has_it = |m: &usize| self::mark(input, *m) == Some(mark);
@@ -176,8 +185,9 @@ pub(super) fn all(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comman
         ));
     let warnings = warnings(input);
     let mut opened = button;
-    if !warnings.is_empty() {
-        let badge = widgets::badge(ui, warnings.len(), Tone::Warn);
+    let n_told = warnings.iter().filter(|(_, w)| is_told(w)).count();
+    if n_told > 0 {
+        let badge = widgets::badge(ui, n_told, Tone::Warn);
         let badge = badge.on_hover_ui(|ui| list(ui, &warnings));
         opened = opened.union(badge);
     }
@@ -186,21 +196,35 @@ pub(super) fn all(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comman
         .width(WIDTH)
         .show(|ui| {
             ui.set_max_width(WIDTH);
-            menu(ui, input, &chosen(&input.selection, input.order), commands);
-            shown(ui, input, commands);
+            let selected = chosen(&input.selection, input.order);
+            menu(ui, input, &selected, commands);
+            let has_shown = shown(ui, input, !selected.is_empty(), commands);
             if !marks.is_empty() {
-                ui.separator();
+                if has_shown || !selected.is_empty() {
+                    ui.separator();
+                }
                 marked(ui, input, &warnings, commands);
+            } else if !has_shown && selected.is_empty() {
+                let text =
+                    "Select messages in the table, or filter them, to pin, clear or drop them.";
+                ui.add(Label::new(weak(ui, text)).wrap().halign(Align::Min));
             }
         });
 }
 
-/// Marks for everything that the filter shows.
-fn shown(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+/// Marks for everything that the filter shows; whether there are any.
+fn shown(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    is_second: bool,
+    commands: &mut Vec<Command>,
+) -> bool {
     if input.view.filter.is_empty() || input.order.is_empty() {
-        return;
+        return false;
     }
-    ui.separator();
+    if is_second {
+        ui.separator();
+    }
     let n = wording::count(input.order.len(), "message");
     ui.label(small(ui, format!("What the filter shows: {n}")));
     for mark in Mark::ALL {
@@ -212,6 +236,7 @@ fn shown(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
             ui.close();
         }
     }
+    true
 }
 
 /// What there is to do with all marks, and what could not be done.
@@ -242,27 +267,51 @@ fn marked(
     }
 }
 
-/// What the runs say about marks that could not be done, each with its lane.
+/// What the runs say about marks that could not be made, each with the lanes that say so.
 fn warnings(input: &PanelInput<'_>) -> Vec<(String, String)> {
-    let lanes = input.runs.labels.iter().zip(&input.runs.lanes);
-    let of_lane = lanes.flat_map(|(label, lane)| {
+    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (label, lane) in input.runs.labels.iter().zip(&input.runs.lanes) {
         let warnings = lane.outcome.warnings.iter();
-        let about = warnings.filter(|warning| is_about_marks(warning));
-        about.map(move |warning| (label.clone(), safe_text::visible(warning).into_owned()))
-    });
-    of_lane.collect()
+        for warning in warnings.filter(|warning| is_about_marks(warning)) {
+            match told.iter_mut().find(|(known, _)| known == warning) {
+                Some((_, labels)) => labels.push(label),
+                None => told.push((warning, vec![label])),
+            }
+        }
+    }
+    let n_lanes = input.runs.lanes.len();
+    let lanes = |labels: Vec<&str>| match labels.len() {
+        n if n == n_lanes && n > 1 => "Every lane".to_owned(),
+        _ => labels.join(", "),
+    };
+    let told = told.into_iter();
+    told.map(|(warning, labels)| (lanes(labels), safe_text::visible(warning).into_owned()))
+        .collect()
 }
 
 fn list(ui: &mut Ui, warnings: &[(String, String)]) {
-    ui.spacing_mut().item_spacing.y = space::XS;
-    for (label, warning) in warnings.iter().take(MOST) {
-        let text = format!("{label}: {}", wording::with_grouped(warning));
-        ui.add(Label::new(RichText::new(text).color(palette(ui).warn)).wrap());
-    }
-    if warnings.len() > MOST {
-        let more = wording::grouped((warnings.len() - MOST) as u64);
-        ui.label(weak(ui, format!("and {more} more, in Findings")));
-    }
+    // A menu's own layout would stretch the lines from edge to edge.
+    ui.with_layout(Layout::top_down(Align::Min), |ui| {
+        ui.spacing_mut().item_spacing.y = space::XS;
+        for (lanes, warning) in warnings.iter().take(MOST) {
+            let text = format!("{lanes}: {}", wording::with_grouped(warning));
+            let color = if is_told(warning) {
+                palette(ui).warn
+            } else {
+                palette(ui).weak
+            };
+            ui.add(Label::new(RichText::new(text).color(color)).wrap());
+        }
+        if warnings.len() > MOST {
+            let more = wording::grouped((warnings.len() - MOST) as u64);
+            ui.label(weak(ui, format!("and {more} more, in Insights")));
+        }
+    });
+}
+
+/// Whether a warning wants to be seen: what is gone already need not be dropped.
+fn is_told(warning: &str) -> bool {
+    !warning.contains(": gone already")
 }
 
 fn capitalized(word: &str) -> String {

@@ -120,8 +120,8 @@ fn kinds(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
             }
             if ui.button("Show all").clicked() {
                 filter = Filter {
-                    text: filter.text,
-                    ..Filter::default()
+                    hidden: Filter::default().hidden,
+                    ..filter
                 };
             }
             if filter != input.view.filter {
