@@ -18,14 +18,41 @@ pub struct Estimator;
 
 impl Answer for Estimator {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply {
-        let make = || text_of(case, &request.prefix, request.max_tokens);
-        Reply::Predicted(case.filler(&request.prefix, request.max_tokens, make))
+        Reply::Predicted(case.predicted(&request.prefix, request.max_tokens).text)
+    }
+}
+
+/// A stand-in for a summary: long texts are costly to weigh, and every firing asks for the same one.
+#[derive(Clone, Debug)]
+pub(super) struct Predicted {
+    /// The stand-in.
+    pub(super) text: Arc<str>,
+    /// The message that carries it.
+    pub(super) message: Arc<str>,
+    /// True tokens of the message.
+    pub(super) weight: Tokens,
+}
+
+impl Predicted {
+    /// The longest that weighs no more than so many tokens together with what stands before it.
+    pub(super) fn new(case: &Case, prefix: &str, most: Tokens) -> Self {
+        let text = text_of(case, prefix, most);
+        let message = if prefix.is_empty() {
+            Arc::clone(&text)
+        } else {
+            format!("{prefix}{text}").into()
+        };
+        Self {
+            weight: case.ledger.weigh(&message),
+            message,
+            text,
+        }
     }
 }
 
 /// The longest filler that weighs no more than so many tokens together with what stands before it. The prefix itself is
 /// no part of it.
-pub(super) fn text_of(case: &Case, prefix: &str, most: Tokens) -> Arc<str> {
+fn text_of(case: &Case, prefix: &str, most: Tokens) -> Arc<str> {
     let weigh = |words: usize| case.ledger.weigh(&WORD.repeat(words)).as_f64();
     let word = (weigh(2 * PROBE) - weigh(PROBE)) / PROBE as f64;
     let guess = most.as_f64() / word.max(0.05);

@@ -41,6 +41,7 @@ mod spare;
 mod stages;
 mod sums;
 mod taken;
+mod totals;
 mod transcript;
 mod trigger;
 mod unseen;
@@ -74,12 +75,14 @@ pub use stages::{
     Action, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Place,
     Repair, Results, Stage, Summarize, Take, Unit, What,
 };
+pub use totals::{Tally, Totals};
 pub use transcript::{transcript, transcript_parts};
 
 use crate::session::Session;
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use by_hand::Pins;
+use estimator::Predicted;
 use scene::Originals;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -113,7 +116,7 @@ pub struct Case {
 #[derive(Debug, Default)]
 struct Memo {
     columns: Mutex<HashMap<String, Arc<MeterColumn>>>,
-    fillers: Mutex<HashMap<(String, Tokens), Arc<str>>>,
+    fillers: Mutex<HashMap<(String, Tokens), Predicted>>,
     originals: Originals,
 }
 
@@ -228,13 +231,15 @@ impl Case {
         )
     }
 
-    /// A filler for a message with this prefix and cap, made once.
-    fn filler(&self, prefix: &str, max: Tokens, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
+    /// A summary of the largest size that this prefix and cap allow, made and weighed once.
+    fn predicted(&self, prefix: &str, max: Tokens) -> Predicted {
         let mut known = self
             .memo
             .fillers
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry((prefix.to_owned(), max)).or_insert_with(make))
+        let make = || Predicted::new(self, prefix, max);
+        let key = (prefix.to_owned(), max);
+        known.entry(key).or_insert_with(make).clone()
     }
 }

@@ -185,8 +185,7 @@ pub(super) fn fulfil(
     if text.trim().is_empty() {
         return Err("the summary is empty".to_owned());
     }
-    let message = request.message(&text);
-    let weight = case.ledger.weigh(&message);
+    let (message, weight) = weighed(case, request, &text, is_predicted);
     if weight > request.max_tokens {
         return Err(format!(
             "the summary weighs {} tokens, more than the {} allowed",
@@ -214,6 +213,24 @@ pub(super) fn fulfil(
         },
         weight,
     ))
+}
+
+/// The message that carries a summary, with its true tokens.
+fn weighed(
+    case: &Case,
+    request: &Request,
+    text: &Arc<str>,
+    is_predicted: bool,
+) -> (Arc<str>, Tokens) {
+    if is_predicted {
+        let known = case.predicted(&request.prefix, request.max_tokens);
+        if Arc::ptr_eq(&known.text, text) {
+            return (known.message, known.weight);
+        }
+    }
+    let message = request.message(text);
+    let weight = case.ledger.weigh(&message);
+    (message, weight)
 }
 
 fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> Written {

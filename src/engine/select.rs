@@ -191,7 +191,7 @@ fn first_kept(entries: &[Entry], mut is_kept: impl FnMut(&Entry) -> bool) -> usi
 }
 
 /// The message at which the newest `n` turns begin, the current one counted; everything is newer if `n` is 0.
-fn turn_start(case: &Case, messages_end: usize, n: &Expr, moment: &Moment) -> u32 {
+pub(super) fn turn_start(case: &Case, messages_end: usize, n: &Expr, moment: &Moment) -> u32 {
     let n = n.value(moment);
     if n < 1.0 {
         return u32::MAX;

@@ -1,7 +1,6 @@
 //! What the file does not hold but every call sends (instructions, definitions of tools), as a text of the fitted weight:
 //! a real system counts what it finds in its messages, and would find its own instructions there.
 
-use super::estimator::text_of;
 use super::rewrite::MessageEdit;
 use super::{Case, scene};
 use crate::chat::{ChatMessage, Mark, Messages, Rule};
@@ -150,7 +149,7 @@ fn beside(own: &str, text: &str) -> String {
 
 /// The text, made once for each weight.
 fn text(case: &Case, overhead: Tokens) -> Arc<str> {
-    case.filler("", overhead, || text_of(case, "", overhead))
+    case.predicted("", overhead).text
 }
 
 /// Units of it on a real system's own meter, as `weigh` has it.

@@ -37,8 +37,13 @@ pub fn price_unit(points: &[Point]) -> Price {
 type Measure = [f64; 3];
 
 fn measure(score: &Score, unit: Price) -> Measure {
-    let at_risk = score.at_risk as f64;
+    let at_risk = references(score);
     [unit.of(score), at_risk, score.peak_share.0]
+}
+
+/// References at risk; nothing where nobody counted them, which is then so for all.
+pub(super) fn references(score: &Score) -> f64 {
+    score.risk.map_or(0.0, |risk| risk.references as f64)
 }
 
 /// Indices of the points that no other beats in everything, cheapest first. Of those that come to the very same, the one

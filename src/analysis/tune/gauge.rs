@@ -18,13 +18,8 @@ pub struct Score {
     pub cost: Option<Usd>,
     /// Tokens that it sends: prompts, rejected tries, and requests for summaries with what comes back.
     pub sent: Tokens,
-    /// Uses by the recorded agent of what the policy had removed. A summary that is only predicted counts as holding
-    /// nothing.
-    pub at_risk: usize,
-    /// Edits whose old text was gone.
-    pub blind_edits: usize,
-    /// Tokens of what would have to be fetched again.
-    pub refetch: Tokens,
+    /// What the recorded agent used of what the policy had removed; none where only tokens were counted.
+    pub risk: Option<Risk>,
     /// The largest prompt.
     pub peak: Tokens,
     /// The largest prompt as a share of usable.
@@ -33,6 +28,17 @@ pub struct Score {
     pub compactions: usize,
     /// Calls whose first try did not fit.
     pub overflows: usize,
+}
+
+/// What the recorded agent used of what a policy had removed. A summary that is only predicted counts as holding nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Risk {
+    /// References at risk.
+    pub references: usize,
+    /// Edits whose old text was gone.
+    pub blind_edits: usize,
+    /// Tokens of what would have to be fetched again.
+    pub refetch: Tokens,
 }
 
 /// Why a setting is out of the question.
@@ -168,9 +174,11 @@ impl<'a> Gauge<'a> {
                 + outcome.tokens_rejected
                 + summaries.sent
                 + summaries.received,
-            at_risk: missed.faults.len(),
-            blind_edits: missed.blind_edits.len(),
-            refetch: missed.refetch,
+            risk: Some(Risk {
+                references: missed.faults.len(),
+                blind_edits: missed.blind_edits.len(),
+                refetch: missed.refetch,
+            }),
             peak: outcome.peak().map_or(Tokens::ZERO, |(_, peak)| peak),
             peak_share: Share(pressures.fold(0.0, f64::max)),
             compactions: outcome.compactions,

@@ -15,7 +15,7 @@ mod space;
 mod sweep;
 
 pub use front::{Price, front, price_unit, trade_off};
-pub use gauge::{Gauge, Rejection, Score};
+pub use gauge::{Gauge, Rejection, Risk, Score};
 pub use limits::{Check, Figures, Limit, Limits, Measure, checks};
 pub use recommend::{Recommendation, recommend, rejections, words};
 pub use robust::{LeftOut, Regret, Robust, robust};

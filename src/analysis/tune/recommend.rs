@@ -1,6 +1,9 @@
 //! Picks one point and says why.
+//!
+//! Cost and references at risk are multiplied, each to the power of its weight: the pick depends on ratios alone, not on
+//! units, nor on what else was tried.
 
-use super::front::{Price, narrow_front, price_unit};
+use super::front::{Price, narrow_front, price_unit, references};
 use super::gauge::Score;
 use super::space::Subject;
 use super::sweep::Point;
@@ -11,8 +14,12 @@ use crate::units::{Share, Usd};
 /// picked while there are others.
 const SAFE_PEAK: f64 = 0.95;
 
-/// A picked point has to be better than the present settings by so much of what lies between cheapest and safest.
+/// The present settings are left alone unless something is better by so much.
 const LEAST_GAIN: f64 = 0.01;
+
+/// Some references at risk are found on recorded sessions too, where nothing was lost: so many are added before counts are
+/// compared, and 1 is not infinitely worse than 0.
+const NOISE: f64 = 10.0;
 
 /// The point that is recommended.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,22 +46,36 @@ pub fn recommend(
     points: &[Point],
     weight: Share,
 ) -> Result<Recommendation, String> {
-    let picked = Scale::of(points).and_then(|(scale, candidates)| {
-        let point = pick(points, &scale, &candidates, weight)?;
-        Some((point, *candidates.first()?, *candidates.last()?))
-    });
-    let (point, cheapest, safest) = picked.ok_or_else(|| nothing_works(points))?;
+    let candidates = candidates(points);
+    let point = pick(points, &candidates, weight);
+    let ends = candidates.first().zip(candidates.last());
+    let (point, (cheapest, safest)) = point.zip(ends).ok_or_else(|| nothing_works(points))?;
     Ok(Recommendation {
         point,
-        cheapest,
-        safest,
+        cheapest: *cheapest,
+        safest: *safest,
         text: sentence(subjects, points, point),
-        others: others(points, [point, cheapest, safest]),
+        others: others(points, [point, *cheapest, *safest]),
     })
 }
 
-fn pick(points: &[Point], scale: &Scale, candidates: &[usize], weight: Share) -> Option<usize> {
-    let loss = |idx: usize| scale.loss_of(&points[idx], weight).unwrap_or(f64::INFINITY);
+/// What can be picked, cheapest first.
+fn candidates(points: &[Point]) -> Vec<usize> {
+    let safe = narrow_front(points, is_safe);
+    if safe.is_empty() {
+        narrow_front(points, |_| true)
+    } else {
+        safe
+    }
+}
+
+fn is_safe(score: &Score) -> bool {
+    score.peak_share.0 <= SAFE_PEAK
+}
+
+fn pick(points: &[Point], candidates: &[usize], weight: Share) -> Option<usize> {
+    let unit = price_unit(points);
+    let loss = |idx: usize| loss(unit, &points[idx], weight).unwrap_or(f64::INFINITY);
     let by_loss = |a: &usize, b: &usize| loss(*a).total_cmp(&loss(*b));
     let best = candidates.iter().copied().min_by(by_loss)?;
     // Nobody should turn knobs for nothing.
@@ -62,57 +83,23 @@ fn pick(points: &[Point], scale: &Scale, candidates: &[usize], weight: Share) ->
     let is_good = |idx: &usize| {
         let point = &points[*idx];
         let is_present = point.is_now && point.subject == points[best].subject;
-        is_present && is_safe(*idx) >= is_safe(best) && loss(*idx) - loss(best) < LEAST_GAIN
+        is_present && is_safe(*idx) >= is_safe(best) && regret(loss(*idx), loss(best)) < LEAST_GAIN
     };
     (0..points.len()).find(is_good).or(Some(best))
 }
 
-fn is_safe(score: &Score) -> bool {
-    score.peak_share.0 <= SAFE_PEAK
+/// What cost and risk of a point come to together, as a logarithm; none where it is out of the question.
+pub(super) fn loss(unit: Price, point: &Point, weight: Share) -> Option<f64> {
+    let score = point.valid()?;
+    let weight = weight.0.clamp(0.0, 1.0);
+    let cost = unit.of(score).max(1e-9).ln();
+    let risk = (references(score) + NOISE).ln();
+    Some((1.0 - weight) * cost + weight * risk)
 }
 
-/// What lies between the cheapest and the safest of the points that can be picked.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
-    unit: Price,
-    cheapest: f64,
-    costs: f64,
-    safest: f64,
-    risks: f64,
-}
-
-impl Scale {
-    /// The scale, and the points that can be picked, cheapest first; none where nothing is valid.
-    pub(super) fn of(points: &[Point]) -> Option<(Self, Vec<usize>)> {
-        let mut candidates = narrow_front(points, is_safe);
-        if candidates.is_empty() {
-            candidates = narrow_front(points, |_| true);
-        }
-        let unit = price_unit(points);
-        let ends = candidates.first().zip(candidates.last());
-        let (first, last) = ends.and_then(|(a, b)| points[*a].valid().zip(points[*b].valid()))?;
-        let risk = |score: &Score| score.at_risk as f64;
-        let (cheapest, dearest) = (unit.of(first), unit.of(last));
-        let (safest, riskiest) = (risk(last), risk(first));
-        let scale = Self {
-            unit,
-            cheapest,
-            // Differences of a few percent, or of one reference, are none to trade much for.
-            costs: (dearest - cheapest).max(cheapest * 0.05).max(1e-9),
-            safest,
-            risks: (riskiest - safest).max(1.0),
-        };
-        Some((scale, candidates))
-    }
-
-    /// How far a point is from being the cheapest and the safest at once; none where it is out of the question.
-    pub(super) fn loss_of(&self, point: &Point, weight: Share) -> Option<f64> {
-        let score = point.valid()?;
-        let weight = weight.0.clamp(0.0, 1.0);
-        let dearer = (self.unit.of(score) - self.cheapest) / self.costs;
-        let riskier = (score.at_risk as f64 - self.safest) / self.risks;
-        Some((1.0 - weight) * dearer + weight * riskier)
-    }
+/// How much worse one loss is than another, as a share of it.
+pub(super) fn regret(loss: f64, least: f64) -> f64 {
+    (loss - least).exp_m1()
 }
 
 /// Why a point is recommended.
@@ -124,16 +111,15 @@ fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> String {
     let is_own = |p: &&Point| p.is_now && p.subject == point.subject;
     let now = points.iter().find(is_own).unwrap_or(point);
     let peak = format!("peak {} of usable", percent(score.peak_share));
-    let subject = &subjects[point.subject];
-    let name = &subject.lane;
+    let (subject, does) = (&subjects[point.subject], does(unit));
+    let (name, cost, risk) = (&subject.lane, amount(unit, score), with_risk(score));
     if point.is_now {
-        let (cost, risk) = (amount(unit, score), references(score, None));
-        let of = match points.len() {
-            1 => String::new(),
-            n => format!(" are as good as any of the {n} tried, and"),
+        return match points.len() {
+            1 => format!("{name} as it is set {does} {cost}{risk}; {peak}."),
+            n => format!(
+                "{name} as it is set is as good as any of the {n} settings tried: it {does} {cost}{risk}; {peak}."
+            ),
         };
-        let does = if unit == Price::Usd { "cost" } else { "send" };
-        return format!("The present settings of {name}{of} {does} {cost}{risk}; {peak}.");
     }
     let settings = words(&subject.policy, &now.knobs, &point.knobs);
     let settings: Vec<_> = settings
@@ -141,55 +127,63 @@ fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> String {
         .map(|(knob, value)| format!("{knob} {value}"))
         .collect();
     let settings = settings.join(", ");
-    let compared = match (now.valid(), now.rejected) {
-        (Some(now), _) => {
-            let (cost, risk) = (difference(unit, score, now), references(score, Some(now)));
-            format!("{cost}{risk}; {peak}.")
-        }
-        (None, rejected) => {
-            let does = if unit == Price::Usd { "costs" } else { "sends" };
-            let (cost, risk) = (amount(unit, score), references(score, None));
-            let why = rejected.map_or_else(String::new, |why| why.to_string());
-            format!(
-                "{does} {cost}{risk}; {peak}; the present settings are out of the question: {why}."
-            )
-        }
-    };
-    format!("{name} with {settings} {compared}")
+    if let Some(before) = now.valid() {
+        let cost = difference(unit, score, before);
+        let instead = match (before.risk, score.risk) {
+            (Some(was), Some(is)) if was.references == is.references => ", as now".to_owned(),
+            (Some(was), Some(_)) => format!(" instead of {}", was.references),
+            _ => String::new(),
+        };
+        let comma = if risk.is_empty() { "" } else { "," };
+        return format!("{name} with {settings} {cost}{comma}{risk}{instead}; {peak}.");
+    }
+    let why = now
+        .rejected
+        .map_or_else(String::new, |why| format!(": {why}"));
+    format!(
+        "{name} with {settings} {does} {cost}{risk}; {peak}. As it is set now it is out of the question{why}."
+    )
+}
+
+fn does(unit: Price) -> &'static str {
+    match unit {
+        Price::Usd => "costs",
+        Price::Sent => "sends",
+    }
 }
 
 /// What else could be picked: the ends of what there is to choose from.
 fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<String> {
     let unit = price_unit(points);
-    let said = |what: &str, idx: usize| {
+    let said = |idx: usize| {
         let score = points[idx].valid().filter(|_| idx != point)?;
-        Some(format!(
-            "{what} {}{}",
-            amount(unit, score),
-            references(score, None)
-        ))
+        let risk = score.risk.map_or_else(String::new, |risk| {
+            format!(" with {} at risk", risk.references)
+        });
+        Some(format!("{}{risk}", amount(unit, score)))
     };
-    let cheapest_word = if unit == Price::Usd {
-        "the cheapest costs"
-    } else {
-        "the leanest sends"
+    let (which, does) = match unit {
+        Price::Usd => ("cheapest", "costs"),
+        Price::Sent => ("leanest", "sends"),
     };
-    let same = cheapest == safest;
-    let ends = [
-        said(cheapest_word, cheapest),
-        said("the one with the fewest at risk", safest).filter(|_| !same),
-    ];
-    let ends: Vec<String> = ends.into_iter().flatten().collect();
-    (!ends.is_empty()).then(|| format!("Of those tried {}.", ends.join(", ")))
+    match (said(cheapest), said(safest).filter(|_| cheapest != safest)) {
+        (Some(cheap), Some(safe)) => Some(format!(
+            "The {which} tried {does} {cheap}, the safest {safe}."
+        )),
+        (Some(cheap), None) => Some(format!("The {which} tried {does} {cheap}.")),
+        (None, Some(safe)) => Some(format!("The safest tried {does} {safe}.")),
+        (None, None) => None,
+    }
 }
 
 /// `costs 31 % less than now ($4.10 instead of $5.94)`.
 fn difference(unit: Price, score: &Score, now: &Score) -> String {
     let (is, was) = (unit.of(score), unit.of(now));
-    let (does, less, more) = match unit {
-        Price::Usd => ("costs", "less", "more"),
-        Price::Sent => ("sends", "fewer tokens", "more tokens"),
+    let (less, more) = match unit {
+        Price::Usd => ("less", "more"),
+        Price::Sent => ("fewer tokens", "more tokens"),
     };
+    let does = does(unit);
     let share = if was > 0.0 { (is - was) / was } else { 0.0 };
     let (said, before) = (amount(unit, score), amount(unit, now));
     if share.abs() < 0.005 || said == before {
@@ -202,17 +196,13 @@ fn difference(unit: Price, score: &Score, now: &Score) -> String {
     )
 }
 
-/// `, with 4 references at risk instead of 9`.
-fn references(score: &Score, now: Option<&Score>) -> String {
-    let said = match score.at_risk {
-        0 => "no reference at risk".to_owned(),
-        1 => "1 reference at risk".to_owned(),
-        n => format!("{n} references at risk"),
-    };
-    match now.map(|now| now.at_risk) {
-        Some(was) if was == score.at_risk => format!(", with {said}, as now"),
-        Some(was) => format!(", with {said} instead of {was}"),
-        None => format!(", with {said}"),
+/// ` with 4 references at risk`; nothing where nobody counted them.
+fn with_risk(score: &Score) -> String {
+    match score.risk.map(|risk| risk.references) {
+        None => String::new(),
+        Some(0) => " with no reference at risk".to_owned(),
+        Some(1) => " with 1 reference at risk".to_owned(),
+        Some(n) => format!(" with {n} references at risk"),
     }
 }
 

@@ -1,11 +1,11 @@
 //! One setting for many sessions: the one whose worst regret is smallest, tested on sessions that it was not picked by.
 //!
-//! Regret is how much worse a setting does in a session than the best one for that session, where 1 is all that lies
-//! between that session's cheapest and its safest. A setting that is out of the question in a session is worse than any
-//! regret.
+//! Regret is how much worse a setting does in a session than the best one for that session, as a share of what that one
+//! comes to (cost and references at risk taken together). A setting that is out of the question in a session is worse
+//! than any regret.
 
-use super::front::differences;
-use super::recommend::Scale;
+use super::front::{changes, price_unit};
+use super::recommend::{loss, regret};
 use super::sweep::Point;
 use crate::units::Share;
 use std::cmp::Ordering;
@@ -106,8 +106,8 @@ struct Row {
 
 impl Row {
     fn new(session: usize, points: &[Point], weight: Share) -> Option<Self> {
-        let (scale, _) = Scale::of(points)?;
-        let losses: Vec<Option<f64>> = points.iter().map(|p| scale.loss_of(p, weight)).collect();
+        let unit = price_unit(points);
+        let losses: Vec<Option<f64>> = points.iter().map(|p| loss(unit, p, weight)).collect();
         let known = losses
             .iter()
             .enumerate()
@@ -118,7 +118,7 @@ impl Row {
             best,
             regrets: losses
                 .iter()
-                .map(|loss| loss.map(|loss| loss - least))
+                .map(|loss| loss.map(|loss| regret(loss, least)))
                 .collect(),
         })
     }
@@ -130,13 +130,6 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
     if rows.is_empty() {
         return None;
     }
-    let now = |idx: usize| {
-        let point = &points[idx];
-        let now = points
-            .iter()
-            .find(|p| p.is_now && p.subject == point.subject);
-        now.map_or(0, |now| differences(&now.knobs, &point.knobs))
-    };
     let judged = |idx: usize| {
         let regrets = || rows.iter().map(|row| row.regrets[idx]);
         let n_rejected = regrets().filter(Option::is_none).count();
@@ -145,7 +138,7 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
             n_rejected,
             known().fold(0.0, f64::max),
             known().sum::<f64>(),
-            now(idx),
+            changes(points, idx),
         )
     };
     let better = |a: &(usize, f64, f64, usize), b: &(usize, f64, f64, usize)| {

@@ -1,6 +1,6 @@
 //! What runs came to when the baseline was written, and what is not the same any more.
 
-use crate::analysis::tune::{Figures, Score};
+use crate::analysis::tune::{Figures, Risk, Score};
 use crate::units::{Share, Tokens, Usd};
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ impl Lane {
         policy: (String, String),
         knobs: BTreeMap<String, f64>,
     ) -> Self {
-        let score = figures.score;
+        let (score, risk) = (figures.score, figures.score.risk.unwrap_or_default());
         let (policy, policy_sha256) = policy;
         Self {
             policy,
@@ -72,9 +72,9 @@ impl Lane {
             knobs,
             usd: score.cost.map(|usd| usd.0),
             tokens_sent: score.sent.0,
-            at_risk: score.at_risk,
-            blind_edits: score.blind_edits,
-            refetch: score.refetch.0,
+            at_risk: risk.references,
+            blind_edits: risk.blind_edits,
+            refetch: risk.refetch.0,
             peak: score.peak.0,
             // A window of nothing has no share, and JSON no infinity.
             peak_share: if score.peak_share.0.is_finite() {
@@ -93,9 +93,11 @@ impl Lane {
             score: Score {
                 cost: self.usd.map(Usd),
                 sent: Tokens(self.tokens_sent),
-                at_risk: self.at_risk,
-                blind_edits: self.blind_edits,
-                refetch: Tokens(self.refetch),
+                risk: Some(Risk {
+                    references: self.at_risk,
+                    blind_edits: self.blind_edits,
+                    refetch: Tokens(self.refetch),
+                }),
                 peak: Tokens(self.peak),
                 peak_share: Share(self.peak_share),
                 compactions: self.compactions,

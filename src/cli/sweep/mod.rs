@@ -43,9 +43,10 @@ question, and says why. Without --policy: truncate, prune and summarize. Without
 In the table * marks what no other setting tried beats in cost, references at risk and peak together, > what is
 recommended, = the present settings. Where a price is not known, tokens sent stand for the cost.
 
-Of several sessions one setting for all is picked: the one whose worst regret is smallest. A regret is how much worse it does
-in a session than the best tried there: 1 is as far as that session's cheapest is from its safest. Every session is also left
-out once: what would the others have picked for it, and would that have been good?
+Cost and references at risk (ten added, since some are found where nothing was lost) are multiplied, each to the power of its
+weight. Of several sessions one setting for all is picked: the one whose worst regret is smallest. A regret is how much worse it
+does in a session than the best tried there. Every session is also left out once: what would the others have picked for it, and
+how much worse would that have been?
 
 JSON: tried, weight, sessions[{file, format, title, calls, window, output_reserve, basis, cost_in (usd or tokens),
 points[{lane, policy, knobs{}, set[], now, front, usd|null, tokens_sent, at_risk|null, peak, peak_share, compactions,

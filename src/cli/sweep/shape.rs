@@ -48,6 +48,7 @@ impl Findings {
     fn point(&self, point: &Point, is_on_front: bool) -> Value {
         let subject = &self.subjects[point.subject];
         let score = point.score;
+        let risk = score.and_then(|s| s.risk);
         json!({
             "lane": subject.lane,
             "policy": subject.policy.name,
@@ -57,9 +58,9 @@ impl Findings {
             "front": is_on_front,
             "usd": score.and_then(|s| s.cost),
             "tokens_sent": score.map(|s| s.sent),
-            "at_risk": score.map(|s| s.at_risk),
-            "blind_edits": score.map(|s| s.blind_edits),
-            "refetch": score.map(|s| s.refetch),
+            "at_risk": risk.map(|r| r.references),
+            "blind_edits": risk.map(|r| r.blind_edits),
+            "refetch": risk.map(|r| r.refetch),
             "peak": score.map(|s| s.peak),
             "peak_share": score.map(|s| s.peak_share),
             "compactions": score.map(|s| s.compactions),
@@ -108,7 +109,7 @@ impl Findings {
                     quoted(&self.set(point).join(" ")),
                     told(score.and_then(|s| s.cost).map(|usd| usd.0.to_string())),
                     told(score.map(|s| s.sent.0.to_string())),
-                    told(score.map(|s| s.at_risk).map(|n| n.to_string())),
+                    told(score.and_then(|s| s.risk).map(|r| r.references.to_string())),
                     told(score.map(|s| s.peak.0.to_string())),
                     told(score.map(|s| s.peak_share.0.to_string())),
                     told(score.map(|s| s.compactions.to_string())),

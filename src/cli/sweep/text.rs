@@ -7,7 +7,7 @@ use crate::analysis::tune::{
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::Budget;
 use crate::report::figure::usd;
-use crate::units::Tokens;
+use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 
 /// Rows of the front before the rest is only counted.
@@ -214,9 +214,10 @@ impl Findings {
     fn row(&self, text: &mut String, (idx, swept): (usize, &Swept), width: usize) {
         let unit = price_unit(&swept.points);
         let said = |point: usize| match swept.points[point].valid() {
-            Some(score) => {
-                format!("{}, {}", cost(unit, &swept.points[point]), score.at_risk)
-            }
+            Some(score) => match score.risk {
+                Some(risk) => format!("{}, {}", cost(unit, &swept.points[point]), risk.references),
+                None => cost(unit, &swept.points[point]),
+            },
             None => "does not work".to_owned(),
         };
         let best = swept
@@ -273,7 +274,7 @@ fn figures(point: &Point, unit: Price) -> String {
     format!(
         "{:>13} {:>8} {:>9} {:>12}",
         cost(unit, point),
-        said(score.map(|s| s.at_risk.to_string())),
+        said(score.and_then(|s| s.risk).map(|r| r.references.to_string())),
         said(score.map(|s| percent(s.peak_share))),
         said(score.map(|s| s.compactions.to_string())),
     )
@@ -290,5 +291,5 @@ fn cost(unit: Price, point: &Point) -> String {
 }
 
 fn regret(regret: Option<f64>) -> String {
-    regret.map_or_else(|| "no use".to_owned(), |regret| format!("{regret:.2}"))
+    regret.map_or_else(|| "no use".to_owned(), |regret| percent(Share(regret)))
 }

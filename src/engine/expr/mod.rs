@@ -279,6 +279,14 @@ impl Expr {
         }
     }
 
+    /// The constant that it is, if nothing that is measured decides.
+    pub(super) fn constant_value(&self) -> Option<f64> {
+        match self.node {
+            Node::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// The same with a quantity that is constant in a run replaced by its value.
     #[must_use]
     pub fn fix(&self, quantity: Quantity, value: f64) -> Self {

@@ -1,0 +1,106 @@
+//! Clearing tool results, by sums: always the oldest, so that two numbers say which are left.
+
+use super::plain::{Attempt, Least, Scene};
+use crate::engine::expr::Moment;
+use crate::engine::select::turn_start;
+use crate::engine::stages::{Clear, Keep, Results, Take};
+use crate::units::Tokens;
+use std::sync::Arc;
+
+/// A stage that clears tool results, in the course of a run.
+pub(super) struct Clearing {
+    marker: Arc<str>,
+    /// What the marker weighs: true tokens, and on the policy's own meter.
+    weights: Option<(u64, u64)>,
+    least: Least,
+    keep: Vec<Keep>,
+    protect: u64,
+    newest: usize,
+    /// Results that are cleared already.
+    cleared: usize,
+    /// Where the protection of the newest tokens begins: it only moves on.
+    protected: usize,
+}
+
+impl Clearing {
+    pub(super) fn new(take: &Take, clear: Clear, least: Least) -> Option<Self> {
+        if take.results != Results::ALL {
+            return None;
+        }
+        let (mut protect, mut newest) = (0.0_f64, 0.0_f64);
+        for keep in &take.keep {
+            match keep {
+                Keep::LastToolTokens(n) => protect = n.constant_value()?.max(protect),
+                Keep::LastResults(n) => newest = n.constant_value()?.max(newest),
+                Keep::LastTurns(n) => {
+                    n.constant_value()?;
+                }
+                Keep::LastMessages(_) | Keep::LastTokens(_) => return None,
+                // Rules about whole messages say nothing of results.
+                _ => {}
+            }
+        }
+        Some(Self {
+            marker: clear.marker,
+            weights: None,
+            least,
+            keep: take.keep.clone(),
+            protect: protect as u64,
+            newest: newest as usize,
+            cleared: 0,
+            protected: 0,
+        })
+    }
+
+    pub(super) fn attempt(&mut self, scene: &Scene<'_>, call: usize) -> Attempt {
+        let results = &scene.course.results;
+        let end = results.at[call];
+        let end = self
+            .end(scene, call)
+            .min(end.saturating_sub(self.newest.min(end - self.cleared)));
+        if end <= self.cleared {
+            return Attempt::Nothing;
+        }
+        let taken = self.cleared..end;
+        let n = taken.len() as u64;
+        let sum = |before: &[u64]| before[taken.end] - before[taken.start];
+        let gone = sum(&results.metered_before);
+        let (truth, metered) = *self.weights.get_or_insert_with(|| {
+            let truth = scene.case.ledger.weigh(&self.marker).0;
+            let metered = scene.meter.weigh_part(scene.case, &self.marker);
+            (u64::from(truth as u32), u64::from(metered))
+        });
+        if !self.least.allows(Tokens(gone), || Tokens(metered * n)) {
+            return Attempt::Nothing;
+        }
+        self.cleared = end;
+        let cleared = sum(&results.truth_before);
+        Attempt::Done(
+            (truth * n) as i64 - cleared as i64,
+            (metered * n) as i64 - gone as i64,
+        )
+    }
+
+    /// The first result that the newest tokens, or the newest turns, spare.
+    fn end(&mut self, scene: &Scene<'_>, call: usize) -> usize {
+        let results = &scene.course.results;
+        let all = results.at[call];
+        let newer = |result: usize| results.metered_before[all] - results.metered_before[result];
+        self.protected = self.protected.max(self.cleared);
+        while self.protected < all && newer(self.protected) > self.protect {
+            self.protected += 1;
+        }
+        let moment = Moment::default();
+        let turns = self.keep.iter().filter_map(|keep| match keep {
+            Keep::LastTurns(n) => Some(turn_start(scene.case, scene.course.ends[call], n, &moment)),
+            _ => None,
+        });
+        let from = turns.min().unwrap_or(u32::MAX);
+        let spared = match results.messages.get(self.protected.wrapping_sub(1)) {
+            // Mostly the turn begins behind what the tokens spare.
+            Some(last) if *last >= from => results.messages.partition_point(|m| *m < from),
+            _ => usize::MAX,
+        };
+        self.protected.min(spared)
+    }
+}

@@ -1,0 +1,202 @@
+//! The course of a session without any management, as sums, and what the calls of a quiet stretch of it come to.
+
+use super::Totals;
+use crate::engine::Case;
+use crate::engine::budget::Budget;
+use crate::engine::meter::Meter;
+use crate::session::Kind;
+use crate::units::Tokens;
+use std::ops::Range;
+
+/// Sums over a session. Ranks count the messages of the history.
+#[derive(Debug)]
+pub(super) struct Course {
+    /// What has been said before each call: the message behind it.
+    pub(super) ends: Vec<usize>,
+    /// The same as a rank.
+    pub(super) ranks: Vec<usize>,
+    /// True tokens of it, overhead not counted.
+    truth: Vec<u64>,
+    /// Sums of these over the calls before.
+    truth_sums: Vec<u64>,
+    /// It on the policy's own meter.
+    metered: Vec<u64>,
+    /// The messages of the history, by rank.
+    pub(super) history: Vec<u32>,
+    /// True tokens of the history before each rank.
+    pub(super) truth_before: Vec<u64>,
+    /// The same on the policy's own meter.
+    pub(super) metered_before: Vec<u64>,
+    pub(super) results: Results,
+}
+
+/// Tool results in order, each with what goes with it.
+#[derive(Debug, Default)]
+pub(super) struct Results {
+    /// Their messages.
+    pub(super) messages: Vec<u32>,
+    /// True tokens of those before each.
+    pub(super) truth_before: Vec<u64>,
+    /// The same on the policy's own meter.
+    pub(super) metered_before: Vec<u64>,
+    /// How many had come in before each call.
+    pub(super) at: Vec<usize>,
+}
+
+impl Course {
+    pub(super) fn new(case: &Case, meter: &Meter) -> Self {
+        let (session, column) = (&case.session, case.metered(meter));
+        let is_history = |m: &u32| session.messages[*m as usize].in_history;
+        let history: Vec<u32> = (0..session.messages.len() as u32)
+            .filter(is_history)
+            .collect();
+        let before = |weights: &[u32]| sums(history.iter().map(|m| weights[*m as usize]));
+        let truth_before = before(&case.ledger.truth.per_message);
+        let metered_before = before(&column.per_message);
+        let ends = ends(case);
+        let ranks: Vec<usize> = ends
+            .iter()
+            .map(|end| history.partition_point(|m| (*m as usize) < *end))
+            .collect();
+        let truth: Vec<u64> = ranks.iter().map(|rank| truth_before[*rank]).collect();
+        let mut truth_sums = Vec::with_capacity(truth.len() + 1);
+        truth_sums.push(0);
+        for tokens in &truth {
+            truth_sums.push(truth_sums.last().unwrap_or(&0) + tokens);
+        }
+        Self {
+            results: Results::new(case, &column.per_part, &history, &ends),
+            metered: ranks.iter().map(|rank| metered_before[*rank]).collect(),
+            truth,
+            truth_sums,
+            ranks,
+            ends,
+            truth_before,
+            metered_before,
+            history,
+        }
+    }
+
+    /// How many calls there are.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The first call from `from` on before which the policy's own meter, so much added to what was said, is not below
+    /// this.
+    pub(super) fn reaches(&self, from: usize, added: i64, floor: f64) -> usize {
+        let is_below = |metered: &u64| ((*metered as i64 + added) as f64) < floor;
+        match self.metered[from..].first() {
+            Some(first) if is_below(first) => from + self.metered[from..].partition_point(is_below),
+            _ => from,
+        }
+    }
+}
+
+impl Results {
+    fn new(case: &Case, metered: &[u32], history: &[u32], ends: &[usize]) -> Self {
+        let (truth, index) = (&case.ledger.truth.per_part, &case.index);
+        let mut results = Self::default();
+        let mut weights: Vec<(u64, u64)> = Vec::new();
+        for message in history {
+            let parts = case.session.messages[*message as usize].parts.clone();
+            let mut own: Vec<(u32, usize)> = Vec::new();
+            for part in parts {
+                let weight = (u64::from(truth[part]), u64::from(metered[part]));
+                let owner = index.owner[part];
+                if index.kinds[part] == Kind::ToolResult {
+                    own.push((part as u32, weights.len()));
+                    results.messages.push(*message);
+                    weights.push(weight);
+                } else if let Some((_, nth)) = own.iter().rev().find(|(p, _)| Some(*p) == owner) {
+                    weights[*nth].0 += weight.0;
+                    weights[*nth].1 += weight.1;
+                }
+            }
+        }
+        let messages = &results.messages;
+        results.at = ends
+            .iter()
+            .map(|end| messages.partition_point(|m| (*m as usize) < *end))
+            .collect();
+        results.truth_before = sums(weights.iter().map(|(truth, _)| *truth));
+        results.metered_before = sums(weights.iter().map(|(_, metered)| *metered));
+        results
+    }
+}
+
+/// Sums before each, and in all.
+fn sums<N: Into<u64>>(weights: impl Iterator<Item = N>) -> Vec<u64> {
+    let mut sum = 0;
+    let mut sums = vec![0];
+    sums.extend(weights.map(|weight| {
+        sum += weight.into();
+        sum
+    }));
+    sums
+}
+
+/// The message behind what has been said before each call, as a run appends it.
+fn ends(case: &Case) -> Vec<usize> {
+    let (session, mut said) = (&case.session, 0);
+    let end = |(idx, step): (usize, &crate::session::Step)| {
+        let end = said.max(step.context_end);
+        let answer = session.messages[end..]
+            .iter()
+            .take_while(|m| m.step == Some(idx));
+        said = end + answer.count();
+        end
+    };
+    session.steps.iter().enumerate().map(end).collect()
+}
+
+/// What the calls made so far come to.
+#[derive(Debug)]
+pub(super) struct Account<'a> {
+    course: &'a Course,
+    budget: Budget,
+    pub(super) totals: Totals,
+}
+
+impl<'a> Account<'a> {
+    pub(super) fn new(course: &'a Course, budget: Budget) -> Self {
+        Self {
+            course,
+            budget,
+            totals: Totals::default(),
+        }
+    }
+
+    /// These calls are made; each sends what was said, and so much more.
+    pub(super) fn calls(&mut self, calls: Range<usize>, added: i64) {
+        if calls.is_empty() {
+            return;
+        }
+        let course = self.course;
+        let sum = |calls: &Range<usize>| {
+            let said = course.truth_sums[calls.end] - course.truth_sums[calls.start];
+            Tokens((said as i64 + added * calls.len() as i64) as u64)
+        };
+        let tokens = |call: usize| Tokens((course.truth[call] as i64 + added) as u64);
+        self.totals.sent += sum(&calls);
+        // Nothing goes between two firings: the last prompt is the largest, perhaps not alone.
+        let largest = tokens(calls.end - 1);
+        if self.totals.peak.is_none_or(|(_, peak)| largest > peak) {
+            let is_smaller = |truth: &u64| *truth < course.truth[calls.end - 1];
+            let first = course.truth[calls.clone()].partition_point(is_smaller);
+            self.totals.peak = Some((calls.start + first, largest));
+            self.totals.peak_share = self.budget.pressure(largest);
+        }
+        if self.budget.pressure(largest).0 > 1.0 {
+            let fits = |truth: &u64| {
+                let used = Tokens((*truth as i64 + added) as u64);
+                self.budget.pressure(used).0 <= 1.0
+            };
+            let first = calls.start + course.truth[calls.clone()].partition_point(fits);
+            let rejected = first..calls.end;
+            self.totals.overflows += rejected.len();
+            self.totals.first_overflow.get_or_insert(first);
+            self.totals.rejected += sum(&rejected);
+        }
+    }
+}

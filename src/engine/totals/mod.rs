@@ -1,0 +1,90 @@
+//! What a run comes to in tokens, without playing it call by call where that is not needed.
+//!
+//! A policy of one plain stage (drop, summarize or clear at a threshold) leaves the context alone between two firings:
+//! what the calls of such a stretch send is known from sums over the session, and where the stretch ends is found by
+//! searching them. The figures are those of [`super::simulate`] to the token; tests hold them to it. Every other policy is
+//! simulated.
+
+mod clear;
+mod course;
+mod plain;
+mod replace;
+
+use super::outcome::{Outcome, SummaryTraffic};
+use super::{Case, KnobValues, Policy, simulate};
+use crate::units::{Share, Tokens};
+use course::Course;
+use plain::Plain;
+use std::sync::OnceLock;
+
+/// What a run comes to in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// The largest prompt and its step's index.
+    pub peak: Option<(usize, Tokens)>,
+    /// The largest prompt as a share of usable.
+    pub peak_share: Share,
+    /// The sum of all prompts.
+    pub sent: Tokens,
+    /// Firings that removed something.
+    pub compactions: usize,
+    /// Steps whose first try did not fit.
+    pub overflows: usize,
+    /// The first of these.
+    pub first_overflow: Option<usize>,
+    /// Tokens of tries that were rejected.
+    pub rejected: Tokens,
+    /// Requests for summaries.
+    pub summaries: SummaryTraffic,
+}
+
+impl Totals {
+    /// Those of a run that was played.
+    pub fn of(outcome: &Outcome) -> Self {
+        let samples = &outcome.samples;
+        let overflow = samples.iter().find(|sample| sample.overflows);
+        Self {
+            peak: outcome.peak(),
+            peak_share: Share(samples.iter().map(|s| s.pressure.0).fold(0.0, f64::max)),
+            sent: outcome.tokens_sent(),
+            compactions: outcome.compactions,
+            overflows: outcome.overflows,
+            first_overflow: overflow.map(|sample| sample.step),
+            rejected: outcome.tokens_rejected,
+            summaries: outcome.summaries,
+        }
+    }
+}
+
+/// One policy over one session, for many settings.
+#[derive(Debug)]
+pub struct Tally<'a> {
+    case: &'a Case,
+    policy: &'a Policy,
+    /// Sums over the session, where they will be asked for.
+    course: OnceLock<Course>,
+}
+
+impl<'a> Tally<'a> {
+    /// Nothing is worked out yet.
+    pub fn new(case: &'a Case, policy: &'a Policy) -> Self {
+        Self {
+            case,
+            policy,
+            course: OnceLock::new(),
+        }
+    }
+
+    /// What the policy comes to with these settings.
+    pub fn totals(&self, knobs: &KnobValues) -> Totals {
+        let Some(plain) = Plain::new(self.case, self.policy, knobs) else {
+            return Totals::of(&simulate(self.case, self.policy, knobs, None));
+        };
+        let course = || Course::new(self.case, &self.policy.meter);
+        plain.play(
+            self.case,
+            &self.policy.meter,
+            self.course.get_or_init(course),
+        )
+    }
+}

@@ -1,0 +1,177 @@
+//! Policies that are plain enough to be told from sums: at most one stage, which acts from some threshold on.
+
+use super::Totals;
+use super::clear::Clearing;
+use super::course::{Account, Course};
+use super::replace::Replacing;
+use crate::engine::budget::Budget;
+use crate::engine::expr::Quantity;
+use crate::engine::meter::{Count, Meter};
+use crate::engine::stages::{Action, Guard, Hook, Mutates, Repair, Stage};
+use crate::engine::{Case, KnobValues, Policy};
+use crate::units::Tokens;
+
+/// A plain policy with its settings.
+pub(super) struct Plain {
+    budget: Budget,
+    stage: Option<PlainStage>,
+}
+
+struct PlainStage {
+    /// It acts from this much on, on the policy's own meter.
+    floor: f64,
+    /// Calls that it rests after an attempt.
+    cooldown: f64,
+    deed: Deed,
+}
+
+enum Deed {
+    Clear(Clearing),
+    Replace(Replacing),
+}
+
+/// What came of a stage that fired.
+pub(super) enum Attempt {
+    /// There was nothing to do, or not enough.
+    Nothing,
+    /// It was tried and failed: the stage rests.
+    Failed,
+    /// It was done; so much was added to what is there, in true tokens and on the policy's own meter.
+    Done(i64, i64),
+}
+
+/// What a stage needs to know of a run.
+pub(super) struct Scene<'a> {
+    pub(super) case: &'a Case,
+    pub(super) meter: &'a Meter,
+    pub(super) course: &'a Course,
+}
+
+/// Numbers that hold a stage back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Least {
+    min_saved: Option<f64>,
+    pub(super) must_shrink: bool,
+}
+
+impl Least {
+    fn new(guard: &Guard) -> Option<Self> {
+        let min_saved = match &guard.min_saved {
+            Some(min) => Some(min.constant_value()?),
+            None => None,
+        };
+        Some(Self {
+            min_saved,
+            must_shrink: guard.must_shrink,
+        })
+    }
+
+    /// Whether it is worth it to put `left` in the place of `gone`, as a run judges it.
+    pub(super) fn allows(self, gone: Tokens, left: impl FnOnce() -> Tokens) -> bool {
+        let is_enough = |saved: f64| self.min_saved.is_none_or(|least| saved > least);
+        if gone == Tokens::ZERO || !is_enough(gone.as_f64()) {
+            return false;
+        }
+        let saved = gone.as_f64() - left().as_f64();
+        is_enough(saved) && (!self.must_shrink || saved > 0.0)
+    }
+}
+
+impl Plain {
+    /// None where the policy, or what a person placed in the session, is not plain.
+    pub(super) fn new(case: &Case, policy: &Policy, knobs: &KnobValues) -> Option<Self> {
+        let is_untouched =
+            case.restarts.is_empty() && case.errors.is_empty() && case.by_hand.is_empty();
+        let is_plain = policy.reserve.is_none()
+            && policy.stages.len() <= 1
+            && !matches!(policy.meter.count, Count::Named(_));
+        if !is_untouched || !is_plain || case.windows.varies() {
+            return None;
+        }
+        let budget = Budget {
+            window: case.windows.at(0),
+            output_reserve: policy.output_reserve(knobs, case, 0),
+        };
+        let stage = match policy.stages.first() {
+            Some(stage) => Some(PlainStage::new(stage, policy, knobs, budget)?),
+            None => None,
+        };
+        Some(Self { budget, stage })
+    }
+
+    pub(super) fn play(self, case: &Case, meter: &Meter, course: &Course) -> Totals {
+        let mut account = Account::new(course, self.budget);
+        let overhead = case.ledger.overhead;
+        let mut added = overhead.0 as i64;
+        let Some(mut stage) = self.stage else {
+            account.calls(0..course.len(), added);
+            return account.totals;
+        };
+        let scene = Scene {
+            case,
+            meter,
+            course,
+        };
+        let mut metered = meter.overhead(case, overhead) as i64;
+        let (mut call, mut rested) = (0, 0);
+        while call < course.len() {
+            let next = course
+                .reaches(call, metered, stage.floor)
+                .max(rested)
+                .min(course.len());
+            account.calls(call..next, added);
+            if next == course.len() {
+                break;
+            }
+            let attempt = stage.deed.attempt(&scene, next, &mut account.totals);
+            if !matches!(attempt, Attempt::Nothing) && stage.cooldown > 0.0 {
+                rested = next.saturating_add(stage.cooldown.min(1e9) as usize + 1);
+            }
+            if let Attempt::Done(truth, own) = attempt {
+                added += truth;
+                metered += own;
+                account.totals.compactions += 1;
+            }
+            account.calls(next..next + 1, added);
+            call = next + 1;
+        }
+        account.totals
+    }
+}
+
+impl PlainStage {
+    fn new(stage: &Stage, policy: &Policy, knobs: &KnobValues, budget: Budget) -> Option<Self> {
+        let mut bound = stage.bind(&policy.bindings(knobs));
+        let is_plain = bound.at == Hook::BeforeCall
+            && bound.mutates == Mutates::Store
+            && bound.repair == Repair::Whole
+            && bound.delay.is_none();
+        bound.when = bound.when.fix(Quantity::Window, budget.window.as_f64());
+        let floor = bound.when.floor_of(Quantity::Used);
+        let floor = floor.filter(|floor| !floor.is_nan())?;
+        let cooldown = bound.guard.cooldown.constant_value()?;
+        let least = Least::new(&bound.guard)?;
+        let deed = match bound.action {
+            Action::Clear(clear) => Deed::Clear(Clearing::new(&bound.take, clear, least)?),
+            Action::Drop(drop) => Deed::Replace(Replacing::dropping(&bound.take, drop, least)?),
+            Action::Summarize(summarize) => {
+                Deed::Replace(Replacing::summarizing(&bound.take, summarize, least)?)
+            }
+            Action::Cut(_) | Action::Log(_) | Action::Named(_) => return None,
+        };
+        is_plain.then_some(Self {
+            floor,
+            cooldown,
+            deed,
+        })
+    }
+}
+
+impl Deed {
+    fn attempt(&mut self, scene: &Scene<'_>, call: usize, totals: &mut Totals) -> Attempt {
+        match self {
+            Self::Clear(clearing) => clearing.attempt(scene, call),
+            Self::Replace(replacing) => replacing.attempt(scene, call, totals),
+        }
+    }
+}
