@@ -13,10 +13,12 @@ const STUCK: usize = 3;
 #[derive(Debug)]
 pub struct Floors<'a> {
     case: &'a Case,
-    /// The messages of the history.
-    history: Vec<usize>,
-    /// How many of them stand before each call.
+    /// Messages of the history before each call.
     before: Vec<usize>,
+    /// Tokens of the history before each of its messages, and in all.
+    history: Vec<u64>,
+    /// How many messages of the history are instructions that stand before everything else.
+    preamble: usize,
     /// Tokens before each call of all that is no tool result.
     without_results: Vec<u64>,
 }
@@ -36,21 +38,30 @@ pub struct Stuck {
     pub limit: Tokens,
 }
 
+/// What a policy keeps in any case.
+enum Floor {
+    /// All but tool results.
+    WithoutResults,
+    /// So many of the newest messages, behind a text of this size where others are gone.
+    Newest(usize, u64),
+}
+
 impl<'a> Floors<'a> {
     /// Works out what does not depend on settings.
     pub fn new(case: &'a Case) -> Self {
         let messages = &case.session.messages;
-        let history: Vec<usize> = (0..messages.len())
-            .filter(|m| messages[*m].in_history)
-            .collect();
+        let is_history = |m: &usize| messages[*m].in_history;
+        let history: Vec<usize> = (0..messages.len()).filter(is_history).collect();
         let sums = without_results(case);
         let ends = || case.session.steps.iter().map(|step| step.context_end);
+        let rank = |end: usize| history.partition_point(|m| *m < end);
+        let prefix = &case.ledger.truth.history_prefix;
+        let all = prefix.last().copied().unwrap_or(0);
         Self {
-            before: ends()
-                .map(|end| history.partition_point(|m| *m < end))
-                .collect(),
+            before: ends().map(rank).collect(),
             without_results: ends().map(|end| sums[end]).collect(),
-            history,
+            preamble: rank(case.index.preamble_end as usize),
+            history: history.iter().map(|m| prefix[*m]).chain([all]).collect(),
             case,
         }
     }
@@ -58,8 +69,7 @@ impl<'a> Floors<'a> {
     /// Where a policy with these settings cannot get below its own trigger; none where it can, or nothing is proven.
     pub fn stuck(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
         let trigger = trigger(policy, knobs)?;
-        let floor = self.floor(policy, knobs)?;
-        let steps = self.case.session.steps.len();
+        let floor = floor(policy, knobs)?;
         let reserve = policy.output_reserve(knobs, self.case, 0);
         let limit = |step: usize| {
             // Only a reserve that is worked out can change from call to call.
@@ -69,51 +79,58 @@ impl<'a> Floors<'a> {
             };
             (self.case.windows.at(step) - reserve).as_f64() * trigger
         };
-        let is_stuck = |step: &usize| floor(*step) as f64 >= limit(*step);
-        let stuck: Vec<usize> = (0..steps).filter(is_stuck).collect();
-        let row = stuck
-            .chunk_by(|a, b| a + 1 == *b)
-            .find(|row| row.len() >= STUCK)?;
+        let (mut row, mut found, mut in_all) = (0, None::<(usize, usize)>, 0);
+        for step in 0..self.before.len() {
+            let is_stuck = self.left(&floor, step) as f64 >= limit(step);
+            row = if is_stuck { row + 1 } else { 0 };
+            in_all += usize::from(is_stuck);
+            match &mut found {
+                None if row == STUCK => found = Some((step + 1 - STUCK, STUCK)),
+                Some((first, calls)) if *first + *calls == step && is_stuck => *calls += 1,
+                _ => {}
+            }
+        }
+        let (step, in_a_row) = found?;
         Some(Stuck {
-            step: row[0],
-            in_a_row: row.len(),
-            in_all: stuck.len(),
-            floor: Tokens(floor(row[0])),
-            limit: Tokens(limit(row[0]) as u64),
+            step,
+            in_a_row,
+            in_all,
+            floor: Tokens(self.left(&floor, step)),
+            limit: Tokens(limit(step) as u64),
         })
     }
 
-    /// The least that can be left before each call.
-    fn floor(&self, policy: &Policy, knobs: &KnobValues) -> Option<Box<dyn Fn(usize) -> u64 + '_>> {
-        let stage = policy.stages.first()?;
-        let number = |role: KnobRole| knobs.get(&policy.knob_for(role)?.name);
-        let case = self.case;
-        let overhead = case.ledger.overhead.0;
-        if stage.take.what == What::ToolResults {
-            // Everything that is no tool result stays.
-            return Some(Box::new(move |step| overhead + self.without_results[step]));
+    /// The least that can be left before a call.
+    fn left(&self, floor: &Floor, step: usize) -> u64 {
+        let overhead = self.case.ledger.overhead.0;
+        match floor {
+            Floor::WithoutResults => overhead + self.without_results[step],
+            Floor::Newest(keep, summary) => {
+                let upto = self.before[step];
+                let first = upto.saturating_sub(*keep).max(self.preamble).min(upto);
+                // Where all of it is kept there is nothing to summarize.
+                let summary = if first > self.preamble { *summary } else { 0 };
+                let newest = self.history[upto] - self.history[first];
+                overhead + self.history[self.preamble.min(upto)] + newest + summary
+            }
         }
-        let keep = keeps(policy, stage, knobs)?;
-        let summary = match stage.action {
-            Action::Summarize(_) => number(KnobRole::SummaryMaxTokens)? as u64,
-            _ => 0,
-        };
-        let prefix = &case.ledger.truth.history_prefix;
-        let preamble_end = case.index.preamble_end as usize;
-        let base = overhead + prefix[preamble_end];
-        Some(Box::new(move |step| {
-            let (end, upto) = (case.session.steps[step].context_end, self.before[step]);
-            let first = upto
-                .checked_sub(keep)
-                .and_then(|at| self.history.get(at).copied());
-            let first = first
-                .unwrap_or(preamble_end)
-                .clamp(preamble_end.min(end), end);
-            // Where all of it is kept there is nothing to summarize.
-            let summary = if first > preamble_end { summary } else { 0 };
-            base + prefix[end] - prefix[first] + summary
-        }))
     }
+}
+
+/// What a policy of one stage keeps in any case.
+fn floor(policy: &Policy, knobs: &KnobValues) -> Option<Floor> {
+    let stage = policy.stages.first()?;
+    if stage.take.what == What::ToolResults {
+        return Some(Floor::WithoutResults);
+    }
+    let summary = match stage.action {
+        Action::Summarize(_) => {
+            let knob = policy.knob_for(KnobRole::SummaryMaxTokens)?;
+            knobs.get(&knob.name)? as u64
+        }
+        _ => 0,
+    };
+    Some(Floor::Newest(keeps(policy, stage, knobs)?, summary))
 }
 
 /// The trigger as a share of usable, where the policy goes by true tokens and such a share alone.

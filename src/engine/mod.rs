@@ -75,7 +75,7 @@ pub use stages::{
     Action, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Place,
     Repair, Results, Stage, Summarize, Take, Unit, What,
 };
-pub use totals::{Tally, Totals};
+pub use totals::{Row, Tally, Totals};
 pub use transcript::{transcript, transcript_parts};
 
 use crate::session::Session;

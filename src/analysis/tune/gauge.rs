@@ -4,7 +4,7 @@
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
 use crate::analysis::floor::{Floors, Stuck};
 use crate::analysis::loss::{Names, references_at_risk};
-use crate::engine::{Case, Did, KnobRole, KnobValues, Outcome, Policy, simulate};
+use crate::engine::{Case, KnobRole, KnobValues, Outcome, Policy, Stage, Tally, Totals, simulate};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt;
 
@@ -65,13 +65,16 @@ impl Rejection {
         }
     }
 
-    /// What is wrong with all such settings, to follow their number.
-    pub fn told(&self) -> &'static str {
-        match self {
-            Self::CannotGetBelow(_) => "cannot get below the trigger",
-            Self::Overflows(..) => "overflow",
-            Self::Thrashes(..) => "summarize call after call",
-            Self::GivesUp(_) => "end the run",
+    /// What is wrong with so many such settings, to follow their number.
+    pub fn told(&self, n: usize) -> &'static str {
+        match (self, n) {
+            (Self::CannotGetBelow(_), _) => "cannot get below the trigger",
+            (Self::Overflows(..), 1) => "overflows",
+            (Self::Overflows(..), _) => "overflow",
+            (Self::Thrashes(..), 1) => "summarizes call after call",
+            (Self::Thrashes(..), _) => "summarize call after call",
+            (Self::GivesUp(_), 1) => "ends the run",
+            (Self::GivesUp(_), _) => "end the run",
         }
     }
 
@@ -120,80 +123,95 @@ impl fmt::Display for Rejection {
 pub struct Gauge<'a> {
     /// What they are played over.
     pub case: &'a Case,
-    bills: Bills<'a>,
-    names: &'a Names,
     floors: Floors<'a>,
+    /// The session's bills and names; none where only tokens are counted.
+    by: Option<(Bills<'a>, &'a Names)>,
 }
 
 impl<'a> Gauge<'a> {
-    /// With the session's bills and the index of its names.
+    /// By what a run costs and what it puts at risk; `names` is the index of the case's session.
     pub fn new(case: &'a Case, bills: Bills<'a>, names: &'a Names) -> Self {
         Self {
             floors: Floors::new(case),
-            names,
+            by: Some((bills, names)),
             case,
-            bills,
+        }
+    }
+
+    /// By tokens alone, which is many times faster.
+    pub fn of_tokens(case: &'a Case) -> Self {
+        Self {
+            floors: Floors::new(case),
+            by: None,
+            case,
         }
     }
 
     /// What a setting comes to, and why it is out of the question if it is. One that is proven hopeless is not played.
-    pub fn weigh(&self, policy: &Policy, knobs: &KnobValues) -> (Option<Score>, Option<Rejection>) {
+    /// `tally` is that of the policy over this case.
+    pub fn weigh(
+        &self,
+        policy: &Policy,
+        knobs: &KnobValues,
+        tally: &Tally<'_>,
+    ) -> (Option<Score>, Option<Rejection>) {
         if let Some(stuck) = self.hopeless(policy, knobs) {
             return (None, Some(Rejection::CannotGetBelow(stuck)));
         }
-        let outcome = simulate(self.case, policy, knobs, None);
-        let rejected = rejections(&outcome).into_iter().next();
-        (Some(self.score(&outcome)), rejected)
+        let (score, totals) = if self.by.is_some() {
+            let outcome = simulate(self.case, policy, knobs, None);
+            (self.score(&outcome), Totals::of(&outcome))
+        } else {
+            let totals = tally.totals(knobs);
+            (of_totals(&totals), totals)
+        };
+        (Some(score), rejections(&totals).into_iter().next())
     }
 
     /// The same, played in any case, with all that speaks against it.
     pub fn judge(&self, policy: &Policy, knobs: &KnobValues) -> (Score, Vec<Rejection>) {
         let outcome = simulate(self.case, policy, knobs, None);
         let stuck = self.hopeless(policy, knobs).map(Rejection::CannotGetBelow);
-        let all = stuck.into_iter().chain(rejections(&outcome));
-        (self.score(&outcome), all.collect())
+        let all = stuck
+            .into_iter()
+            .chain(rejections(&Totals::of(&outcome)))
+            .collect();
+        (self.score(&outcome), all)
     }
 
     /// What the session really came to, by the lane `recorded`.
     pub fn really(&self, recorded: &Outcome) -> Score {
-        let cost = price_recorded(self.case, &self.bills, recorded).total();
+        let price =
+            |(bills, _): &(Bills<'_>, _)| price_recorded(self.case, bills, recorded).total();
         Score {
-            cost,
+            cost: self.by.as_ref().and_then(price),
             ..self.score(recorded)
         }
     }
 
     /// What a run comes to.
     pub fn score(&self, outcome: &Outcome) -> Score {
-        let summaries = outcome.summaries;
-        let pressures = outcome.samples.iter().map(|s| s.pressure.0);
-        let missed = references_at_risk(self.names, self.case, outcome);
+        let score = of_totals(&Totals::of(outcome));
+        let Some((bills, names)) = &self.by else {
+            return score;
+        };
+        let missed = references_at_risk(names, self.case, outcome);
         Score {
-            cost: price_lane(&self.bills, outcome).total(),
-            sent: outcome.tokens_sent()
-                + outcome.tokens_rejected
-                + summaries.sent
-                + summaries.received,
+            cost: price_lane(bills, outcome).total(),
             risk: Some(Risk {
                 references: missed.faults.len(),
                 blind_edits: missed.blind_edits.len(),
                 refetch: missed.refetch,
             }),
-            peak: outcome.peak().map_or(Tokens::ZERO, |(_, peak)| peak),
-            peak_share: Share(pressures.fold(0.0, f64::max)),
-            compactions: outcome.compactions,
-            overflows: outcome.overflows,
+            ..score
         }
     }
 
     /// A setting that fires in vain again and again. One large message that keeps it above its trigger for a while is no
     /// reason to reject it, nor is a trigger that is met all the time where a guard waits until there is something to save.
     fn hopeless(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
-        if policy
-            .stages
-            .iter()
-            .any(|stage| stage.guard.min_saved.is_some())
-        {
+        let waits = |stage: &Stage| stage.guard.min_saved.is_some();
+        if policy.stages.iter().any(waits) {
             return None;
         }
         let cooldown = policy
@@ -207,37 +225,28 @@ impl<'a> Gauge<'a> {
     }
 }
 
+/// As far as tokens tell.
+fn of_totals(totals: &Totals) -> Score {
+    Score {
+        cost: None,
+        sent: totals.traffic(),
+        risk: None,
+        peak: totals.peak.map_or(Tokens::ZERO, |(_, peak)| peak),
+        peak_share: totals.peak_share,
+        compactions: totals.compactions,
+        overflows: totals.overflows,
+    }
+}
+
 /// Why a run is out of the question, worst first.
-fn rejections(outcome: &Outcome) -> Vec<Rejection> {
-    let gives_up = outcome
-        .halts
-        .first()
-        .map(|halt| Rejection::GivesUp(halt.step));
-    let rejected = outcome.samples.iter().find(|sample| sample.overflows);
-    let overflows = rejected.map(|first| Rejection::Overflows(outcome.overflows, first.step));
-    let (calls, first) = paid_in_a_row(outcome);
-    let thrashes = (calls >= THRASH).then_some(Rejection::Thrashes(calls, first));
+fn rejections(totals: &Totals) -> Vec<Rejection> {
+    let gives_up = totals.halt.map(Rejection::GivesUp);
+    let overflows = totals.first_overflow;
+    let overflows = overflows.map(|first| Rejection::Overflows(totals.overflows, first));
+    let paid = totals.paid;
+    let thrashes = (paid.calls >= THRASH).then_some(Rejection::Thrashes(paid.calls, paid.first));
     [gives_up, overflows, thrashes]
         .into_iter()
         .flatten()
         .collect()
-}
-
-/// The longest row of calls that each had a summary paid for before them, and its first step.
-fn paid_in_a_row(outcome: &Outcome) -> (usize, usize) {
-    let paid = outcome
-        .events
-        .iter()
-        .filter(|e| e.did == Did::Removed && e.request.is_some());
-    let mut steps: Vec<usize> = paid.map(|e| e.step).collect();
-    steps.dedup();
-    let rows = steps.chunk_by(|a, b| a + 1 == *b);
-    let longest = rows.fold((0, 0), |longest: (usize, usize), row| {
-        if row.len() > longest.0 {
-            (row.len(), row[0])
-        } else {
-            longest
-        }
-    });
-    longest
 }

@@ -4,7 +4,7 @@
 //! units, nor on what else was tried.
 
 use super::front::{Price, narrow_front, price_unit, references};
-use super::gauge::Score;
+use super::gauge::{Rejection, Score};
 use super::space::Subject;
 use super::sweep::Point;
 use crate::engine::{KnobValues, Policy};
@@ -185,9 +185,9 @@ fn difference(unit: Price, score: &Score, now: &Score) -> String {
     };
     let does = does(unit);
     let share = if was > 0.0 { (is - was) / was } else { 0.0 };
-    let (said, before) = (amount(unit, score), amount(unit, now));
+    let (said, before) = (figure(unit, score), figure(unit, now));
     if share.abs() < 0.005 || said == before {
-        return format!("{does} {said}, as now");
+        return format!("{does} {}, as now", amount(unit, score));
     }
     let how = if share < 0.0 { less } else { more };
     format!(
@@ -207,10 +207,17 @@ fn with_risk(score: &Score) -> String {
 }
 
 fn amount(unit: Price, score: &Score) -> String {
+    match unit {
+        Price::Usd => figure(unit, score),
+        Price::Sent => format!("{} tokens", figure(unit, score)),
+    }
+}
+
+fn figure(unit: Price, score: &Score) -> String {
     match (unit, score.cost) {
         (Price::Usd, Some(Usd(cost))) if cost >= 0.01 || cost <= 0.0 => format!("${cost:.2}"),
         (Price::Usd, Some(Usd(cost))) => format!("${cost:.4}"),
-        _ => format!("{} tokens", score.sent.short()),
+        _ => score.sent.short(),
     }
 }
 
@@ -232,15 +239,19 @@ pub fn words(policy: &Policy, base: &KnobValues, knobs: &KnobValues) -> Vec<(Str
 
 /// How many points are out of the question, by reason: name, how it is told, how many.
 pub fn rejections(points: &[Point]) -> Vec<(&'static str, &'static str, usize)> {
-    let mut found: Vec<(&str, &str, usize)> = Vec::new();
+    let mut found: Vec<(&Rejection, usize)> = Vec::new();
     for why in points.iter().filter_map(|p| p.rejected.as_ref()) {
-        match found.iter_mut().find(|(name, ..)| *name == why.name()) {
-            Some((.., n)) => *n += 1,
-            None => found.push((why.name(), why.told(), 1)),
+        match found
+            .iter_mut()
+            .find(|(known, _)| known.name() == why.name())
+        {
+            Some((_, n)) => *n += 1,
+            None => found.push((why, 1)),
         }
     }
-    found.sort_by_key(|(name, _, n)| (std::cmp::Reverse(*n), *name));
-    found
+    found.sort_by_key(|(why, n)| (std::cmp::Reverse(*n), why.name()));
+    let said = |(why, n): (&Rejection, usize)| (why.name(), why.told(n), n);
+    found.into_iter().map(said).collect()
 }
 
 fn nothing_works(points: &[Point]) -> String {

@@ -37,6 +37,7 @@ question, and says why. Without --policy: truncate, prune and summarize. Without
   --points N           settings in all; 300 unless told, or all where every --vary lists its values
   --weight W           what is preferred, from 0 (cost alone) to 1 (fewest references at risk alone); 0.5 unless told
   --prices FILE.toml, --price-as MODEL, --cache-time usual|long, --bill-rejected   as in diagnose
+  --tokens-only        counts tokens alone, many times faster: tokens sent stand for the cost, and nothing is said of risk
   --all                lists every setting
   --csv                one line a session and setting
 
@@ -107,7 +108,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let plan = plan(&subjects, wanted.points(&subjects));
     let mut sessions = Vec::new();
     let left_out = targets.each(&shared, |file, loaded| {
-        let swept = one(file, &loaded, (&subjects, &plan), billing, wanted.weight())?;
+        let swept = one(file, &loaded, (&subjects, &plan), (billing, &wanted))?;
         sessions.push(swept);
         Ok(())
     })?;
@@ -137,12 +138,16 @@ fn one(
     file: &str,
     loaded: &Loaded,
     (subjects, plan): (&[Subject], &[Point]),
-    billing: Billing<'_>,
-    weight: Share,
+    (billing, wanted): (Billing<'_>, &Wanted),
 ) -> anyhow::Result<Swept> {
     let case = &loaded.case;
-    let names = Names::new(&case.session);
-    let gauge = Gauge::new(case, Bills::new(case, billing), &names);
+    let names;
+    let gauge = if wanted.tokens_only {
+        Gauge::of_tokens(case)
+    } else {
+        names = Names::new(&case.session);
+        Gauge::new(case, Bills::new(case, billing), &names)
+    };
     let (n, done) = (plan.len(), AtomicUsize::new(0));
     let tell = |_: usize, _: &Point| {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -164,7 +169,7 @@ fn one(
         reserve: first.policy.output_reserve(&first.now, case, 0),
         basis: basis(case),
         basis_sentence: basis_sentence(case),
-        recommended: recommend(subjects, &points, weight),
+        recommended: recommend(subjects, &points, wanted.weight()),
         points,
     })
 }

@@ -25,6 +25,8 @@ pub(super) struct Wanted {
     pub(super) all: bool,
     /// A table for other programs.
     pub(super) csv: bool,
+    /// Count tokens alone.
+    pub(super) tokens_only: bool,
 }
 
 /// `[LANE.]KNOB=VALUES`.
@@ -41,6 +43,7 @@ impl Wanted {
         match option {
             "--all" => self.all = true,
             "--csv" => self.csv = true,
+            "--tokens-only" => self.tokens_only = true,
             "--vary" => self.varied.push(vary(&words.value(option)?)?),
             "--points" => self.points = Some(points(&words.value(option)?)?),
             "--weight" => self.weight = Some(weight(&words.value(option)?)?),

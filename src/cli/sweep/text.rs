@@ -89,7 +89,11 @@ impl Findings {
             let _ = write!(text, "; {n} {told}");
         }
         text.push_str(".\n");
-        if price_unit(points) == Price::Sent && works > 0 {
+        let by_tokens = points
+            .iter()
+            .filter_map(|p| p.score)
+            .all(|s| s.risk.is_none());
+        if price_unit(points) == Price::Sent && works > 0 && !by_tokens {
             text.push_str("No price is known for this model: tokens sent stand for the cost (--price-as MODEL or --prices FILE.toml gives one).\n");
         }
         text.push('\n');

@@ -10,6 +10,7 @@ mod course;
 mod plain;
 mod replace;
 
+use super::event::{Did, Event};
 use super::outcome::{Outcome, SummaryTraffic};
 use super::{Case, KnobValues, Policy, simulate};
 use crate::units::{Share, Tokens};
@@ -36,6 +37,40 @@ pub struct Totals {
     pub rejected: Tokens,
     /// Requests for summaries.
     pub summaries: SummaryTraffic,
+    /// The longest row of calls that each had a summary paid for before them.
+    pub paid: Row,
+    /// Index of the step at which the system itself would have ended the run.
+    pub halt: Option<usize>,
+}
+
+/// Calls in a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Index of the first step.
+    pub first: usize,
+    /// How many.
+    pub calls: usize,
+}
+
+impl Row {
+    /// The longer of the row that ends with this step and of `self`; `current` is the row that is being followed.
+    fn with(self, current: &mut Self, step: usize) -> Self {
+        let goes_on = current.calls > 0 && current.first + current.calls == step;
+        let again = current.calls > 0 && current.first + current.calls == step + 1;
+        if goes_on {
+            current.calls += 1;
+        } else if !again {
+            *current = Self {
+                first: step,
+                calls: 1,
+            };
+        }
+        if current.calls > self.calls {
+            *current
+        } else {
+            self
+        }
+    }
 }
 
 impl Totals {
@@ -43,6 +78,11 @@ impl Totals {
     pub fn of(outcome: &Outcome) -> Self {
         let samples = &outcome.samples;
         let overflow = samples.iter().find(|sample| sample.overflows);
+        let is_paid = |event: &&Event| event.did == Did::Removed && event.request.is_some();
+        let (mut paid, mut current) = (Row::default(), Row::default());
+        for event in outcome.events.iter().filter(is_paid) {
+            paid = paid.with(&mut current, event.step);
+        }
         Self {
             peak: outcome.peak(),
             peak_share: Share(samples.iter().map(|s| s.pressure.0).fold(0.0, f64::max)),
@@ -52,7 +92,14 @@ impl Totals {
             first_overflow: overflow.map(|sample| sample.step),
             rejected: outcome.tokens_rejected,
             summaries: outcome.summaries,
+            paid,
+            halt: outcome.halts.first().map(|halt| halt.step),
         }
+    }
+
+    /// All tokens that were sent or came back: prompts, rejected tries, and summaries.
+    pub fn traffic(&self) -> Tokens {
+        self.sent + self.rejected + self.summaries.sent + self.summaries.received
     }
 }
 

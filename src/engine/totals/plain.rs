@@ -1,9 +1,9 @@
 //! Policies that are plain enough to be told from sums: at most one stage, which acts from some threshold on.
 
-use super::Totals;
 use super::clear::Clearing;
 use super::course::{Account, Course};
 use super::replace::Replacing;
+use super::{Row, Totals};
 use crate::engine::budget::Budget;
 use crate::engine::expr::Quantity;
 use crate::engine::meter::{Count, Meter};
@@ -113,7 +113,7 @@ impl Plain {
             course,
         };
         let mut metered = meter.overhead(case, overhead) as i64;
-        let (mut call, mut rested) = (0, 0);
+        let (mut call, mut rested, mut paid) = (0, 0, Row::default());
         while call < course.len() {
             let next = course
                 .reaches(call, metered, stage.floor)
@@ -131,6 +131,9 @@ impl Plain {
                 added += truth;
                 metered += own;
                 account.totals.compactions += 1;
+                if stage.deed.pays() {
+                    account.totals.paid = account.totals.paid.with(&mut paid, next);
+                }
             }
             account.calls(next..next + 1, added);
             call = next + 1;
@@ -168,6 +171,11 @@ impl PlainStage {
 }
 
 impl Deed {
+    /// A firing asks for a summary.
+    fn pays(&self) -> bool {
+        matches!(self, Self::Replace(replacing) if replacing.summarizes())
+    }
+
     fn attempt(&mut self, scene: &Scene<'_>, call: usize, totals: &mut Totals) -> Attempt {
         match self {
             Self::Clear(clearing) => clearing.attempt(scene, call),

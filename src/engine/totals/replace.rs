@@ -82,6 +82,10 @@ impl Replacing {
         })
     }
 
+    pub(super) fn summarizes(&self) -> bool {
+        matches!(self.action, Action::Summarize { .. })
+    }
+
     pub(super) fn attempt(
         &mut self,
         scene: &Scene<'_>,
