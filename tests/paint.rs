@@ -120,6 +120,7 @@ impl Scene {
                 events: &self.events[i],
                 no_ops: &[],
                 halts: &[],
+                horizon: None,
                 counts_otherwise: i == 0,
             })
             .collect();

@@ -77,6 +77,7 @@ impl App {
             Command::SetInsightFilter(filter) => self.view.insights = filter,
             Command::OpenInsight(key) => self.view.insight = Some(key),
             Command::SetCostView(view) => self.view.cost = view,
+            Command::SetLossView(view) => self.view.loss = view,
             Command::FocusFilter => self.once.focuses_filter = true,
             Command::EditJump(text) => self.view.jump = text,
             Command::SetDetail(detail) => self.view.detail = detail,

@@ -7,6 +7,7 @@ use crate::app::event_table::EventFilter;
 use crate::app::insight_list::{InsightFilter, InsightKey};
 use crate::app::knobs::KnobKey;
 use crate::app::lane_rows::Place;
+use crate::app::loss_view::LossView;
 use crate::app::managed_export::{Draft, TypedKey};
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
@@ -117,6 +118,8 @@ pub enum Command {
     OpenInsight(InsightKey),
     /// Choose what the tab Cost shows.
     SetCostView(CostView),
+    /// Choose what the tab Loss shows.
+    SetLossView(LossView),
     /// Set how calls are billed.
     SetBilling(BillingChoice),
     /// Put the cursor in the filter.

@@ -26,7 +26,6 @@ pub struct Costs {
     pub audit: Option<Audit>,
     /// The models of the session, each with its prices if they are known.
     pub models: Vec<ModelPrice>,
-    case: Case,
 }
 
 /// What one lane costs.
@@ -56,7 +55,8 @@ impl Costs {
         let case = &runs.case;
         let prices = billing.prices();
         let bills = Bills::new(case, billing.at(&prices));
-        let before = before.filter(|b| b.billing == billing && is_same(&b.case, case));
+        // A run that is still the same one is a run over the same case.
+        let before = before.filter(|b| b.billing == billing);
         let kept = |run: &Arc<LaneRun>| {
             let lanes = before?.lanes.iter();
             let same = lanes.into_iter().find(|lane| Arc::ptr_eq(&lane.run, run));
@@ -77,7 +77,6 @@ impl Costs {
             lanes: lanes.collect(),
             audit: audit(case, &bills, &runs.recorded.outcome),
             models: models(case, &billing, &prices),
-            case: case.clone(),
             billing,
         }
     }
@@ -95,10 +94,6 @@ impl Costs {
         let unknown = self.models.iter().find(|model| model.price.is_none());
         unknown.map(|model| &*model.model)
     }
-}
-
-fn is_same(a: &Case, b: &Case) -> bool {
-    Arc::ptr_eq(&a.ledger, &b.ledger) && Arc::ptr_eq(&a.windows, &b.windows)
 }
 
 impl LaneCost {

@@ -2,6 +2,7 @@
 //!
 //! Worked out again only when something it depends on changed. A lane whose policy, knobs and case stay keeps its outcome.
 
+use crate::analysis::loss::Names;
 use crate::app::billing::BillingChoice;
 use crate::app::carried::CarriedTable;
 use crate::app::changes::{Changes, Target};
@@ -11,12 +12,14 @@ use crate::app::document::Document;
 use crate::app::event_table::{EventFilter, EventList};
 use crate::app::lane_rows::LaneRows;
 use crate::app::latest::{Latest, Where};
+use crate::app::loss_view::LossPage;
+use crate::app::losses::{Losses, Reach, Survivals};
 use crate::app::message_table::{self, Filter, Sort};
 use crate::app::message_text::MessageText;
 use crate::app::policies::Policies;
 use crate::app::runs::{Runs, run_all};
 use crate::app::session_insights::SessionInsights;
-use crate::app::state::{Aspect, Config, Selection, View};
+use crate::app::state::{Aspect, Config, Selection, Tab, View};
 use crate::engine::{ByHand, simulate};
 use crate::tokens::{self, Counter, Progress, TokenLedger};
 use crate::units::{Share, Tokens};
@@ -36,6 +39,10 @@ pub struct Derived {
     carried: Latest<(u64, &'static str), CarriedTable>,
     costs: Latest<u64, Costs>,
     insights: Latest<InsightsKey, SessionInsights>,
+    names: Latest<u64, Names>,
+    reach: Latest<(u64, &'static str), Reach>,
+    losses: Latest<(u64, u64), Losses>,
+    survivals: Latest<(u64, u64), Survivals>,
     calls: Latest<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
     text: Latest<(u64, u64, usize, bool), MessageText>,
     changes: Latest<ChangesKey, Changes>,
@@ -94,6 +101,10 @@ impl Derived {
             carried: Latest::new("carried"),
             costs: Latest::new("costs"),
             insights: Latest::new("insights"),
+            names: Latest::new("names"),
+            reach: Latest::new("reach"),
+            losses: Latest::new("losses"),
+            survivals: Latest::new("survivals"),
             calls: Latest::new("calls"),
             text: Latest::new("text"),
             changes: Latest::new("changes"),
@@ -134,6 +145,26 @@ impl Derived {
     /// What there is to know about the session, maybe with the settings before.
     pub fn insights(&self) -> Option<&SessionInsights> {
         self.insights.get().map(Arc::as_ref)
+    }
+
+    /// The index of the session's names.
+    pub fn names(&self) -> Option<&Arc<Names>> {
+        self.names.get()
+    }
+
+    /// How far back the agent reached.
+    pub fn reach(&self) -> Option<&Arc<Reach>> {
+        self.reach.get()
+    }
+
+    /// What every lane lacked, maybe by the runs before.
+    pub fn losses(&self) -> Option<&Losses> {
+        self.losses.get().map(Arc::as_ref)
+    }
+
+    /// What recorded compactions left, once somebody wants to see it.
+    pub fn survivals(&self) -> Option<&Survivals> {
+        self.survivals.get().map(Arc::as_ref)
     }
 
     /// The focused lane's samples in the order of the list of calls.
@@ -184,6 +215,10 @@ impl Derived {
         self.carried.clear();
         self.costs.clear();
         self.insights.clear();
+        self.names.clear();
+        self.reach.clear();
+        self.losses.clear();
+        self.survivals.clear();
         self.calls.clear();
         self.text.clear();
         self.changes.clear();
@@ -203,6 +238,10 @@ impl Derived {
         self.carried.expect(slow_if(bytes > 200_000));
         self.insights.expect(slow_if(bytes > 200_000));
         self.costs.expect(slow_if(n_messages > 5_000));
+        self.names.expect(slow_if(bytes > 100_000));
+        self.reach.expect(slow_if(bytes > 100_000));
+        self.losses.expect(slow_if(n_messages > 500));
+        self.survivals.expect(slow_if(bytes > 100_000));
         self.text.expect(slow_if(bytes > 1_000_000));
         self.ledgers.expect(Duration::from_secs(1));
     }
@@ -231,6 +270,7 @@ impl Derived {
         self.update_costs(ctx, document);
         self.update_insights(ctx, is_stale);
         self.update_calls(ctx, selection.lane, view.cost.sort);
+        self.update_losses(ctx, document, view);
         let weights = self.ledgers.generation();
         let key = OrderKey {
             document: document.id,
@@ -433,6 +473,39 @@ impl Derived {
             });
             cost_view::call_order(run.unwrap_or(&runs.recorded), cost, &heat, sort)
         });
+    }
+
+    fn update_losses(&mut self, ctx: &egui::Context, document: &Arc<Document>, view: &View) {
+        let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
+            return;
+        };
+        let runs = Arc::clone(runs);
+        let session = Arc::clone(&runs.case.session);
+        self.names
+            .want(ctx, self.at, &document.id, move |_| Names::new(&session));
+        let names = self.names.get().filter(|_| self.names.is_for(&document.id));
+        let Some(names) = names.map(Arc::clone) else {
+            return;
+        };
+        let key = (document.id, runs.config.counter);
+        let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
+        self.reach.want(ctx, self.at, &key, move |_| {
+            Reach::new(&of_names, &of_runs.case, of_runs.yardstick.0)
+        });
+        let reach = self.reach.get().filter(|_| self.reach.is_for(&key));
+        let Some(reach) = reach.map(Arc::clone) else {
+            return;
+        };
+        let key = (self.runs.generation(), self.reach.generation());
+        let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
+        self.losses.want(ctx, self.at, &key, move |before| {
+            let billing = &of_runs.config.billing;
+            Losses::new(&of_runs, &of_names, &reach, billing, before.as_deref())
+        });
+        if view.tab == Tab::Loss && view.loss.page == LossPage::Summaries {
+            self.survivals
+                .want(ctx, self.at, &key, move |_| Survivals::new(&runs, &names));
+        }
     }
 
     fn update_events(&mut self, ctx: &egui::Context, selection: &Selection, filter: EventFilter) {

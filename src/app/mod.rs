@@ -24,6 +24,8 @@ pub mod lane_rows;
 pub mod latest;
 mod live;
 mod load;
+pub mod loss_view;
+pub mod losses;
 pub mod managed_export;
 mod memory;
 pub mod message_table;
@@ -235,6 +237,9 @@ impl App {
                     carried: self.derived.carried(),
                     costs: self.derived.costs(),
                     insights: self.derived.insights(),
+                    losses: self.derived.losses(),
+                    reach: self.derived.reach().map(Arc::as_ref),
+                    survivals: self.derived.survivals(),
                     calls: self.derived.calls(),
                     once,
                 };

@@ -6,6 +6,7 @@ use crate::app::event_table::EventFilter;
 use crate::app::insight_list::{InsightFilter, InsightKey};
 use crate::app::knobs::KnobSettings;
 use crate::app::lane_rows::Place;
+use crate::app::loss_view::LossView;
 use crate::app::managed_export::Draft;
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
@@ -173,6 +174,8 @@ pub struct View {
     pub insight: Option<InsightKey>,
     /// What the tab Cost shows.
     pub cost: CostView,
+    /// What the tab Loss shows.
+    pub loss: LossView,
     /// What stands in the field that jumps to a message.
     pub jump: String,
     /// What stands in the field for a path.
@@ -226,6 +229,8 @@ pub enum Tab {
     Insights,
     /// What the policies did and why.
     Events,
+    /// What the lanes lacked of what the agent went on to use.
+    Loss,
     /// What the session and the lanes cost.
     Cost,
     /// What is known about the focused policy, and where it comes from.
@@ -246,6 +251,7 @@ impl Default for View {
             insights: InsightFilter::default(),
             insight: None,
             cost: CostView::default(),
+            loss: LossView::default(),
             jump: String::new(),
             path: String::new(),
             shows_keys: false,

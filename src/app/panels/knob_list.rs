@@ -1,6 +1,6 @@
 //! A policy's knobs one below the other: what lanes have in common first, then a system's own settings, grouped.
 
-use super::{PanelInput, first_sentence, knob_meaning, weak};
+use super::{PanelInput, first_sentence, knob_meaning, knob_reach, weak};
 use crate::app::command::Command;
 use crate::app::knobs::{self, KnobKey};
 use crate::app::theme::space;
@@ -151,6 +151,7 @@ pub(super) fn show_knob(
     } else {
         knob_choice(ui, &spec, &knob.choices)
     };
+    knob_reach::show(ui, input, knob, &spec);
     let key = KnobKey::of(lane.policy, knob);
     if response.reset {
         commands.push(Command::SetLaneKnob(lane.index, key, None));

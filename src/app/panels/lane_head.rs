@@ -5,6 +5,8 @@ use crate::analysis::insight::{Insight, Level};
 use crate::app::command::Command;
 use crate::app::costs::LaneCost;
 use crate::app::insight_list::{self, InsightFilter};
+use crate::app::loss_view;
+use crate::app::losses::LaneLoss;
 use crate::app::runs::LaneRun;
 use crate::app::state::{MAX_LANES, Tab};
 use crate::app::theme::{self, palette};
@@ -207,7 +209,7 @@ struct Figure {
 }
 
 /// The figures of a lane, the most telling first.
-fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 6] {
+fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
     let run = &input.runs.lanes[lane];
     let about = wording::about(input.runs.case.ledger.basis);
     let peak = run.peak.map_or(Tokens::ZERO, |(_, tokens)| tokens);
@@ -255,6 +257,17 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 6] {
             ..figure
         },
         Figure {
+            label: "at risk",
+            short: "at risk",
+            value: loss(input, lane).map_or_else(|| "…".to_owned(), loss_view::at_risk_said),
+            tone: loss(input, lane)
+                .zip(input.losses)
+                .map_or(Tone::Weak, |(loss, all)| {
+                    loss_view::tone(loss, &all.recorded)
+                }),
+            hint: risk_hint,
+        },
+        Figure {
             label: "sent",
             short: "sent",
             value: tokens(run.sent),
@@ -276,12 +289,14 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 6] {
 
 /// As many figures as fit: with short labels before one is left out, `now` first; the tooltips say all.
 fn figures(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
-    const ROOMS: [(usize, bool, f32); 9] = [
-        (6, false, 20.0),
+    const ROOMS: [(usize, bool, f32); 11] = [
+        (7, false, 20.0),
+        (7, false, 12.0),
+        (7, true, 12.0),
         (6, false, 12.0),
         (6, true, 12.0),
-        (5, false, 12.0),
         (5, true, 12.0),
+        (5, true, 8.0),
         (4, true, 12.0),
         (3, true, 12.0),
         (3, true, 8.0),
@@ -398,6 +413,37 @@ fn cost_hint(input: &PanelInput<'_>, lane: usize) -> String {
         Some(model) => format!("No price is known for {model}. Choose one in the tab Cost."),
         None => "No call was billed.".to_owned(),
     }
+}
+
+/// What the lane lacked; none while that is worked out.
+fn loss<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneLoss> {
+    let loss = input.losses?.of(Some(lane))?;
+    loss.is_of(&input.runs.lanes[lane]).then_some(loss)
+}
+
+fn risk_hint(input: &PanelInput<'_>, lane: usize) -> String {
+    let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
+        return "Looking for what was used again".to_owned();
+    };
+    let (found, floor) = (&loss.at_risk, &all.recorded.at_risk);
+    let blind = match found.blind_edits.len() {
+        0 => String::new(),
+        n => format!(
+            " {}: their old text was gone.",
+            wording::count(n, "blind edit")
+        ),
+    };
+    let predicted = if found.fewest < found.faults.len() {
+        " The fewer, if its summaries held what was asked for most."
+    } else {
+        ""
+    };
+    format!(
+        "Uses by the recorded agent of what this policy had removed, of {}.{predicted}{blind} What was recorded has {} by \
+         the same measure: the noise floor.",
+        wording::count(found.uses, "use"),
+        wording::grouped(floor.faults.len() as u64)
+    )
 }
 
 /// What a lane's head says to those who cannot see it.

@@ -14,10 +14,12 @@ mod insight;
 mod insights;
 mod knob_list;
 mod knob_meaning;
+mod knob_reach;
 mod knobs;
 mod lane_head;
 mod lanes;
 mod marks;
+mod loss;
 mod messages;
 mod preset_menu;
 mod provider_errors;
@@ -40,6 +42,7 @@ use crate::app::event_table::EventList;
 use crate::app::lane_rows::LaneRows;
 use crate::app::live::LiveState;
 use crate::app::load::Loading;
+use crate::app::losses::{Losses, Reach, Survivals};
 use crate::app::message_text::MessageText;
 use crate::app::policies::Policies;
 use crate::app::runs::Runs;
@@ -90,6 +93,12 @@ pub struct PanelInput<'a> {
     pub costs: Option<&'a Costs>,
     /// What there is to know about the session; none while it is looked through.
     pub insights: Option<&'a SessionInsights>,
+    /// What every lane lacked; none while that is worked out.
+    pub losses: Option<&'a Losses>,
+    /// How far back the agent reached; none while that is worked out.
+    pub reach: Option<&'a Reach>,
+    /// What recorded compactions left; none while that is worked out, and until somebody wants to see it.
+    pub survivals: Option<&'a Survivals>,
     /// The focused lane's samples in the order of the list of calls.
     pub calls: &'a [u32],
     /// What is wanted; the runs may still be of a config before.
@@ -160,6 +169,13 @@ static TABS: &[DrawerTab] = &[
         remark: |_| String::new(),
         tools: events::tools,
         show: events::show,
+    },
+    DrawerTab {
+        tab: Tab::Loss,
+        label: "Loss",
+        remark: |_| String::new(),
+        tools: loss::tools,
+        show: loss::show,
     },
     DrawerTab {
         tab: Tab::Cost,

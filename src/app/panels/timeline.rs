@@ -89,6 +89,9 @@ fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> L
         events: &lane.marks,
         no_ops: &lane.no_ops,
         halts: &lane.halts,
+        horizon: input
+            .losses
+            .and_then(|losses| losses.of(Some(idx))?.at_risk.horizon),
         counts_otherwise: lane.counts_otherwise,
     }
 }

@@ -4,8 +4,8 @@ use super::knob_spec::{KnobResponse, KnobSpec, parse};
 use super::{Tone, slide};
 use crate::app::theme::{self, palette, space};
 use egui::{
-    Align, Color32, CursorIcon, DragValue, Event, Id, Key, Layout, Pos2, Rect, Response, RichText,
-    Role, Sense, Shape, Stroke, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align, Color32, CursorIcon, DragValue, Event, Id, Key, Layout, Pos2, Rangef, Rect, Response,
+    RichText, Role, Sense, Shape, Stroke, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 use std::cell::Cell;
 
@@ -244,11 +244,16 @@ fn clamped(ui: &Ui, spec: &KnobSpec<'_>, hint: Id) -> Option<String> {
     })
 }
 
+/// Where the middle of a knob may lie on its rail.
+pub(super) fn travel(rail: Rangef) -> Rangef {
+    rail.shrink(KNOB_RADIUS)
+}
+
 fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), 16.0), Sense::click_and_drag());
     let track = Rect::from_center_size(rect.center(), vec2(rect.width(), RAIL));
-    let travel = track.x_range().shrink(KNOB_RADIUS);
+    let travel = travel(track.x_range());
     if let Some(pointer) = response.interact_pointer_pos() {
         out.changed = Some(spec.at((pointer.x - travel.min) / travel.span().max(1.0)));
     }

@@ -3,6 +3,7 @@
 mod fate_bar;
 mod hint;
 mod knob_choice;
+mod knob_curve;
 mod knob_slider;
 mod knob_spec;
 mod level;
@@ -14,6 +15,7 @@ pub(crate) mod slide;
 pub use fate_bar::fate_bar;
 pub use hint::{figure, hairline, section, swatch};
 pub use knob_choice::knob_choice;
+pub use knob_curve::knob_curve;
 pub use knob_slider::knob_slider;
 pub use knob_spec::{KnobResponse, KnobSpec};
 pub use level::{level_sign, level_tone};

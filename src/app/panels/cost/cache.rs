@@ -143,7 +143,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec<
             );
         });
         cell(&mut row, Side::Right, |ui| {
-            head(ui, "served", "What the file says the cache served")
+            head(ui, "served", "What the file says the cache served");
         });
         cell(&mut row, Side::Right, |ui| {
             head(

@@ -139,7 +139,7 @@ pub(super) fn show(
         row.col(|_| {});
         for column in &columns {
             cell(&mut row, column.side(), |ui| {
-                heading(ui, input, *column, commands)
+                heading(ui, input, *column, commands);
             });
         }
         row.col(|_| {});

@@ -93,7 +93,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, costs: &Costs, commands: &mut Vec<
         row.col(|_| {});
         cell(&mut row, Side::Left, |ui| head(ui, "lane", ""));
         cell(&mut row, Side::Right, |ui| {
-            head(ui, "cost", "All calls at list prices")
+            head(ui, "cost", "All calls at list prices");
         });
         cell(&mut row, Side::Right, |ui| {
             head(ui, "to recorded", "More or less than what was recorded");
@@ -113,7 +113,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, costs: &Costs, commands: &mut Vec<
             name(&mut row, input, lane);
             cell(&mut row, Side::Right, |ui| total(ui, cost));
             cell(&mut row, Side::Right, |ui| {
-                difference(ui, cost, recorded, lane)
+                difference(ui, cost, recorded, lane);
             });
             for piece in &pieces {
                 cell(&mut row, Side::Right, |ui| charge(ui, cost, *piece));

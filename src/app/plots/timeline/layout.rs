@@ -240,3 +240,64 @@ pub(super) fn shared_runs(line: &[Pos2], others: &[Vec<Pos2>]) -> Vec<Range<usiz
     runs.retain(|run| run.len() > 1);
     runs
 }
+
+/// A line up to a place on the horizontal axis, and from there on.
+pub(super) fn split_at(line: &[Pos2], x: f32) -> (Vec<Pos2>, Vec<Pos2>) {
+    let at = line.partition_point(|p| p.x < x);
+    let (before, after) = line.split_at(at);
+    let (mut before, mut after) = (before.to_vec(), after.to_vec());
+    if let (Some(a), Some(b)) = (before.last().copied(), after.first().copied())
+        && b.x > x
+    {
+        let share = (x - a.x) / (b.x - a.x);
+        let between = Pos2::new(x, a.y + share * (b.y - a.y));
+        before.push(between);
+        after.insert(0, between);
+    } else if let Some(first) = after.first() {
+        before.push(*first);
+    }
+    (before, after)
+}
+
+/// The dashes of a line: of every so many stretches of the horizontal axis the nth. They go by the place on the axis and
+/// not along the line, so that those of lines that coincide never cover each other.
+pub(super) fn dashes(line: &[Pos2], length: f32, (nth, of): (usize, usize)) -> Vec<Vec<Pos2>> {
+    let stretch = |x: f32| (x / length).floor();
+    let is_on = |x: f32| stretch(x).rem_euclid(of as f32) == nth as f32;
+    let mut dashes: Vec<Vec<Pos2>> = Vec::new();
+    let mut open: Vec<Pos2> = Vec::new();
+    for pair in line.windows(2) {
+        let (a, b) = (pair[0], pair[1]);
+        // Where the line is cut: at every stretch's end.
+        let mut from = a;
+        while from.x < b.x {
+            let end = ((stretch(from.x) + 1.0) * length).min(b.x);
+            // Progress whatever rounding does.
+            let end = if end > from.x { end } else { b.x };
+            let share = (end - a.x) / (b.x - a.x);
+            let to = Pos2::new(end, a.y + share * (b.y - a.y));
+            if is_on(from.x) {
+                if open.is_empty() {
+                    open.push(from);
+                }
+                open.push(to);
+            } else if open.len() > 1 {
+                dashes.push(std::mem::take(&mut open));
+            } else {
+                open.clear();
+            }
+            from = to;
+        }
+        // A fall is told whole.
+        if a.x >= b.x {
+            if open.is_empty() {
+                open.push(a);
+            }
+            open.push(b);
+        }
+    }
+    if open.len() > 1 {
+        dashes.push(open);
+    }
+    dashes
+}

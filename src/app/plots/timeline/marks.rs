@@ -35,12 +35,25 @@ pub(super) fn lanes(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
         .iter()
         .map(|(_, (curve, _))| curve.iter().map(|point| scene.point(*point)).collect())
         .collect();
-    for ((lane, _), points) in order.iter().zip(&lines) {
+    let halves: Vec<(Vec<Pos2>, Vec<Pos2>)> = order
+        .iter()
+        .zip(&lines)
+        .map(|((lane, _), points)| match lane.horizon {
+            Some(step) => layout::split_at(points, scene.x(step)),
+            None => (points.clone(), Vec::new()),
+        })
+        .collect();
+    for (nth, ((lane, _), (solid, guess))) in order.iter().zip(&halves).enumerate() {
         let width = if lane.focused { 2.5 } else { 1.5 };
-        painter.line(points.clone(), Stroke::new(width, ink(lane)));
+        let stroke = Stroke::new(width, ink(lane));
+        painter.line(solid.clone(), stroke);
+        for dash in layout::dashes(guess, DASH, turns(nth, &halves)) {
+            painter.line(dash, stroke);
+        }
     }
+    let solids: Vec<Vec<Pos2>> = halves.into_iter().map(|(solid, _)| solid).collect();
     for (below, points) in lines.iter().enumerate() {
-        let upper = &lines[below + 1..];
+        let upper = &solids[below + 1..];
         let stroke = Stroke::new(1.5, ink(order[below].0));
         let gap = DASH * upper.len() as f32;
         for shared in layout::shared_runs(points, upper) {
@@ -71,6 +84,18 @@ pub(super) fn lanes(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
     for (lane, (_, overflows)) in order {
         events(&painter, scene, lane, overflows);
     }
+}
+
+/// Dashes of lanes that coincide stand beside each other, with a gap behind the last: which of how many is this lane's.
+fn turns(nth: usize, halves: &[(Vec<Pos2>, Vec<Pos2>)]) -> (usize, usize) {
+    let guess = &halves[nth].1;
+    let coincides = |other: &usize| {
+        let other = std::slice::from_ref(&halves[*other].1);
+        !layout::shared_runs(guess, other).is_empty()
+    };
+    let below = (0..nth).filter(coincides).count();
+    let above = (nth + 1..halves.len()).filter(coincides).count();
+    (below, below + above + 2)
 }
 
 /// A lane's color, dimmed while it is stale.

@@ -63,6 +63,8 @@ pub struct LaneLine<'a> {
     pub no_ops: &'a [usize],
     /// The first step of each run of steps at which its system would have given up.
     pub halts: &'a [usize],
+    /// The first step that used something which the lane had removed: from there on its line is dashed.
+    pub horizon: Option<usize>,
     /// Its own count is another than the true one: drawn beside it while the lane is looked at.
     pub counts_otherwise: bool,
 }

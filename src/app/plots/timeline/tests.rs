@@ -9,6 +9,7 @@ use super::view::View;
 use crate::engine::Sample;
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
+use egui::Pos2;
 
 fn samples(n: usize, tokens: impl Fn(usize) -> u32) -> Vec<Sample> {
     let sample = |step| {
@@ -225,4 +226,48 @@ fn zooming_keeps_what_is_under_the_pointer_and_stays_within_the_session() {
             to: 520.0
         }
     );
+}
+
+#[test]
+fn a_line_is_cut_where_it_is_only_a_guess_from_and_nothing_of_it_is_lost() {
+    let line: Vec<Pos2> = [(0.0, 0.0), (10.0, 10.0), (20.0, 10.0)]
+        .map(|(x, y)| Pos2::new(x, y))
+        .to_vec();
+    let (solid, guess) = layout::split_at(&line, 5.0);
+    assert_eq!(solid.last(), Some(&Pos2::new(5.0, 5.0)));
+    assert_eq!(guess.first(), solid.last());
+    assert_eq!((solid.len(), guess.len()), (2, 3));
+    let (solid, guess) = layout::split_at(&line, 10.0);
+    assert_eq!((solid.len(), guess.len()), (2, 2));
+    let (solid, guess) = layout::split_at(&line, 0.0);
+    assert_eq!((solid.len(), guess.len()), (1, 3));
+}
+
+#[test]
+fn dashes_of_lines_that_coincide_stand_beside_each_other() {
+    let line: Vec<Pos2> = [(0.0, 3.0), (60.0, 3.0)]
+        .map(|(x, y)| Pos2::new(x, y))
+        .to_vec();
+    let covered = |nth| {
+        let dashes = layout::dashes(&line, 5.0, (nth, 3));
+        let ends = dashes
+            .iter()
+            .map(|dash| (dash[0].x, dash[dash.len() - 1].x));
+        ends.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        covered(0),
+        [(0.0, 5.0), (15.0, 20.0), (30.0, 35.0), (45.0, 50.0)]
+    );
+    assert_eq!(covered(1)[0], (5.0, 10.0));
+    assert!(covered(2).iter().all(|(from, _)| from % 15.0 == 10.0));
+}
+
+#[test]
+fn a_fall_of_a_dashed_line_is_told_whole() {
+    let line: Vec<Pos2> = [(7.0, 90.0), (7.0, 10.0)]
+        .map(|(x, y)| Pos2::new(x, y))
+        .to_vec();
+    let dashes = layout::dashes(&line, 5.0, (0, 2));
+    assert_eq!(dashes, [line]);
 }

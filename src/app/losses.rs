@@ -1,0 +1,182 @@
+//! What every lane lacked of what the recorded agent went on to use, beside the noise floor of what was recorded.
+
+use crate::analysis::cost::{Bills, price_lane};
+use crate::analysis::loss::{
+    AtRisk, Names, ReuseCurves, Standing, Survival, hindsight, references_at_risk, reuse_distances,
+    saved, standing, survival,
+};
+use crate::app::billing::BillingChoice;
+use crate::app::policies;
+use crate::app::runs::{LaneRun, Runs};
+use crate::engine::{Case, Outcome, simulate};
+use crate::units::{Share, Tokens, Usd};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How far back the agent reached, and the two ends between which a policy that loses nothing lies. They depend on no
+/// setting.
+#[derive(Debug)]
+pub struct Reach {
+    /// Distances of all uses.
+    pub curves: ReuseCurves,
+    /// Nothing managed.
+    pub none: Outcome,
+    /// Each tool result cleared right after its last use.
+    pub hindsight: Outcome,
+}
+
+impl Reach {
+    /// Works them out.
+    pub fn new(names: &Names, case: &Case, output_reserve: Tokens) -> Self {
+        let none = policies::none();
+        Self {
+            curves: reuse_distances(names, case),
+            none: simulate(case, &none, &none.defaults(), None),
+            hindsight: hindsight(names, case, output_reserve),
+        }
+    }
+}
+
+/// What all lanes of some runs lacked.
+#[derive(Debug)]
+pub struct Losses {
+    /// The index of the session's names.
+    pub names: Arc<Names>,
+    /// What the same measure finds on what was recorded: the noise floor.
+    pub recorded: LaneLoss,
+    /// One a lane.
+    pub lanes: Vec<Arc<LaneLoss>>,
+    /// What the lane of hindsight would have cost, if prices are known.
+    pub hindsight: Option<Usd>,
+    reach: Arc<Reach>,
+}
+
+/// What one lane lacked.
+#[derive(Debug)]
+pub struct LaneLoss {
+    /// What the agent used of what was gone.
+    pub at_risk: AtRisk,
+    /// Where each of the person's instructions did not stand.
+    pub standing: Vec<Standing>,
+    /// Of what could have been left unsent without loss, how much it left unsent.
+    pub saved: Option<Share>,
+    run: Arc<LaneRun>,
+}
+
+impl Losses {
+    /// Looks at every lane; those that are as before keep what was worked out.
+    pub fn new(
+        runs: &Runs,
+        names: &Arc<Names>,
+        reach: &Arc<Reach>,
+        billing: &BillingChoice,
+        before: Option<&Self>,
+    ) -> Self {
+        let case = &runs.case;
+        // A run that is still the same one is a run over the same case.
+        let before = before.filter(|b| Arc::ptr_eq(&b.reach, reach));
+        let kept = |run: &Arc<LaneRun>| {
+            let same = before?.lanes.iter().find(|lane| lane.is_of(run));
+            same.map(Arc::clone)
+        };
+        let lanes = runs.lanes.par_iter();
+        let lanes = lanes.map(|run| {
+            kept(run).unwrap_or_else(|| Arc::new(LaneLoss::new(case, names, reach, run)))
+        });
+        let prices = billing.prices();
+        let bills = Bills::new(case, billing.at(&prices));
+        Self {
+            lanes: lanes.collect(),
+            recorded: LaneLoss {
+                saved: None,
+                ..LaneLoss::new(case, names, reach, &runs.recorded)
+            },
+            hindsight: price_lane(&bills, &reach.hindsight).total(),
+            names: Arc::clone(names),
+            reach: Arc::clone(reach),
+        }
+    }
+
+    /// What a lane lacked, or what was recorded.
+    pub fn of(&self, lane: Option<usize>) -> Option<&LaneLoss> {
+        match lane {
+            Some(lane) => self.lanes.get(lane).map(Arc::as_ref),
+            None => Some(&self.recorded),
+        }
+    }
+
+    /// All of them, what was recorded first.
+    pub fn all(&self) -> impl Iterator<Item = (Option<usize>, &LaneLoss)> {
+        let lanes = self.lanes.iter().enumerate();
+        let lanes = lanes.map(|(idx, lane)| (Some(idx), lane.as_ref()));
+        std::iter::once((None, &self.recorded)).chain(lanes)
+    }
+}
+
+impl LaneLoss {
+    fn new(case: &Case, names: &Names, reach: &Reach, run: &Arc<LaneRun>) -> Self {
+        Self {
+            at_risk: references_at_risk(names, case, &run.outcome),
+            standing: standing(names, case, &run.outcome),
+            saved: saved(&reach.none, &reach.hindsight, &run.outcome),
+            run: Arc::clone(run),
+        }
+    }
+
+    /// It speaks of this run.
+    pub fn is_of(&self, run: &Arc<LaneRun>) -> bool {
+        Arc::ptr_eq(&self.run, run)
+    }
+
+    /// How many of the instructions did not stand at some call.
+    pub fn lost_instructions(&self) -> usize {
+        self.standing.iter().filter(|s| !s.gone.is_empty()).count()
+    }
+}
+
+/// What the first calls after recorded compactions still had: by compaction, then by lane, what was recorded first.
+#[derive(Debug)]
+pub struct Survivals(pub Vec<Vec<Option<Survival>>>);
+
+impl Survivals {
+    /// Looks at every compaction in every lane.
+    pub fn new(runs: &Runs, names: &Names) -> Self {
+        let outcomes: Vec<&Outcome> = std::iter::once(&runs.recorded)
+            .chain(&runs.lanes)
+            .map(|run| &run.outcome)
+            .collect();
+        let of_compaction = |compaction: usize| {
+            let lanes = outcomes.par_iter();
+            lanes
+                .map(|outcome| survival(names, &runs.case, outcome, compaction))
+                .collect()
+        };
+        let compactions = 0..runs.case.session.compactions.len();
+        Self(compactions.map(of_compaction).collect())
+    }
+}
+
+/// Steps as people read them: `47`, `47–128`, `from 200 on`.
+pub fn steps_said(steps: &Range<usize>, n_steps: usize) -> String {
+    let (first, last) = (steps.start + 1, steps.end);
+    if steps.end >= n_steps {
+        format!("from {first} on")
+    } else if first == last {
+        first.to_string()
+    } else {
+        format!("{first}–{last}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steps_said;
+
+    #[test]
+    fn calls_are_told_from_one_and_the_last_stretch_by_where_it_begins() {
+        assert_eq!(steps_said(&(46..128), 200), "47–128");
+        assert_eq!(steps_said(&(46..47), 200), "47");
+        assert_eq!(steps_said(&(199..200), 200), "from 200 on");
+    }
+}

@@ -1,0 +1,168 @@
+//! References at risk of every lane, with the noise floor in the first row.
+
+use super::{PanelInput, small, weak};
+use crate::app::command::Command;
+use crate::app::cost_view;
+use crate::app::loss_view::{at_risk_said, tone};
+use crate::app::losses::{LaneLoss, Losses};
+use crate::app::panels::table::{Side, cell, head};
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets::{self, Tone};
+use crate::app::wording;
+use egui::{Align, Label, Layout, RichText, Sense, Ui};
+use egui_extras::{Column, TableBuilder, TableRow};
+
+/// Columns of figures: title, meaning, width, and from which width of the table on it is there.
+static HEADS: [(&str, &str, f32, f32); 5] = [
+    (
+        "at risk",
+        "Uses by the recorded agent of what the lane had removed. Where two numbers stand, predicted summaries may have held some of it",
+        64.0,
+        0.0,
+    ),
+    (
+        "blind edits",
+        "Edits whose old text was gone: they could not have been written",
+        68.0,
+        0.0,
+    ),
+    (
+        "from call",
+        "The first call that shows either. Until then the replay is exact in what the agent demonstrably used",
+        60.0,
+        300.0,
+    ),
+    (
+        "refetch",
+        "Tokens of the messages that would have to be fetched again",
+        60.0,
+        380.0,
+    ),
+    (
+        "saved",
+        "Of the tokens that could have been left unsent without loss, how many the lane left unsent; what loses something can save more than all",
+        56.0,
+        420.0,
+    ),
+];
+
+/// Shows the table and what is to be known about it.
+pub(super) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    losses: &Losses,
+    commands: &mut Vec<Command>,
+) {
+    egui::Panel::bottom("loss notes")
+        .resizable(false)
+        .show_separator_line(false)
+        .frame(egui::Frame::new().inner_margin(egui::Margin::symmetric(16, 6)))
+        .show(ui, |ui| notes(ui, losses));
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let width = ui.available_width();
+    let shown: Vec<usize> = (0..HEADS.len()).filter(|i| width >= HEADS[*i].3).collect();
+    let rows: Vec<(Option<usize>, &LaneLoss)> = losses.all().collect();
+    let mut table = TableBuilder::new(ui)
+        .id_salt(("loss lanes", shown.len()))
+        .sense(Sense::CLICK)
+        .auto_shrink(false)
+        .min_scrolled_height(0.0)
+        .cell_layout(Layout::left_to_right(Align::Center))
+        .column(Column::exact(space::S))
+        .column(Column::remainder().at_least(72.0).clip(true));
+    for i in &shown {
+        table = table.column(Column::exact(HEADS[*i].2));
+    }
+    let table = table
+        .column(Column::exact(space::S))
+        .header(space::ROW, |mut row| {
+            row.col(|_| {});
+            cell(&mut row, Side::Left, |ui| head(ui, "lane", ""));
+            for i in &shown {
+                cell(&mut row, Side::Right, |ui| {
+                    head(ui, HEADS[*i].0, HEADS[*i].1);
+                });
+            }
+            row.col(|_| {});
+        });
+    table.body(|body| {
+        body.rows(space::ROW, rows.len(), |mut row| {
+            let (lane, loss) = rows[row.index()];
+            row.set_selected(lane == input.selection.lane);
+            row.col(|_| {});
+            name(&mut row, input, lane);
+            for i in &shown {
+                cell(&mut row, Side::Right, |ui| {
+                    figure(ui, (lane, loss), losses, *i);
+                });
+            }
+            row.col(|_| {});
+            if row.response().clicked() {
+                commands.push(Command::FocusLane(lane));
+            }
+        });
+    });
+}
+
+fn name(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: Option<usize>) {
+    cell(row, Side::Left, |ui| {
+        let color = lane.map_or(palette(ui).recorded, |lane| palette(ui).lane(lane));
+        widgets::swatch(ui, color);
+        let name = cost_view::label(input.runs, lane);
+        if lane.is_some() {
+            ui.add(Label::new(name).truncate());
+        } else {
+            ui.add(Label::new("Recorded: the noise floor").truncate())
+                .on_hover_text("What the same measure finds on what really happened: derived, guessed or read elsewhere");
+        }
+    });
+}
+
+fn figure(ui: &mut Ui, (lane, loss): (Option<usize>, &LaneLoss), losses: &Losses, figure: usize) {
+    let at_risk = &loss.at_risk;
+    match figure {
+        0 => {
+            let tone = lane.map_or(Tone::Weak, |_| tone(loss, &losses.recorded));
+            let said = RichText::new(at_risk_said(loss)).text_style(theme::strong());
+            let of = wording::count(at_risk.uses, "use");
+            ui.label(said.color(tone.color(palette(ui))))
+                .on_hover_text(format!("of {of} of what had been said before"));
+        }
+        1 => {
+            let n = at_risk.blind_edits.len();
+            let is_worse = n > losses.recorded.at_risk.blind_edits.len();
+            let said = RichText::new(wording::grouped(n as u64));
+            let of = wording::count(at_risk.edits, "edit");
+            ui.label(if is_worse {
+                said.color(palette(ui).bad)
+            } else {
+                said.color(palette(ui).weak)
+            })
+            .on_hover_text(format!("of {of} that can be judged"));
+        }
+        2 => {
+            let said = at_risk
+                .horizon
+                .map_or_else(|| "–".to_owned(), wording::number);
+            ui.label(weak(ui, said));
+        }
+        3 => {
+            ui.label(weak(ui, wording::short(at_risk.refetch)));
+        }
+        _ => {
+            let said = loss.saved.map_or_else(|| "–".to_owned(), wording::percent);
+            ui.label(weak(ui, said));
+        }
+    }
+}
+
+fn notes(ui: &mut Ui, losses: &Losses) {
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let names = wording::count(losses.names.len(), "name");
+    ui.label(small(
+        ui,
+        format!(
+            "By {names} that the agent used again: paths, symbols, hashes, numbers. No measure of quality; read it beside the noise floor."
+        ),
+    ));
+}

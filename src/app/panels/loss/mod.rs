@@ -1,0 +1,60 @@
+//! The tab Loss: what lanes lacked of what the recorded agent went on to use. It goes by names and is no measure of
+//! quality, so every count stands beside the same count on what was recorded.
+
+mod at_risk;
+mod instructions;
+mod lanes;
+mod summaries;
+
+use super::{PanelInput, small, weak};
+use crate::app::command::Command;
+use crate::app::loss_view::{LossPage, LossView};
+use crate::app::theme::palette;
+use egui::{Frame, Panel, Ui};
+
+/// Width of the lanes, and what they leave to the list.
+const LANES: f32 = 468.0;
+const MIN_LIST: f32 = 380.0;
+
+/// Which page is shown, at the right of the drawer's tabs; from right to left.
+pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.spacing_mut().interact_size.y = 22.0;
+    ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let view = input.view.loss;
+    for page in LossPage::ALL.into_iter().rev() {
+        let label = ui.selectable_label(view.page == page, small(ui, page.name()));
+        let label = label
+            .on_hover_text(page.help())
+            .accessible_name(format!("Show loss: {}", page.name()));
+        if label.clicked() {
+            commands.push(Command::SetLossView(LossView { page, ..view }));
+        }
+    }
+}
+
+/// Shows the chosen page.
+pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let Some(losses) = input.losses else {
+        super::padded(ui, |ui| {
+            ui.label(weak(ui, "Looking for what was used again…"))
+        });
+        return;
+    };
+    match input.view.loss.page {
+        LossPage::AtRisk => {
+            let most = (ui.available_width() - MIN_LIST).max(240.0);
+            Panel::left("loss lanes")
+                .resizable(true)
+                .default_size(LANES.min(most))
+                .size_range(200.0..=most)
+                .frame(Frame::new().fill(palette(ui).panel))
+                .show(ui, |ui| lanes::show(ui, input, losses, commands));
+            ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+            ui.spacing_mut().item_spacing.y = 0.0;
+            at_risk::show(ui, input, losses, commands);
+        }
+        LossPage::Instructions => instructions::show(ui, input, losses, commands),
+        LossPage::Summaries => summaries::show(ui, input, losses, commands),
+    }
+}
