@@ -262,6 +262,8 @@ fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut V
 }
 
 fn show_drawer(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    // However little a tab shows, the drawer stays as high as it is.
+    ui.set_min_height(ui.available_height());
     let chosen = TABS
         .iter()
         .position(|t| t.tab == input.view.tab)

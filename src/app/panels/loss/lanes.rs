@@ -17,31 +17,31 @@ static HEADS: [(&str, &str, f32, f32); 5] = [
     (
         "at risk",
         "Uses by the recorded agent of what the lane had removed. Where two numbers stand, predicted summaries may have held some of it",
-        64.0,
+        56.0,
         0.0,
     ),
     (
         "blind edits",
         "Edits whose old text was gone: they could not have been written",
-        68.0,
+        66.0,
         0.0,
     ),
     (
         "from call",
         "The first call that shows either. Until then the replay is exact in what the agent demonstrably used",
-        60.0,
+        56.0,
         300.0,
     ),
     (
         "refetch",
         "Tokens of the messages that would have to be fetched again",
-        60.0,
+        52.0,
         380.0,
     ),
     (
         "saved",
         "Of the tokens that could have been left unsent without loss, how many the lane left unsent; what loses something can save more than all",
-        56.0,
+        48.0,
         420.0,
     ),
 ];
@@ -109,11 +109,11 @@ fn name(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: Option<usize>)
         let color = lane.map_or(palette(ui).recorded, |lane| palette(ui).lane(lane));
         widgets::swatch(ui, color);
         let name = cost_view::label(input.runs, lane);
-        if lane.is_some() {
-            ui.add(Label::new(name).truncate());
-        } else {
-            ui.add(Label::new("Recorded: the noise floor").truncate())
-                .on_hover_text("What the same measure finds on what really happened: derived, guessed or read elsewhere");
+        ui.add(Label::new(name).truncate());
+        if lane.is_none() && ui.available_width() > 60.0 {
+            ui.label(small(ui, "noise floor")).on_hover_text(
+                "What the same measure finds on what really happened: derived, guessed or read elsewhere",
+            );
         }
     });
 }

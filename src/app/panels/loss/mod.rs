@@ -13,7 +13,7 @@ use crate::app::theme::palette;
 use egui::{Frame, Panel, Ui};
 
 /// Width of the lanes, and what they leave to the list.
-const LANES: f32 = 468.0;
+const LANES: f32 = 500.0;
 const MIN_LIST: f32 = 380.0;
 
 /// Which page is shown, at the right of the drawer's tabs; from right to left.
