@@ -89,9 +89,9 @@ impl Names {
 
     /// Names that a text holds, ascending.
     pub(super) fn in_text(&self, text: &str) -> Vec<u32> {
-        let mut found: Vec<u32> = identifiers(text)
-            .filter_map(|word| self.ids.get(word).copied())
-            .collect();
+        let said = identifiers(text).flat_map(with_pieces);
+        let known = said.filter_map(|word| self.ids.get(word));
+        let mut found: Vec<u32> = known.copied().collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -157,12 +157,28 @@ fn most_messages(session: &Session) -> usize {
     RARE.max(history / COMMON)
 }
 
-/// The names of a text, each once, in order.
+/// The names of a text that point at something, each once, in order.
 fn distinct(text: &str) -> Vec<&str> {
     let mut seen = HashSet::new();
-    identifiers(text)
-        .filter(|word| seen.insert(*word))
-        .collect()
+    let names = identifiers(text).filter(|word| points(word));
+    names.filter(|word| seen.insert(*word)).collect()
+}
+
+/// Whether a name can only mean one thing: a round number is a setting, and plain words with a slash between them are
+/// prose.
+fn points(word: &str) -> bool {
+    if word.contains('/') {
+        return word.bytes().any(|b| !(b.is_ascii_lowercase() || b == b'/'));
+    }
+    !word.ends_with("000") || word.bytes().any(|b| !b.is_ascii_digit())
+}
+
+/// A name with what it also says: a path the name of its file, a dotted name its pieces.
+fn with_pieces(word: &str) -> impl Iterator<Item = &str> {
+    let file = word.rsplit_once('/').map(|(_, file)| file);
+    let last = file.unwrap_or(word);
+    let pieces = last.split('.').filter(move |piece| piece.len() < last.len());
+    [Some(word), file].into_iter().flatten().chain(pieces)
 }
 
 /// Whether a part of an answer is the model's own words.
@@ -226,11 +242,16 @@ fn copies_of(
     let mut copies = vec![Vec::new(); words.len()];
     for (idx, message) in session.messages.iter().enumerate() {
         for part in message.parts.clone() {
-            for id in found[part].iter().filter_map(|word| words.get(word)) {
-                copies[*id as usize].push(Place {
-                    message: idx as u32,
-                    part: part as u32,
-                });
+            let place = Place {
+                message: idx as u32,
+                part: part as u32,
+            };
+            let said = found[part].iter().flat_map(|word| with_pieces(word));
+            for id in said.filter_map(|word| words.get(word)) {
+                let copies = &mut copies[*id as usize];
+                if copies.last() != Some(&place) {
+                    copies.push(place);
+                }
             }
         }
     }
