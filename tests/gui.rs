@@ -380,14 +380,14 @@ fn a_model_is_asked_only_after_consent_and_its_summary_can_be_written_over() {
     window.run_steps(3);
     type_into(&mut window, (Role::TextInput, "address"), &address);
     type_into(&mut window, (Role::TextInput, "model"), "m");
-    window.get_by_label("Keep requests and answers").click();
-    window.run_steps(2);
     window.get_by_label("Go on…").click();
     window.run_steps(3);
     assert!(heard.try_recv().is_err(), "nothing is sent before consent");
     let host = address.trim_start_matches("http://");
     window.get_by_label(&format!("Send to {host}?"));
+    // Started with --no-state, nothing is kept unless it is asked for.
     window.get_by_label("nothing is logged");
+    window.get_by_label("none, the server is this machine");
     window.get_by_label(&format!("Send to {host}")).click();
     window.run_steps(6);
     let asked = heard.try_recv().expect("one request");

@@ -303,3 +303,31 @@ fn six_systems_in_a_small_window_keep_every_control() {
         assert!(screen.contains_rect(rect), "{name} at {rect:?}");
     }
 }
+
+#[test]
+fn an_error_of_the_provider_is_placed_from_the_menu_or_in_its_own_words() {
+    let mut window = sized(MANY_RESULTS, &["picoclaw"], Vec2::new(1440.0, 1800.0));
+    let click = |window: &mut Harness<'_, App>, label: &str| {
+        window.get_by_label(label).click();
+        window.run_steps(5);
+    };
+    click(&mut window, "Place an error at call 56");
+    click(&mut window, "rate limit");
+    assert!(
+        window.query_by_label("Words of the error").is_none(),
+        "what was chosen closes the menu"
+    );
+    window.get_by_label("Error at call 56: rate limit");
+    click(&mut window, "Take the error at call 56 away");
+    assert!(window.query_by_label_contains("Error at call 56").is_none());
+    click(&mut window, "Place an error at call 56");
+    // A click into the field leaves the menu open.
+    click(&mut window, "Words of the error");
+    let field = window.get_by_role_and_label(Role::TextInput, "Words of the error");
+    field.type_text("the prompt is too long");
+    window.run_steps(3);
+    window.key_press(egui::Key::Enter);
+    window.run_steps(5);
+    window.get_by_label("Error at call 56: own words");
+    assert!(window.query_by_label("Words of the error").is_none());
+}

@@ -210,6 +210,31 @@ fn a_claude_code_session_goes_into_the_folder_of_its_project() {
 }
 
 #[test]
+fn files_of_a_policy_lie_beside_the_recorded_session_and_pointers_name_them() {
+    let home = home();
+    let source = home.path().join("many.jsonl");
+    fs::copy(sample("many-tool-results.jsonl"), &source).expect("the sample can be copied");
+    let args = [
+        "--policy",
+        "gemini-cli",
+        "--schedule",
+        "replay",
+        "--resumable",
+    ];
+    let told = done(&compact(home.path(), &source, &args));
+    let beside = home.path().join("many-managed-1.files");
+    assert!(beside.is_dir(), "{told}");
+    let notes = told["notes"].to_string();
+    assert!(
+        notes.contains("files that the policy wrote are in "),
+        "{notes}"
+    );
+    assert!(notes.contains("many-managed-1.files"), "{notes}");
+    let written = fs::read_to_string(text_of(&told, "/resume/path")).expect("it is there");
+    assert!(written.contains(&*beside.to_string_lossy()));
+}
+
+#[test]
 fn the_stores_that_the_environment_names_come_first() {
     let home = home();
     for (variable, name) in [

@@ -1,39 +1,36 @@
 //! Does what was asked for: the one place where commands change the window, start work and touch the system.
 
+mod dialog;
+mod export;
 mod live;
 mod marks;
 mod selection;
 mod sessions;
 
-use super::background::{self, Background};
+pub(super) use dialog::FileDialog;
+
+use dialog::Wanted;
+
 use super::billing::PriceChoice;
 use super::command::Command;
 use super::document::{Document, Origin};
 use super::knobs::KnobKey;
 use super::load::Loading;
-use super::managed_export::Export;
 use super::policies::NONE;
 use super::runs::resumes;
 use super::state::{Config, LaneConfig, MAX_LANES, Selection, View, lane};
 use super::{App, dropped, twin};
-use crate::exec::{self, LoadOptions};
+use crate::exec::LoadOptions;
 use crate::presets::native;
 use crate::tokens;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
-
-/// A dialog of the system that is open.
-pub(super) struct FileDialog {
-    is_for_export: bool,
-    answer: Background<Option<PathBuf>>,
-}
 
 impl App {
     /// Does one thing that was asked for.
     pub(super) fn carry_out(&mut self, ctx: &egui::Context, command: Command) {
         match command {
-            Command::OpenDialog => self.ask_for_file(ctx, None),
+            Command::OpenDialog => self.ask_for_file(ctx, Wanted::Session),
             Command::OpenPath(path) => self.open_path(ctx, path),
             Command::Sessions(wish) => self.sessions_wish(ctx, wish),
             Command::OpenExample(name) => self.open(ctx, Origin::Example(name), 0),
@@ -134,9 +131,7 @@ impl App {
                 }
             }
         }
-        if let Some(export) = &mut self.export {
-            export.poll();
-        }
+        self.receive_files(ctx);
     }
 
     /// Starts to open a session; what was being opened is given up.
@@ -191,7 +186,7 @@ impl App {
             tab,
             ..View::default()
         };
-        self.export = None;
+        self.put_dialogs_away();
         self.once.reveals_frontier = true;
         self.document = Some(Arc::new(document));
     }
@@ -199,7 +194,7 @@ impl App {
     fn close(&mut self) {
         self.document = None;
         self.live = None;
-        self.export = None;
+        self.put_dialogs_away();
         self.problem = None;
     }
 
@@ -314,91 +309,6 @@ impl App {
             Err(why) => self.complain(Some(why)),
         }
     }
-
-    fn export_command(&mut self, ctx: &egui::Context, command: Command) {
-        let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) else {
-            return;
-        };
-        match (command, &mut self.export) {
-            (Command::StartExport(asked), export) => {
-                let lane = asked
-                    .or(self.selection.lane)
-                    .unwrap_or(0)
-                    .min(runs.lanes.len().saturating_sub(1));
-                *export = Some(match self.view.export.take() {
-                    Some(draft) => Export::again(draft, asked, runs.lanes.len(), &self.selection),
-                    None => Export::new(document, lane, self.selection.step),
-                });
-            }
-            (Command::EditExport(draft), Some(export)) => export.edit(document, *draft),
-            (Command::RunExport, Some(export)) => export.run(ctx, self.work, runs),
-            (Command::LookAtSummaries, Some(export)) => export.look(ctx, self.work, runs),
-            (Command::SendExport, Some(export)) => export.send(ctx, self.work),
-            (Command::CancelExport, Some(export)) => export.cancel(),
-            (Command::EditSummary(request, text), Some(export)) => {
-                export.edit_summary(request, text);
-            }
-            (Command::WriteReviewed, Some(export)) => export.write_reviewed(ctx, self.work, runs),
-            (Command::TypeKey(key), Some(export)) => export.key = key,
-            (Command::BrowseExport, Some(export)) => {
-                let suggested = PathBuf::from(export.draft.output.trim());
-                self.ask_for_file(ctx, Some(suggested));
-            }
-            (Command::CloseExport, export) => {
-                self.view.export = export.take().map(|export| export.draft);
-            }
-            _ => {}
-        }
-    }
-
-    /// Shows the system's dialog: for a file to open, or for the place of an export.
-    fn ask_for_file(&mut self, ctx: &egui::Context, export_to: Option<PathBuf>) {
-        if self.dialog.is_some() {
-            return;
-        }
-        let is_for_export = export_to.is_some();
-        let answer = background::start("file dialog", ctx, move || match export_to {
-            Some(suggested) => save_dialog(&suggested),
-            None => rfd::FileDialog::new()
-                .set_title("Open a session")
-                .add_filter("Sessions", &["jsonl", "json"])
-                .add_filter("All files", &["*"])
-                .pick_file(),
-        });
-        self.dialog = Some(FileDialog {
-            is_for_export,
-            answer,
-        });
-    }
-
-    fn receive_dialog(&mut self, ctx: &egui::Context) {
-        let Some(FileDialog {
-            is_for_export,
-            answer,
-        }) = self.dialog.take()
-        else {
-            return;
-        };
-        match (answer.take(), &mut self.export, &self.document) {
-            (Ok(Some(Some(path))), Some(export), Some(document)) if is_for_export => {
-                let draft = super::managed_export::Draft {
-                    output: path.display().to_string(),
-                    ..export.draft.clone()
-                };
-                export.edit(document, draft);
-            }
-            (Ok(Some(Some(path))), ..) if !is_for_export => self.open(ctx, Origin::Path(path), 0),
-            (Ok(_), ..) => {
-                self.toasts.info("No file chosen. If no dialog appeared, drop a file on the window or type its path.");
-            }
-            (Err(answer), ..) => {
-                self.dialog = Some(FileDialog {
-                    is_for_export,
-                    answer,
-                });
-            }
-        }
-    }
 }
 
 /// What changes the config, and so can be undone.
@@ -455,15 +365,4 @@ fn few(lines: &[String]) -> String {
         );
     }
     text
-}
-
-fn save_dialog(suggested: &std::path::Path) -> Option<PathBuf> {
-    let mut dialog = rfd::FileDialog::new().set_title("Export managed conversation");
-    if let Some(name) = suggested.file_name() {
-        dialog = dialog.set_file_name(name.to_string_lossy());
-    }
-    if let Some(folder) = suggested.parent().filter(|p| exec::is_folder(p)) {
-        dialog = dialog.set_directory(folder);
-    }
-    dialog.save_file()
 }

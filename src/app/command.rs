@@ -4,13 +4,15 @@ use crate::app::billing::BillingChoice;
 use crate::app::by_hand::Mark;
 use crate::app::cost_view::CostView;
 use crate::app::event_table::EventFilter;
+use crate::app::handout::{Form, HandoutDraft};
 use crate::app::insight_list::{InsightFilter, InsightKey};
 use crate::app::knobs::KnobKey;
-use crate::app::lane_rows::Place;
+use crate::app::lane_rows;
 use crate::app::loss_view::LossView;
-use crate::app::managed_export::{Draft, TypedKey};
+use crate::app::managed_export::{Draft, Private};
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
+use crate::app::run_logs::LogsWish;
 use crate::app::sessions::SessionsWish;
 use crate::app::state::{Area, Detail, Tab};
 use crate::units::Tokens;
@@ -55,7 +57,7 @@ pub enum Command {
     /// Look at this message, everywhere.
     SelectMessage(usize),
     /// Look at what this lane wrote at this place.
-    SelectWritten(usize, Place),
+    SelectWritten(usize, lane_rows::Place),
     /// Select the messages of the table from the one that is selected to this one.
     ExtendSelection(usize),
     /// Look at a lane, a step and a message, as far as they are given, without changing tabs.
@@ -137,10 +139,12 @@ pub enum Command {
 
     /// Prepare an export of this lane; the focused one if none.
     StartExport(Option<usize>),
+    /// Prepare a file of what the model saw at the selected call.
+    StartSaw,
     /// Change what is to be exported.
     EditExport(Box<Draft>),
-    /// Show the system's dialog for the place to export to.
-    BrowseExport,
+    /// Show the system's dialog for a file or folder that the export's form names.
+    BrowseExport(Place),
     /// Write it; with a model, ask first whether it may be asked.
     RunExport,
     /// Have its summaries written, to be looked at first.
@@ -153,10 +157,25 @@ pub enum Command {
     EditSummary(usize, String),
     /// Write what was looked at.
     WriteReviewed,
+    /// Put the export into the store of the program that recorded the session: the person agrees.
+    PutIntoStore,
     /// The model's key as it is typed.
-    TypeKey(TypedKey),
+    TypeKey(Private),
     /// Put the export dialog away.
     CloseExport,
+
+    /// Prepare a report or the curve as a file, beginning with this form.
+    StartHandout(Form),
+    /// Change what is to be handed out.
+    EditHandout(HandoutDraft),
+    /// Show the system's dialog for its place.
+    BrowseHandout,
+    /// Write it.
+    WriteHandout,
+    /// Put its dialog away.
+    CloseHandout,
+    /// Something about the logs of live runs.
+    Logs(LogsWish),
 
     /// Put a text on the clipboard and say what it is.
     CopyText(&'static str, String),
@@ -164,4 +183,19 @@ pub enum Command {
     CopyAsCommand,
     /// Put a lane's settings on the clipboard, in its system's own form.
     CopyConfig(usize),
+}
+
+/// A file or folder that the export's form names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Where the export goes.
+    Output,
+    /// The folder for files that the policy writes.
+    Files,
+    /// Where requests and answers are logged.
+    Log,
+    /// The log that answers in a model's place.
+    Replay,
+    /// Certificates to trust.
+    CaFile,
 }

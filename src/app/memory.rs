@@ -46,6 +46,11 @@ impl Memory {
         &self.shown
     }
 
+    /// The program may keep something of its own.
+    pub(super) fn keeps_state(&self) -> bool {
+        !self.is_off
+    }
+
     fn update_shown(&mut self) {
         let others = self.state.recent.iter();
         let others = others.filter(|path| !self.offered.contains(path));

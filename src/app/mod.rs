@@ -16,6 +16,7 @@ pub mod event_table;
 pub mod event_text;
 pub mod examples;
 pub mod fonts;
+pub mod handout;
 mod history;
 pub mod insight_list;
 mod keys;
@@ -35,6 +36,7 @@ pub mod panels;
 pub mod picture;
 pub mod plots;
 pub mod policies;
+pub mod run_logs;
 pub mod runs;
 pub mod session_insights;
 pub mod sessions;
@@ -53,6 +55,7 @@ use anyhow::Context as _;
 use command::Command;
 use derived::Derived;
 use document::{Document, Origin};
+use handout::Handout;
 use history::History;
 use latest::Where;
 use live::Live;
@@ -61,6 +64,7 @@ use managed_export::Export;
 use memory::Memory;
 use panels::{Frame, PanelInput};
 use policies::Policies;
+use run_logs::RunLogs;
 use runs::Runs;
 use sessions::{Sessions, SessionsWish};
 use state::{Config, Selection, View};
@@ -85,6 +89,8 @@ pub struct App {
     export: Option<Export>,
     /// The list of sessions, while it lies over everything.
     sessions: Option<Sessions>,
+    handout: Option<Handout>,
+    logs: Option<RunLogs>,
     dialog: Option<carry::FileDialog>,
     toasts: egui_notify::Toasts,
     memory: Memory,
@@ -139,6 +145,8 @@ impl App {
             derived: Derived::new(options.work),
             export: None,
             sessions: None,
+            handout: None,
+            logs: None,
             dialog: None,
             toasts: panels::toasts::new(),
             memory,
@@ -178,7 +186,7 @@ impl App {
         }
         let mut commands = self.panels(ui);
         panels::toasts::show(&ctx, &mut self.toasts);
-        let is_covered = self.export.is_some() || self.view.shows_keys || self.sessions.is_some();
+        let is_covered = self.is_covered();
         let keyed = self.document.as_ref().map(|_| keys::Place {
             selection: &self.selection,
             order: self.derived.order(),
@@ -193,16 +201,24 @@ impl App {
         }
     }
 
+    /// A dialog lies over the panels.
+    fn is_covered(&self) -> bool {
+        let is_writing = self.export.is_some() || self.handout.is_some();
+        let lists = self.logs.is_some() || self.sessions.is_some();
+        is_writing || lists || self.view.shows_keys
+    }
+
     fn panels(&mut self, ui: &mut egui::Ui) -> Vec<Command> {
         let mut commands = Vec::new();
         let once = std::mem::take(&mut self.once);
-        let is_covered = self.export.is_some() || self.view.shows_keys;
+        let is_covered = self.is_covered();
         let frame = Frame {
             document: self.document.as_deref(),
             loading: self.loading.as_ref(),
             problem: self.problem.as_deref(),
             recent: self.memory.recent(),
             live: self.live.as_ref().and_then(Live::state),
+            step: self.selection.step,
             view: &self.view,
             can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
             can_redo: self.history.can_redo(),
@@ -247,8 +263,14 @@ impl App {
                 if let Some(export) = &self.export {
                     panels::export::show(ui, &input, export, &mut commands);
                 }
+                if let Some(handout) = &self.handout {
+                    panels::handout::show(ui, handout, &mut commands);
+                }
             }
             _ => panels::welcome::show(ui, &frame, self.document.is_some(), &mut commands),
+        }
+        if let Some(logs) = &self.logs {
+            panels::run_logs::show(ui, logs, self.document.is_some(), &mut commands);
         }
         if self.view.shows_keys {
             panels::shortcuts::show(ui, &mut commands);

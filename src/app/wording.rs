@@ -8,6 +8,7 @@ use crate::engine::{Fate, Hook, Knob, WindowSource};
 use crate::session::{Kind, WrittenKind};
 use crate::tokens::{Basis, TokenLedger};
 use crate::units::{Bytes, Rate, Share, Tokens, Usd};
+use std::time::SystemTime;
 
 /// Groups thousands; does not break.
 const THIN: char = '\u{2009}';
@@ -315,6 +316,13 @@ pub fn bytes(n: Bytes) -> String {
     }
 }
 
+/// A time to the minute, as the world's clock has it: `2026-11-22 08:01 UTC`.
+pub fn minute(at: SystemTime) -> String {
+    let text = humantime::format_rfc3339_seconds(at).to_string();
+    let minute: String = text.chars().take(16).collect();
+    format!("{} UTC", minute.replace('T', " "))
+}
+
 /// A quantity of an expression: whole numbers grouped, shares with three places.
 pub fn quantity(value: f64) -> String {
     if value.is_infinite() {
@@ -431,6 +439,12 @@ mod tests {
     fn prices_have_cents_where_they_are_not_whole() {
         let said = [5.0, 0.5, 6.25, 0.075].map(|price| rate(Rate(price)));
         assert_eq!(said, ["$5", "$0.50", "$6.25", "$0.075"]);
+    }
+
+    #[test]
+    fn a_time_is_told_to_the_minute() {
+        let at = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_795_305_661);
+        assert_eq!(minute(at), "2026-11-22 00:01 UTC");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::args::{Shared, Word, Words, one_file, ordinal, unknown_option};
 use super::lanes::{self, LaneArgs};
 use super::model::ModelArgs;
-use super::output::{clean, counted, json, note, print, tokens};
+use super::output::{clean, counted, json, note, print, quote, tokens};
 use super::replay::knobs_shape;
 use super::{Status, Verb, resume};
 use crate::engine::Schedule;
@@ -14,7 +14,7 @@ use crate::exec::{
 use crate::formats::{self, FORMATS, Format};
 use anyhow::bail;
 use serde_json::{Value, json};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,8 @@ plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
     --prompt FILE      a prompt of your own, for policies whose system brings none
     --temperature T    how freely it chooses words; its own default unless told
     --timeout SECONDS  for each answer as a whole; 1800 unless told
+    --wait SECONDS     until an answer begins; 300 unless told
+    --tries N          how often a question is asked at most, where the server is busy; 5 unless told
     --ca-file FILE     certificates (PEM) to trust beside the system's
     --proxy URL|none   a proxy, or none; the environment's unless told
     --no-log           keep no log of requests and answers
@@ -132,7 +134,16 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let (format, format_note) = output_format(&loaded, wanted.format);
     let output = match wanted.output {
         Some(output) => output,
-        None if wanted.resumable => PathBuf::new(),
+        // Nothing is written there but files of the policy, beside it.
+        None if wanted.resumable => {
+            let source = if file == "-" {
+                OsStr::new("session")
+            } else {
+                &file
+            };
+            let beside = default_export_path(Path::new(source), format);
+            beside.unwrap_or_else(|| PathBuf::from(source))
+        }
         None => default_export_path(Path::new(&file), format).ok_or_else(|| {
             anyhow::anyhow!(
                 "the current folder is an agent's own session store; say where to write with -o OUT"
@@ -178,10 +189,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
 
 /// Says what goes where before it does. The provider was named, which is the consent.
 fn announce(job: &ExportJob) {
-    let Summarizer::Model(model) = &job.summarizer else {
+    let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, sending(job)) else {
         return;
     };
-    let sending = sending(job);
     if sending.requests == 0 {
         return;
     }
@@ -196,11 +206,13 @@ fn announce(job: &ExportJob) {
         |path| format!("logged in {}", path.display()),
     );
     note(&format!(
-        "sends about {} tokens in {} to {} ({}{how}); {log}",
+        "sends about {} tokens in {} to {} ({}{how}) and gets back at most {}; price: {}; {log}",
         tokens(sending.tokens),
         counted(sending.requests, "request"),
         endpoint.host(),
         endpoint.model,
+        tokens(sending.answers),
+        quote(&sending.quote),
     ));
 }
 

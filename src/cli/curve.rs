@@ -3,9 +3,9 @@
 use super::args::Words;
 use super::output::note;
 use super::window::parse_theme;
-use super::{Status, Theme, replay};
+use super::{Status, Theme};
 use crate::exec::{Loaded, refuse_output, write_file};
-use crate::report::{Drawing, Played, Subject, draw, svg};
+use crate::report::{Drawing, Played, Subject, draw, series, svg};
 use crate::units::Tokens;
 use anyhow::bail;
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ impl CurveFile {
         played: &[Played],
     ) -> anyhow::Result<Status> {
         let text = match self.form {
-            Form::Csv => replay::series(played),
+            Form::Csv => series(played),
             Form::Svg => svg(&drawing(loaded, reserve, played)?),
             Form::Png(theme) => {
                 return Ok(Status::Paints(Box::new(Picture {

@@ -22,6 +22,8 @@ pub(super) struct ModelArgs {
     prompt: Option<PathBuf>,
     temperature: Option<f64>,
     timeout: Option<Duration>,
+    wait: Option<Duration>,
+    tries: Option<u32>,
     ca_file: Option<PathBuf>,
     proxy: Option<Proxy>,
     no_log: bool,
@@ -52,10 +54,9 @@ impl ModelArgs {
             "--model-window" => self.window = Some(positive(option, &words.value(option)?)? as u64),
             "--prompt" => self.prompt = Some(words.raw_value(option)?.into()),
             "--temperature" => self.temperature = Some(temperature(&words.value(option)?)?),
-            "--timeout" => {
-                let seconds = positive(option, &words.value(option)?)?;
-                self.timeout = Some(Duration::from_secs_f64(seconds.min(1e6)));
-            }
+            "--timeout" => self.timeout = Some(seconds(option, &words.value(option)?)?),
+            "--wait" => self.wait = Some(seconds(option, &words.value(option)?)?),
+            "--tries" => self.tries = Some(tries(&words.value(option)?)?),
             "--ca-file" => self.ca_file = Some(words.raw_value(option)?.into()),
             "--proxy" => {
                 let value = words.value(option)?;
@@ -140,6 +141,12 @@ impl ModelArgs {
         if let Some(timeout) = self.timeout {
             client.limits.total = timeout;
         }
+        if let Some(wait) = self.wait {
+            client.limits.first_byte = wait;
+        }
+        if let Some(tries) = self.tries {
+            client.retries.most = tries - 1;
+        }
         if let Some(proxy) = &self.proxy {
             client.proxy = proxy.clone();
         }
@@ -168,6 +175,17 @@ fn positive(option: &str, text: &str) -> anyhow::Result<f64> {
     match number(text) {
         Some(n) if n > 0.0 => Ok(n),
         _ => bail!("{option} {text}: give a number above 0"),
+    }
+}
+
+fn seconds(option: &str, text: &str) -> anyhow::Result<Duration> {
+    Ok(Duration::from_secs_f64(positive(option, text)?.min(1e6)))
+}
+
+fn tries(text: &str) -> anyhow::Result<u32> {
+    match text.parse() {
+        Ok(n) if (1..=100).contains(&n) => Ok(n),
+        _ => bail!("--tries {text}: give a whole number from 1 to 100"),
     }
 }
 

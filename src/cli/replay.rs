@@ -9,7 +9,7 @@ use super::{Status, Verb};
 use crate::analysis::Finding;
 use crate::engine::{Budget, Did, Event, Hook, KnobValues, Sample};
 use crate::exec::Loaded;
-use crate::report::{Played, basis, basis_sentence, window_source};
+use crate::report::{Played, basis, basis_sentence, series, window_source};
 use crate::units::Tokens;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
@@ -184,31 +184,6 @@ fn sample_shape(sample: &Sample) -> Value {
         "believed": sample.believed,
         "overflows": sample.overflows,
     })
-}
-
-pub(super) fn series(played: &[Played]) -> String {
-    let mut text = "lane,step,turn,window,metered,tokens,pressure,overflows\n".to_owned();
-    for lane in played {
-        let name = quoted(&clean(&lane.lane));
-        for s in &lane.outcome.samples {
-            let (step, pressure) = (s.step + 1, s.pressure.0);
-            let _ = writeln!(
-                text,
-                "{name},{step},{},{},{},{},{pressure},{}",
-                s.turn, s.window.0, s.metered.0, s.tokens.0, s.overflows
-            );
-        }
-    }
-    text
-}
-
-/// A CSV field; a lane's name may hold quotes and commas.
-pub(super) fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }
 
 fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {

@@ -14,14 +14,27 @@ pub fn default_export_path(source: &Path, format: &Format) -> Option<PathBuf> {
 
 /// The same for what the model saw at a step: `<name>-call-N.<ext>`, with a number behind it where that is taken.
 pub fn default_seen_path(source: &Path, format: &Format, step: usize) -> Option<PathBuf> {
-    let (folder, extension) = (folder_for(source)?, extension(format));
+    default_path_beside(source, &format!("call-{}", step + 1), extension(format))
+}
+
+/// The same for anything else that is made of a source: `<name>-<what>.<ext>`.
+pub fn default_path_beside(source: &Path, what: &str, extension: &str) -> Option<PathBuf> {
     let of = stem(source);
-    let name = format!("{of}-call-{}", step + 1);
-    let first = folder.join(format!("{name}.{extension}"));
-    let others = (2..=u32::MAX).map(|n| folder.join(format!("{name}-{n}.{extension}")));
-    std::iter::once(first)
+    Some(free_path(
+        &folder_for(source)?.join(format!("{of}-{what}.{extension}")),
+    ))
+}
+
+/// A path, or where something is there the first that is free with a number behind its name: `a-2.json`.
+pub fn free_path(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let dot = if extension.is_empty() { "" } else { "." };
+    let others = (2..=u32::MAX).map(|n| path.with_file_name(format!("{stem}-{n}{dot}{extension}")));
+    std::iter::once(path.to_owned())
         .chain(others)
-        .find(|path| path.symlink_metadata().is_err())
+        .find(|path| !super::is_taken(path))
+        .unwrap_or_else(|| path.to_owned())
 }
 
 /// The folder of the source, or the current one, whichever is no agent's own session store.
@@ -137,6 +150,20 @@ mod tests {
         assert_eq!(path(), folder.path().join("a-call-12.json"));
         fs::write(path(), "x").unwrap();
         assert_eq!(path(), folder.path().join("a-call-12-2.json"));
+    }
+
+    #[test]
+    fn what_is_made_of_a_source_is_named_after_it_and_numbered() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("a.b.json");
+        let path = || default_path_beside(&source, "report", "html").unwrap();
+        for name in ["a.b-report.html", "a.b-report-2.html", "a.b-report-3.html"] {
+            assert_eq!(path(), folder.path().join(name));
+            fs::write(path(), "x").unwrap();
+        }
+        fs::write(folder.path().join("log"), "x").unwrap();
+        let plain = free_path(&folder.path().join("log"));
+        assert_eq!(plain, folder.path().join("log-2"));
     }
 
     #[cfg(unix)]

@@ -3,6 +3,7 @@
 mod check;
 mod export;
 mod export_path;
+mod folder;
 mod idle;
 mod load;
 pub mod model;
@@ -24,7 +25,8 @@ pub use check::Check;
 pub use export::{
     ExportJob, Exported, Preview, Sidecars, WrittenFile, export, export_seen, files_path, preview,
 };
-pub use export_path::{default_export_path, default_seen_path};
+pub use export_path::{default_export_path, default_path_beside, default_seen_path, free_path};
+pub use folder::open_folder;
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
 };
@@ -33,13 +35,13 @@ pub use own_file::{check_own, fingerprint, read_own, write_own};
 pub use picture::{picture_place, write_picture};
 pub use policy_file::{load_configuration, load_policy, load_prices, policy_text, save_policy};
 pub use restore::{Restored, restore};
-pub use resumable::{Resumed, export_resumable};
+pub use resumable::{Resumed, export_resumable, resumable_folder};
 pub use sending::{Sending, sending};
 pub use stamp::Stamp;
 pub use state::State;
 pub use summary::{
     LogFile, Model, ModelNews, RequestRecord, RunLog, Summarizer, clear_logs, logs, logs_folder,
-    new_log, read_prompt,
+    logs_in, new_log, read_prompt, remove_log,
 };
 
 use std::path::Path;

@@ -43,7 +43,11 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     let draft = ExportJob {
         output: folder.path().join("managed.jsonl"),
         // They outlive the draft, since pointers name them.
-        files: Some(job.files.clone().unwrap_or_else(|| files_path(&job.output))),
+        files: Some(
+            job.files
+                .clone()
+                .unwrap_or_else(|| files_beside(&job.output)),
+        ),
         ..job.clone()
     };
     let mut exported = export(&draft)?;
@@ -60,8 +64,14 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     // The recorded session stays where it is: there is nothing to restore.
     let files = exported.sidecars.take().and_then(|sidecars| sidecars.files);
     exported.notes.extend(files.map(|(folder, n)| {
+        let files = if n == 1 {
+            "1 file".to_owned()
+        } else {
+            format!("{n} files")
+        };
+        let are = if n == 1 { "is" } else { "are" };
         format!(
-            "{n} files that the policy wrote are in {}",
+            "{files} that the policy wrote {are} in {}",
             folder.display()
         )
     }));
@@ -71,6 +81,32 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
         path,
     };
     Ok((exported, Some(resumed)))
+}
+
+/// Where a policy's files go: beside an output that is only named for them, or in the current folder without one.
+fn files_beside(output: &Path) -> PathBuf {
+    let is_named = output.file_name().is_some();
+    files_path(if is_named {
+        output
+    } else {
+        Path::new("plimsoll")
+    })
+}
+
+/// The folder that a session of this source would be put into, told before anything is written.
+///
+/// # Errors
+/// One line that says what to do: no program resumes such a file, or it never ran here.
+pub fn resumable_folder(source: &Session, format: &Format) -> Result<PathBuf, String> {
+    let resume = format.resume.as_ref();
+    let resume = resume.ok_or_else(|| cannot_resume(format))?;
+    let store = store(resume)?;
+    let new = (resume.adopt)(&source.source.bytes, &birth()?).map_err(|error| error.to_string())?;
+    let folders = new
+        .place
+        .split_last()
+        .map_or(&[][..], |(_, folders)| folders);
+    Ok(folders.iter().fold(store, |path, name| path.join(name)))
 }
 
 fn cannot_resume(format: &Format) -> String {

@@ -13,6 +13,7 @@ mod lane;
 mod markdown;
 mod removed;
 mod sentences;
+mod series;
 mod shown;
 mod svg;
 mod thin;
@@ -24,6 +25,7 @@ pub use drawing::{Anchor, Drawing, Ink, LANES, Shape};
 pub use html::html;
 pub use known::{basis, basis_sentence, window_source};
 pub use markdown::markdown;
+pub use series::{quoted, series};
 pub use shown::{Plain, Redacted, Shown};
 pub use svg::svg;
 

@@ -9,11 +9,13 @@ mod audit;
 mod billing;
 mod break_even;
 mod price;
+mod quote;
 
 pub use audit::{Audit, AuditedCall, Break, Cause, LEAST_BREAK, audit};
 pub use billing::{BilledCall, Billing, Bills, Lifetime, Tariff};
 pub use break_even::{BreakEven, break_even};
 pub use price::{price_lane, price_recorded};
+pub use quote::{Listed, Quote, quote};
 
 use crate::units::{Tokens, Usd};
 

@@ -177,7 +177,9 @@ fn points(word: &str) -> bool {
 fn with_pieces(word: &str) -> impl Iterator<Item = &str> {
     let file = word.rsplit_once('/').map(|(_, file)| file);
     let last = file.unwrap_or(word);
-    let pieces = last.split('.').filter(move |piece| piece.len() < last.len());
+    let pieces = last
+        .split('.')
+        .filter(move |piece| piece.len() < last.len());
     [Some(word), file].into_iter().flatten().chain(pieces)
 }
 

@@ -1,10 +1,13 @@
 //! The model that writes an export's summaries: how a person names it, and what is heard while it is asked.
 
+use super::connection::ConnectionDraft;
+use super::draft::{typed, typed_path};
 use crate::exec::model::{Key, KeyError, ModelClient};
-use crate::exec::{Model, ModelNews, new_log};
+use crate::exec::{Model, ModelNews, new_log, refuse_output};
 use crate::progress::Progress;
 use crate::providers::{APIS, Api, Endpoint, api_by_name};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The model as a person names it. The key is not here: it is never kept.
@@ -24,6 +27,10 @@ pub struct ModelDraft {
     pub prompt: String,
     /// Requests and answers are logged.
     pub keeps_log: bool,
+    /// In this new file; in one in the program's own folder if empty.
+    pub log: String,
+    /// How it is reached.
+    pub connection: ConnectionDraft,
 }
 
 impl Default for ModelDraft {
@@ -36,18 +43,35 @@ impl Default for ModelDraft {
             window: String::new(),
             prompt: String::new(),
             keeps_log: true,
+            log: String::new(),
+            connection: ConnectionDraft::default(),
         }
     }
 }
 
-/// A key as it is typed: shown nowhere, not even for debugging.
+/// A key or a password as it is typed: shown nowhere, not even for debugging.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct TypedKey(pub String);
+pub struct Private(pub String);
 
-impl fmt::Debug for TypedKey {
+impl fmt::Debug for Private {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TypedKey")
+        f.write_str("Private")
     }
+}
+
+/// What a draft does not say about a run that asks a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// The key as typed.
+    pub key: &'a Private,
+    /// Name of the session.
+    pub session: &'a str,
+    /// The program may keep something of its own.
+    pub keeps_state: bool,
+    /// The run's ear and brake.
+    pub line: &'a Line,
+    /// The window that is to be drawn when something is heard.
+    pub ctx: &'a egui::Context,
 }
 
 /// What is heard while a model is asked.
@@ -126,15 +150,9 @@ impl ModelDraft {
     ///
     /// # Errors
     /// One line that says what is missing.
-    pub fn model(
-        &self,
-        key: &TypedKey,
-        session: &str,
-        line: &Line,
-        ctx: &egui::Context,
-    ) -> Result<Model, String> {
+    pub fn model(&self, asker: Asker<'_>) -> Result<Model, String> {
         let endpoint = self.endpoint()?;
-        let key = self.key(key, &endpoint)?;
+        let key = self.key(asker.key, &endpoint)?;
         let window = match self.window.trim().replace(['_', ',', ' '], "") {
             text if text.is_empty() => None,
             text => Some(text.parse().map_err(|_error| {
@@ -142,14 +160,14 @@ impl ModelDraft {
             })?),
         };
         let prompt = self.prompt.trim();
-        let (ear, ctx) = (line.clone(), ctx.clone());
+        let (ear, ctx) = (asker.line.clone(), asker.ctx.clone());
         Ok(Model {
-            client: ModelClient::new(endpoint, key),
+            client: self.connection.applied(ModelClient::new(endpoint, key))?,
             window,
             prompt: (!prompt.is_empty()).then(|| prompt.to_owned()),
-            temperature: None,
-            log: self.keeps_log.then(|| new_log(session)).flatten(),
-            stop: Arc::clone(&line.stop),
+            temperature: self.connection.temperature()?,
+            log: self.log(asker)?,
+            stop: Arc::clone(&asker.line.stop),
             tell: Some(Arc::new(move |news| {
                 ear.hear(news);
                 ctx.request_repaint();
@@ -157,10 +175,26 @@ impl ModelDraft {
         })
     }
 
+    /// The file of the log, if one is kept.
+    fn log(&self, asker: Asker<'_>) -> Result<Option<PathBuf>, String> {
+        match (self.keeps_log, typed_path(&self.log)) {
+            (false, _) => Ok(None),
+            // Known before anything is asked: an answer that was paid for is not lost.
+            (true, Some(path)) => refuse_output(&path)
+                .map(|()| Some(path))
+                .map_err(|why| format!("the log: {why}")),
+            (true, None) if asker.keeps_state => Ok(new_log(asker.session)),
+            (true, None) => Err(
+                "started with --no-state, the program keeps nothing of its own: name the log's file, or keep no log"
+                    .to_owned(),
+            ),
+        }
+    }
+
     /// The key: as typed, else from the environment. A server on this machine mostly wants none.
-    fn key(&self, typed: &TypedKey, endpoint: &Endpoint) -> Result<Option<Key>, String> {
-        if !typed.0.trim().is_empty() {
-            let key = Key::typed(typed.0.clone());
+    fn key(&self, key: &Private, endpoint: &Endpoint) -> Result<Option<Key>, String> {
+        if typed(key).is_some() {
+            let key = Key::typed(key.0.clone());
             return key.map(Some).map_err(|error| error.to_string());
         }
         match Key::from_environment(self.variable()) {

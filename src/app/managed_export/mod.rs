@@ -1,70 +1,29 @@
 //! An export of a managed conversation on its way: what is asked for, the work, and what came of it.
 
 mod asking;
+mod connection;
+mod draft;
+mod stage;
 
-pub use asking::{Heard, Line, ModelDraft, TypedKey};
+pub use asking::{Asker, Heard, Line, ModelDraft, Private};
+pub use connection::ConnectionDraft;
+pub use draft::{Draft, Target, What, Who, writable};
+pub use stage::{Consent, Review, Stage, StoreConsent, Written};
 
 use crate::app::background::{self, Background};
-use crate::app::document::{Document, Origin};
+use crate::app::document::Document;
 use crate::app::latest::Where;
+use crate::app::policies::{self, NONE};
 use crate::app::runs::Runs;
 use crate::app::state::Selection;
 use crate::engine::Schedule;
 use crate::exec::model::context_length;
-use crate::exec::{
-    self, ExportJob, Exported, Model, Preview, RequestRecord, Sending, Summarizer, sending,
-};
-use crate::formats::{self, FORMATS, Format};
-use crate::providers::Endpoint;
+use crate::exec::{self, ExportJob, Model, RunLog, Summarizer, sending};
+use crate::formats;
+use crate::presets;
+use draft::typed_path;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What is to be exported.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
-    /// Index of the lane.
-    pub lane: usize,
-    /// Index of the step that the lane shows.
-    pub step: usize,
-    /// What of it.
-    pub what: What,
-    /// Name of the format.
-    pub format: &'static str,
-    /// Who writes summaries.
-    pub who: Who,
-    /// The pasted summary.
-    pub text: String,
-    /// The model.
-    pub model: ModelDraft,
-    /// Where to.
-    pub output: String,
-    /// The person chose the place: it no longer follows the format.
-    pub is_output_chosen: bool,
-    /// The lane that was looked at when the lane was chosen.
-    pub focused: Option<usize>,
-}
-
-/// What of a lane is exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// The context as the lane shows it at the step.
-    AsShown,
-    /// The last real context, managed once.
-    CompactNow,
-    /// The same, whether the trigger is met or not.
-    CompactNowForced,
-}
-
-/// Who writes summaries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// The offline digest.
-    Digest,
-    /// The person: a text that is pasted.
-    Person,
-    /// A model.
-    Model,
-}
 
 /// An export in the window.
 #[derive(Debug)]
@@ -72,139 +31,112 @@ pub struct Export {
     /// What is asked for.
     pub draft: Draft,
     /// The model's key as typed, for as long as the dialog is open.
-    pub key: TypedKey,
+    pub key: Private,
     /// How far it is.
     pub stage: Stage,
+    /// The program may keep logs of its own.
+    pub keeps_state: bool,
 }
 
-/// How far an export is.
-#[derive(Debug)]
-pub enum Stage {
-    /// It is being described.
-    Form,
-    /// Before anything is sent: what would be, and whether the person agrees.
-    Consent(Box<Consent>),
-    /// Summaries are being written.
-    Asking(Line, Background<Result<Preview, String>>),
-    /// Summaries are there, and may be written over.
-    Review(Review),
-    /// Files are being written.
-    Writing(Background<Result<Exported, String>>),
-    /// It is over.
-    Done(Result<Exported, String>),
-}
-
-/// What would be sent, and to whom.
-#[derive(Clone, Debug)]
-pub struct Consent {
-    /// How much.
-    pub sending: Sending,
-    /// Where to.
-    pub endpoint: Endpoint,
-    /// Where it is logged.
-    pub log: Option<PathBuf>,
-    job: ExportJob,
-    line: Line,
-}
-
-/// Summaries before they are written.
-#[derive(Clone, Debug)]
-pub struct Review {
-    /// What came of the run.
-    pub preview: Preview,
-    /// The summaries as they are now, by request; none where there is no answer.
-    pub texts: Vec<Option<String>>,
+/// What an export is made of, beside what was filled in.
+#[derive(Clone, Copy)]
+pub struct Shop<'a> {
+    /// The session.
+    pub document: &'a Document,
+    /// Its lanes.
+    pub runs: &'a Runs,
+    /// The window that is to be drawn when work is done.
+    pub ctx: &'a egui::Context,
+    /// Where work is done.
+    pub at: Where,
 }
 
 impl Export {
-    fn of(draft: Draft) -> Self {
+    fn of(draft: Draft, keeps_state: bool) -> Self {
         Self {
             draft,
-            key: TypedKey::default(),
+            key: Private::default(),
             stage: Stage::Form,
+            keeps_state,
         }
+    }
+
+    /// Starts with what is most often wanted. Where the program keeps nothing of its own, no log is kept unless asked for.
+    pub fn new(document: &Document, lane: usize, step: usize, keeps_state: bool) -> Self {
+        let mut draft = Draft::new(document, lane, step);
+        draft.model.keeps_log = keeps_state;
+        Self::of(draft, keeps_state)
     }
 
     /// Goes on with what was asked for the last time; only the step follows what is looked at, and the lane where
     /// another one is.
     pub fn again(
         mut draft: Draft,
+        document: &Document,
         lane: Option<usize>,
         n_lanes: usize,
         selection: &Selection,
+        keeps_state: bool,
     ) -> Self {
+        let is_other_step = draft.step != selection.step;
         draft.step = selection.step;
         let focused = selection.lane.filter(|_| selection.lane != draft.focused);
-        draft.lane = lane
-            .or(focused)
-            .unwrap_or(draft.lane)
-            .min(n_lanes.saturating_sub(1));
+        let last = n_lanes.saturating_sub(1);
+        draft.lane = lane.or(focused).or(draft.lane).map(|lane| lane.min(last));
         draft.focused = selection.lane;
+        if is_other_step && draft.what == What::Saw && !draft.is_output_chosen {
+            draft.output = draft.default_output(document);
+        }
+        draft.keep_possible();
         draft.take_free_name();
-        Self::of(draft)
+        Self::of(draft, keeps_state)
     }
 
-    /// Starts with what is most often wanted: the lane as it is shown, in the file's own format, beside the file.
-    pub fn new(document: &Document, lane: usize, step: usize) -> Self {
-        let format = writable(document).next();
-        let output = format
-            .map(|f| default_output(document, f))
-            .unwrap_or_default();
-        Self::of(Draft {
-            lane,
-            step,
-            what: What::AsShown,
-            format: format.map_or("", |f| f.name),
-            who: Who::Digest,
-            text: String::new(),
-            model: ModelDraft::default(),
-            output,
-            is_output_chosen: false,
-            focused: Some(lane),
-        })
-    }
-
-    /// Takes over an edited draft; the place follows the format until it was chosen.
+    /// Takes over an edited draft; the place follows what is written until it was chosen.
     pub fn edit(&mut self, document: &Document, mut draft: Draft) {
+        draft.keep_possible();
+        let is_other = |of: fn(&Draft) -> (bool, &str)| of(&draft) != of(&self.draft);
         if draft.output != self.draft.output {
             draft.is_output_chosen = true;
-        } else if draft.format != self.draft.format && !draft.is_output_chosen {
-            draft.output = formats::by_name(draft.format)
-                .map(|f| default_output(document, f))
-                .unwrap_or_default();
+        } else if is_other(|d| (d.what == What::Saw, d.format)) && !draft.is_output_chosen {
+            draft.output = draft.default_output(document);
         }
         self.draft = draft;
-        self.stage = Stage::Form;
+        // What went wrong stands there until the next try: it says what to change.
+        if !matches!(self.stage, Stage::Failed(_)) {
+            self.stage = Stage::Form;
+        }
     }
 
-    /// Goes on: writes it, or asks before anything is sent to a model.
-    pub fn run(&mut self, ctx: &egui::Context, at: Where, runs: &Runs) {
-        let job = match self.job(ctx, runs) {
-            Ok((job, _)) if self.draft.who != Who::Model => job,
-            Ok((job, line)) => return self.ask_consent(job, line),
-            Err(why) => {
-                self.stage = Stage::Done(Err(why));
-                return;
-            }
-        };
-        self.write(ctx, at, job);
+    /// Goes on: writes it, or asks before anything is sent to a model or put into a program's store.
+    pub fn run(&mut self, shop: Shop<'_>) {
+        match self.job(shop) {
+            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(shop, job, line),
+            Ok((job, _)) => self.place(shop, job),
+            Err(why) => self.stage = Stage::Failed(why),
+        }
     }
 
     /// Has summaries written without a model, to be looked at first.
-    pub fn look(&mut self, ctx: &egui::Context, at: Where, runs: &Runs) {
-        match self.job(ctx, runs) {
-            Ok((job, line)) if self.draft.who == Who::Model => self.ask_consent(job, line),
-            Ok((job, line)) => self.preview(ctx, at, job, line),
-            Err(why) => self.stage = Stage::Done(Err(why)),
+    pub fn look(&mut self, shop: Shop<'_>) {
+        match self.job(shop) {
+            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(shop, job, line),
+            Ok((job, line)) => self.preview(shop.ctx, shop.at, job, line),
+            Err(why) => self.stage = Stage::Failed(why),
         }
     }
 
-    fn ask_consent(&mut self, job: ExportJob, line: Line) {
-        let Summarizer::Model(model) = &job.summarizer else {
+    fn ask_consent(&mut self, shop: Shop<'_>, mut job: ExportJob, line: Line) {
+        let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, sending(&job)) else {
             return;
         };
+        if sending.requests == 0 {
+            // Nobody is asked anything, the window of the model included.
+            job.summarizer = Summarizer::Digest;
+            return self.preview(shop.ctx, shop.at, job, line);
+        }
         self.stage = Stage::Consent(Box::new(Consent {
-            sending: sending(&job),
+            sending,
             endpoint: model.client.endpoint.clone(),
             log: model.log.clone(),
             job,
@@ -221,34 +153,71 @@ impl Export {
     }
 
     fn preview(&mut self, ctx: &egui::Context, at: Where, job: ExportJob, line: Line) {
-        let work = move || exec::preview(&asked_its_window(job));
-        self.stage = Stage::Asking(
-            line,
-            match at {
-                Where::AsNeeded => background::start("summaries", ctx, work),
-                Where::InFrame => background::done(work),
-            },
-        );
+        let replay = self.replay();
+        let work = move || {
+            let job = asked_its_window(answered_by(job, replay.as_deref())?);
+            exec::preview(&job)
+        };
+        self.stage = Stage::Asking(line, begin(ctx, at, "summaries", work));
     }
 
     /// Writes what was looked at, with the summaries as they are now.
-    pub fn write_reviewed(&mut self, ctx: &egui::Context, at: Where, runs: &Runs) {
+    pub fn write_reviewed(&mut self, shop: Shop<'_>) {
         let Stage::Review(review) = &self.stage else {
             return;
         };
         let given = review.given();
-        match self.job_for(runs, Summarizer::Digest) {
-            Some(job) => self.write(ctx, at, ExportJob { given, ..job }),
-            None => self.stage = Stage::Done(Err(GONE.to_owned())),
+        match self.job_for(shop.runs, Summarizer::Digest) {
+            Some(job) => self.place(shop, ExportJob { given, ..job }),
+            None => self.stage = Stage::Failed(GONE.to_owned()),
         }
     }
 
-    fn write(&mut self, ctx: &egui::Context, at: Where, job: ExportJob) {
-        let work = move || exec::export(&job);
-        self.stage = Stage::Writing(match at {
-            Where::AsNeeded => background::start("export", ctx, work),
-            Where::InFrame => background::done(work),
-        });
+    /// Writes a file, or asks whether it may go into the store.
+    fn place(&mut self, shop: Shop<'_>, job: ExportJob) {
+        let Some(resume) = self
+            .draft
+            .resume(shop.document)
+            .filter(|_| self.draft.target == Target::Store)
+        else {
+            return self.write(shop.ctx, shop.at, job, false);
+        };
+        let (session, format) = (Arc::clone(&job.case.session), job.format);
+        let look = move || exec::resumable_folder(&session, format);
+        self.stage = Stage::Store(Box::new(StoreConsent {
+            program: resume.program,
+            folder: None,
+            looking: Some(begin(shop.ctx, shop.at, "store", look)),
+            job,
+        }));
+    }
+
+    /// The person agrees: it goes into the store.
+    pub fn put_into_store(&mut self, ctx: &egui::Context, at: Where) {
+        if let Stage::Store(consent) = &self.stage {
+            let job = consent.job.clone();
+            self.write(ctx, at, job, true);
+        }
+    }
+
+    fn write(&mut self, ctx: &egui::Context, at: Where, job: ExportJob, is_for_store: bool) {
+        let (replay, what) = (self.replay(), self.draft.what);
+        let work = move || {
+            let job = answered_by(job, replay.as_deref())?;
+            if is_for_store {
+                let (exported, resumed) = exec::export_resumable(&job)?;
+                return Ok(Written { exported, resumed });
+            }
+            let exported = match what {
+                What::Saw => exec::export_seen(&job)?,
+                _ => exec::export(&job)?,
+            };
+            Ok(Written {
+                exported,
+                resumed: None,
+            })
+        };
+        self.stage = Stage::Writing(begin(ctx, at, "export", work));
     }
 
     /// Back to the form; what is under way ends.
@@ -268,77 +237,109 @@ impl Export {
         }
     }
 
-    /// Work goes on that cannot be seen through the form.
-    pub fn is_running(&self) -> bool {
-        matches!(self.stage, Stage::Asking(..) | Stage::Writing(_))
+    /// Looks whether work is over; what was written just now.
+    pub fn poll(&mut self) -> Option<&Written> {
+        let was_writing = matches!(self.stage, Stage::Writing(_));
+        self.stage = std::mem::replace(&mut self.stage, Stage::Form).polled();
+        match &self.stage {
+            Stage::Done(written) if was_writing => {
+                // Ready for another one.
+                self.draft.take_free_name();
+                Some(written)
+            }
+            _ => None,
+        }
     }
 
-    /// Looks whether work is over.
-    pub fn poll(&mut self) {
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Form) {
-            Stage::Asking(line, work) => match work.take() {
-                Ok(Some(Ok(preview))) => Stage::Review(Review::new(preview)),
-                Ok(Some(Err(why))) => Stage::Done(Err(why)),
-                Ok(None) => Stage::Done(Err("Asking stopped unexpectedly.".to_owned())),
-                Err(work) => Stage::Asking(line, work),
-            },
-            Stage::Writing(work) => match work.take() {
-                Ok(done) => {
-                    // Ready for another one.
-                    self.draft.take_free_name();
-                    Stage::Done(done.unwrap_or_else(|| {
-                        Err("Writing stopped unexpectedly; nothing was exported.".to_owned())
-                    }))
-                }
-                Err(work) => Stage::Writing(work),
-            },
-            stage => stage,
-        };
+    /// The log that answers in a model's place.
+    fn replay(&self) -> Option<PathBuf> {
+        let is_meant = self.draft.who == Who::Log && self.draft.lane.is_some();
+        is_meant.then(|| typed_path(&self.draft.replay).unwrap_or_default())
     }
 
-    fn job(&self, ctx: &egui::Context, runs: &Runs) -> Result<(ExportJob, Line), String> {
-        let line = Line::default();
-        let draft = &self.draft;
+    fn job(&self, shop: Shop<'_>) -> Result<(ExportJob, Line), String> {
+        let (line, draft) = (Line::default(), &self.draft);
         let summarizer = match draft.who {
-            Who::Digest => Summarizer::Digest,
-            Who::Person => Summarizer::Text(draft.text.clone()),
-            Who::Model => {
-                let name = &runs.case.session.source.name;
-                let model = draft.model.model(&self.key, name, &line, ctx)?;
+            Who::Person if draft.lane.is_some() => Summarizer::Text(draft.text.clone()),
+            Who::Model if draft.lane.is_some() => {
+                let model = draft.model.model(Asker {
+                    key: &self.key,
+                    session: &shop.runs.case.session.source.name,
+                    keeps_state: self.keeps_state,
+                    line: &line,
+                    ctx: shop.ctx,
+                })?;
                 Summarizer::Model(Arc::new(model))
             }
+            // A log is read where the work is done.
+            _ => Summarizer::Digest,
         };
-        let job = self.job_for(runs, summarizer).ok_or(GONE)?;
+        let job = self.job_for(shop.runs, summarizer).ok_or(GONE)?;
         Ok((job, line))
     }
 
     fn job_for(&self, runs: &Runs, summarizer: Summarizer) -> Option<ExportJob> {
         let draft = &self.draft;
-        let lane = runs.lanes.get(draft.lane)?;
+        let (policy, knobs) = if let Some(lane) = draft.lane {
+            let lane = runs.lanes.get(lane)?;
+            ((*lane.policy).clone(), lane.knobs.clone())
+        } else {
+            let none = presets::by_name(NONE).unwrap_or_else(policies::none);
+            let knobs = none.defaults();
+            (none, knobs)
+        };
+        let last = runs.case.session.steps.len().saturating_sub(1);
         let (schedule, until) = match draft.what {
             What::AsShown => (
                 Schedule::Replay,
-                Some(draft.step).filter(|step| step + 1 < runs.case.session.steps.len()),
+                Some(draft.step).filter(|step| *step < last),
             ),
+            // What really happened is the context that the file tells of, with nothing done to it.
+            What::Saw if draft.lane.is_none() => (Schedule::Now { force: false }, Some(draft.step)),
+            What::Saw => (Schedule::Replay, Some(draft.step)),
             What::CompactNow => (Schedule::Now { force: false }, None),
             What::CompactNowForced => (Schedule::Now { force: true }, None),
         };
         Some(ExportJob {
             case: runs.case.clone(),
-            policy: (*lane.policy).clone(),
-            knobs: lane.knobs.clone(),
+            policy,
+            knobs,
             schedule,
             until,
             summarizer,
             format: formats::by_name(draft.format)?,
             output: PathBuf::from(draft.output.trim()),
-            files: None,
+            files: typed_path(&draft.files),
             given: Vec::new(),
         })
     }
 }
 
 const GONE: &str = "This lane or format is no longer there. Close this and try again.";
+
+/// Does work now or on a thread of this name.
+fn begin<T: Send + 'static>(
+    ctx: &egui::Context,
+    at: Where,
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Background<T> {
+    match at {
+        Where::AsNeeded => background::start(name, ctx, work),
+        Where::InFrame => background::done(work),
+    }
+}
+
+/// The same answered from a log, where one is given.
+fn answered_by(mut job: ExportJob, log: Option<&Path>) -> Result<ExportJob, String> {
+    if let Some(path) = log.filter(|_| job.given.is_empty()) {
+        if path.as_os_str().is_empty() {
+            return Err("choose the log of an earlier run".to_owned());
+        }
+        job.summarizer = Summarizer::Log(Arc::new(RunLog::read(path)?));
+    }
+    Ok(job)
+}
 
 /// The same with the model's window asked of its server, where the person gave none: off the window's thread.
 fn asked_its_window(mut job: ExportJob) -> ExportJob {
@@ -353,73 +354,4 @@ fn asked_its_window(mut job: ExportJob) -> ExportJob {
         job.summarizer = Summarizer::Model(Arc::new(known));
     }
     job
-}
-
-impl Review {
-    fn new(preview: Preview) -> Self {
-        let text = |request: &RequestRecord| request.text.as_deref().map(str::to_owned);
-        Self {
-            texts: preview.requests.iter().map(text).collect(),
-            preview,
-        }
-    }
-
-    /// A person has written this one over.
-    pub fn is_edited(&self, request: usize) -> bool {
-        let was = self.preview.requests[request].text.as_deref();
-        self.texts[request].as_deref() != was
-    }
-
-    /// The answers as they are now.
-    fn given(&self) -> Vec<RequestRecord> {
-        let requests = self.preview.requests.iter().enumerate();
-        let now = requests.map(|(idx, request)| RequestRecord {
-            is_edited: self.is_edited(idx),
-            text: self.texts[idx].as_deref().map(Arc::from),
-            ..request.clone()
-        });
-        now.collect()
-    }
-}
-
-impl Draft {
-    /// Moves on to the next free name where the place is taken, as it is after an export.
-    fn take_free_name(&mut self) {
-        let path = PathBuf::from(self.output.trim());
-        let is_taken = path.file_name().is_some() && exec::is_taken(&path);
-        if let (true, Some(format)) = (is_taken, formats::by_name(self.format)) {
-            self.output = free_output(&path, format);
-        }
-    }
-}
-
-/// Formats that any session can be written in; the others only hold their own.
-const OPEN_FORMATS: [&str; 2] = ["openai_chat", "anthropic_messages"];
-
-/// The formats that this session can be written in, its own first.
-pub fn writable(document: &Document) -> impl Iterator<Item = &'static Format> {
-    let own = document.session().source.format;
-    let is_own = move |f: &&Format| f.name == own;
-    let others = FORMATS
-        .iter()
-        .filter(move |f| !is_own(f) && OPEN_FORMATS.contains(&f.name));
-    FORMATS
-        .iter()
-        .filter(is_own)
-        .chain(others)
-        .filter(|f| f.export.is_some())
-}
-
-fn default_output(document: &Document, format: &Format) -> String {
-    let source = match &document.origin {
-        Origin::Path(path) => path.as_path(),
-        Origin::Example(name) => Path::new(name),
-    };
-    free_output(source, format)
-}
-
-/// A free name for an export of `source`; nothing where its folder is no place for one.
-fn free_output(source: &Path, format: &Format) -> String {
-    let path = exec::default_export_path(source, format);
-    path.map_or_else(String::new, |path| path.display().to_string())
 }

@@ -3,7 +3,9 @@
 use super::Frame;
 use crate::app::command::Command;
 use crate::app::document::Document;
+use crate::app::handout::Form;
 use crate::app::live::LiveState;
+use crate::app::run_logs::LogsWish;
 use crate::app::runs::Runs;
 use crate::app::sessions::SessionsWish;
 use crate::app::theme::{self, palette, space};
@@ -85,13 +87,48 @@ fn actions(ui: &mut Ui, frame: &Frame<'_>, is_ready: bool, commands: &mut Vec<Co
     {
         commands.push(Command::OpenDialog);
     }
-    if is_ready
-        && widgets::primary_button(ui, "Export…")
-            .on_hover_text("Write the focused lane's conversation to a new file (Ctrl+E)")
-            .clicked()
+    if is_ready {
+        export(ui, frame, commands);
+    }
+}
+
+/// The button for what is exported most often, and a menu with all there is beside it.
+fn export(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+    let [button, more] = widgets::primary_with_menu(ui, "Export…", "More to export");
+    if button
+        .on_hover_text("Write the focused lane's conversation to a new file (Ctrl+E)")
+        .clicked()
     {
         commands.push(Command::StartExport(None));
     }
+    Popup::menu(&more).show(|ui| {
+        ui.set_min_width(280.0);
+        let mut item = |name: &str, help: &str, does: Command| {
+            if ui.button(name).on_hover_text(help).clicked() {
+                commands.push(does);
+            }
+        };
+        item(
+            "Managed conversation…",
+            "The focused lane's conversation as a new file, or as a session that its program can resume (Ctrl+E)",
+            Command::StartExport(None),
+        );
+        item(
+            &format!("What the model saw at call {}…", wording::number(frame.step)),
+            "As a conversation file: really, or in the focused lane",
+            Command::StartSaw,
+        );
+        item(
+            "Report…",
+            "What happened and what each lane would have done, as a page or as Markdown, redacted where you want",
+            Command::StartHandout(Form::Page),
+        );
+        item(
+            "Curve…",
+            "How full the context is at every call, as a picture or a table",
+            Command::StartHandout(Form::Png),
+        );
+    });
 }
 
 fn menu(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
@@ -147,6 +184,13 @@ fn menu(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
         ui.add_space(space::S);
         if ui.button("Keyboard shortcuts").clicked() {
             commands.push(Command::ShowKeys(true));
+        }
+        let logs = ui.button("Run logs…");
+        if logs
+            .on_hover_text("What models were asked and answered when they wrote summaries")
+            .clicked()
+        {
+            commands.push(Command::Logs(LogsWish::Show));
         }
         if frame.document.is_some() && ui.button("Close this session").clicked() {
             commands.push(Command::CloseDocument);

@@ -97,7 +97,6 @@ fn came(input: &PanelInput<'_>, message: usize) -> Option<Came> {
     let by_hand = || events.iter().rev().take_while(|event| event.is_by_hand());
     let touches = |event: &Event| event.messages.iter().any(|range| range.contains(&message));
     let is_touched = by_hand().any(touches);
-    let fate = || Some(input.rows.lanes.get(lane)?.messages.get(message)?.fate);
     let fate = input.rows.lanes.get(lane)?.messages.get(message)?.fate;
     let is_as_wanted = match mark(input, message) {
         None if is_touched => return Some(Came::Along),

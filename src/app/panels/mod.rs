@@ -9,6 +9,7 @@ mod detail;
 mod event_detail;
 mod events;
 pub mod export;
+pub mod handout;
 mod import;
 mod insight;
 mod insights;
@@ -18,12 +19,14 @@ mod knob_reach;
 mod knobs;
 mod lane_head;
 mod lanes;
-mod marks;
 mod loss;
+mod marks;
 mod messages;
+mod path_field;
 mod preset_menu;
 mod provider_errors;
 mod restarts;
+pub mod run_logs;
 pub mod sessions;
 pub mod shortcuts;
 mod staying;
@@ -65,6 +68,8 @@ pub struct Frame<'a> {
     pub live: Option<LiveState<'a>>,
     /// Files opened lately.
     pub recent: &'a [PathBuf],
+    /// Index of the selected step.
+    pub step: usize,
     /// How things are looked at.
     pub view: &'a View,
     /// Something can be undone.
@@ -302,6 +307,13 @@ fn full_hairline(ui: &mut Ui) {
 fn dialog(ui: &Ui, name: &str) -> egui::Modal {
     egui::Modal::new(egui::Id::unique(name))
         .frame(UiFrame::popup(ui.style()).inner_margin(Margin::same(20)))
+}
+
+/// The title of a dialog.
+fn dialog_title(ui: &mut Ui, title: &str) {
+    let title = egui::RichText::new(title).text_style(crate::app::theme::strong());
+    ui.label(title.size(15.0));
+    ui.add_space(space::S);
 }
 
 /// A text up to where its first sentence ends.

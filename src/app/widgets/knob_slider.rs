@@ -79,7 +79,9 @@ fn hint_on(response: Response, spec: &KnobSpec<'_>) {
 }
 
 fn head(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) {
-    let palette = palette(ui);
+    let remark = clamped(ui, spec, hint);
+    let remark = remark.as_deref().unwrap_or(spec.unit);
+    let fits = head_width(ui, spec, remark) <= ui.available_width();
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().item_spacing.x = space::XS;
@@ -88,18 +90,41 @@ fn head(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) {
             reset(ui, spec, out);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let clamped = clamped(ui, spec, hint);
-            let remark = clamped.as_deref().unwrap_or(spec.unit);
-            if !remark.is_empty() {
-                ui.label(
-                    RichText::new(remark)
-                        .text_style(TextStyle::Small)
-                        .color(palette.weak),
-                );
+            if fits {
+                unit(ui, remark);
             }
             value_field(ui, spec, hint, out);
         });
     });
+    if !fits {
+        // A long one stands below its value, so that it never touches the name.
+        let row = vec2(ui.available_width(), 13.0);
+        let layout = Layout::right_to_left(Align::Center);
+        ui.allocate_ui_with_layout(row, layout, |ui| unit(ui, remark));
+    }
+}
+
+/// What the value is measured in, or what was wrong with it.
+fn unit(ui: &mut Ui, text: &str) {
+    if !text.is_empty() {
+        let text = RichText::new(text).text_style(TextStyle::Small);
+        ui.label(text.color(palette(ui).weak));
+    }
+}
+
+/// Width of name, reset button, value and remark side by side. The button counts in any case, so that nothing moves
+/// when it appears.
+fn head_width(ui: &Ui, spec: &KnobSpec<'_>, remark: &str) -> f32 {
+    let wide = |text: &str, style: TextStyle| {
+        let font = style.resolve(ui.style());
+        let galley = ui.painter();
+        let galley = galley.layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER);
+        galley.size().x
+    };
+    let value = wide(&spec.text(spec.value), theme::strong()) + 4.0;
+    let name = wide(spec.label, TextStyle::Body);
+    let remark = wide(remark, TextStyle::Small);
+    name + 16.0 + value + remark + 3.0 * space::XS + space::S
 }
 
 /// The button that puts a knob back to its default.

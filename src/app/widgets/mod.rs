@@ -21,7 +21,9 @@ pub use knob_spec::{KnobResponse, KnobSpec};
 pub use level::{level_sign, level_tone};
 pub use mark_icon::mark_icon;
 pub use number::grouped;
-pub use pill::{badge, chip, choice, primary_button, secondary_button, tabs, toggle};
+pub use pill::{
+    badge, chip, choice, primary_button, primary_with_menu, secondary_button, tabs, toggle,
+};
 
 use super::theme::Palette;
 use egui::Color32;

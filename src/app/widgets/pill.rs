@@ -17,6 +17,41 @@ pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
     ui.add(button.min_size(vec2(0.0, space::CONTROL)))
 }
 
+/// The same with a narrow button at its right that opens a menu; `more` names that one for assistive tools and in its
+/// tooltip. Gives back both.
+pub fn primary_with_menu(ui: &mut Ui, text: &str, more: &str) -> [Response; 2] {
+    let radius = |left, right| CornerRadius {
+        nw: left,
+        sw: left,
+        ne: right,
+        se: right,
+    };
+    let half = |ui: &mut Ui, text: &str, left, right, width| {
+        let palette = palette(ui);
+        let text = RichText::new(text).text_style(theme::strong());
+        let button = Button::new(text.color(palette.on_fill)).fill(palette.accent);
+        let button = button
+            .stroke(Stroke::NONE)
+            .corner_radius(radius(left, right));
+        ui.add(button.min_size(vec2(width, space::CONTROL)))
+    };
+    ui.spacing_mut().item_spacing.x = 1.0;
+    let main = half(ui, text, space::RADIUS, 0, 0.0);
+    let menu = half(ui, "", 0, space::RADIUS, 22.0);
+    [main, opens_menu(ui, menu, more)]
+}
+
+/// Draws a button as one that opens a menu.
+fn opens_menu(ui: &Ui, response: Response, name: &str) -> Response {
+    let center = response.rect.center() + vec2(0.0, 0.5);
+    let corners = [vec2(-4.0, -2.0), vec2(4.0, -2.0), vec2(0.0, 3.0)].map(|by| center + by);
+    let ink = palette(ui).on_fill;
+    let triangle = Shape::convex_polygon(corners.to_vec(), ink, Stroke::NONE);
+    ui.painter().add(triangle);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
+    response.on_hover_text(name)
+}
+
 /// Any other button. The shortcut, if any, stands weak behind the text.
 pub fn secondary_button(ui: &mut Ui, text: &str, shortcut: &str) -> Response {
     let palette = palette(ui);

@@ -3,7 +3,8 @@
 use super::{Findings, Swept};
 use crate::analysis::tune::{Point, Price, front, price_unit};
 use crate::cli::output::clean;
-use crate::cli::replay::{knobs_shape, quoted};
+use crate::cli::replay::knobs_shape;
+use crate::report::quoted;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

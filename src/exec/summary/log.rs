@@ -10,10 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
+
+/// Bytes of a log's first line, which may hold a person's own prompt.
+const LONGEST_HEAD: u64 = 1 << 20;
 
 /// A run as its log has it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -237,23 +240,57 @@ pub struct LogFile {
     pub path: PathBuf,
     /// Its length in bytes.
     pub bytes: u64,
+    /// When it was written last, where the platform tells.
+    pub written: Option<SystemTime>,
+    /// The model, and where; none if the file is no log.
+    pub model: Option<String>,
 }
 
 /// The logs that are there, by name, which begins with the time.
 pub fn logs() -> Vec<LogFile> {
-    let entries = logs_folder().and_then(|folder| fs::read_dir(folder).ok());
-    let files = entries.into_iter().flatten().flatten().filter_map(|entry| {
+    logs_folder().map_or_else(Vec::new, |folder| logs_in(&folder))
+}
+
+/// The same in a folder.
+pub fn logs_in(folder: &Path) -> Vec<LogFile> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter_map(|entry| {
         let path = entry.path();
         let is_log = path.extension().is_some_and(|e| e == "jsonl");
         let metadata = entry.metadata().ok().filter(|m| is_log && m.is_file())?;
         Some(LogFile {
-            path,
             bytes: metadata.len(),
+            written: metadata.modified().ok(),
+            model: model_of(&path),
+            path,
         })
     });
     let mut files: Vec<_> = files.collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
+}
+
+/// Who answered in a log, from its first line alone.
+fn model_of(path: &Path) -> Option<String> {
+    let mut head = String::new();
+    let file = File::open(path).ok()?.take(LONGEST_HEAD);
+    BufReader::new(file).read_line(&mut head).ok()?;
+    Some(serde_json::from_str::<RunLog>(&head).ok()?.model)
+}
+
+/// Removes a log.
+///
+/// # Errors
+/// One line that names it, when it is there and cannot be removed.
+pub fn remove_log(log: &Path) -> Result<(), String> {
+    match fs::remove_file(log) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
+            "{} cannot be removed ({}); check its permissions",
+            log.display(),
+            error.kind()
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Removes every log; how many there were.
@@ -266,4 +303,36 @@ pub fn clear_logs() -> io::Result<usize> {
         fs::remove_file(&log.path)?;
     }
     Ok(all.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_are_listed_with_their_model_and_removed_one_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let head = r#"{"plimsoll":"0.1.0","model":"m at localhost:1"}"#;
+        let log = file("2026-01-01-a.jsonl", &format!("{head}\n"));
+        file("2026-01-02-b.jsonl", "no log");
+        file("notes.txt", head);
+        let listed = logs_in(folder.path());
+        let models: Vec<_> = listed.iter().map(|log| log.model.as_deref()).collect();
+        assert_eq!(models, [Some("m at localhost:1"), None]);
+        assert!(listed[0].written.is_some() && listed[0].bytes == head.len() as u64 + 1);
+        assert_eq!(remove_log(&log), Ok(()));
+        assert_eq!(remove_log(&log), Ok(()), "it is gone either way");
+        assert_eq!(logs_in(folder.path()).len(), 1);
+        assert!(
+            remove_log(folder.path())
+                .unwrap_err()
+                .contains("cannot be removed")
+        );
+        assert_eq!(logs_in(&folder.path().join("nowhere")), []);
+    }
 }

@@ -4,8 +4,9 @@ mod log;
 mod model;
 mod prompts;
 
-pub use log::{LogFile, RunLog, clear_logs, logs, logs_folder, new_log};
+pub use log::{LogFile, RunLog, clear_logs, logs, logs_folder, logs_in, new_log, remove_log};
 pub use model::{Model, ModelNews};
+pub(in crate::exec) use prompts::questions;
 pub use prompts::read_prompt;
 
 use crate::engine::{Answer, Case, Reply, Request, digest};

@@ -3,11 +3,12 @@
 //! The summarizer has a window, too. A real system's request that does not fit fails, and what follows is that system's
 //! own rule. Ours is asked in parts, each with the summary so far.
 
-use super::model::{Failed, Said, Voice};
+use super::model::{Failed, Model, Said, Voice};
 use crate::chat::{Ask, ChatMessage};
 use crate::engine::{Case, Request, transcript, transcript_parts};
-use crate::presets;
+use crate::presets::{self, models};
 use crate::providers::Prompt;
+use crate::units::Tokens;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
@@ -153,6 +154,44 @@ fn ask_in_our_words(case: &Case, request: &Request, voice: &mut Voice<'_>) -> As
         )),
         note: None,
     }
+}
+
+/// Questions that a request is taken to come to before any is asked, however little of it fits the model.
+const MOST_FORESEEN: u64 = 1_000;
+
+/// What a request comes to, as far as that is known before: for each question the tokens that it sends and the most
+/// that it gets back.
+pub(in crate::exec) fn questions(
+    case: &Case,
+    request: &Request,
+    model: &Model,
+) -> Vec<(Tokens, Tokens)> {
+    if let Some(ask) = &request.ask {
+        let most = ask.max_tokens.map_or(request.max_tokens, Tokens);
+        return vec![(request.input, most)];
+    }
+    let words = model.prompt.as_deref();
+    let words = words
+        .or(presets::prompt(&request.prompt))
+        .unwrap_or_default();
+    let of_words = case.ledger.weigh(words);
+    let question = Question {
+        case,
+        words: words.to_owned(),
+        max_tokens: room_for_answer(case, request),
+        temperature: None,
+    };
+    let listed = || models::lookup(&model.client.endpoint.model);
+    let window = model.window.or_else(|| Some(listed()?.input_window().0));
+    let room = window.map_or(u64::MAX, |window| question.room(window));
+    let parts = request.input.0.div_ceil(room).clamp(1, MOST_FORESEEN);
+    let most = Tokens(question.max_tokens);
+    let part = |nth: u64| {
+        // From the second on, each carries the summary so far.
+        let so_far = if nth > 0 { most } else { Tokens::ZERO };
+        (Tokens(request.input.0 / parts) + of_words + so_far, most)
+    };
+    (0..parts).map(part).collect()
 }
 
 fn room_for_answer(case: &Case, request: &Request) -> u64 {

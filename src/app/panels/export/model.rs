@@ -1,14 +1,16 @@
 //! The fields that name the model which writes summaries.
 
+use super::super::path_field::PathField;
 use super::super::{small, weak};
-use crate::app::command::Command;
-use crate::app::managed_export::{Draft, Export, TypedKey};
+use super::{connection, form};
+use crate::app::command::{Command, Place};
+use crate::app::managed_export::{Draft, Export, ModelDraft, Private};
 use crate::app::theme::{palette, space};
 use crate::providers::APIS;
 use egui::{Align, ComboBox, Layout, RichText, TextEdit, Ui, vec2};
 
 /// Width of the labels.
-const LABEL: f32 = 62.0;
+const LABEL: f32 = 82.0;
 
 /// Shows the fields.
 pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &mut Vec<Command>) {
@@ -40,7 +42,7 @@ pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &m
             .on_hover_text("Kept until this dialog closes; never written or shown")
             .changed()
         {
-            commands.push(Command::TypeKey(TypedKey(key.0)));
+            commands.push(Command::TypeKey(Private(key.0)));
         }
         let variable = TextEdit::singleline(&mut model.key_variable)
             .hint_text(format!("or in {}", api.key_variable));
@@ -58,30 +60,59 @@ pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &m
             .labelled_by(id)
             .on_hover_text("For our own policies; real systems ask in their own words");
     });
-    row(ui, "log", |ui, _| {
-        let name = "Keep requests and answers";
-        ui.checkbox(&mut model.keeps_log, name)
-            .on_hover_text("In the program's own folder: with a log the run can be made again without a model. It holds private text, and never a key.");
-    });
-    match model.endpoint() {
-        Ok(endpoint) if !endpoint.is_encrypted() && !endpoint.is_local() => {
+    log(ui, export, model, commands);
+    connection::show(ui, &mut model.connection, commands);
+    remark(ui, model);
+}
+
+/// What keeps the form from going on, or what happens when it does.
+fn remark(ui: &mut Ui, model: &ModelDraft) {
+    match (model.endpoint(), form::model_trouble(model)) {
+        (Err(_), _) if model.model.trim().is_empty() => {
+            ui.label(small(ui, "Name the model to go on."));
+        }
+        (_, Some(why)) => {
+            ui.label(RichText::new(why).color(palette(ui).bad));
+        }
+        (Ok(endpoint), _) if !endpoint.is_encrypted() && !endpoint.is_local() => {
             let text = format!("What is sent to {} is not encrypted.", endpoint.host());
             ui.label(RichText::new(text).color(palette(ui).warn));
         }
-        Ok(_) => {
+        _ => {
             let text = "Nothing is sent before you have seen how much goes where.";
             ui.label(small(ui, text));
-        }
-        Err(why) if !model.model.trim().is_empty() => {
-            ui.label(RichText::new(why).color(palette(ui).bad));
-        }
-        Err(_) => {
-            ui.label(small(ui, "Name the model to go on."));
         }
     }
 }
 
-fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
+/// Whether requests and answers are kept, and where.
+fn log(ui: &mut Ui, export: &Export, model: &mut ModelDraft, commands: &mut Vec<Command>) {
+    row(ui, "log", |ui, _| {
+        let help = "With a log the run can be made again without a model. It holds private text, and never a key.";
+        ui.checkbox(&mut model.keeps_log, "Keep requests and answers")
+            .on_hover_text(help);
+    });
+    if !model.keeps_log {
+        return;
+    }
+    row(ui, "log file", |ui, label| {
+        let field = PathField {
+            id: "log file",
+            label,
+            hint: if export.keeps_state {
+                "a new file in the program's own folder"
+            } else {
+                "a new file; the program keeps nothing of its own"
+            },
+        };
+        if field.show(ui, &mut model.log) {
+            commands.push(Command::BrowseExport(Place::Log));
+        }
+    });
+}
+
+/// A labelled line with a field for a text.
+pub(super) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
     row(ui, label, |ui, id| {
         let edit = TextEdit::singleline(text)
             .hint_text(hint)

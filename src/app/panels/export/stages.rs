@@ -1,12 +1,13 @@
 //! What an export is at: the question before anything is sent, the model at work, summaries to be looked at.
 
-use super::super::{small, weak};
+use super::super::{PanelInput, small, weak};
 use super::model::row;
 use crate::app::command::Command;
-use crate::app::managed_export::{Consent, Line, Review};
+use crate::app::managed_export::{Consent, Export, Line, Review, StoreConsent, What};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
+use crate::report::figure;
 use crate::units::Tokens;
 use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, TextEdit, Ui, vec2};
 
@@ -21,7 +22,7 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
     let endpoint = &consent.endpoint;
     strong(ui, format!("Send to {}?", endpoint.host()));
     ui.add_space(space::XS);
-    let sending = consent.sending;
+    let sending = &consent.sending;
     let how = if endpoint.is_local() {
         "this machine"
     } else if endpoint.is_encrypted() {
@@ -29,11 +30,7 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
     } else {
         "not encrypted on its way"
     };
-    let requests = match sending.requests {
-        0 => "no request: the policy asks for no summary here".to_owned(),
-        1 => "1 request".to_owned(),
-        n => format!("{} requests", wording::grouped(n as u64)),
-    };
+    let requests = wording::count(sending.requests, "request");
     let log = match &consent.log {
         Some(path) => path.display().to_string(),
         None => "nothing is logged".to_owned(),
@@ -51,17 +48,59 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
             "gets back",
             format!("at most {} tokens", wording::tokens(sending.answers)),
         ),
-        ("price", "not known here".to_owned()),
+        ("price", figure::quote(&sending.quote)),
         ("log", log),
     ];
-    ui.spacing_mut().item_spacing.y = 0.0;
+    facts(ui, &rows);
+}
+
+/// What a person agrees to, line by line.
+fn facts(ui: &mut Ui, rows: &[(&str, String)]) {
+    ui.spacing_mut().item_spacing.y = space::XS;
     for (name, text) in rows {
         row(ui, name, |ui, _| {
             let size = vec2(ui.available_width(), space::CONTROL);
             ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
-                ui.add(Label::new(&text).truncate()).on_hover_text(&text);
+                ui.add(Label::new(text).wrap());
             });
         });
+    }
+}
+
+/// What would go into a program's store.
+pub(super) fn store(ui: &mut Ui, consent: &StoreConsent) {
+    let program = consent.program;
+    strong(ui, format!("Put a new session into {program}?"));
+    ui.add_space(space::XS);
+    let place = match &consent.folder {
+        None => "looking…".to_owned(),
+        Some(Ok(folder)) => folder.display().to_string(),
+        Some(Err(why)) => return super::failed(ui, "There is no place for it", why),
+    };
+    let rows = [
+        ("folder", place),
+        ("file", "a new one, named after its new id".to_owned()),
+        (
+            "others",
+            "every session that is there stays as it is".to_owned(),
+        ),
+        (
+            "after",
+            format!("the command that has {program} carry on with it"),
+        ),
+    ];
+    facts(ui, &rows);
+}
+
+pub(super) fn store_buttons(ui: &mut Ui, consent: &StoreConsent, commands: &mut Vec<Command>) {
+    ui.add_enabled_ui(matches!(consent.folder, Some(Ok(_))), |ui| {
+        let name = format!("Write into {}", consent.program);
+        if widgets::primary_button(ui, &name).clicked() {
+            commands.push(Command::PutIntoStore);
+        }
+    });
+    if widgets::secondary_button(ui, "Back", "Esc").clicked() {
+        commands.push(Command::CancelExport);
     }
 }
 
@@ -90,6 +129,7 @@ pub(super) fn asking(ui: &mut Ui, line: &Line) {
         ScrollArea::vertical()
             .id_salt("incoming")
             .max_height(INCOMING)
+            .min_scrolled_height(INCOMING)
             .stick_to_bottom(true)
             .auto_shrink([false, true])
             .show(ui, |ui| {
@@ -121,7 +161,7 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) 
     }
     for (idx, request) in preview.requests.iter().enumerate() {
         ui.add_space(space::XS);
-        ui.label(small(ui, facts(review, idx)));
+        ui.label(small(ui, about(review, idx)));
         match (&review.texts[idx], &request.failed) {
             (Some(text), _) => summary(ui, idx, text, commands),
             (None, Some(why)) => {
@@ -143,7 +183,7 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) 
 }
 
 /// Who wrote a summary, for whom, and what that took.
-fn facts(review: &Review, idx: usize) -> String {
+fn about(review: &Review, idx: usize) -> String {
     let request = &review.preview.requests[idx];
     let mut facts = format!("call {} · {} · {}", request.step, request.stage, request.by);
     if let (Some(sent), Some(received)) = (request.sent, request.received) {
@@ -168,6 +208,7 @@ fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
     ScrollArea::vertical()
         .id_salt(("summary", idx))
         .max_height(SUMMARY)
+        .min_scrolled_height(SUMMARY)
         .auto_shrink([false, true])
         .show(ui, |ui| {
             let edit = TextEdit::multiline(&mut edited)
@@ -183,13 +224,7 @@ fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
 /// The buttons of a stage.
 pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Vec<Command>) {
     let host = consent.endpoint.host();
-    let is_asked = consent.sending.requests > 0;
-    let name = if is_asked {
-        format!("Send to {host}")
-    } else {
-        "Go on".to_owned()
-    };
-    if widgets::primary_button(ui, &name).clicked() {
+    if widgets::primary_button(ui, &format!("Send to {host}")).clicked() {
         commands.push(Command::SendExport);
     }
     if widgets::secondary_button(ui, "Back", "Esc").clicked() {
@@ -207,9 +242,21 @@ pub(super) fn asking_buttons(ui: &mut Ui, commands: &mut Vec<Command>) {
     }
 }
 
-pub(super) fn review_buttons(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) {
-    ui.add_enabled_ui(review.preview.changes, |ui| {
-        if widgets::primary_button(ui, "Write the export").clicked() {
+pub(super) fn review_buttons(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    review: &Review,
+    commands: &mut Vec<Command>,
+) {
+    let is_worth_it = review.preview.changes || export.draft.what == What::Saw;
+    ui.add_enabled_ui(is_worth_it, |ui| {
+        let name = if export.draft.is_for_store(input.document) {
+            "Go on…"
+        } else {
+            "Write the export"
+        };
+        if widgets::primary_button(ui, name).clicked() {
             commands.push(Command::WriteReviewed);
         }
     });

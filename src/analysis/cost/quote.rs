@@ -1,0 +1,137 @@
+//! What requests to a model are going to cost, before they are sent.
+
+use crate::presets::prices::{Price, Prices};
+use crate::units::{Tokens, Usd};
+
+/// What a model's server is going to charge.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Quote {
+    /// Nothing that we could know of: the server is this machine.
+    Local,
+    /// Nobody told us what this model costs.
+    Unknown {
+        /// The model, as its server names it.
+        model: String,
+    },
+    /// What its list price makes of it.
+    Listed(Listed),
+}
+
+/// An estimate by a list price.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// For what is sent.
+    pub sent: Usd,
+    /// With every answer as long as it may be.
+    pub most: Usd,
+    /// The model that the price is of, as the table names it.
+    pub model: String,
+    /// The day on which the price was read: `2026-11-22`.
+    pub read: String,
+    /// A server that is not the vendor's own: it may charge something else.
+    pub reseller: Option<String>,
+}
+
+/// What so many requests cost, each with the tokens that it sends and the most that it gets back. No cache serves them.
+/// `host` is whom they go to.
+pub fn quote(prices: &Prices, model: &str, host: &str, requests: &[(Tokens, Tokens)]) -> Quote {
+    let Some(price) = prices.lookup(model, None) else {
+        return Quote::Unknown {
+            model: model.to_owned(),
+        };
+    };
+    let sum = |of: fn(&Price, Tokens, Tokens) -> Usd| {
+        let each = requests.iter();
+        each.map(|(sent, most)| of(price, *sent, *most)).sum()
+    };
+    Quote::Listed(Listed {
+        sent: sum(input),
+        most: sum(|price, sent, most| input(price, sent, most) + output(price, sent, most)),
+        model: price.name.clone(),
+        read: price.read.to_string(),
+        reseller: (!is_vendors(price, host)).then(|| host.to_owned()),
+    })
+}
+
+fn input(price: &Price, sent: Tokens, _most: Tokens) -> Usd {
+    price.input.times(price.factors(sent).0).of(sent)
+}
+
+fn output(price: &Price, sent: Tokens, most: Tokens) -> Usd {
+    price.output.times(price.factors(sent).1).of(most)
+}
+
+/// Whether the vendor's price list and the server belong to one domain: `docs.deepseek.com`, `api.deepseek.com`. Vendors
+/// whose lists stand elsewhere count as others, which says no more than that they may charge something else.
+fn is_vendors(price: &Price, host: &str) -> bool {
+    let rest = price.source.split("//").nth(1).unwrap_or_default();
+    let source = rest.split('/').next().unwrap_or_default();
+    let host = host.split(':').next().unwrap_or_default();
+    let pairs = [("claude.com", "anthropic.com")];
+    let (source, host) = (domain(source), domain(host));
+    source == host || pairs.contains(&(source, host))
+}
+
+/// The last two labels of a host's name.
+fn domain(host: &str) -> &str {
+    let start = host.rmatch_indices('.').nth(1).map_or(0, |(at, _)| at + 1);
+    &host[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(quote: Quote) -> Listed {
+        match quote {
+            Quote::Listed(listed) => listed,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_sent_and_the_longest_answers_are_priced_by_the_list() {
+        let prices = Prices::bundled();
+        let requests = [(Tokens(100_000), Tokens(2_000)), (Tokens(1_000), Tokens(0))];
+        let model = "claude-sonnet-4-5-20250929";
+        let quote = listed(quote(prices, model, "api.anthropic.com", &requests));
+        // 3 and 15 dollars for a million.
+        assert!((quote.sent.0 - 0.303).abs() < 1e-9, "{quote:?}");
+        assert!((quote.most.0 - 0.333).abs() < 1e-9, "{quote:?}");
+        assert_eq!(quote.model, "claude-sonnet-4-5");
+        assert!(quote.read.starts_with("20") && quote.read.len() == 10);
+        assert_eq!(quote.reseller, None);
+    }
+
+    #[test]
+    fn each_prompt_is_long_or_not_by_itself() {
+        let own = "[[price]]\nmatch = \"m\"\ncaching = \"openai\"\ninput = 1\noutput = 10\ncache_read = 0.1\n\
+                   long = { above = 1_000, input = 2, output = 3 }\nsource = \"https://docs.example.com/x\"\nread = 2026-01-02\nverified = true\n";
+        let prices = Prices::with_own(own).unwrap();
+        let cost = |requests: &[(u64, u64)]| {
+            let requests: Vec<_> = requests
+                .iter()
+                .map(|(a, b)| (Tokens(*a), Tokens(*b)))
+                .collect();
+            let quote = listed(quote(&prices, "m", "api.example.com:8443", &requests));
+            assert_eq!((&*quote.read, quote.reseller), ("2026-01-02", None));
+            [quote.sent.0 * 1e6, quote.most.0 * 1e6].map(f64::round)
+        };
+        assert_eq!(cost(&[(1_000, 10), (1_000, 10)]), [2_000.0, 2_200.0]);
+        assert_eq!(cost(&[(2_000, 10)]), [4_000.0, 4_300.0]);
+        assert_eq!(cost(&[]), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn nobody_knows_a_model_that_is_not_listed_and_others_may_charge_otherwise() {
+        let of = |model: &str, host: &str| quote(Prices::bundled(), model, host, &[]);
+        let unknown = Quote::Unknown {
+            model: "my-model".to_owned(),
+        };
+        assert_eq!(of("my-model", "api.openai.com"), unknown);
+        let resold = listed(of("openai/gpt-4o", "openrouter.ai"));
+        assert_eq!(resold.reseller.as_deref(), Some("openrouter.ai"));
+        assert_eq!(listed(of("gpt-4o", "api.openai.com")).reseller, None);
+        assert_eq!(domain("localhost"), "localhost");
+    }
+}

@@ -1,0 +1,151 @@
+//! The system's own dialogs for files and folders: shown on a thread, their answers put where they were asked for.
+
+use crate::app::App;
+use crate::app::background::{self, Background};
+use crate::app::command::Place;
+use crate::app::document::Origin;
+use crate::app::handout::{Handout, HandoutDraft};
+use crate::app::managed_export::{Draft, Export};
+use crate::exec;
+use std::path::{Path, PathBuf};
+
+/// A dialog of the system that is open.
+pub(in crate::app) struct FileDialog {
+    wanted: Wanted,
+    answer: Background<Option<PathBuf>>,
+}
+
+/// What a file or folder is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app) enum Wanted {
+    /// To be opened.
+    Session,
+    /// For the export's form.
+    Export(Place),
+    /// The place of a report or the curve.
+    Handout,
+}
+
+impl App {
+    /// Shows the system's dialog, if none is open.
+    pub(super) fn ask_for_file(&mut self, ctx: &egui::Context, wanted: Wanted) {
+        if self.dialog.is_some() {
+            return;
+        }
+        let now = PathBuf::from(self.named(wanted).trim());
+        let answer = background::start("file dialog", ctx, move || ask(wanted, &now));
+        self.dialog = Some(FileDialog { wanted, answer });
+    }
+
+    /// What stands in the field now that a dialog is to fill.
+    fn named(&self, wanted: Wanted) -> &str {
+        let draft = self.export.as_ref().map(|export| &export.draft);
+        let named = match wanted {
+            Wanted::Session => None,
+            Wanted::Handout => self.handout.as_ref().map(|handout| &handout.draft.output),
+            Wanted::Export(place) => draft.map(|draft| match place {
+                Place::Output => &draft.output,
+                Place::Files => &draft.files,
+                Place::Log => &draft.model.log,
+                Place::Replay => &draft.replay,
+                Place::CaFile => &draft.model.connection.ca_file,
+            }),
+        };
+        named.map_or("", String::as_str)
+    }
+
+    pub(super) fn receive_dialog(&mut self, ctx: &egui::Context) {
+        let Some(FileDialog { wanted, answer }) = self.dialog.take() else {
+            return;
+        };
+        match answer.take() {
+            Ok(Some(Some(path))) => self.take_path(ctx, wanted, path),
+            Ok(_) => {
+                self.toasts.info("No file chosen. If no dialog appeared, drop a file on the window or type its path.");
+            }
+            Err(answer) => self.dialog = Some(FileDialog { wanted, answer }),
+        }
+    }
+
+    fn take_path(&mut self, ctx: &egui::Context, wanted: Wanted, path: PathBuf) {
+        let text = path.display().to_string();
+        match (wanted, &self.document, &mut self.export, &mut self.handout) {
+            (Wanted::Session, ..) => self.open(ctx, Origin::Path(path), 0),
+            (Wanted::Export(place), Some(document), Some(export), _) => {
+                let draft = placed(export, place, text);
+                export.edit(document, draft);
+            }
+            (Wanted::Handout, Some(document), _, Some(handout)) => {
+                let draft = handout_at(handout, text);
+                handout.edit(document, draft);
+            }
+            // Its form was closed meanwhile.
+            _ => {}
+        }
+    }
+}
+
+fn handout_at(handout: &Handout, output: String) -> HandoutDraft {
+    HandoutDraft {
+        output,
+        ..handout.draft.clone()
+    }
+}
+
+fn placed(export: &Export, place: Place, path: String) -> Draft {
+    let mut draft = export.draft.clone();
+    let field = match place {
+        Place::Output => &mut draft.output,
+        Place::Files => &mut draft.files,
+        Place::Log => &mut draft.model.log,
+        Place::Replay => &mut draft.replay,
+        Place::CaFile => &mut draft.model.connection.ca_file,
+    };
+    *field = path;
+    draft
+}
+
+fn ask(wanted: Wanted, now: &Path) -> Option<PathBuf> {
+    let dialog = rfd::FileDialog::new();
+    match wanted {
+        Wanted::Session => dialog
+            .set_title("Open a session")
+            .add_filter("Sessions", &["jsonl", "json"])
+            .add_filter("All files", &["*"])
+            .pick_file(),
+        Wanted::Export(Place::Output) => save(dialog, "Export to", now),
+        Wanted::Export(Place::Log) => save(dialog, "Log requests and answers in", now),
+        Wanted::Handout => save(dialog, "Write to", now),
+        Wanted::Export(Place::Files) => at(dialog, now).set_title("Folder for files").pick_folder(),
+        Wanted::Export(Place::CaFile) => at(dialog, now)
+            .set_title("Certificates to trust")
+            .add_filter("Certificates", &["pem", "crt", "cer"])
+            .add_filter("All files", &["*"])
+            .pick_file(),
+        Wanted::Export(Place::Replay) => {
+            let logs = exec::logs_folder().filter(|_| now.as_os_str().is_empty());
+            let dialog = match logs.filter(|folder| exec::is_folder(folder)) {
+                Some(folder) => dialog.set_directory(folder),
+                None => at(dialog, now),
+            };
+            let dialog = dialog.set_title("Log of an earlier run");
+            dialog.add_filter("Logs", &["jsonl"]).pick_file()
+        }
+    }
+}
+
+fn save(dialog: rfd::FileDialog, title: &str, now: &Path) -> Option<PathBuf> {
+    let mut dialog = at(dialog, now).set_title(title);
+    if let Some(name) = now.file_name() {
+        dialog = dialog.set_file_name(name.to_string_lossy());
+    }
+    dialog.save_file()
+}
+
+/// Begins in the folder of what is named now.
+fn at(dialog: rfd::FileDialog, now: &Path) -> rfd::FileDialog {
+    match now.parent().filter(|folder| exec::is_folder(folder)) {
+        Some(folder) => dialog.set_directory(folder),
+        None => dialog,
+    }
+}

@@ -1,0 +1,255 @@
+//! A report or the curve as a file for others: what is asked for, and the work. Both are what the command line writes.
+
+use crate::analysis::findings;
+use crate::app::background::{self, Background};
+use crate::app::document::{Document, Origin};
+use crate::app::latest::Where;
+use crate::app::picture;
+use crate::app::policies::NONE;
+use crate::app::runs::{LaneRun, Runs};
+use crate::engine::{KnobValues, recorded, simulate};
+use crate::exec;
+use crate::presets;
+use crate::report::{Played, Report, Subject, draw, html, markdown, series, svg};
+use crate::units::Tokens;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The form of a handout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A report as a page.
+    Page,
+    /// A report as Markdown.
+    Markdown,
+    /// The curve as a picture of pixels.
+    Png,
+    /// The curve as a picture of lines.
+    Svg,
+    /// The curve as a table.
+    Csv,
+}
+
+impl Form {
+    /// How a report can be written.
+    pub const REPORTS: [Self; 2] = [Self::Page, Self::Markdown];
+    /// How the curve can be written.
+    pub const CURVES: [Self; 3] = [Self::Png, Self::Svg, Self::Csv];
+
+    /// It tells the whole run, in words.
+    pub fn is_report(self) -> bool {
+        Self::REPORTS.contains(&self)
+    }
+
+    /// What such a file's name ends in.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Page => "html",
+            Self::Markdown => "md",
+            Self::Png => "png",
+            Self::Svg => "svg",
+            Self::Csv => "csv",
+        }
+    }
+}
+
+/// A handout as a person asks for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandoutDraft {
+    /// Its form.
+    pub form: Form,
+    /// A report without the texts of the session and the person.
+    pub redacts: bool,
+    /// A picture in the colors of the dark theme.
+    pub is_dark: bool,
+    /// Where to.
+    pub output: String,
+    /// The person chose the place: it no longer follows the form.
+    pub is_output_chosen: bool,
+}
+
+/// A handout in the window.
+#[derive(Debug)]
+pub struct Handout {
+    /// What is asked for.
+    pub draft: HandoutDraft,
+    /// Why it could not be written the last time.
+    pub failed: Option<String>,
+    work: Option<Background<Result<PathBuf, String>>>,
+}
+
+impl Handout {
+    /// A handout of this form, beside the source.
+    pub fn new(document: &Document, form: Form, is_dark: bool) -> Self {
+        Self {
+            draft: HandoutDraft {
+                form,
+                redacts: false,
+                is_dark,
+                output: default_output(document, form),
+                is_output_chosen: false,
+            },
+            failed: None,
+            work: None,
+        }
+    }
+
+    /// It is being written.
+    pub fn is_busy(&self) -> bool {
+        self.work.is_some()
+    }
+
+    /// Takes over an edited draft; the place follows the form until it was chosen, and its ending always does.
+    pub fn edit(&mut self, document: &Document, mut draft: HandoutDraft) {
+        if draft.output != self.draft.output {
+            draft.is_output_chosen = true;
+        } else if draft.form != self.draft.form {
+            draft.output = if draft.is_output_chosen {
+                let path = Path::new(draft.output.trim());
+                path.with_extension(draft.form.extension())
+                    .display()
+                    .to_string()
+            } else {
+                default_output(document, draft.form)
+            };
+        }
+        self.draft = draft;
+    }
+
+    /// Writes it.
+    pub fn write(
+        &mut self,
+        ctx: &egui::Context,
+        at: Where,
+        document: &Arc<Document>,
+        runs: &Arc<Runs>,
+    ) {
+        let (draft, document, runs) = (self.draft.clone(), Arc::clone(document), Arc::clone(runs));
+        let work = move || write(&draft, &document, &runs);
+        self.failed = None;
+        self.work = Some(match at {
+            Where::AsNeeded => background::start("handout", ctx, work),
+            Where::InFrame => background::done(work),
+        });
+    }
+
+    /// The file, once it is written.
+    pub fn poll(&mut self) -> Option<Result<PathBuf, String>> {
+        match self.work.take()?.take() {
+            Ok(done) => {
+                let lost = || Err("Writing stopped unexpectedly; nothing was written.".to_owned());
+                let done = done.unwrap_or_else(lost);
+                self.failed = done.as_ref().err().cloned();
+                Some(done)
+            }
+            Err(work) => {
+                self.work = Some(work);
+                None
+            }
+        }
+    }
+}
+
+fn default_output(document: &Document, form: Form) -> String {
+    let source = match &document.origin {
+        Origin::Path(path) => path.as_path(),
+        Origin::Example(name) => Path::new(name),
+    };
+    let what = if form.is_report() { "report" } else { "curve" };
+    let path = exec::default_path_beside(source, what, form.extension());
+    path.map_or_else(String::new, |path| path.display().to_string())
+}
+
+fn write(draft: &HandoutDraft, document: &Document, runs: &Runs) -> Result<PathBuf, String> {
+    let output = PathBuf::from(draft.output.trim());
+    exec::refuse_output(&output)?;
+    let (reserve, lanes) = lanes(runs);
+    let warnings: Vec<String> = document
+        .loaded
+        .warnings
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let subject = Subject {
+        case: &runs.case,
+        warnings: if draft.form.is_report() {
+            &warnings
+        } else {
+            &[]
+        },
+        format: document.format_label(),
+        output_reserve: reserve,
+        lanes: &lanes,
+    };
+    let curve = || {
+        let nothing = || "the session has no model call, so there is no curve".to_owned();
+        draw(&subject.plain_curve()).ok_or_else(nothing)
+    };
+    let text = match draft.form {
+        Form::Page => html(&Report::new(&subject, draft.redacts)),
+        Form::Markdown => markdown(&Report::new(&subject, draft.redacts)),
+        Form::Csv => series(&lanes),
+        Form::Svg => svg(&curve()?),
+        Form::Png => {
+            picture::save_drawing(&curve()?, draft.is_dark, &output)?;
+            return Ok(output);
+        }
+    };
+    exec::write_file(&output, text.as_bytes())?;
+    Ok(output)
+}
+
+/// What is told, and the reserve that it is measured against: what really happened, no management, then the lanes by
+/// the names that *Copy as command* gives them.
+fn lanes(runs: &Runs) -> (Tokens, Vec<Played>) {
+    let named = runs.lanes.iter().zip(runs.config.lane_names());
+    let named = named.filter(|(lane, _)| lane.policy.name != NONE);
+    let mut policies: Vec<Played> = named
+        .map(|(lane, name)| played(runs, lane, &name))
+        .collect();
+    let none = none(runs, policies.first().map(|lane| lane.output_reserve));
+    let reserve = policies
+        .first()
+        .map_or(none.output_reserve, |lane| lane.output_reserve);
+    let really = Played {
+        lane: "recorded".to_owned(),
+        policy: None,
+        knobs: KnobValues::default(),
+        output_reserve: reserve,
+        outcome: recorded(&runs.case, reserve, None),
+        findings: Vec::new(),
+    };
+    let mut all = vec![really, none];
+    all.append(&mut policies);
+    (reserve, all)
+}
+
+fn played(runs: &Runs, lane: &LaneRun, name: &str) -> Played {
+    Played {
+        lane: name.replace(' ', "-"),
+        policy: Some((*lane.policy).clone()),
+        knobs: lane.knobs.clone(),
+        output_reserve: lane.policy.output_reserve(&lane.knobs, &runs.case, 0),
+        outcome: lane.outcome.clone(),
+        findings: lane.findings.clone(),
+    }
+}
+
+/// No management, measured against the same reserve as the others.
+fn none(runs: &Runs, reserve: Option<Tokens>) -> Played {
+    let policy = presets::by_name(NONE).unwrap_or_else(crate::app::policies::none);
+    let mut knobs = policy.defaults();
+    if let (Some(reserve), Some(knob)) = (reserve, policy.knobs.first().map(|knob| &knob.name)) {
+        // A reserve that the policy's own range allows but this one's does not stays at the default.
+        let _ = policy.set(&mut knobs, knob, reserve.as_f64());
+    }
+    let outcome = simulate(&runs.case, &policy, &knobs, None);
+    Played {
+        lane: NONE.to_owned(),
+        findings: findings(&runs.case, &policy, &knobs, &outcome),
+        output_reserve: policy.output_reserve(&knobs, &runs.case, 0),
+        policy: Some(policy),
+        knobs,
+        outcome,
+    }
+}

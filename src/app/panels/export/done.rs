@@ -1,0 +1,139 @@
+//! What was written, and how it was found when it was read again.
+
+use super::super::{PanelInput, small, weak};
+use crate::app::command::Command;
+use crate::app::managed_export::{Export, What, Written};
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::exec::{Exported, Resumed, Sidecars};
+use egui::{Align, Id, Label, Layout, RichText, TextStyle, Ui};
+use std::path::Path;
+
+/// Shows it.
+pub(super) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    written: &Written,
+    commands: &mut Vec<Command>,
+) {
+    let exported = &written.exported;
+    for note in &exported.notes {
+        let note = RichText::new(wording::with_grouped(note));
+        ui.label(note.color(palette(ui).warn));
+    }
+    let said = RichText::new(headline(input, export, exported));
+    ui.label(said.text_style(theme::strong()));
+    checks(ui, exported);
+    if let Some(resumed) = &written.resumed {
+        resume(ui, resumed, commands);
+    } else if let Some(path) = &exported.output {
+        place(ui, path, commands);
+    }
+    if let Some(sidecars) = &exported.sidecars {
+        beside(ui, sidecars);
+    }
+}
+
+/// What it weighed before and weighs now.
+fn headline(input: &PanelInput<'_>, export: &Export, exported: &Exported) -> String {
+    let n_steps = input.document.session().steps.len();
+    let at = wording::place(export.draft.step, n_steps);
+    let (before, after) = (
+        wording::tokens(exported.before),
+        wording::tokens(exported.after),
+    );
+    let whose = match export.draft.what {
+        What::Saw => return format!("What the model saw {at}: {after} tokens"),
+        What::AsShown => format!("History {at}"),
+        What::CompactNow | What::CompactNowForced => "Last recorded context".to_owned(),
+    };
+    if exported.changed {
+        format!("{whose}: {before} → {after} tokens")
+    } else {
+        format!("{whose}: {before} tokens, unchanged")
+    }
+}
+
+fn checks(ui: &mut Ui, exported: &Exported) {
+    // One after another, so that the eye can follow what was checked.
+    let shown = ui.ctx().animate_value_with_time(
+        Id::unique(("checks", &exported.output)),
+        exported.checks.len() as f32,
+        0.12 * exported.checks.len() as f32,
+    );
+    for check in exported.checks.iter().take(shown.ceil() as usize) {
+        ui.horizontal_wrapped(|ui| {
+            let (sign, color) = if check.ok {
+                ("✔", palette(ui).ok)
+            } else {
+                ("✖", palette(ui).bad)
+            };
+            ui.label(RichText::new(sign).color(color));
+            ui.label(check.name);
+            ui.label(small(ui, wording::with_grouped(&check.detail)));
+        });
+    }
+}
+
+fn place(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
+    ui.add_space(space::XS);
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::secondary_button(ui, "Open it here", "")
+                .on_hover_text("Replaces the session in this window")
+                .clicked()
+            {
+                commands.push(Command::OpenPath(path.to_owned()));
+            }
+            if widgets::secondary_button(ui, "Copy path", "").clicked() {
+                commands.push(Command::CopyText("the path", path.display().to_string()));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.label(weak(ui, "Written to"));
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                ui.add(Label::new(name.to_string_lossy()).truncate())
+                    .on_hover_text(path.display().to_string());
+            });
+        });
+    });
+}
+
+/// The command that carries on with what was written.
+fn resume(ui: &mut Ui, resumed: &Resumed, commands: &mut Vec<Command>) {
+    place(ui, &resumed.path, commands);
+    ui.add_space(space::XS);
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::secondary_button(ui, "Copy command", "").clicked() {
+                commands.push(Command::CopyText("the command", resumed.command.clone()));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.label(weak(ui, "Resume with"));
+                let command = RichText::new(&resumed.command).text_style(TextStyle::Monospace);
+                ui.add(Label::new(command).truncate())
+                    .on_hover_text(&resumed.command);
+            });
+        });
+    });
+}
+
+/// What stands beside the managed file.
+fn beside(ui: &mut Ui, sidecars: &Sidecars) {
+    let text =
+        "Beside it: what was taken out, and a manifest; `plimsoll restore` gives the source back.";
+    ui.label(small(ui, text)).on_hover_ui(|ui| {
+        ui.label(sidecars.removed.display().to_string());
+        ui.label(sidecars.manifest.display().to_string());
+    });
+    if let Some((folder, n)) = &sidecars.files {
+        let files = if *n == 1 { "1 file" } else { "files" };
+        let text = match n {
+            1 => format!("{files} that the policy wrote, in {}", folder.display()),
+            n => format!("{n} {files} that the policy wrote, in {}", folder.display()),
+        };
+        ui.add(Label::new(small(ui, text)).truncate())
+            .on_hover_text(folder.display().to_string());
+    }
+}

@@ -1,0 +1,281 @@
+//! The form of an export: which lane, what of it, who writes summaries, how it is written and where to.
+
+use super::super::path_field::PathField;
+use super::super::{PanelInput, small, weak};
+use super::model;
+use crate::app::by_hand;
+use crate::app::command::{Command, Place};
+use crate::app::managed_export::{Draft, Export, ModelDraft, Target, What, Who, writable};
+use crate::app::run_logs::LogsWish;
+use crate::app::theme::{palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::engine::Action;
+use crate::exec;
+use crate::formats::{self, Resume};
+use egui::{Align, ComboBox, Id, Layout, ScrollArea, TextEdit, Ui, vec2};
+use std::path::Path;
+
+/// Width of the labels.
+const LABEL: f32 = 84.0;
+
+/// Shows the form.
+pub(super) fn show(
+    ui: &mut Ui,
+    (input, export): (&PanelInput<'_>, &Export),
+    draft: &mut Draft,
+    is_new: bool,
+    commands: &mut Vec<Command>,
+) {
+    line(ui, "lane", |ui, _| lanes(ui, input, draft, is_new));
+    line(ui, "what", |ui, _| ui.vertical(|ui| what(ui, input, draft)));
+    let by_hand = by_hand::said(&input.runs.case.by_hand);
+    if !by_hand.is_empty() {
+        line(ui, "by hand", |ui, _| {
+            let size = vec2(ui.available_width(), space::CONTROL);
+            let layout = Layout::left_to_right(Align::Center);
+            ui.allocate_ui_with_layout(size, layout, |ui| {
+                ui.label(&by_hand);
+                ui.label(small(ui, "messages, as the table marks them"));
+            });
+        });
+    }
+    if draft.lane.is_some() {
+        line(ui, "summaries", |ui, _| {
+            ui.vertical(|ui| summaries(ui, export, draft, commands))
+        });
+    }
+    line(ui, "format", |ui, label| {
+        let chosen = formats::by_name(draft.format).map_or("none", |f| f.label);
+        let combo = ComboBox::from_id_salt("export format")
+            .selected_text(chosen)
+            .show_ui(ui, |ui| {
+                for format in writable(input.document) {
+                    ui.selectable_value(&mut draft.format, format.name, format.label);
+                }
+            });
+        combo.response.labelled_by(label);
+    });
+    if let Some(resume) = draft.resume(input.document) {
+        line(ui, "as", |ui, _| {
+            ui.vertical(|ui| target(ui, draft, resume))
+        });
+    }
+    let is_for_store = draft.is_for_store(input.document);
+    if let Some(resume) = draft.resume(input.document).filter(|_| is_for_store) {
+        line(ui, "write to", |ui, _| {
+            let size = vec2(ui.available_width(), space::CONTROL);
+            let layout = Layout::left_to_right(Align::Center);
+            ui.allocate_ui_with_layout(size, layout, |ui| {
+                let text = format!("where {} looks for its sessions", resume.program);
+                ui.label(weak(ui, text));
+            });
+        });
+    } else {
+        line(ui, "write to", |ui, label| {
+            let field = PathField {
+                id: "export path",
+                label,
+                hint: "/home/me/session-managed-1.jsonl",
+            };
+            if field.show(ui, &mut draft.output) {
+                commands.push(Command::BrowseExport(Place::Output));
+            }
+        });
+    }
+    if draft.what != What::Saw && writes_files(input, draft) {
+        let beside = if is_for_store {
+            "the recorded session"
+        } else {
+            "it"
+        };
+        line(ui, "files to", |ui, label| {
+            files(ui, draft, (label, beside), commands);
+        });
+    }
+}
+
+/// A labelled line of the form; the label stands at the first line of what it names.
+fn line<R>(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id) -> R) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::M;
+        let size = vec2(LABEL, space::CONTROL);
+        let layout = Layout::left_to_right(Align::Center);
+        let label = ui.allocate_ui_with_layout(size, layout, |ui| {
+            ui.set_min_size(size);
+            ui.label(weak(ui, label)).id
+        });
+        content(ui, label.inner);
+    });
+    ui.add_space(space::XS);
+}
+
+fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, is_new: bool) {
+    ui.horizontal_wrapped(|ui| {
+        let labels = input.runs.labels.iter().enumerate();
+        let lanes = labels.map(|(lane, label)| (Some(lane), &**label, palette(ui).lane(lane)));
+        let recorded = (None, "Recorded", palette(ui).recorded);
+        for (lane, label, color) in lanes.chain([recorded]).collect::<Vec<_>>() {
+            let is_chosen = draft.lane == lane;
+            let toggle = widgets::toggle(ui, label, is_chosen, color);
+            if is_new && is_chosen {
+                toggle.request_focus();
+            }
+            let toggle = match lane {
+                Some(_) => toggle,
+                None => toggle.on_hover_text("What the recorded model really saw"),
+            };
+            if toggle.clicked() {
+                draft.lane = lane;
+            }
+        }
+    });
+}
+
+fn what(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
+    let n_steps = input.document.session().steps.len();
+    let place = wording::place(draft.step, n_steps);
+    if draft.lane.is_some() {
+        let as_shown = format!("As this lane shows it {place}");
+        ui.radio_value(&mut draft.what, What::AsShown, as_shown)
+            .on_hover_text("The policy on from the first call; its summaries are written for real");
+        let last = input.runs.recorded.outcome.context.tokens();
+        let now = format!(
+            "Compact now: the last recorded context, {} tokens",
+            wording::tokens(last)
+        );
+        ui.radio_value(&mut draft.what, What::CompactNow, now)
+            .on_hover_text(
+                "At the end of the session; the policy applied once, if its trigger is met",
+            );
+        let forced = "Compact now, trigger met or not";
+        ui.radio_value(&mut draft.what, What::CompactNowForced, forced)
+            .on_hover_text("At the end of the session; the policy applied once");
+    }
+    let saw = match draft.lane {
+        Some(_) => format!("What its model would see {place}, the file alone"),
+        None => format!("What the model really saw {place}, the file alone"),
+    };
+    ui.radio_value(&mut draft.what, What::Saw, saw)
+        .on_hover_text(
+            "Ends before the answer to that call; written whether anything was done by then or not",
+        );
+}
+
+fn summaries(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::L;
+        let mut who = |who: Who, name: &str, help: &str| {
+            ui.radio_value(&mut draft.who, who, name)
+                .on_hover_text(help);
+        };
+        who(
+            Who::Digest,
+            "Digest",
+            "Put together from the conversation itself, without a model",
+        );
+        who(Who::Person, "My text", "Paste a summary that you have");
+        who(
+            Who::Model,
+            "A model",
+            "Sends what is to be summarized to a model, once you have agreed",
+        );
+        who(
+            Who::Log,
+            "A log",
+            "What a model answered in an earlier run, from its log: nothing is sent",
+        );
+    });
+    match draft.who {
+        Who::Digest => {}
+        Who::Person => pasted(ui, draft),
+        Who::Model => model::show(ui, export, draft, commands),
+        Who::Log => replayed(ui, draft, commands),
+    }
+}
+
+fn pasted(ui: &mut Ui, draft: &mut Draft) {
+    ScrollArea::vertical()
+        .id_salt("summary")
+        .max_height(80.0)
+        .show(ui, |ui| {
+            let edit = TextEdit::multiline(&mut draft.text)
+                .desired_width(ui.available_width() - 16.0)
+                .desired_rows(4)
+                .hint_text("Paste the summary here");
+            ui.add(edit).accessible_name("Summary text");
+        });
+}
+
+/// The log that answers.
+fn replayed(ui: &mut Ui, draft: &mut Draft, commands: &mut Vec<Command>) {
+    ui.add_space(space::XS);
+    model::row(ui, "log", |ui, label| {
+        let field = PathField {
+            id: "replayed log",
+            label,
+            hint: "of an earlier run with this session and policy",
+        };
+        if field.show(ui, &mut draft.replay) {
+            commands.push(Command::BrowseExport(Place::Replay));
+        }
+    });
+    model::row(ui, "", |ui, _| {
+        if ui.link("Choose among the kept logs…").clicked() {
+            commands.push(Command::Logs(LogsWish::Show));
+        }
+    });
+}
+
+/// A file, or a session that the program can carry on with.
+fn target(ui: &mut Ui, draft: &mut Draft, resume: &Resume) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::L;
+        ui.radio_value(&mut draft.target, Target::File, "a new file");
+        let name = format!("a new session in {}", resume.program);
+        let help = format!(
+            "Into the folder that {} keeps its sessions in, under a new id. The recorded session stays as it is. You see where before it is written.",
+            resume.program
+        );
+        ui.radio_value(&mut draft.target, Target::Store, name)
+            .on_hover_text(help);
+    });
+}
+
+/// Whether the lane's policy moves texts into files.
+fn writes_files(input: &PanelInput<'_>, draft: &Draft) -> bool {
+    let Some(lane) = draft.lane.and_then(|lane| input.runs.lanes.get(lane)) else {
+        return false;
+    };
+    let spills = |action: &Action| matches!(action, Action::Cut(cut) if cut.spills);
+    lane.policy.stages.iter().any(|stage| spills(&stage.action))
+        || lane
+            .outcome
+            .events
+            .iter()
+            .any(|event| !event.files.is_empty())
+}
+
+fn files(
+    ui: &mut Ui,
+    draft: &mut Draft,
+    (label, beside_what): (Id, &str),
+    commands: &mut Vec<Command>,
+) {
+    let beside = exec::files_path(Path::new(draft.output.trim()));
+    let name = beside.file_name().unwrap_or_default().to_string_lossy();
+    let field = PathField {
+        id: "export files",
+        label,
+        hint: &format!("{name} beside {beside_what}"),
+    };
+    if field.show(ui, &mut draft.files) {
+        commands.push(Command::BrowseExport(Place::Files));
+    }
+}
+
+/// What is wrong with a model as it is named, in one line.
+pub(super) fn model_trouble(model: &ModelDraft) -> Option<String> {
+    let endpoint = model.endpoint().err();
+    endpoint.or_else(|| model.connection.trouble())
+}

@@ -1,0 +1,89 @@
+//! A field for the path of a file or folder, with the system's dialog for it.
+
+use crate::app::theme::{palette, space};
+use crate::app::widgets;
+use egui::{Align, Align2, Color32, Id, Layout, Margin, Rect, TextEdit, TextStyle, Ui, vec2};
+
+/// Room before the text, as in other fields.
+const INDENT: i8 = 12;
+
+/// A field as it is shown.
+pub(super) struct PathField<'a> {
+    /// What tells it from others.
+    pub(super) id: &'static str,
+    /// The label that names it.
+    pub(super) label: Id,
+    /// What stands in it while it is empty.
+    pub(super) hint: &'a str,
+}
+
+impl PathField<'_> {
+    /// Shows it; true if the system's dialog is asked for.
+    pub(super) fn show(&self, ui: &mut Ui, path: &mut String) -> bool {
+        let size = vec2(ui.available_width(), space::CONTROL);
+        let layout = Layout::right_to_left(Align::Center);
+        let row = ui.allocate_ui_with_layout(size, layout, |ui| {
+            let is_asked = widgets::secondary_button(ui, "Browse…", "").clicked();
+            self.edit(ui, path);
+            is_asked
+        });
+        row.inner
+    }
+
+    fn edit(&self, ui: &mut Ui, path: &mut String) {
+        let id = Id::unique(self.id);
+        let is_edited = ui.memory(|m| m.has_focus(id)) || path.is_empty();
+        let mut edit = TextEdit::singleline(path)
+            .id(id)
+            .hint_text(self.hint)
+            .desired_width(f32::INFINITY)
+            .margin(Margin::symmetric(INDENT, 5));
+        if !is_edited {
+            edit = edit.text_color(Color32::TRANSPARENT);
+        }
+        let response = ui.add(edit).labelled_by(self.label);
+        if !is_edited {
+            paint_tail(
+                ui,
+                path,
+                response.rect.shrink2(vec2(f32::from(INDENT), 0.0)),
+            );
+            response.on_hover_ui(|ui| {
+                ui.label(&*path);
+            });
+        }
+    }
+}
+
+/// A path that is not being edited: its end tells more than its beginning.
+fn paint_tail(ui: &Ui, path: &str, rect: Rect) {
+    let font = TextStyle::Body.resolve(ui.style());
+    let width = |text: String| {
+        let galley = ui
+            .painter()
+            .layout_no_wrap(text, font.clone(), palette(ui).text);
+        galley.size().x
+    };
+    let n = path.chars().count();
+    let from = |start: usize| {
+        let dots = if start > 0 { "…" } else { "" };
+        format!("{dots}{}", path.chars().skip(start).collect::<String>())
+    };
+    // The shortest beginning to leave out, by halving.
+    let (mut fits, mut too_long) = (n, None);
+    while fits > too_long.map_or(0, |t: usize| t + 1) {
+        let middle = usize::midpoint(too_long.map_or(0, |t| t + 1), fits);
+        if width(from(middle)) <= rect.width() {
+            fits = middle;
+        } else {
+            too_long = Some(middle);
+        }
+    }
+    ui.painter().text(
+        rect.left_center(),
+        Align2::LEFT_CENTER,
+        from(fits),
+        font,
+        palette(ui).text,
+    );
+}

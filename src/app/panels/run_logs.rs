@@ -1,0 +1,166 @@
+//! The dialog that lists the logs of live runs: what each is of, and how to use it again or be rid of it.
+
+use super::{small, weak};
+use crate::app::command::Command;
+use crate::app::run_logs::{Doomed, LogsWish, RunLogs, session_of};
+use crate::app::theme::{palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::exec::LogFile;
+use crate::safe_text;
+use crate::units::Bytes;
+use egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
+
+/// Width of what the dialog shows.
+const WIDTH: f32 = 620.0;
+/// The most height of the list.
+const HEIGHT: f32 = 320.0;
+/// Height of a log in the list.
+const ROW: f32 = 44.0;
+
+/// Shows the dialog; a log can be used where a session is open.
+pub fn show(ui: &mut Ui, logs: &RunLogs, has_document: bool, commands: &mut Vec<Command>) {
+    let mut wish = None;
+    let modal = super::dialog(ui, "run logs").show(ui.ctx(), |ui| {
+        ui.set_width(WIDTH);
+        super::dialog_title(ui, "Run logs");
+        let Some(folder) = &logs.folder else {
+            let text = "Started with --no-state, the program keeps no logs of its own.";
+            ui.label(weak(ui, text));
+            ui.add_space(space::M);
+            close(ui, &mut wish);
+            return;
+        };
+        let text = "What models were asked and answered when they wrote summaries, never a key. They hold private text.";
+        ui.label(weak(ui, text));
+        ui.add(Label::new(small(ui, folder.display().to_string())).truncate());
+        ui.add_space(space::S);
+        widgets::hairline(ui);
+        list(ui, logs, has_document, &mut wish);
+        widgets::hairline(ui);
+        ui.add_space(space::S);
+        foot(ui, logs, &mut wish);
+    });
+    if modal.should_close() {
+        wish = wish.or(Some(LogsWish::Close));
+    }
+    commands.extend(wish.map(Command::Logs));
+}
+
+fn list(ui: &mut Ui, logs: &RunLogs, has_document: bool, wish: &mut Option<LogsWish>) {
+    if logs.all.is_empty() {
+        ui.add_space(space::M);
+        ui.label(weak(ui, "No logs are kept."));
+        ui.add_space(space::M);
+        return;
+    }
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let height = HEIGHT
+        .min(ui.ctx().content_rect().height() - 260.0)
+        .max(ROW);
+    let area = ScrollArea::vertical()
+        .max_height(height)
+        .auto_shrink([false, true]);
+    area.show_rows(ui, ROW, logs.all.len(), |ui, rows| {
+        for idx in rows {
+            let is_doomed = logs.doomed == Some(Doomed::One(idx));
+            row(ui, (idx, &logs.all[idx]), is_doomed, has_document, wish);
+        }
+    });
+}
+
+/// A log: of what, by whom, when, how long; and what can be done with it.
+fn row(
+    ui: &mut Ui,
+    (idx, log): (usize, &LogFile),
+    is_doomed: bool,
+    has_document: bool,
+    wish: &mut Option<LogsWish>,
+) {
+    let size = vec2(ui.available_width() - 8.0, ROW);
+    let layout = Layout::right_to_left(Align::Center);
+    ui.allocate_ui_with_layout(size, layout, |ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        let name = session_of(&log.path);
+        if is_doomed {
+            sure(ui, "Delete", wish);
+            ui.label(RichText::new("Delete it?").color(palette(ui).warn));
+        } else {
+            let delete = widgets::secondary_button(ui, "Delete…", "");
+            if delete
+                .accessible_name(format!("Delete the log of {name}"))
+                .clicked()
+            {
+                *wish = Some(LogsWish::Doom(Some(Doomed::One(idx))));
+            }
+            let is_of_use = has_document && log.model.is_some();
+            let replay = ui.add_enabled_ui(is_of_use, |ui| {
+                widgets::secondary_button(ui, "Use…", "")
+                    .on_hover_text("Prepare an export that this log answers in the model's place")
+                    .accessible_name(format!("Use the log of {name}"))
+            });
+            if replay.inner.clicked() {
+                *wish = Some(LogsWish::Replay(log.path.clone()));
+            }
+        }
+        ui.with_layout(Layout::top_down(Align::Min), |ui| {
+            ui.add_space(5.0);
+            let name = safe_text::one_line(&name, 80);
+            let path = log.path.display().to_string();
+            ui.add(Label::new(name).truncate()).on_hover_text(path);
+            ui.add(Label::new(small(ui, facts(log))).truncate());
+        });
+    });
+}
+
+fn facts(log: &LogFile) -> String {
+    let written = log.written.map(wording::minute);
+    let model = match &log.model {
+        Some(model) => safe_text::one_line(model, 60),
+        None => "no log of ours".to_owned(),
+    };
+    let size = wording::bytes(Bytes(log.bytes));
+    let facts = [written, Some(size), Some(model)];
+    facts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+fn foot(ui: &mut Ui, logs: &RunLogs, wish: &mut Option<LogsWish>) {
+    ui.horizontal(|ui| {
+        close(ui, wish);
+        let is_asked = logs.doomed == Some(Doomed::All);
+        // What is asked needs the room.
+        if !is_asked && widgets::secondary_button(ui, "Open folder", "").clicked() {
+            *wish = Some(LogsWish::OpenFolder);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let (n, size) = (logs.all.len(), wording::bytes(logs.size()));
+            let all = wording::count(n, "log");
+            if is_asked {
+                sure(ui, "Delete all", wish);
+                let text = format!("Delete {all}, {size}, for good?");
+                ui.label(RichText::new(text).color(palette(ui).warn));
+            } else if n > 0 {
+                if widgets::secondary_button(ui, "Delete all…", "").clicked() {
+                    *wish = Some(LogsWish::Doom(Some(Doomed::All)));
+                }
+                ui.label(weak(ui, format!("{all}, {size}")));
+            }
+        });
+    });
+}
+
+/// The answer to whether something is to be removed, from right to left.
+fn sure(ui: &mut Ui, name: &str, wish: &mut Option<LogsWish>) {
+    if widgets::secondary_button(ui, "Keep", "").clicked() {
+        *wish = Some(LogsWish::Doom(None));
+    }
+    if widgets::secondary_button(ui, name, "").clicked() {
+        *wish = Some(LogsWish::Remove);
+    }
+}
+
+fn close(ui: &mut Ui, wish: &mut Option<LogsWish>) {
+    if widgets::primary_button(ui, "Close").clicked() {
+        *wish = Some(LogsWish::Close);
+    }
+}

@@ -1,0 +1,73 @@
+//! Shows a folder in the system's own file manager.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The program that shows folders.
+const OPENER: &str = if cfg!(target_os = "macos") {
+    "open"
+} else if cfg!(target_os = "windows") {
+    "explorer"
+} else {
+    "xdg-open"
+};
+
+/// Has the system show a folder. Waits for the program that does, which on some systems is as long as the folder is
+/// looked at.
+///
+/// # Errors
+/// One line that names the folder, when it is not there or nothing on this machine shows it.
+pub fn open_folder(folder: &Path) -> Result<(), String> {
+    open_with(OPENER, folder)
+}
+
+fn open_with(opener: &str, folder: &Path) -> Result<(), String> {
+    let shown = folder.display();
+    if !folder.is_dir() {
+        return Err(format!("{shown} is not there yet"));
+    }
+    let mut command = Command::new(opener);
+    let quiet = [Stdio::null(), Stdio::null(), Stdio::null()];
+    let [input, output, error] = quiet;
+    command
+        .arg(folder)
+        .stdin(input)
+        .stdout(output)
+        .stderr(error);
+    let cannot = |why: String| {
+        format!("{shown} cannot be shown from here ({opener}: {why}); open it by hand")
+    };
+    match command.status() {
+        Err(error) => Err(cannot(error.kind().to_string())),
+        // Windows' own answers 1 whatever it did.
+        Ok(status) if !status.success() && !cfg!(target_os = "windows") => {
+            Err(cannot(status.to_string()))
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_shown_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        assert!(
+            open_with("true", &gone)
+                .unwrap_err()
+                .contains("is not there")
+        );
+        let why = open_with("no-such-program-anywhere", folder.path()).unwrap_err();
+        assert!(why.contains(&*folder.path().to_string_lossy()), "{why}");
+        assert!(why.contains("open it by hand"), "{why}");
+        #[cfg(unix)]
+        {
+            let why = open_with("false", folder.path()).unwrap_err();
+            assert!(why.contains("open it by hand"), "{why}");
+            assert_eq!(open_with("true", folder.path()), Ok(()));
+        }
+    }
+}
