@@ -2,6 +2,7 @@
 
 use crate::analysis::insight::{Insight, InsightKind, Level};
 use crate::app::costs::Costs;
+use crate::app::losses::Losses;
 use crate::app::session_insights::SessionInsights;
 use crate::safe_text;
 use std::cmp::Reverse;
@@ -36,7 +37,11 @@ impl Row<'_> {
 }
 
 /// All insights, worst first.
-pub fn all<'a>(session: Option<&'a SessionInsights>, costs: Option<&'a Costs>) -> Vec<Row<'a>> {
+pub fn all<'a>(
+    session: Option<&'a SessionInsights>,
+    costs: Option<&'a Costs>,
+    losses: Option<&'a Losses>,
+) -> Vec<Row<'a>> {
     let of_session = session.map_or(&[][..], |session| &session.insights);
     let of_session = of_session.iter().map(|insight| Row {
         lane: None,
@@ -50,7 +55,12 @@ pub fn all<'a>(session: Option<&'a SessionInsights>, costs: Option<&'a Costs>) -
         };
         cost.insights.iter().map(row)
     });
-    let mut rows: Vec<Row<'_>> = of_session.chain(of_lanes).collect();
+    let lost = losses.map_or(&[][..], |losses| &losses.insights);
+    let lost = lost.iter().map(|(lane, insight)| Row {
+        lane: *lane,
+        insight,
+    });
+    let mut rows: Vec<Row<'_>> = of_session.chain(of_lanes).chain(lost).collect();
     rows.sort_by_key(|row| {
         let found = row.insight;
         (found.level, Reverse(found.stake), found.step, row.lane)
@@ -121,7 +131,7 @@ mod tests {
             ],
             besides: Vec::new(),
         };
-        let rows = all(Some(&session), None);
+        let rows = all(Some(&session), None, None);
         let order: Vec<_> = rows.iter().map(|row| &*row.insight.text).collect();
         assert_eq!(order, ["c", "d", "b", "a"]);
         assert_eq!(counts(&rows).map(|(_, n)| n), [1, 2, 1]);

@@ -81,22 +81,22 @@ impl Missed {
 
 /// The nth thing that a lane missed: blind edits first, then names, each in the order of calls.
 pub fn missed(loss: &LaneLoss, nth: usize) -> Option<Missed> {
-    let edits = &loss.at_risk.blind_edits;
+    let edits = &loss.found.at_risk.blind_edits;
     if let Some(edit) = edits.get(nth) {
         return Some(Missed::Edit(*edit));
     }
-    let fault = loss.at_risk.faults.get(nth - edits.len());
+    let fault = loss.found.at_risk.faults.get(nth - edits.len());
     fault.map(|fault| Missed::Name(*fault))
 }
 
 /// How many things a lane missed.
 pub fn n_missed(loss: &LaneLoss) -> usize {
-    loss.at_risk.blind_edits.len() + loss.at_risk.faults.len()
+    loss.found.at_risk.blind_edits.len() + loss.found.at_risk.faults.len()
 }
 
 /// How a lane's references at risk are to be judged: no more than the noise is fine, blind edits beyond it are not.
 pub fn tone(lane: &LaneLoss, floor: &LaneLoss) -> Tone {
-    let (lane, floor) = (&lane.at_risk, &floor.at_risk);
+    let (lane, floor) = (&lane.found.at_risk, &floor.found.at_risk);
     if lane.blind_edits.len() > floor.blind_edits.len() {
         Tone::Bad
     } else if lane.faults.len() > floor.faults.len() {
@@ -108,7 +108,7 @@ pub fn tone(lane: &LaneLoss, floor: &LaneLoss) -> Tone {
 
 /// `55`, or `24–31` where predicted summaries may have held some of it.
 pub fn at_risk_said(loss: &LaneLoss) -> String {
-    let (fewest, most) = (loss.at_risk.fewest, loss.at_risk.faults.len());
+    let (fewest, most) = (loss.found.at_risk.fewest, loss.found.at_risk.faults.len());
     if fewest < most {
         format!("{fewest}–{most}")
     } else {

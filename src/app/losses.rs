@@ -1,9 +1,10 @@
 //! What every lane lacked of what the recorded agent went on to use, beside the noise floor of what was recorded.
 
 use crate::analysis::cost::{Bills, price_lane};
+use crate::analysis::insight::{Insight, loss_insights};
 use crate::analysis::loss::{
-    AtRisk, Names, ReuseCurves, Standing, Survival, hindsight, references_at_risk, reuse_distances,
-    saved, standing, survival,
+    Loss, Names, ReuseCurves, Survival, hindsight, references_at_risk, reuse_distances, saved,
+    standing, survival,
 };
 use crate::app::billing::BillingChoice;
 use crate::app::policies;
@@ -47,6 +48,8 @@ pub struct Losses {
     pub recorded: LaneLoss,
     /// One a lane.
     pub lanes: Vec<Arc<LaneLoss>>,
+    /// What there is to know about it, each with its lane.
+    pub insights: Vec<(Option<usize>, Insight)>,
     /// What the lane of hindsight would have cost, if prices are known.
     pub hindsight: Option<Usd>,
     reach: Arc<Reach>,
@@ -55,10 +58,9 @@ pub struct Losses {
 /// What one lane lacked.
 #[derive(Debug)]
 pub struct LaneLoss {
-    /// What the agent used of what was gone.
-    pub at_risk: AtRisk,
-    /// Where each of the person's instructions did not stand.
-    pub standing: Vec<Standing>,
+    /// What the agent used of what was gone, and where the person's instructions did not stand. What recorded
+    /// compactions left is not in it: see [`Survivals`].
+    pub found: Loss,
     /// Of what could have been left unsent without loss, how much it left unsent.
     pub saved: Option<Share>,
     run: Arc<LaneRun>,
@@ -84,14 +86,17 @@ impl Losses {
         let lanes = lanes.map(|run| {
             kept(run).unwrap_or_else(|| Arc::new(LaneLoss::new(case, names, reach, run)))
         });
+        let lanes: Vec<_> = lanes.collect();
+        let recorded = LaneLoss {
+            saved: None,
+            ..LaneLoss::new(case, names, reach, &runs.recorded)
+        };
         let prices = billing.prices();
         let bills = Bills::new(case, billing.at(&prices));
         Self {
-            lanes: lanes.collect(),
-            recorded: LaneLoss {
-                saved: None,
-                ..LaneLoss::new(case, names, reach, &runs.recorded)
-            },
+            insights: insights(runs, names, &lanes, &recorded),
+            lanes,
+            recorded,
             hindsight: price_lane(&bills, &reach.hindsight).total(),
             names: Arc::clone(names),
             reach: Arc::clone(reach),
@@ -117,8 +122,12 @@ impl Losses {
 impl LaneLoss {
     fn new(case: &Case, names: &Names, reach: &Reach, run: &Arc<LaneRun>) -> Self {
         Self {
-            at_risk: references_at_risk(names, case, &run.outcome),
-            standing: standing(names, case, &run.outcome),
+            found: Loss {
+                at_risk: references_at_risk(names, case, &run.outcome),
+                standing: standing(names, case, &run.outcome),
+                survival: Vec::new(),
+                is_predicted: run.outcome.seen.texts.iter().any(|t| t.is_predicted),
+            },
             saved: saved(&reach.none, &reach.hindsight, &run.outcome),
             run: Arc::clone(run),
         }
@@ -131,8 +140,30 @@ impl LaneLoss {
 
     /// How many of the instructions did not stand at some call.
     pub fn lost_instructions(&self) -> usize {
-        self.standing.iter().filter(|s| !s.gone.is_empty()).count()
+        self.found
+            .standing
+            .iter()
+            .filter(|s| !s.gone.is_empty())
+            .count()
     }
+}
+
+fn insights(
+    runs: &Runs,
+    names: &Names,
+    lanes: &[Arc<LaneLoss>],
+    floor: &LaneLoss,
+) -> Vec<(Option<usize>, Insight)> {
+    let of = |lane: Option<&str>, loss: &LaneLoss| {
+        loss_insights(&runs.case, names, (lane, &loss.found), &floor.found)
+    };
+    let recorded = of(None, floor).into_iter().map(|found| (None, found));
+    let lanes = lanes.iter().zip(&runs.labels).enumerate();
+    let lanes = lanes.flat_map(|(idx, (lane, label))| {
+        let found = of(Some(label), lane).into_iter();
+        found.map(move |found| (Some(idx), found))
+    });
+    recorded.chain(lanes).collect()
 }
 
 /// What the first calls after recorded compactions still had: by compaction, then by lane, what was recorded first.

@@ -6,6 +6,7 @@ use crate::analysis::{FindingKind, MessageName};
 use crate::app::command::{Command, Spot};
 use crate::app::cost_view::{self, CostPage, CostView};
 use crate::app::insight_list::{Row, shown};
+use crate::app::loss_view::{LossPage, LossView};
 use crate::app::state::Tab;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
@@ -204,6 +205,22 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<
         if link.on_hover_text(name).clicked() {
             commands.push(Command::SelectMessage(message));
         }
+    }
+    let lost = match insight.kind {
+        InsightKind::BlindEdits | InsightKind::FidelityHorizon => Some(LossPage::AtRisk),
+        InsightKind::InstructionGone => Some(LossPage::Instructions),
+        _ => None,
+    };
+    if let Some(page) = lost {
+        if ui.link("Show what was lost").clicked() {
+            commands.extend(row.lane.map(|lane| Command::FocusLane(Some(lane))));
+            commands.push(Command::SetLossView(LossView {
+                page,
+                ..input.view.loss
+            }));
+            commands.push(Command::ShowTab(Tab::Loss));
+        }
+        return;
     }
     let page = match insight.kind {
         InsightKind::CacheBreaks => Some((CostPage::Cache, "Show all cache misses")),

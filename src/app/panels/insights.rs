@@ -11,7 +11,7 @@ use egui::{Margin, RichText, ScrollArea, TextEdit, Ui};
 
 /// The number of what is bad or costs, behind the tab's name.
 pub(super) fn remark(input: &PanelInput<'_>) -> String {
-    let rows = insight_list::all(input.insights, input.costs);
+    let rows = insight_list::all(input.insights, input.costs, input.losses);
     let counts = insight_list::counts(&rows);
     let told = counts.iter().filter(|(level, _)| *level != Level::Note);
     match told.map(|(_, n)| n).sum::<usize>() {
@@ -23,7 +23,7 @@ pub(super) fn remark(input: &PanelInput<'_>) -> String {
 /// Filter and levels, at the right of the drawer's tabs; from right to left.
 pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().interact_size.y = 22.0;
-    let rows = insight_list::all(input.insights, input.costs);
+    let rows = insight_list::all(input.insights, input.costs, input.losses);
     let mut filter = input.view.insights.clone();
     let edit = TextEdit::singleline(&mut filter.text)
         .hint_text("Filter…")
@@ -59,7 +59,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
 
 /// Shows all insights that are listed.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    let all = insight_list::all(input.insights, input.costs);
+    let all = insight_list::all(input.insights, input.costs, input.losses);
     let filter = &input.view.insights;
     let is_listed =
         |row: &&Row<'_>| filter.has(row.insight, cost_view::label(input.runs, row.lane));

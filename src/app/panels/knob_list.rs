@@ -136,7 +136,7 @@ pub(super) fn show_knob(
         value,
         range: knob.range[0]..=knob.range[1],
         step: knob.step,
-        log: knob.unit == "tokens" && knob.range[1] > 20.0 * knob.range[0].max(1_000.0),
+        log: is_wide(knob),
         unit: wording::knob_unit(&knob.unit),
         help: if is_short { help } else { "" },
         hint: &hint,
@@ -181,4 +181,14 @@ pub(super) fn lane_head(ui: &mut Ui, color: egui::Color32, label: &str) {
         widgets::swatch(ui, color);
         widgets::section(ui, label);
     });
+}
+
+/// Whether small values of a knob need as much room as large ones: 10 messages and 20 differ as 100 and 200 do.
+fn is_wide(knob: &Knob) -> bool {
+    let [low, high] = knob.range;
+    match &*knob.unit {
+        "tokens" => high > 20.0 * low.max(1_000.0),
+        "messages" => high >= 100.0,
+        _ => false,
+    }
 }

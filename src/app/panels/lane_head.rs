@@ -425,7 +425,7 @@ fn risk_hint(input: &PanelInput<'_>, lane: usize) -> String {
     let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
         return "Looking for what was used again".to_owned();
     };
-    let (found, floor) = (&loss.at_risk, &all.recorded.at_risk);
+    let (found, floor) = (&loss.found.at_risk, &all.recorded.found.at_risk);
     let blind = match found.blind_edits.len() {
         0 => String::new(),
         n => format!(

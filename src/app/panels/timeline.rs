@@ -91,7 +91,7 @@ fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> L
         halts: &lane.halts,
         horizon: input
             .losses
-            .and_then(|losses| losses.of(Some(idx))?.at_risk.horizon),
+            .and_then(|losses| losses.of(Some(idx))?.found.at_risk.horizon),
         counts_otherwise: lane.counts_otherwise,
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn show(
             let said_at = input.document.facts.get(instruction.message);
             let said_at = said_at.and_then(|facts| facts.step).unwrap_or(0);
             for (lane, loss) in &shown {
-                let standing = loss.standing.get(idx);
+                let standing = loss.found.standing.get(idx);
                 cell(&mut row, Side::Left, |ui| {
                     let name = cost_view::label(input.runs, *lane);
                     let response = strip(ui, input, (standing, said_at), name);
@@ -99,7 +99,7 @@ pub(super) fn show(
             row.col(|_| {});
             if row.response().clicked() {
                 let focused = losses.of(input.selection.lane);
-                let standing = focused.and_then(|loss| loss.standing.get(idx));
+                let standing = focused.and_then(|loss| loss.found.standing.get(idx));
                 look_at(
                     instruction.message,
                     input.selection.lane,

@@ -119,7 +119,7 @@ fn name(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: Option<usize>)
 }
 
 fn figure(ui: &mut Ui, (lane, loss): (Option<usize>, &LaneLoss), losses: &Losses, figure: usize) {
-    let at_risk = &loss.at_risk;
+    let at_risk = &loss.found.at_risk;
     match figure {
         0 => {
             let tone = lane.map_or(Tone::Weak, |_| tone(loss, &losses.recorded));
@@ -130,7 +130,7 @@ fn figure(ui: &mut Ui, (lane, loss): (Option<usize>, &LaneLoss), losses: &Losses
         }
         1 => {
             let n = at_risk.blind_edits.len();
-            let is_worse = n > losses.recorded.at_risk.blind_edits.len();
+            let is_worse = n > losses.recorded.found.at_risk.blind_edits.len();
             let said = RichText::new(wording::grouped(n as u64));
             let of = wording::count(at_risk.edits, "edit");
             ui.label(if is_worse {
