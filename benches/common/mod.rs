@@ -22,9 +22,14 @@ const WORDS: [&str; 12] = [
 
 /// The session as Claude Code writes one, with usage on every call.
 pub(crate) fn file() -> Vec<u8> {
+    file_of(MESSAGES)
+}
+
+/// The same with so many messages.
+pub(crate) fn file_of(messages: usize) -> Vec<u8> {
     let mut text = String::new();
     let mut context = 20_000;
-    for idx in 0..MESSAGES {
+    for idx in 0..messages {
         let message = match idx % 20 {
             0 => r#"{"role":"user","content":"please go on with the next task"}"#.to_owned(),
             n if n % 2 == 1 => call(idx, context),

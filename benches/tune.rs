@@ -1,0 +1,131 @@
+//! A thousand settings over sessions of 1,000 to 100,000 messages: token totals, and cost with references at risk.
+
+mod common;
+#[path = "common/loaded.rs"]
+mod loaded;
+
+use plimsoll::analysis::cost::{Billing, Bills, price_lane};
+use plimsoll::analysis::loss::{Names, references_at_risk};
+use plimsoll::analysis::tune::{Axis, Gauge, Point, Subject, front, plan, recommend, sweep};
+use plimsoll::engine::{Case, simulate};
+use plimsoll::presets::{self, prices::Prices};
+use plimsoll::progress::Progress;
+use plimsoll::units::Share;
+use std::sync::LazyLock;
+
+const POINTS: usize = 1_000;
+const POLICIES: [&str; 3] = ["truncate", "prune", "summarize"];
+
+/// A session with the index of its names.
+struct Known {
+    case: Case,
+    names: Names,
+}
+
+fn known(messages: usize) -> Known {
+    let case = loaded::loaded(common::file_of(messages)).case;
+    let names = Names::new(&case.session);
+    Known { case, names }
+}
+
+static SMALL: LazyLock<Known> = LazyLock::new(|| known(1_000));
+static USUAL: LazyLock<Known> = LazyLock::new(|| known(common::MESSAGES));
+static LARGE: LazyLock<Known> = LazyLock::new(|| known(100_000));
+
+fn of_size(messages: usize) -> &'static Known {
+    match messages {
+        1_000 => &SMALL,
+        common::MESSAGES => &USUAL,
+        _ => &LARGE,
+    }
+}
+
+fn main() {
+    // Reading the file is no part of what is measured.
+    LazyLock::force(&USUAL);
+    divan::main();
+}
+
+/// Every knob that is worth varying, over its whole range.
+fn subjects(policies: &[&str]) -> Vec<Subject> {
+    let subject = |name: &&str| {
+        let policy = presets::by_name(name).expect("bundled");
+        Subject {
+            lane: (*name).to_owned(),
+            now: policy.defaults(),
+            axes: Axis::usual(&policy),
+            policy,
+        }
+    };
+    policies.iter().map(subject).collect()
+}
+
+fn swept(gauge: &Gauge<'_>, subjects: &[Subject]) -> Vec<Point> {
+    let points = plan(subjects, POINTS);
+    assert!(points.len() >= POINTS - subjects.len(), "so many are meant");
+    sweep(gauge, subjects, points, &Progress::default(), &|_, _| {}).expect("nobody stops it")
+}
+
+/// Token totals of a thousand settings of one policy.
+#[divan::bench(args = POLICIES, sample_count = 20, max_time = 4)]
+fn totals(bencher: divan::Bencher<'_, '_>, policy: &str) {
+    let subjects = subjects(&[policy]);
+    bencher.bench(|| swept(&Gauge::of_tokens(&USUAL.case), &subjects));
+}
+
+/// The same, shared among the three.
+#[divan::bench(args = [1_000, 10_000, 100_000], sample_count = 20, max_time = 6)]
+fn totals_of_all(bencher: divan::Bencher<'_, '_>, messages: usize) {
+    let (known, subjects) = (of_size(messages), subjects(&POLICIES));
+    bencher.bench(|| swept(&Gauge::of_tokens(&known.case), &subjects));
+}
+
+fn gauge(known: &Known) -> Gauge<'_> {
+    let bills = Bills::new(&known.case, Billing::at(Prices::bundled()));
+    Gauge::new(&known.case, bills, &known.names)
+}
+
+/// A thousand settings of one policy with cost and references at risk.
+#[divan::bench(args = POLICIES, sample_count = 5, max_time = 10)]
+fn whole(bencher: divan::Bencher<'_, '_>, policy: &str) {
+    let subjects = subjects(&[policy]);
+    bencher.bench(|| swept(&gauge(&USUAL), &subjects));
+}
+
+/// The same, shared among the three.
+#[divan::bench(args = [1_000, 10_000, 100_000], sample_count = 3, max_time = 20)]
+fn whole_of_all(bencher: divan::Bencher<'_, '_>, messages: usize) {
+    let (known, subjects) = (of_size(messages), subjects(&POLICIES));
+    bencher.bench(|| swept(&gauge(known), &subjects));
+}
+
+/// What one setting takes: the replay, its price, its references.
+#[divan::bench(args = POLICIES)]
+fn one_replay(bencher: divan::Bencher<'_, '_>, policy: &str) {
+    let policy = presets::by_name(policy).expect("bundled");
+    let knobs = policy.defaults();
+    bencher.bench(|| simulate(&USUAL.case, &policy, &knobs, None));
+}
+
+#[divan::bench(args = POLICIES)]
+fn one_price(bencher: divan::Bencher<'_, '_>, policy: &str) {
+    let policy = presets::by_name(policy).expect("bundled");
+    let outcome = simulate(&USUAL.case, &policy, &policy.defaults(), None);
+    let bills = Bills::new(&USUAL.case, Billing::at(Prices::bundled()));
+    bencher.bench(|| price_lane(&bills, &outcome));
+}
+
+#[divan::bench(args = POLICIES)]
+fn one_count_of_references(bencher: divan::Bencher<'_, '_>, policy: &str) {
+    let policy = presets::by_name(policy).expect("bundled");
+    let outcome = simulate(&USUAL.case, &policy, &policy.defaults(), None);
+    bencher.bench(|| references_at_risk(&USUAL.names, &USUAL.case, &outcome));
+}
+
+/// What follows the sweep.
+#[divan::bench]
+fn front_and_recommendation(bencher: divan::Bencher<'_, '_>) {
+    let subjects = subjects(&POLICIES);
+    let points = swept(&Gauge::of_tokens(&USUAL.case), &subjects);
+    bencher.bench(|| (front(&points), recommend(&subjects, &points, Share(0.5))));
+}
