@@ -3,9 +3,11 @@
 mod common;
 
 use common::{Talk, case, part, text};
-use plimsoll::engine::{Case, KnobValues, Policy, Tally, Totals, simulate};
+use plimsoll::analysis::cost::{Billing, Bills, price_lane};
+use plimsoll::analysis::loss::{Names, references_at_risk};
+use plimsoll::engine::{Case, KnobValues, Outcome, Policy, Sample, Tally, Totals, simulate};
 use plimsoll::exec::{LoadOptions, load};
-use plimsoll::presets::{self, PRESETS};
+use plimsoll::presets::{self, PRESETS, prices::Prices};
 use plimsoll::session::{Body, Role};
 use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
@@ -14,13 +16,36 @@ use std::path::Path;
 /// Both ways, for one policy and several settings of a knob; how many firings there were.
 fn agree(case: &Case, policy: &Policy, settings: &[KnobValues]) -> usize {
     let tally = Tally::new(case, policy);
+    let names = Names::new(&case.session);
+    let bills = Bills::new(case, Billing::at(Prices::bundled()));
     let mut firings = 0;
     for knobs in settings {
-        let played = Totals::of(&simulate(case, policy, knobs, None));
-        assert_eq!(tally.totals(knobs), played, "{} {knobs:?}", policy.name);
-        firings += played.compactions;
+        let (played, outline) = (simulate(case, policy, knobs, None), tally.outline(knobs));
+        let of = format!("{} {knobs:?}", policy.name);
+        let totals = Totals::of(&played);
+        assert_eq!(tally.totals(knobs), totals, "{of}");
+        assert_eq!(Totals::of(&outline), totals, "{of}");
+        let samples = |outcome: &Outcome| outcome.samples.iter().map(figures).collect::<Vec<_>>();
+        assert_eq!(samples(&outline), samples(&played), "{of}");
+        assert_eq!(
+            price_lane(&bills, &outline),
+            price_lane(&bills, &played),
+            "{of}"
+        );
+        let missed = |outcome: &Outcome| references_at_risk(&names, case, outcome);
+        assert_eq!(missed(&outline), missed(&played), "{of}");
+        firings += totals.compactions;
     }
     firings
+}
+
+/// All of a sample but its kinds and what the policy itself believes.
+fn figures(sample: &Sample) -> Sample {
+    Sample {
+        by_kind: Default::default(),
+        believed: None,
+        ..*sample
+    }
 }
 
 /// Settings over the whole room of a policy's knobs.

@@ -22,7 +22,7 @@ impl Answer for Estimator {
     }
 }
 
-/// A stand-in for a summary: long texts are costly to weigh, and every firing asks for the same one.
+/// A stand-in for a summary: long texts are costly to make, and every firing asks for the same one.
 #[derive(Clone, Debug)]
 pub(super) struct Predicted {
     /// The stand-in.
@@ -34,36 +34,46 @@ pub(super) struct Predicted {
 }
 
 impl Predicted {
-    /// The longest that weighs no more than so many tokens together with what stands before it.
-    pub(super) fn new(case: &Case, prefix: &str, most: Tokens) -> Self {
-        let text = text_of(case, prefix, most);
+    /// Of this size.
+    pub(super) fn new(prefix: &str, size: Size) -> Self {
+        let text: Arc<str> = WORD.repeat(size.words).into();
         let message = if prefix.is_empty() {
             Arc::clone(&text)
         } else {
             format!("{prefix}{text}").into()
         };
         Self {
-            weight: case.ledger.weigh(&message),
+            weight: size.weight,
             message,
             text,
         }
     }
 }
 
-/// The longest filler that weighs no more than so many tokens together with what stands before it. The prefix itself is
-/// no part of it.
-fn text_of(case: &Case, prefix: &str, most: Tokens) -> Arc<str> {
-    let weigh = |words: usize| case.ledger.weigh(&WORD.repeat(words)).as_f64();
-    let word = (weigh(2 * PROBE) - weigh(PROBE)) / PROBE as f64;
-    let guess = most.as_f64() / word.max(0.05);
-    let mut words = guess.clamp(1.0, 1e6) as usize;
-    let fits = |words: usize| {
-        let whole = format!("{prefix}{}", WORD.repeat(words));
-        case.ledger.weigh(&whole) <= most
-    };
-    // Every word weighs the same, so the guess is off by the prefix and a rounding.
-    while words > 1 && !fits(words) {
-        words -= 1;
+/// The size of a stand-in for a summary.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    words: usize,
+    /// True tokens of the message that carries it.
+    pub(super) weight: Tokens,
+}
+
+impl Size {
+    /// The longest that weighs no more than so many tokens together with what stands before it. The prefix itself is no
+    /// part of it.
+    pub(super) fn new(case: &Case, prefix: &str, most: Tokens) -> Self {
+        let weigh = |words: usize| case.ledger.weigh_repeated(prefix, WORD, words);
+        let alone = |words: usize| case.ledger.weigh_repeated("", WORD, words).as_f64();
+        let word = (alone(2 * PROBE) - alone(PROBE)) / PROBE as f64;
+        let guess = most.as_f64() / word.max(0.05);
+        let mut words = guess.clamp(1.0, 1e6) as usize;
+        // Every word weighs the same, so the guess is off by the prefix and a rounding.
+        while words > 1 && weigh(words) > most {
+            words -= 1;
+        }
+        Self {
+            words,
+            weight: weigh(words),
+        }
     }
-    WORD.repeat(words).into()
 }

@@ -82,7 +82,7 @@ use crate::session::Session;
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use by_hand::Pins;
-use estimator::Predicted;
+use estimator::{Predicted, Size};
 use scene::Originals;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -108,7 +108,7 @@ pub struct Case {
     pub index: Arc<SessionIndex>,
     /// What the pins among the marks mean for calls and results.
     pins: Arc<Pins>,
-    /// What runs worked out before and need again: the session on each meter, fillers of each size.
+    /// What runs worked out before and need again: the session on each meter, stand-ins of each size.
     memo: Arc<Memo>,
 }
 
@@ -116,7 +116,8 @@ pub struct Case {
 #[derive(Debug, Default)]
 struct Memo {
     columns: Mutex<HashMap<String, Arc<MeterColumn>>>,
-    fillers: Mutex<HashMap<(String, Tokens), Predicted>>,
+    sizes: Mutex<HashMap<(String, Tokens), Size>>,
+    predicted: Mutex<HashMap<(String, Tokens), Predicted>>,
     originals: Originals,
 }
 
@@ -231,15 +232,30 @@ impl Case {
         )
     }
 
-    /// A summary of the largest size that this prefix and cap allow, made and weighed once.
+    /// A summary of the largest size that this prefix and cap allow, made once.
     fn predicted(&self, prefix: &str, max: Tokens) -> Predicted {
-        let mut known = self
-            .memo
-            .fillers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let make = || Predicted::new(self, prefix, max);
+        let known = &self.memo.predicted;
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Predicted::new(prefix, self.predicted_size(prefix, max));
         let key = (prefix.to_owned(), max);
         known.entry(key).or_insert_with(make).clone()
+    }
+
+    /// Its size alone.
+    fn predicted_size(&self, prefix: &str, max: Tokens) -> Size {
+        let known = || {
+            self.memo
+                .sizes
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let key = (prefix.to_owned(), max);
+        if let Some(size) = known().get(&key) {
+            return *size;
+        }
+        // Nobody waits for it: two may work out the same.
+        let size = Size::new(self, prefix, max);
+        known().insert(key, size);
+        size
     }
 }

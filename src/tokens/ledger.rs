@@ -225,6 +225,24 @@ impl TokenLedger {
         Tokens(tokens)
     }
 
+    /// The same for a text behind which one word of ASCII stands so many times. Long ones are told from short ones:
+    /// twelve words more weigh the same each time, since vocabularies count each by itself and rules of thumb divide by 3
+    /// or 4.
+    pub fn weigh_repeated(&self, text: &str, word: &str, times: usize) -> Tokens {
+        const PERIOD: usize = 12;
+        let count = |times: usize| self.scale().text(&format!("{text}{}", word.repeat(times)));
+        let counted = if times < 3 * PERIOD {
+            count(times)
+        } else {
+            let few = PERIOD + times % PERIOD;
+            let (some, more) = (count(few), count(few + PERIOD));
+            let periods = ((times - few) / PERIOD) as u32;
+            some.saturating_add(more.saturating_sub(some).saturating_mul(periods))
+        };
+        let weight = Weight { counted, known: 0 };
+        Tokens(u64::from(fitted(self.fit.as_ref(), weight)))
+    }
+
     /// True tokens of a part.
     pub fn part(&self, part: usize) -> Tokens {
         Tokens::from(self.truth.per_part[part])

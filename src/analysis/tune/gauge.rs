@@ -159,7 +159,7 @@ impl<'a> Gauge<'a> {
             return (None, Some(Rejection::CannotGetBelow(stuck)));
         }
         let (score, totals) = if self.by.is_some() {
-            let outcome = simulate(self.case, policy, knobs, None);
+            let outcome = tally.outline(knobs);
             (self.score(&outcome), Totals::of(&outcome))
         } else {
             let totals = tally.totals(knobs);

@@ -1,7 +1,9 @@
 //! Clearing tool results, by sums: always the oldest, so that two numbers say which are left.
 
+use super::account::What;
 use super::plain::{Attempt, Least, Scene};
 use crate::engine::expr::Moment;
+use crate::engine::seen::{SeenKind, SeenText};
 use crate::engine::select::turn_start;
 use crate::engine::stages::{Clear, Keep, Results, Take};
 use crate::units::Tokens;
@@ -75,10 +77,21 @@ impl Clearing {
         }
         self.cleared = end;
         let cleared = sum(&results.truth_before);
-        Attempt::Done(
+        let added = (
             (truth * n) as i64 - cleared as i64,
             (metered * n) as i64 - gone as i64,
-        )
+        );
+        Attempt::Done(What::Cleared(taken, truth), added)
+    }
+
+    /// What stands in the place of results.
+    pub(super) fn marker(&self, scene: &Scene<'_>) -> SeenText {
+        SeenText {
+            text: Arc::clone(&self.marker),
+            kind: SeenKind::Marker,
+            is_predicted: false,
+            tokens: scene.case.ledger.weigh(&self.marker).0 as u32,
+        }
     }
 
     /// The first result that the newest tokens, or the newest turns, spare.

@@ -1,12 +1,8 @@
-//! The course of a session without any management, as sums, and what the calls of a quiet stretch of it come to.
+//! The course of a session without any management, as sums.
 
-use super::Totals;
 use crate::engine::Case;
-use crate::engine::budget::Budget;
 use crate::engine::meter::Meter;
 use crate::session::Kind;
-use crate::units::Tokens;
-use std::ops::Range;
 
 /// Sums over a session. Ranks count the messages of the history.
 #[derive(Debug)]
@@ -16,23 +12,27 @@ pub(super) struct Course {
     /// The same as a rank.
     pub(super) ranks: Vec<usize>,
     /// True tokens of it, overhead not counted.
-    truth: Vec<u64>,
+    pub(super) truth: Vec<u64>,
     /// Sums of these over the calls before.
-    truth_sums: Vec<u64>,
+    pub(super) truth_sums: Vec<u64>,
     /// It on the policy's own meter.
-    metered: Vec<u64>,
+    pub(super) metered: Vec<u64>,
     /// The messages of the history, by rank.
     pub(super) history: Vec<u32>,
     /// True tokens of the history before each rank.
     pub(super) truth_before: Vec<u64>,
     /// The same on the policy's own meter.
     pub(super) metered_before: Vec<u64>,
+    /// How many of them are instructions that stand before everything else.
+    pub(super) preamble: usize,
     pub(super) results: Results,
 }
 
 /// Tool results in order, each with what goes with it.
 #[derive(Debug, Default)]
 pub(super) struct Results {
+    /// Their parts.
+    pub(super) parts: Vec<u32>,
     /// Their messages.
     pub(super) messages: Vec<u32>,
     /// True tokens of those before each.
@@ -66,6 +66,7 @@ impl Course {
         }
         Self {
             results: Results::new(case, &column.per_part, &history, &ends),
+            preamble: history.partition_point(|m| *m < case.index.preamble_end),
             metered: ranks.iter().map(|rank| metered_before[*rank]).collect(),
             truth,
             truth_sums,
@@ -106,6 +107,7 @@ impl Results {
                 let owner = index.owner[part];
                 if index.kinds[part] == Kind::ToolResult {
                     own.push((part as u32, weights.len()));
+                    results.parts.push(part as u32);
                     results.messages.push(*message);
                     weights.push(weight);
                 } else if let Some((_, nth)) = own.iter().rev().find(|(p, _)| Some(*p) == owner) {
@@ -148,55 +150,4 @@ fn ends(case: &Case) -> Vec<usize> {
         end
     };
     session.steps.iter().enumerate().map(end).collect()
-}
-
-/// What the calls made so far come to.
-#[derive(Debug)]
-pub(super) struct Account<'a> {
-    course: &'a Course,
-    budget: Budget,
-    pub(super) totals: Totals,
-}
-
-impl<'a> Account<'a> {
-    pub(super) fn new(course: &'a Course, budget: Budget) -> Self {
-        Self {
-            course,
-            budget,
-            totals: Totals::default(),
-        }
-    }
-
-    /// These calls are made; each sends what was said, and so much more.
-    pub(super) fn calls(&mut self, calls: Range<usize>, added: i64) {
-        if calls.is_empty() {
-            return;
-        }
-        let course = self.course;
-        let sum = |calls: &Range<usize>| {
-            let said = course.truth_sums[calls.end] - course.truth_sums[calls.start];
-            Tokens((said as i64 + added * calls.len() as i64) as u64)
-        };
-        let tokens = |call: usize| Tokens((course.truth[call] as i64 + added) as u64);
-        self.totals.sent += sum(&calls);
-        // Nothing goes between two firings: the last prompt is the largest, perhaps not alone.
-        let largest = tokens(calls.end - 1);
-        if self.totals.peak.is_none_or(|(_, peak)| largest > peak) {
-            let is_smaller = |truth: &u64| *truth < course.truth[calls.end - 1];
-            let first = course.truth[calls.clone()].partition_point(is_smaller);
-            self.totals.peak = Some((calls.start + first, largest));
-            self.totals.peak_share = self.budget.pressure(largest);
-        }
-        if self.budget.pressure(largest).0 > 1.0 {
-            let fits = |truth: &u64| {
-                let used = Tokens((*truth as i64 + added) as u64);
-                self.budget.pressure(used).0 <= 1.0
-            };
-            let first = calls.start + course.truth[calls.clone()].partition_point(fits);
-            let rejected = first..calls.end;
-            self.totals.overflows += rejected.len();
-            self.totals.first_overflow.get_or_insert(first);
-            self.totals.rejected += sum(&rejected);
-        }
-    }
 }

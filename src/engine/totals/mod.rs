@@ -5,8 +5,10 @@
 //! searching them. The figures are those of [`super::simulate`] to the token; tests hold them to it. Every other policy is
 //! simulated.
 
+mod account;
 mod clear;
 mod course;
+mod outline;
 mod plain;
 mod replace;
 
@@ -15,7 +17,8 @@ use super::outcome::{Outcome, SummaryTraffic};
 use super::{Case, KnobValues, Policy, simulate};
 use crate::units::{Share, Tokens};
 use course::Course;
-use plain::Plain;
+use plain::{Plain, Scene};
+use replace::Notices;
 use std::sync::OnceLock;
 
 /// What a run comes to in tokens.
@@ -110,28 +113,49 @@ pub struct Tally<'a> {
     policy: &'a Policy,
     /// Sums over the session, where they will be asked for.
     course: OnceLock<Course>,
+    /// Weights of notices, by the messages that they speak of.
+    notices: Notices,
 }
 
 impl<'a> Tally<'a> {
     /// Nothing is worked out yet.
     pub fn new(case: &'a Case, policy: &'a Policy) -> Self {
         Self {
+            notices: Notices::new(case),
+            course: OnceLock::new(),
             case,
             policy,
-            course: OnceLock::new(),
         }
     }
 
     /// What the policy comes to with these settings.
     pub fn totals(&self, knobs: &KnobValues) -> Totals {
-        let Some(plain) = Plain::new(self.case, self.policy, knobs) else {
-            return Totals::of(&simulate(self.case, self.policy, knobs, None));
-        };
-        let course = || Course::new(self.case, &self.policy.meter);
-        plain.play(
-            self.case,
-            &self.policy.meter,
-            self.course.get_or_init(course),
-        )
+        match Plain::new(self.case, self.policy, knobs) {
+            Some(plain) => plain.play(&self.scene()).0.totals(),
+            None => Totals::of(&simulate(self.case, self.policy, knobs, None)),
+        }
+    }
+
+    /// A run with these settings, as far as its cost and what its calls saw are concerned. Where that is told from sums
+    /// it has no kinds, no context, and no events but those that asked for a summary.
+    pub fn outline(&self, knobs: &KnobValues) -> Outcome {
+        match Plain::new(self.case, self.policy, knobs) {
+            Some(plain) => {
+                let scene = self.scene();
+                let (story, actor) = plain.play(&scene);
+                outline::outline(&scene, &story, actor.as_ref())
+            }
+            None => simulate(self.case, self.policy, knobs, None),
+        }
+    }
+
+    fn scene(&self) -> Scene<'_> {
+        let meter = &self.policy.meter;
+        Scene {
+            course: self.course.get_or_init(|| Course::new(self.case, meter)),
+            case: self.case,
+            notices: &self.notices,
+            meter,
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Policies that are plain enough to be told from sums: at most one stage, which acts from some threshold on.
 
+use super::account::{Deed, Story, Text, What};
 use super::clear::Clearing;
-use super::course::{Account, Course};
-use super::replace::Replacing;
-use super::{Row, Totals};
+use super::course::Course;
+use super::replace::{Notices, Replacing};
 use crate::engine::budget::Budget;
 use crate::engine::expr::Quantity;
 use crate::engine::meter::{Count, Meter};
+use crate::engine::seen::SeenText;
 use crate::engine::stages::{Action, Guard, Hook, Mutates, Repair, Stage};
 use crate::engine::{Case, KnobValues, Policy};
 use crate::units::Tokens;
@@ -22,11 +23,14 @@ struct PlainStage {
     floor: f64,
     /// Calls that it rests after an attempt.
     cooldown: f64,
-    deed: Deed,
+    actor: Actor,
 }
 
-enum Deed {
+/// What the stage does, in the course of a run.
+pub(super) enum Actor {
+    /// It clears tool results.
     Clear(Clearing),
+    /// It drops or summarizes messages.
     Replace(Replacing),
 }
 
@@ -37,7 +41,7 @@ pub(super) enum Attempt {
     /// It was tried and failed: the stage rests.
     Failed,
     /// It was done; so much was added to what is there, in true tokens and on the policy's own meter.
-    Done(i64, i64),
+    Done(What, (i64, i64)),
 }
 
 /// What a stage needs to know of a run.
@@ -45,6 +49,7 @@ pub(super) struct Scene<'a> {
     pub(super) case: &'a Case,
     pub(super) meter: &'a Meter,
     pub(super) course: &'a Course,
+    pub(super) notices: &'a Notices,
 }
 
 /// Numbers that hold a stage back.
@@ -99,46 +104,36 @@ impl Plain {
         Some(Self { budget, stage })
     }
 
-    pub(super) fn play(self, case: &Case, meter: &Meter, course: &Course) -> Totals {
-        let mut account = Account::new(course, self.budget);
-        let overhead = case.ledger.overhead;
-        let mut added = overhead.0 as i64;
+    pub(super) fn play<'a>(self, scene: &Scene<'a>) -> (Story<'a>, Option<Actor>) {
+        let (course, overhead) = (scene.course, scene.case.ledger.overhead);
+        let mut story = Story::new(course, self.budget);
+        let mut truth = overhead.0 as i64;
+        let mut metered = scene.meter.overhead(scene.case, overhead) as i64;
         let Some(mut stage) = self.stage else {
-            account.calls(0..course.len(), added);
-            return account.totals;
+            story.calls(0..course.len(), (truth, metered));
+            return (story, None);
         };
-        let scene = Scene {
-            case,
-            meter,
-            course,
-        };
-        let mut metered = meter.overhead(case, overhead) as i64;
-        let (mut call, mut rested, mut paid) = (0, 0, Row::default());
+        let (mut call, mut rested) = (0, 0);
         while call < course.len() {
-            let next = course
-                .reaches(call, metered, stage.floor)
-                .max(rested)
-                .min(course.len());
-            account.calls(call..next, added);
+            let next = course.reaches(call, metered, stage.floor);
+            let next = next.max(rested).min(course.len());
+            story.calls(call..next, (truth, metered));
             if next == course.len() {
                 break;
             }
-            let attempt = stage.deed.attempt(&scene, next, &mut account.totals);
+            let attempt = stage.actor.attempt(scene, next, &mut story);
             if !matches!(attempt, Attempt::Nothing) && stage.cooldown > 0.0 {
                 rested = next.saturating_add(stage.cooldown.min(1e9) as usize + 1);
             }
-            if let Attempt::Done(truth, own) = attempt {
-                added += truth;
-                metered += own;
-                account.totals.compactions += 1;
-                if stage.deed.pays() {
-                    account.totals.paid = account.totals.paid.with(&mut paid, next);
-                }
+            if let Attempt::Done(what, added) = attempt {
+                truth += added.0;
+                metered += added.1;
+                story.deeds.push(Deed { call: next, what });
             }
-            account.calls(next..next + 1, added);
+            story.calls(next..next + 1, (truth, metered));
             call = next + 1;
         }
-        account.totals
+        (story, Some(stage.actor))
     }
 }
 
@@ -154,32 +149,43 @@ impl PlainStage {
         let floor = floor.filter(|floor| !floor.is_nan())?;
         let cooldown = bound.guard.cooldown.constant_value()?;
         let least = Least::new(&bound.guard)?;
-        let deed = match bound.action {
-            Action::Clear(clear) => Deed::Clear(Clearing::new(&bound.take, clear, least)?),
-            Action::Drop(drop) => Deed::Replace(Replacing::dropping(&bound.take, drop, least)?),
+        let actor = match bound.action {
+            Action::Clear(clear) => Actor::Clear(Clearing::new(&bound.take, clear, least)?),
+            Action::Drop(drop) => Actor::Replace(Replacing::dropping(&bound.take, drop, least)?),
             Action::Summarize(summarize) => {
-                Deed::Replace(Replacing::summarizing(&bound.take, summarize, least)?)
+                Actor::Replace(Replacing::summarizing(&bound.take, summarize, least)?)
             }
             Action::Cut(_) | Action::Log(_) | Action::Named(_) => return None,
         };
         is_plain.then_some(Self {
             floor,
             cooldown,
-            deed,
+            actor,
         })
     }
 }
 
-impl Deed {
-    /// A firing asks for a summary.
-    fn pays(&self) -> bool {
-        matches!(self, Self::Replace(replacing) if replacing.summarizes())
-    }
-
-    fn attempt(&mut self, scene: &Scene<'_>, call: usize, totals: &mut Totals) -> Attempt {
+impl Actor {
+    fn attempt(&mut self, scene: &Scene<'_>, call: usize, story: &mut Story<'_>) -> Attempt {
         match self {
             Self::Clear(clearing) => clearing.attempt(scene, call),
-            Self::Replace(replacing) => replacing.attempt(scene, call, totals),
+            Self::Replace(replacing) => replacing.attempt(scene, call, &mut story.summaries),
+        }
+    }
+
+    /// What it put into the context in the place of messages.
+    pub(super) fn text(&self, scene: &Scene<'_>, text: &Text) -> Option<SeenText> {
+        match self {
+            Self::Clear(_) => None,
+            Self::Replace(replacing) => replacing.text(scene, text),
+        }
+    }
+
+    /// What it put in the place of cleared results.
+    pub(super) fn marker(&self, scene: &Scene<'_>) -> Option<SeenText> {
+        match self {
+            Self::Clear(clearing) => Some(clearing.marker(scene)),
+            Self::Replace(_) => None,
         }
     }
 }

@@ -1,10 +1,15 @@
 //! Dropping and summarizing old messages, by sums: what is left is always the instructions, perhaps a text of ours, and
 //! the newest messages.
 
-use super::Totals;
+use super::account::{Text, What};
 use super::plain::{Attempt, Least, Scene};
+use crate::engine::Case;
+use crate::engine::meter::Count;
+use crate::engine::outcome::SummaryTraffic;
+use crate::engine::seen::{SeenKind, SeenText};
 use crate::engine::stages::{Boundary, Drop, Keep, Summarize, Take};
 use crate::units::Tokens;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A stage that replaces messages, in the course of a run. Ranks count the messages of the history.
 pub(super) struct Replacing {
@@ -82,77 +87,98 @@ impl Replacing {
         })
     }
 
-    pub(super) fn summarizes(&self) -> bool {
-        matches!(self.action, Action::Summarize { .. })
-    }
-
     pub(super) fn attempt(
         &mut self,
         scene: &Scene<'_>,
         call: usize,
-        totals: &mut Totals,
+        summaries: &mut SummaryTraffic,
     ) -> Attempt {
         let Some(taken) = self.taken(scene, call) else {
             return Attempt::Nothing;
         };
-        let written = match &self.action {
+        let gone = Tokens(taken.metered);
+        match &self.action {
             Action::Drop(drop) => {
                 let n_messages = self.gone + taken.n_messages;
-                let notice = drop.notice(n_messages, taken.tokens);
-                let weigh = |text: &str| {
-                    let tokens = scene.case.ledger.weigh(text).0 as u32;
-                    (tokens, scene.meter.weigh_known(text, tokens))
-                };
-                let weights = notice.map(|notice| weigh(&notice.text));
-                let left = || Tokens::from(weights.map_or(0, |(_, metered)| metered));
-                if !self.least.allows(Tokens(taken.metered), left) {
+                let weights = scene.notices.weigh(scene, drop, (n_messages, taken.tokens));
+                let left = || Tokens(weights.map_or(0, |weights| weights.1));
+                if !self.least.allows(gone, left) {
                     return Attempt::Nothing;
                 }
-                weights
+                let text = |(own, _)| Text::Notice(n_messages, taken.tokens, own);
+                self.replace(&taken, weights, weights.map(text))
             }
             Action::Summarize { max_tokens, prefix } => {
-                if !self.least.allows(Tokens(taken.metered), || Tokens::ZERO) {
+                if !self.least.allows(gone, || Tokens::ZERO) {
                     return Attempt::Nothing;
                 }
-                let summary = scene.case.predicted(prefix, *max_tokens);
-                let weight = summary.weight.0 as u32;
-                let metered = scene.meter.weigh_known(&summary.message, weight);
-                totals.summaries.requests += 1;
-                totals.summaries.sent += Tokens(taken.tokens);
-                let shrinks = !self.least.must_shrink || u64::from(metered) < taken.metered;
-                if summary.weight > *max_tokens || !shrinks {
+                let (weight, metered) = summary(scene, prefix, *max_tokens);
+                summaries.requests += 1;
+                summaries.sent += Tokens(taken.tokens);
+                let shrinks = !self.least.must_shrink || metered < taken.metered;
+                if weight > max_tokens.0 || !shrinks {
                     return Attempt::Failed;
                 }
-                totals.summaries.received += summary.weight;
-                Some((weight, metered))
+                summaries.received += Tokens(weight);
+                let text = Text::Summary(taken.tokens, weight);
+                self.replace(&taken, Some((weight, metered)), Some(text))
             }
-        };
-        self.replace(&taken, written)
+        }
     }
 
-    fn replace(&mut self, taken: &Taken, written: Option<(u32, u32)>) -> Attempt {
-        let written = written.map(|(tokens, metered)| Written {
-            tokens: u64::from(tokens),
-            metered: u64::from(metered),
+    /// Puts a text of these weights in the place of what is taken.
+    fn replace(
+        &mut self,
+        taken: &Taken,
+        weights: Option<(u64, u64)>,
+        text: Option<Text>,
+    ) -> Attempt {
+        let ranks = taken.oldest - taken.n_messages..taken.oldest;
+        self.written = weights.map(|(tokens, metered)| Written {
+            tokens,
+            metered,
             first: taken.first,
         });
         self.oldest = Some(taken.oldest);
-        self.gone = if written.is_some() {
-            self.gone + taken.n_messages
-        } else {
-            0
+        self.gone = match text {
+            Some(_) => self.gone + taken.n_messages,
+            None => 0,
         };
-        self.written = written;
-        let (tokens, metered) = written.map_or((0, 0), |w| (w.tokens as i64, w.metered as i64));
-        Attempt::Done(tokens - taken.tokens as i64, metered - taken.metered as i64)
+        let (tokens, metered) = weights.unwrap_or_default();
+        let added = (
+            tokens as i64 - taken.tokens as i64,
+            metered as i64 - taken.metered as i64,
+        );
+        Attempt::Done(What::Replaced { ranks, text }, added)
+    }
+
+    /// What a text says.
+    pub(super) fn text(&self, scene: &Scene<'_>, text: &Text) -> Option<SeenText> {
+        let (said, kind, weight) = match (text, &self.action) {
+            (Text::Notice(messages, tokens, weight), Action::Drop(drop)) => (
+                drop.notice(*messages, *tokens)?.text,
+                SeenKind::Notice,
+                weight,
+            ),
+            (Text::Summary(_, weight), Action::Summarize { max_tokens, prefix }) => {
+                let message = scene.case.predicted(prefix, *max_tokens).message;
+                (message, SeenKind::Summary, weight)
+            }
+            _ => return None,
+        };
+        Some(SeenText {
+            text: said,
+            is_predicted: kind == SeenKind::Summary,
+            kind,
+            tokens: *weight as u32,
+        })
     }
 
     /// What would be taken out before a call; none where nothing would.
     fn taken(&self, scene: &Scene<'_>, call: usize) -> Option<Taken> {
         let (course, index) = (scene.course, &scene.case.index);
-        let preamble = course.history.partition_point(|m| *m < index.preamble_end);
         let end = course.ranks[call];
-        let oldest = self.oldest.unwrap_or(preamble);
+        let oldest = self.oldest.unwrap_or(course.preamble);
         let there = end.saturating_sub(oldest);
         if there + usize::from(self.written.is_some()) <= self.keep {
             return None;
@@ -180,5 +206,57 @@ impl Replacing {
             tokens: tokens + sum(&course.truth_before),
             metered: metered + sum(&course.metered_before),
         })
+    }
+}
+
+/// True tokens of a predicted summary with what stands before it, and its weight on the policy's own meter.
+fn summary(scene: &Scene<'_>, prefix: &str, most: Tokens) -> (u64, u64) {
+    if matches!(scene.meter.count, Count::True) {
+        let weight = scene.case.predicted_size(prefix, most).weight.0;
+        return (weight, weight);
+    }
+    let summary = scene.case.predicted(prefix, most);
+    let weight = summary.weight.0;
+    let metered = scene.meter.weigh_known(&summary.message, weight as u32);
+    (weight, u64::from(metered))
+}
+
+/// Weights of notices, by the messages that they speak of: another run writes the same ones.
+#[derive(Debug)]
+pub(super) struct Notices {
+    /// True tokens in the upper half, those on the policy's own meter and one in the lower; 0 while they are not known.
+    known: Vec<AtomicU64>,
+}
+
+impl Notices {
+    pub(super) fn new(case: &Case) -> Self {
+        let n_messages = case.session.messages.len();
+        Self {
+            known: (0..=n_messages).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// True tokens and those on the policy's own meter of a notice about so many messages of so many tokens.
+    fn weigh(
+        &self,
+        scene: &Scene<'_>,
+        drop: &Drop,
+        (messages, tokens): (usize, u64),
+    ) -> Option<(u64, u64)> {
+        let template = drop.notice.as_deref()?;
+        let place = self.known.get(messages);
+        let place = place.filter(|_| !template.contains("{tokens}"));
+        let known = place.map_or(0, |place| place.load(Ordering::Relaxed));
+        if known > 0 {
+            return Some((known >> 32, (known & u64::from(u32::MAX)) - 1));
+        }
+        let text = drop.notice(messages, tokens)?.text;
+        let truth = scene.case.ledger.weigh(&text).0 as u32;
+        let metered = scene.meter.weigh_known(&text, truth);
+        if let Some(place) = place.filter(|_| metered < u32::MAX) {
+            let packed = u64::from(truth) << 32 | (u64::from(metered) + 1);
+            place.store(packed, Ordering::Relaxed);
+        }
+        Some((u64::from(truth), u64::from(metered)))
     }
 }
