@@ -19,7 +19,7 @@ pub use hindsight::{hindsight, saved};
 pub use instruction::{Instruction, Standing, standing};
 pub use names::Names;
 pub use reuse::{Distances, ReuseCurves, reuse_distances};
-pub use risk::{AtRisk, BlindEdit, Fault, PAGE_IN, references_at_risk};
+pub use risk::{AtRisk, BlindEdit, Fault, PAGE_IN, most_at_risk, references_at_risk};
 pub use survival::{Kept, Survival, survival};
 
 use crate::engine::{Case, Outcome};

@@ -64,6 +64,13 @@ pub struct BlindEdit {
 
 /// What a run's calls lacked of what the recorded answers used; `names` is the index of the case's session.
 pub fn references_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
+    let mut found = most_at_risk(names, case, outcome);
+    found.fewest = best::fewest(names, case, outcome, found.faults.len());
+    found
+}
+
+/// The same, taking predicted summaries to hold nothing: [`AtRisk::fewest`] is as many as there are. For many runs.
+pub fn most_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
     let mut visible = Visible::new(case, names, &outcome.seen);
     let mut found = AtRisk::default();
     for sample in &outcome.samples {
@@ -75,7 +82,7 @@ pub fn references_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRi
     let first_edit = found.blind_edits.first().map(|edit| edit.step);
     found.horizon = first_fault.into_iter().chain(first_edit).min();
     found.refetch = found.faults.iter().map(|fault| fault.refetch).sum();
-    found.fewest = best::fewest(names, case, outcome, found.faults.len());
+    found.fewest = found.faults.len();
     found
 }
 

@@ -17,12 +17,12 @@ pub(super) struct Visible<'a> {
     texts: Vec<u32>,
     /// How many of these hold each name.
     held: HashMap<u32, u32>,
-    /// Names of texts, by where their letters are: predicted ones are mostly the same.
+    /// Names of texts, by where their letters are: many are the same.
     known: HashMap<*const u8, Arc<[u32]>>,
     /// What predicted texts are taken to hold, by text.
     supposed: HashMap<u32, Vec<u32>>,
-    /// Messages that were fetched again, with the last message that still has them.
-    fetched: HashMap<u32, u32>,
+    /// The last message that still has what was fetched again, by message; 0 for what was not.
+    fetched: Vec<u32>,
 }
 
 impl<'a> Visible<'a> {
@@ -46,7 +46,7 @@ impl<'a> Visible<'a> {
             held: HashMap::new(),
             known: HashMap::new(),
             supposed: HashMap::new(),
-            fetched: HashMap::new(),
+            fetched: vec![0; case.session.messages.len()],
         }
     }
 
@@ -94,7 +94,12 @@ impl<'a> Visible<'a> {
     }
 
     fn names_of(&mut self, text: u32) -> Arc<[u32]> {
-        let text = &self.seen.texts[text as usize].text;
+        let text = &self.seen.texts[text as usize];
+        if text.is_predicted {
+            // Nobody knows what it will say.
+            return Arc::default();
+        }
+        let text = &text.text;
         let known = self.known.entry(text.as_ptr());
         let names = known.or_insert_with(|| self.names.in_text(text).into());
         Arc::clone(names)
@@ -124,13 +129,13 @@ impl<'a> Visible<'a> {
 
     /// A message is fetched again and stays until that message.
     pub(super) fn fetch(&mut self, message: u32, until: u32) {
-        self.fetched.insert(message, until);
+        self.fetched[message as usize] = until;
     }
 
-    /// What the policy itself wrote that is there, markers excepted.
+    /// What the policy itself wrote that is there, markers and what nobody knows yet excepted.
     pub(super) fn written(&self) -> impl Iterator<Item = &'a str> {
         let texts = self.texts.iter().map(|idx| &self.seen.texts[*idx as usize]);
-        let written = texts.filter(|text| text.kind != SeenKind::Marker);
+        let written = texts.filter(|text| text.kind != SeenKind::Marker && !text.is_predicted);
         written.map(|text| &*text.text)
     }
 
@@ -164,8 +169,8 @@ impl<'a> Visible<'a> {
     }
 
     fn is_fetched(&self, message: u32, used_in: u32) -> bool {
-        let until = self.fetched.get(&message);
-        until.is_some_and(|until| used_in <= *until)
+        // What is used stands behind the first message: 0 is never within.
+        used_in <= self.fetched[message as usize]
     }
 }
 
