@@ -3,7 +3,7 @@
 
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
 use crate::analysis::floor::{Floors, Stuck};
-use crate::analysis::loss::{Names, references_at_risk};
+use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
 use crate::engine::{Case, KnobRole, KnobValues, Outcome, Policy, Stage, Tally, Totals, simulate};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt;
@@ -195,7 +195,7 @@ impl<'a> Gauge<'a> {
         let Some((bills, names)) = &self.by else {
             return score;
         };
-        let missed = references_at_risk(names, self.case, outcome);
+        let missed = most_at_risk(names, self.case, outcome);
         Score {
             cost: price_lane(bills, outcome).total(),
             risk: Some(Risk {
@@ -205,6 +205,14 @@ impl<'a> Gauge<'a> {
             }),
             ..score
         }
+    }
+
+    /// References at risk if every predicted summary had held, within its size, the names asked for most; none where
+    /// only tokens are counted. [`Risk`] has the most there may be.
+    pub fn fewest_at_risk(&self, policy: &Policy, knobs: &KnobValues) -> Option<usize> {
+        let (_, names) = self.by.as_ref()?;
+        let outcome = simulate(self.case, policy, knobs, None);
+        Some(references_at_risk(names, self.case, &outcome).fewest)
     }
 
     /// A setting that fires in vain again and again. One large message that keeps it above its trigger for a while is no

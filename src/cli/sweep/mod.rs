@@ -2,23 +2,17 @@
 
 mod options;
 mod shape;
+mod swept;
 mod text;
 
 use super::args::{Shared, Word, Words, unknown_option};
 use super::output::{json, print, progress};
 use super::targets::{LeftOut, Targets};
 use super::{Status, Verb};
-use crate::analysis::cost::{Billing, Bills};
-use crate::analysis::loss::Names;
-use crate::analysis::tune::{
-    Gauge, Point, Recommendation, Robust, Subject, plan, recommend, robust, sweep, words,
-};
-use crate::exec::Loaded;
-use crate::progress::Progress;
-use crate::report::{basis, basis_sentence, window_source};
-use crate::units::{Share, Tokens};
+use crate::analysis::tune::{Point, Robust, Subject, plan, robust, words};
+use crate::units::Share;
 use options::Wanted;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use swept::Swept;
 
 pub(super) const VERB: Verb = Verb {
     name: "sweep",
@@ -42,7 +36,8 @@ question, and says why. Without --policy: truncate, prune and summarize. Without
   --csv                one line a session and setting
 
 In the table * marks what no other setting tried beats in cost, references at risk and peak together, > what is
-recommended, = the present settings. Where a price is not known, tokens sent stand for the cost.
+recommended, = the present settings. References at risk count a summary that is only predicted as holding nothing; 3-12 means
+that 3 would be left if it held what was asked for most. Where a price is not known, tokens sent stand for the cost.
 
 Cost and references at risk (ten added, since some are found where nothing was lost) are multiplied, each to the power of its
 weight. Of several sessions one setting for all is picked: the one whose worst regret is smallest. A regret is how much worse it
@@ -50,29 +45,15 @@ does in a session than the best tried there. Every session is also left out once
 how much worse would that have been?
 
 JSON: tried, weight, sessions[{file, format, title, calls, window, output_reserve, basis, cost_in (usd or tokens),
-points[{lane, policy, knobs{}, set[], now, front, usd|null, tokens_sent, at_risk|null, peak, peak_share, compactions,
-overflows, rejected|null {reason, step, text}}], recommended|null {point, cheapest, safest, set[], text, others|null},
-no_recommendation|null}], robust|null {lane, policy, knobs{}, set[], sessions[{file, best, regret|null}],
+noise_floor|null (references at risk on the recorded lane), points[{lane, policy, knobs{}, set[], now, front, usd|null,
+tokens_sent, at_risk|null, fewest_at_risk|null, blind_edits|null, refetch|null, peak, peak_share, compactions, overflows,
+rejected|null {reason, step, text}}], recommended|null {point, cheapest, safest, set[], text, others|null, saved|null (of what
+could have been left unsent without loss)}, no_recommendation|null}], robust|null {lane, policy, knobs{}, set[], sessions[{file, best, regret|null}],
 left_out[{file, set[], regret|null}]}, left_out[{file, why}]. A point that was not played has null figures; points are numbered
 from 0. rejected.reason is cannot_get_below_trigger, overflows, thrashes or gives_up.
 ",
     run,
 };
-
-/// One session with all its points.
-struct Swept {
-    file: String,
-    format: &'static str,
-    title: String,
-    calls: usize,
-    window: Tokens,
-    window_source: &'static str,
-    reserve: Tokens,
-    basis: &'static str,
-    basis_sentence: String,
-    points: Vec<Point>,
-    recommended: Result<Recommendation, String>,
-}
 
 /// Everything there is to say, once for all forms.
 struct Findings {
@@ -108,8 +89,10 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let plan = plan(&subjects, wanted.points(&subjects));
     let mut sessions = Vec::new();
     let left_out = targets.each(&shared, |file, loaded| {
-        let swept = one(file, &loaded, (&subjects, &plan), (billing, &wanted))?;
-        sessions.push(swept);
+        let told = |text: &str| progress(&format!("{file}: {text}"));
+        let swept = Swept::new(file, &loaded, (&subjects, &plan), (billing, &wanted), &told);
+        progress("");
+        sessions.push(swept?);
         Ok(())
     })?;
     let robust = (sessions.len() > 1).then(|| {
@@ -132,46 +115,6 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         print(&findings.text(wanted.all, targets.are_many()))?;
     }
     Ok(Status::Done)
-}
-
-fn one(
-    file: &str,
-    loaded: &Loaded,
-    (subjects, plan): (&[Subject], &[Point]),
-    (billing, wanted): (Billing<'_>, &Wanted),
-) -> anyhow::Result<Swept> {
-    let case = &loaded.case;
-    let names;
-    let gauge = if wanted.tokens_only {
-        Gauge::of_tokens(case)
-    } else {
-        names = Names::new(&case.session);
-        Gauge::new(case, Bills::new(case, billing), &names)
-    };
-    let (n, done) = (plan.len(), AtomicUsize::new(0));
-    let tell = |_: usize, _: &Point| {
-        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-        if done.is_multiple_of(16) {
-            progress(&format!("{file}: {done} of {n} settings"));
-        }
-    };
-    let points = sweep(&gauge, subjects, plan.to_vec(), &Progress::default(), &tell);
-    progress("");
-    let points = points?;
-    let first = &subjects[0];
-    Ok(Swept {
-        file: file.to_owned(),
-        format: case.session.source.format,
-        title: case.session.title.clone(),
-        calls: case.session.steps.len(),
-        window: case.windows.largest(),
-        window_source: window_source(case),
-        reserve: first.policy.output_reserve(&first.now, case, 0),
-        basis: basis(case),
-        basis_sentence: basis_sentence(case),
-        recommended: recommend(subjects, &points, wanted.weight()),
-        points,
-    })
 }
 
 impl Findings {

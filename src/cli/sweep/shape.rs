@@ -33,7 +33,14 @@ impl Findings {
             "output_reserve": swept.reserve,
             "basis": swept.basis,
             "cost_in": unit(&swept.points),
-            "points": points.map(|(idx, point)| self.point(point, front.contains(&idx))).collect::<Vec<_>>(),
+            "noise_floor": swept.beside.as_ref().map(|beside| beside.noise.0),
+            "points": points.map(|(idx, point)| {
+                let mut shape = self.point(point, front.contains(&idx));
+                if let Some(fewest) = swept.beside.as_ref().and_then(|beside| beside.fewest.get(&idx)) {
+                    shape["fewest_at_risk"] = (*fewest).into();
+                }
+                shape
+            }).collect::<Vec<_>>(),
             "recommended": swept.recommended.as_ref().ok().map(|found| json!({
                 "point": found.point,
                 "cheapest": found.cheapest,
@@ -41,6 +48,7 @@ impl Findings {
                 "set": self.set(&swept.points[found.point]),
                 "text": found.text,
                 "others": found.others,
+                "saved": swept.beside.as_ref().and_then(|beside| beside.saved),
             })),
             "no_recommendation": swept.recommended.as_ref().err(),
         })
@@ -60,6 +68,7 @@ impl Findings {
             "usd": score.and_then(|s| s.cost),
             "tokens_sent": score.map(|s| s.sent),
             "at_risk": risk.map(|r| r.references),
+            "fewest_at_risk": risk.map(|r| r.references),
             "blind_edits": risk.map(|r| r.blind_edits),
             "refetch": risk.map(|r| r.refetch),
             "peak": score.map(|s| s.peak),

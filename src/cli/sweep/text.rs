@@ -2,7 +2,7 @@
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{
-    Point, Price, Recommendation, front, price_unit, rejections, trade_off, words,
+    Point, Price, Recommendation, Risk, front, price_unit, rejections, trade_off, words,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::Budget;
@@ -50,13 +50,22 @@ impl Findings {
         if !rows.is_empty() {
             self.table(text, swept, &rows);
         }
-        let on_front = front(&swept.points).len();
-        let shown = rows.len();
-        if !all && on_front > shown {
+        let mut hidden = front(&swept.points);
+        hidden.retain(|idx| !rows.contains(idx));
+        if !hidden.is_empty() {
             let _ = writeln!(
                 text,
                 "  and {} more that trade cost or risk for a lower peak (--all lists every setting)",
-                on_front - shown
+                hidden.len()
+            );
+        }
+        if let Some((noise, compactions)) = swept.beside.as_ref().map(|beside| beside.noise)
+            && compactions > 0
+        {
+            let _ = writeln!(
+                text,
+                "The session as it was really sent has {noise} at risk after {}: that much may be noise.",
+                counted(compactions, "compaction")
             );
         }
         text.push('\n');
@@ -68,6 +77,13 @@ impl Findings {
                 let _ = writeln!(text, "Recommended: {}", clean(&found.text));
                 if let Some(others) = &found.others {
                     let _ = writeln!(text, "{}", clean(others));
+                }
+                if let Some(saved) = swept.beside.as_ref().and_then(|beside| beside.saved) {
+                    let _ = writeln!(
+                        text,
+                        "It leaves unsent {} of what could have been left unsent without loss.",
+                        percent(saved)
+                    );
                 }
                 self.paste(text, &swept.points[found.point]);
             }
@@ -126,7 +142,8 @@ impl Findings {
             .iter()
             .collect();
             let lane = clean(&self.subjects[point.subject].lane);
-            let figures = figures(point, unit);
+            let fewest = swept.beside.as_ref().and_then(|b| b.fewest.get(idx));
+            let figures = figures(point, unit, fewest);
             let settings = self.settings(point);
             let why = point
                 .rejected
@@ -272,13 +289,17 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
     rows
 }
 
-fn figures(point: &Point, unit: Price) -> String {
+fn figures(point: &Point, unit: Price, fewest: Option<&usize>) -> String {
     let score = point.score;
+    let at_risk = |risk: Risk| match fewest {
+        Some(fewest) => format!("{fewest}-{}", risk.references),
+        None => risk.references.to_string(),
+    };
     let said = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     format!(
         "{:>13} {:>8} {:>9} {:>12}",
         cost(unit, point),
-        said(score.and_then(|s| s.risk).map(|r| r.references.to_string())),
+        said(score.and_then(|s| s.risk).map(at_risk)),
         said(score.map(|s| percent(s.peak_share))),
         said(score.map(|s| s.compactions.to_string())),
     )

@@ -1,0 +1,138 @@
+//! One session with all settings tried on it, and what to read them by.
+
+use super::options::Wanted;
+use crate::analysis::cost::{Billing, Bills};
+use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
+use crate::analysis::tune::{
+    Gauge, Point, Recommendation, Subject, front, recommend, sweep, trade_off,
+};
+use crate::engine::{Case, recorded, simulate};
+use crate::exec::Loaded;
+use crate::presets;
+use crate::progress::Progress;
+use crate::report::{basis, basis_sentence, window_source};
+use crate::units::{Share, Tokens};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Points between two words about how far it is.
+const TELL: usize = 16;
+
+/// One session with all its points.
+pub(super) struct Swept {
+    pub(super) file: String,
+    pub(super) format: &'static str,
+    pub(super) title: String,
+    pub(super) calls: usize,
+    pub(super) window: Tokens,
+    pub(super) window_source: &'static str,
+    pub(super) reserve: Tokens,
+    pub(super) basis: &'static str,
+    pub(super) basis_sentence: String,
+    pub(super) points: Vec<Point>,
+    pub(super) recommended: Result<Recommendation, String>,
+    /// What to read risk by; none where tokens alone were counted.
+    pub(super) beside: Option<Beside>,
+}
+
+/// What to read risk by.
+pub(super) struct Beside {
+    /// References at risk on the recorded lane, and its compactions.
+    pub(super) noise: (usize, usize),
+    /// References that would be left if predicted summaries held what was asked for most, by point, of those that are
+    /// listed.
+    pub(super) fewest: BTreeMap<usize, usize>,
+    /// Of what could have been left unsent without loss, what the recommended settings leave.
+    pub(super) saved: Option<Share>,
+}
+
+impl Swept {
+    /// Tries them; `tell` hears how far it is.
+    pub(super) fn new(
+        file: &str,
+        loaded: &Loaded,
+        (subjects, plan): (&[Subject], &[Point]),
+        (billing, wanted): (Billing<'_>, &Wanted),
+        tell: &(dyn Fn(&str) + Sync),
+    ) -> anyhow::Result<Self> {
+        let case = &loaded.case;
+        let names = (!wanted.tokens_only).then(|| Names::new(&case.session));
+        let gauge = match &names {
+            Some(names) => Gauge::new(case, Bills::new(case, billing), names),
+            None => Gauge::of_tokens(case),
+        };
+        let done = AtomicUsize::new(0);
+        let found = |_: usize, _: &Point| {
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if done.is_multiple_of(TELL) {
+                tell(&format!("{done} of {} settings", plan.len()));
+            }
+        };
+        let points = sweep(
+            &gauge,
+            subjects,
+            plan.to_vec(),
+            &Progress::default(),
+            &found,
+        )?;
+        let first = &subjects[0];
+        let reserve = first.policy.output_reserve(&first.now, case, 0);
+        let recommended = recommend(subjects, &points, wanted.weight());
+        let beside = names.as_ref().map(|names| {
+            let picked = recommended.as_ref().ok().map(|found| found.point);
+            Beside {
+                noise: noise(case, names, reserve),
+                fewest: fewest(&gauge, subjects, &points, picked),
+                saved: picked.and_then(|idx| saving(case, names, subjects, &points[idx])),
+            }
+        });
+        Ok(Self {
+            file: file.to_owned(),
+            format: case.session.source.format,
+            title: case.session.title.clone(),
+            calls: case.session.steps.len(),
+            window: case.windows.largest(),
+            window_source: window_source(case),
+            basis: basis(case),
+            basis_sentence: basis_sentence(case),
+            reserve,
+            points,
+            recommended,
+            beside,
+        })
+    }
+}
+
+fn noise(case: &Case, names: &Names, reserve: Tokens) -> (usize, usize) {
+    let really = recorded(case, reserve, None);
+    let missed = most_at_risk(names, case, &really);
+    (missed.faults.len(), really.compactions)
+}
+
+/// Where it makes a difference.
+fn fewest(
+    gauge: &Gauge<'_>,
+    subjects: &[Subject],
+    points: &[Point],
+    picked: Option<usize>,
+) -> BTreeMap<usize, usize> {
+    let now = (0..points.len()).filter(|idx| points[*idx].is_now);
+    let listed = front(points).into_iter().chain(trade_off(points));
+    let fewest = |idx: usize| {
+        let point = &points[idx];
+        let most = point.score?.risk?.references;
+        let policy = &subjects[point.subject].policy;
+        let fewest = gauge.fewest_at_risk(policy, &point.knobs)?;
+        (fewest < most).then_some((idx, fewest))
+    };
+    listed.chain(now).chain(picked).filter_map(fewest).collect()
+}
+
+fn saving(case: &Case, names: &Names, subjects: &[Subject], point: &Point) -> Option<Share> {
+    let subject = &subjects[point.subject];
+    let reserve = subject.policy.output_reserve(&point.knobs, case, 0);
+    let none = presets::by_name("none")?;
+    let lane = simulate(case, &subject.policy, &point.knobs, None);
+    let none = simulate(case, &none, &none.defaults(), None);
+    saved(&none, &hindsight(names, case, reserve), &lane)
+}
