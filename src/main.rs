@@ -18,6 +18,7 @@ fn main() -> ExitCode {
                 })
         }
         Invocation::Window(args) => {
+            let args = *args;
             let lanes = args.lanes.into_iter().map(|lane| {
                 let (word, policy) = (lane.word, lane.policy);
                 (LaneOption { word, policy }, lane.knobs)

@@ -9,6 +9,7 @@ use plimsoll::app::by_hand::Wish;
 use plimsoll::app::latest::Where;
 use plimsoll::app::{App, Options};
 use plimsoll::engine::{ByHand, Fate};
+use plimsoll::session::{Body, Part};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -348,6 +349,42 @@ fn a_summary_stands_beside_what_it_stands_for() {
         .click();
     window.run_steps(4);
     window.get_by_label(&format!("Message {}", first + 1));
+}
+
+#[test]
+fn what_went_for_the_sake_of_a_marked_message_says_so() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    let runs = window.state().runs().expect("it was replayed");
+    let session = &runs.case.session;
+    let result = (0..session.messages.len()).rfind(|m| {
+        let parts = session.parts_of(&session.messages[*m]);
+        let is_result = |p: &Part| matches!(p.body, Body::ToolResult { .. });
+        parts.iter().any(is_result) && fates(&window, *m)[0] == Fate::Kept
+    });
+    let result = result.expect("the newest results are kept");
+    go_to(&mut window, result + 1);
+    press(&mut window, Key::X);
+    window.get_by_label_contains("called in ").click();
+    window.run_steps(4);
+    window.get_by_label("Changes").click();
+    window.run_steps(4);
+    window.get_by_label_contains("Dropped with its call or result");
+    assert!(!named(&window, "Touched, too, in the focused lane").is_empty());
+}
+
+#[test]
+fn a_lane_is_compared_at_the_call_that_is_looked_at() {
+    let mut window = window(sample(MANY_RESULTS), None);
+    press(&mut window, Key::Home);
+    go_to(&mut window, 4);
+    window.get_by_label("Changes").click();
+    window.run_steps(4);
+    window.get_by_label("Truncate has it as it was.");
+    press(&mut window, Key::X);
+    window.get_by_label_contains("Dropped by hand. Nothing stands in its place.");
+    press(&mut window, Key::End);
+    go_to(&mut window, 4);
+    window.get_by_label_contains("Dropped by truncate at call ");
 }
 
 #[test]

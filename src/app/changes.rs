@@ -351,7 +351,7 @@ impl Seen<'_> {
 
     /// The lane is looked at where its run ends.
     fn is_whole(&self) -> bool {
-        std::ptr::eq(&self.runs.lanes[self.lane].outcome, self.outcome)
+        std::ptr::eq(&raw const self.runs.lanes[self.lane].outcome, self.outcome)
     }
 
     fn label(&self) -> &str {

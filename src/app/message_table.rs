@@ -209,8 +209,8 @@ mod tests {
     fn a_stretch_goes_from_row_to_row_of_the_table_whichever_way_round() {
         let order = [4, 2, 7, 1];
         let selected = |anchor, message| Selection {
-            anchor,
             message,
+            anchor,
             ..Selection::default()
         };
         assert_eq!(chosen(&selected(None, Some(2)), &order), [2]);

@@ -84,7 +84,7 @@ pub enum Invocation {
     /// Nothing: exit with this code.
     Finished(u8),
     /// Open the window, or render it to a picture.
-    Window(WindowArgs),
+    Window(Box<WindowArgs>),
     /// Paint a drawing.
     Paint(Box<Picture>),
 }

@@ -92,7 +92,7 @@ pub(super) fn parse(
         shared.output_reserve,
         shared.no_state,
     );
-    Ok(Invocation::Window(WindowArgs {
+    Ok(Invocation::Window(Box::new(WindowArgs {
         paths,
         screenshot,
         size,
@@ -104,7 +104,7 @@ pub(super) fn parse(
         errors: shared.errors,
         by_hand: shared.by_hand,
         no_state,
-    }))
+    })))
 }
 
 fn check(path: &Path) -> anyhow::Result<()> {

@@ -254,9 +254,10 @@ fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
             }
             _ => before.to_owned(),
         };
-        let after = match n_after > AROUND {
-            true => format!("{}…", after.chars().take(AROUND).collect::<String>()),
-            false => after.to_owned(),
+        let after = if n_after > AROUND {
+            format!("{}…", after.chars().take(AROUND).collect::<String>())
+        } else {
+            after.to_owned()
         };
         DiffLine {
             side,
@@ -350,7 +351,8 @@ mod tests {
     }
 
     fn numbered(range: std::ops::Range<usize>) -> String {
-        range.map(|n| format!("line {n}\n")).collect()
+        let lines = range.map(|n| format!("line {n}"));
+        lines.chain([String::new()]).collect::<Vec<_>>().join("\n")
     }
 
     #[test]

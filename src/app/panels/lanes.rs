@@ -207,8 +207,8 @@ fn written_at(input: &PanelInput<'_>, line: Line, column: usize) -> Option<Place
     let Row::Written(place) = input.rows.rows[row] else {
         return None;
     };
-    let lane = input.rows.lanes.get(column)?;
-    lane.written.contains_key(&place).then_some(place)
+    let written = &input.rows.lanes.get(column)?.written;
+    written.contains_key(&place).then_some(place)
 }
 
 fn is_selected(input: &PanelInput<'_>, line: Line) -> bool {

@@ -1,24 +1,20 @@
-//! Marks by hand among the messages: what stands in a row, the menu that makes them, how many there are, and what could
-//! not be done.
+//! Marks by hand among the messages: what stands in a row, and the menu that makes them.
 
-use super::{PanelInput, small, weak};
-use crate::app::by_hand::{Mark, is_about_marks, said};
+mod all;
+
+pub(super) use all::AllMarks;
+
+use super::{PanelInput, small};
+use crate::app::by_hand::Mark;
 use crate::app::command::Command;
-use crate::app::message_table::{Filter, chosen};
-use crate::app::theme::{palette, space};
-use crate::app::widgets::{self, Tone};
+use crate::app::theme::palette;
+use crate::app::widgets;
 use crate::app::wording;
 use crate::engine::{Event, Fate};
-use crate::safe_text;
-use egui::{
-    Align, Button, Color32, Label, Layout, Popup, PopupCloseBehavior, Response, RichText, Ui,
-};
+use egui::{Button, Color32, Popup, Response, RichText, Ui};
 
-/// Width of the menus.
-const WIDTH: f32 = 300.0;
+/// Least width of the menu.
 const LEAST: f32 = 150.0;
-/// Warnings that a menu lists; the tab Insights has all.
-const MOST: usize = 6;
 
 /// What the focused lane's run made of a message's mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +142,23 @@ pub(super) fn menu(
     }
 }
 
+/// The menu of a row: what there is to do with these messages, and with all marks.
+pub(super) fn row_menu(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    messages: &[usize],
+    commands: &mut Vec<Command>,
+) {
+    menu(ui, input, messages, commands);
+    if !input.config.by_hand.is_empty() {
+        ui.separator();
+        if ui.button("Take all marks away").clicked() {
+            commands.push(Command::ResetMarks);
+            ui.close();
+        }
+    }
+}
+
 /// A line of a menu with its key.
 fn entry(ui: &mut Ui, name: &str, key: &str) -> Response {
     let key = small(ui, key);
@@ -169,148 +182,6 @@ pub(super) fn button(
     Popup::menu(&button)
         .width(160.0)
         .show(|ui| menu(ui, input, &[message], commands));
-}
-
-/// How many are marked, with a menu for what is selected and shown, and for all marks.
-pub(super) fn all(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    let marks = said(&input.config.by_hand);
-    let name = if marks.is_empty() { "By hand" } else { &marks };
-    let button = ui
-        .add(Button::new(name))
-        .on_hover_text("Pin, clear or drop messages by hand")
-        .accessible_name(format!(
-            "Marked by hand: {}",
-            if marks.is_empty() { "nothing" } else { &marks }
-        ));
-    let warnings = warnings(input);
-    let mut opened = button;
-    let n_told = warnings.iter().filter(|(_, w)| is_told(w)).count();
-    if n_told > 0 {
-        let badge = widgets::badge(ui, n_told, Tone::Warn);
-        let badge = badge.on_hover_ui(|ui| list(ui, &warnings));
-        opened = opened.union(badge);
-    }
-    Popup::menu(&opened)
-        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .width(WIDTH)
-        .show(|ui| {
-            ui.set_max_width(WIDTH);
-            let selected = chosen(&input.selection, input.order);
-            menu(ui, input, &selected, commands);
-            let has_shown = shown(ui, input, !selected.is_empty(), commands);
-            if !marks.is_empty() {
-                if has_shown || !selected.is_empty() {
-                    ui.separator();
-                }
-                marked(ui, input, &warnings, commands);
-            } else if !has_shown && selected.is_empty() {
-                let text =
-                    "Select messages in the table, or filter them, to pin, clear or drop them.";
-                ui.add(Label::new(weak(ui, text)).wrap().halign(Align::Min));
-            }
-        });
-}
-
-/// Marks for everything that the filter shows; whether there are any.
-fn shown(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    is_second: bool,
-    commands: &mut Vec<Command>,
-) -> bool {
-    if input.view.filter.is_empty() || input.order.is_empty() {
-        return false;
-    }
-    if is_second {
-        ui.separator();
-    }
-    let n = wording::count(input.order.len(), "message");
-    ui.label(small(ui, format!("What the filter shows: {n}")));
-    for mark in Mark::ALL {
-        let (set, _) = mark.verbs();
-        let button = ui.button(format!("{set} all of them"));
-        if button.on_hover_text(mark.help()).clicked() {
-            let messages = input.order.iter().map(|m| *m as usize).collect();
-            commands.push(Command::SetMark(messages, Some(mark)));
-            ui.close();
-        }
-    }
-    true
-}
-
-/// What there is to do with all marks, and what could not be done.
-fn marked(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    warnings: &[(String, String)],
-    commands: &mut Vec<Command>,
-) {
-    let mut is_marked = input.view.filter.is_marked;
-    if ui
-        .checkbox(&mut is_marked, "Show only marked messages")
-        .changed()
-    {
-        let filter = Filter {
-            is_marked,
-            ..input.view.filter.clone()
-        };
-        commands.push(Command::SetFilter(filter));
-    }
-    if ui.button("Take all marks away").clicked() {
-        commands.push(Command::ResetMarks);
-        ui.close();
-    }
-    if !warnings.is_empty() {
-        ui.separator();
-        list(ui, warnings);
-    }
-}
-
-/// What the runs say about marks that could not be made, each with the lanes that say so.
-fn warnings(input: &PanelInput<'_>) -> Vec<(String, String)> {
-    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (label, lane) in input.runs.labels.iter().zip(&input.runs.lanes) {
-        let warnings = lane.outcome.warnings.iter();
-        for warning in warnings.filter(|warning| is_about_marks(warning)) {
-            match told.iter_mut().find(|(known, _)| known == warning) {
-                Some((_, labels)) => labels.push(label),
-                None => told.push((warning, vec![label])),
-            }
-        }
-    }
-    let n_lanes = input.runs.lanes.len();
-    let lanes = |labels: Vec<&str>| match labels.len() {
-        n if n == n_lanes && n > 1 => "Every lane".to_owned(),
-        _ => labels.join(", "),
-    };
-    let told = told.into_iter();
-    told.map(|(warning, labels)| (lanes(labels), safe_text::visible(warning).into_owned()))
-        .collect()
-}
-
-fn list(ui: &mut Ui, warnings: &[(String, String)]) {
-    // A menu's own layout would stretch the lines from edge to edge.
-    ui.with_layout(Layout::top_down(Align::Min), |ui| {
-        ui.spacing_mut().item_spacing.y = space::XS;
-        for (lanes, warning) in warnings.iter().take(MOST) {
-            let text = format!("{lanes}: {}", wording::with_grouped(warning));
-            let color = if is_told(warning) {
-                palette(ui).warn
-            } else {
-                palette(ui).weak
-            };
-            ui.add(Label::new(RichText::new(text).color(color)).wrap());
-        }
-        if warnings.len() > MOST {
-            let more = wording::grouped((warnings.len() - MOST) as u64);
-            ui.label(weak(ui, format!("and {more} more, in Insights")));
-        }
-    });
-}
-
-/// Whether a warning wants to be seen: what is gone already need not be dropped.
-fn is_told(warning: &str) -> bool {
-    !warning.contains(": gone already")
 }
 
 fn capitalized(word: &str) -> String {

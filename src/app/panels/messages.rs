@@ -1,6 +1,7 @@
 //! The tab Messages: every message of the session in a table, and the selected one in full beside it.
 
-use super::{PanelInput, detail, marks, small, staying, weak};
+use super::marks::{self, AllMarks};
+use super::{PanelInput, detail, small, staying, weak};
 use crate::app::command::Command;
 use crate::app::message_table::{Column as Key, Filter, Sort, chosen, chosen_rows};
 use crate::app::theme::{self, palette, space};
@@ -19,6 +20,8 @@ const ROW: f32 = 22.0;
 
 /// Narrowest detail.
 const MIN_DETAIL: f32 = 220.0;
+/// Narrowest field for the filter.
+const LEAST_FILTER: f32 = 48.0;
 /// What the detail leaves of the width to the table.
 const MIN_TABLE: f32 = 400.0;
 
@@ -54,12 +57,13 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     ));
     jump(ui, input, commands);
     kinds(ui, input, commands);
+    let marks = AllMarks::fitting(ui, input, LEAST_FILTER + 14.0);
     let mut filter = input.view.filter.clone();
     let edit = TextEdit::singleline(&mut filter.text)
         .id(Id::unique("message filter"))
         .hint_text("Filter…  /")
         // Narrow where the tabs leave little room.
-        .desired_width((ui.available_width() - 14.0).clamp(48.0, 150.0));
+        .desired_width((ui.available_width() - 14.0 - marks.width).clamp(LEAST_FILTER, 150.0));
     let response = ui
         .add(edit.margin(Margin::symmetric(6, 3)))
         .on_hover_text("Messages whose text or tool holds this")
@@ -73,7 +77,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     if filter != input.view.filter {
         commands.push(Command::SetFilter(filter));
     }
-    marks::all(ui, input, commands);
+    marks.show(ui, input, commands);
 }
 
 fn jump(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
@@ -213,9 +217,9 @@ fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut
     row.context_menu(|ui| {
         let selected = chosen(&input.selection, input.order);
         if selected.contains(&message) {
-            marks::menu(ui, input, &selected, commands);
+            marks::row_menu(ui, input, &selected, commands);
         } else {
-            marks::menu(ui, input, &[message], commands);
+            marks::row_menu(ui, input, &[message], commands);
         }
     });
 }
