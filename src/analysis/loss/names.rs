@@ -109,6 +109,16 @@ impl Names {
         steps.flat_map(|step| self.uses_at(step).iter().map(move |used| (step, used)))
     }
 
+    /// Where a name stands before a message.
+    pub(super) fn copies_until(&self, name: u32, message: u32) -> &[Place] {
+        let (from, to) = (
+            self.copies_of[name as usize],
+            self.copies_of[name as usize + 1],
+        );
+        let copies = &self.copies[from as usize..to as usize];
+        &copies[..copies.partition_point(|place| place.message < message)]
+    }
+
     /// Where a name stood before it was used.
     pub(super) fn copies_before(&self, used: &Use) -> &[Place] {
         &self.copies[self.copies_of[used.name as usize] as usize..used.copies_end as usize]

@@ -63,7 +63,11 @@ pub fn survival(
     visible.advance(step);
     let context = texts(case, &visible, end);
     let words = Words::of(&context);
-    let name = |name: u32| (name, words.has(names.word(name)));
+    let name = |name: u32| {
+        let copies = names.copies_until(name, end as u32);
+        let stands = visible.shows_name((name, end as u32), copies);
+        (name, state(stands, || words.has_last(names.word(name))))
+    };
     let instructions = names.instructions().iter().enumerate();
     let said = instructions.filter(|(_, instruction)| instruction.message < before);
     let instructions = said.map(|(idx, instruction)| {
@@ -180,18 +184,17 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn has(&self, name: &str) -> Kept {
+    fn has(&self, file: &str) -> Kept {
+        let stands = self.names.contains(file) || self.plain.contains(file);
+        state(stands, || self.has_last(file))
+    }
+
+    /// Whether the last piece of a path or of a dotted name is there.
+    fn has_last(&self, name: &str) -> bool {
         const SHORTEST: usize = 5;
-        let last = name
-            .rsplit('/')
-            .next()
-            .filter(|last| last.len() < name.len());
-        let last = last.or_else(|| name.rsplit('.').next()).unwrap_or(name);
-        let partly = || last.len() >= SHORTEST && self.plain.contains(last);
-        state(
-            self.names.contains(name) || self.plain.contains(name),
-            partly,
-        )
+        let (path, dotted) = (name.rsplit_once('/'), name.rsplit_once('.'));
+        let last = path.or(dotted).map(|(_, last)| last);
+        last.is_some_and(|last| last.len() >= SHORTEST && self.plain.contains(last))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::analysis::loss::{Distances, Kept, PAGE_IN, Survival};
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::KnobRole;
 use crate::report::figure::usd;
-use crate::units::Tokens;
+use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 
 impl Diagnosis<'_> {
@@ -136,6 +136,11 @@ impl Diagnosis<'_> {
         curve: &Distances,
         values: &[u64],
     ) {
+        // Once nothing is missed any more there is nothing to say.
+        let enough = values
+            .iter()
+            .position(|value| curve.miss(*value) == Share(0.0));
+        let values = &values[..enough.map_or(values.len(), |at| at + 1)];
         let points: Vec<String> = values
             .iter()
             .map(|value| format!("{} {}", short(role, *value), percent(curve.miss(*value))))
@@ -201,5 +206,8 @@ fn states(left: &Survival) -> [String; 3] {
 fn states_of(all: impl Iterator<Item = Kept>) -> String {
     let mut n = [0; 3];
     all.for_each(|kept| n[kept as usize] += 1);
+    if n == [0; 3] {
+        return "–".to_owned();
+    }
     format!("{} / {} / {}", n[0], n[1], n[2])
 }
