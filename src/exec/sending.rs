@@ -2,7 +2,7 @@
 
 use super::export::ExportJob;
 use super::summary::{Model, Summarizer, questions};
-use crate::analysis::cost::{Quote, quote};
+use crate::analysis::cost::{Quote, Server, quote};
 use crate::engine::{Answer, Case, Estimator, Reply, Request, drive};
 use crate::presets::prices::Prices;
 use crate::units::Tokens;
@@ -47,8 +47,12 @@ pub fn sending(job: &ExportJob) -> Option<Sending> {
         quote: if endpoint.is_local() {
             Quote::Local
         } else {
+            let server = Server {
+                host: endpoint.host(),
+                is_own: endpoint.is_providers_own(),
+            };
             let prices = Prices::bundled();
-            quote(prices, &endpoint.model, endpoint.host(), &asked.questions)
+            quote(prices, &endpoint.model, server, &asked.questions)
         },
     })
 }

@@ -120,7 +120,7 @@ impl Endpoint {
     }
 
     /// Whether it is the provider's own server rather than one that speaks like it.
-    pub(super) fn is_providers_own(&self) -> bool {
+    pub fn is_providers_own(&self) -> bool {
         self.api.base_url.split("//").nth(1) == Some(self.host())
     }
 }

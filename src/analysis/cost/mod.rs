@@ -15,7 +15,7 @@ pub use audit::{Audit, AuditedCall, Break, Cause, LEAST_BREAK, audit};
 pub use billing::{BilledCall, Billing, Bills, Lifetime, Tariff};
 pub use break_even::{BreakEven, break_even};
 pub use price::{price_lane, price_recorded};
-pub use quote::{Listed, Quote, quote};
+pub use quote::{Listed, Quote, Server, quote};
 
 use crate::units::{Tokens, Usd};
 

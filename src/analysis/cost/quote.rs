@@ -32,9 +32,22 @@ pub struct Listed {
     pub reseller: Option<String>,
 }
 
+/// Whom requests go to.
+#[derive(Clone, Copy, Debug)]
+pub struct Server<'a> {
+    /// Its host, perhaps with a port.
+    pub host: &'a str,
+    /// It is known to be the vendor's own.
+    pub is_own: bool,
+}
+
 /// What so many requests cost, each with the tokens that it sends and the most that it gets back. No cache serves them.
-/// `host` is whom they go to.
-pub fn quote(prices: &Prices, model: &str, host: &str, requests: &[(Tokens, Tokens)]) -> Quote {
+pub fn quote(
+    prices: &Prices,
+    model: &str,
+    server: Server<'_>,
+    requests: &[(Tokens, Tokens)],
+) -> Quote {
     let Some(price) = prices.lookup(model, None) else {
         return Quote::Unknown {
             model: model.to_owned(),
@@ -44,12 +57,13 @@ pub fn quote(prices: &Prices, model: &str, host: &str, requests: &[(Tokens, Toke
         let each = requests.iter();
         each.map(|(sent, most)| of(price, *sent, *most)).sum()
     };
+    let is_vendors = server.is_own || is_vendors(prices, price, server.host);
     Quote::Listed(Listed {
         sent: sum(input),
         most: sum(|price, sent, most| input(price, sent, most) + output(price, sent, most)),
         model: price.name.clone(),
         read: price.read.to_string(),
-        reseller: (!is_vendors(price, host)).then(|| host.to_owned()),
+        reseller: (!is_vendors).then(|| server.host.to_owned()),
     })
 }
 
@@ -61,15 +75,16 @@ fn output(price: &Price, sent: Tokens, most: Tokens) -> Usd {
     price.output.times(price.factors(sent).1).of(most)
 }
 
-/// Whether the vendor's price list and the server belong to one domain: `docs.deepseek.com`, `api.deepseek.com`. Vendors
-/// whose lists stand elsewhere count as others, which says no more than that they may charge something else.
-fn is_vendors(price: &Price, host: &str) -> bool {
-    let rest = price.source.split("//").nth(1).unwrap_or_default();
-    let source = rest.split('/').next().unwrap_or_default();
+/// Whether the server belongs to where the vendor documents its caching: `api-docs.deepseek.com`, `api.deepseek.com`.
+/// Vendors that document elsewhere count as others, which says no more than that they may charge something else.
+fn is_vendors(prices: &Prices, price: &Price, host: &str) -> bool {
+    let rule = prices.rule(&price.caching);
+    let rest = rule.and_then(|rule| rule.source.split("//").nth(1));
+    let source = rest
+        .and_then(|rest| rest.split('/').next())
+        .unwrap_or_default();
     let host = host.split(':').next().unwrap_or_default();
-    let pairs = [("claude.com", "anthropic.com")];
-    let (source, host) = (domain(source), domain(host));
-    source == host || pairs.contains(&(source, host))
+    !source.is_empty() && domain(source) == domain(host)
 }
 
 /// The last two labels of a host's name.
@@ -94,7 +109,11 @@ mod tests {
         let prices = Prices::bundled();
         let requests = [(Tokens(100_000), Tokens(2_000)), (Tokens(1_000), Tokens(0))];
         let model = "claude-sonnet-4-5-20250929";
-        let quote = listed(quote(prices, model, "api.anthropic.com", &requests));
+        let own = Server {
+            host: "api.anthropic.com",
+            is_own: true,
+        };
+        let quote = listed(quote(prices, model, own, &requests));
         // 3 and 15 dollars for a million.
         assert!((quote.sent.0 - 0.303).abs() < 1e-9, "{quote:?}");
         assert!((quote.most.0 - 0.333).abs() < 1e-9, "{quote:?}");
@@ -105,15 +124,21 @@ mod tests {
 
     #[test]
     fn each_prompt_is_long_or_not_by_itself() {
-        let own = "[[price]]\nmatch = \"m\"\ncaching = \"openai\"\ninput = 1\noutput = 10\ncache_read = 0.1\n\
-                   long = { above = 1_000, input = 2, output = 3 }\nsource = \"https://docs.example.com/x\"\nread = 2026-01-02\nverified = true\n";
+        let own = "[[price]]\nmatch = \"m\"\ncaching = \"own\"\ninput = 1\noutput = 10\ncache_read = 0.1\n\
+                   long = { above = 1_000, input = 2, output = 3 }\nsource = \"https://prices.example.net/x\"\nread = 2026-01-02\nverified = true\n\
+                   [[caching]]\nname = \"own\"\nhow = \"automatic\"\nminimum = 1\nstep = 1\nrefreshes = true\n\
+                   source = \"https://docs.example.com/x\"\nread = 2026-01-02\nverified = true\n";
         let prices = Prices::with_own(own).unwrap();
         let cost = |requests: &[(u64, u64)]| {
             let requests: Vec<_> = requests
                 .iter()
                 .map(|(a, b)| (Tokens(*a), Tokens(*b)))
                 .collect();
-            let quote = listed(quote(&prices, "m", "api.example.com:8443", &requests));
+            let server = Server {
+                host: "api.example.com:8443",
+                is_own: false,
+            };
+            let quote = listed(quote(&prices, "m", server, &requests));
             assert_eq!((&*quote.read, quote.reseller), ("2026-01-02", None));
             [quote.sent.0 * 1e6, quote.most.0 * 1e6].map(f64::round)
         };
@@ -124,7 +149,10 @@ mod tests {
 
     #[test]
     fn nobody_knows_a_model_that_is_not_listed_and_others_may_charge_otherwise() {
-        let of = |model: &str, host: &str| quote(Prices::bundled(), model, host, &[]);
+        let of = |model: &str, host: &str| {
+            let is_own = false;
+            quote(Prices::bundled(), model, Server { host, is_own }, &[])
+        };
         let unknown = Quote::Unknown {
             model: "my-model".to_owned(),
         };
@@ -132,6 +160,8 @@ mod tests {
         let resold = listed(of("openai/gpt-4o", "openrouter.ai"));
         assert_eq!(resold.reseller.as_deref(), Some("openrouter.ai"));
         assert_eq!(listed(of("gpt-4o", "api.openai.com")).reseller, None);
+        let deepseek = listed(of("deepseek-v4-pro", "api.deepseek.com"));
+        assert_eq!(deepseek.reseller, None);
         assert_eq!(domain("localhost"), "localhost");
     }
 }

@@ -214,7 +214,7 @@ fn replayed(ui: &mut Ui, draft: &mut Draft, commands: &mut Vec<Command>) {
         let field = PathField {
             id: "replayed log",
             label,
-            hint: "of an earlier run with this session and policy",
+            hint: "of an earlier run like this one",
         };
         if field.show(ui, &mut draft.replay) {
             commands.push(Command::BrowseExport(Place::Replay));

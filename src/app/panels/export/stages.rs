@@ -191,7 +191,7 @@ fn about(review: &Review, idx: usize) -> String {
         facts = format!("{facts} · {sent} tokens sent, {received} received");
     }
     if let Some(millis) = request.millis {
-        facts = format!("{facts} · {:.1} s", millis as f64 / 1000.0);
+        facts = format!("{facts} · {:.1}\u{2009}s", millis as f64 / 1000.0);
     }
     if request.questions > 1 {
         facts = format!("{facts} · in {} parts", request.questions);
