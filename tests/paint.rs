@@ -137,6 +137,7 @@ impl Scene {
             recorded_compactions: &self.compactions,
             restarts: &[],
             errors: &[],
+            ghosts: &[],
             heat: &[],
             selected: self.selected,
             corner: 0.0,

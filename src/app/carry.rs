@@ -6,6 +6,7 @@ mod live;
 mod marks;
 mod selection;
 mod sessions;
+mod tune;
 
 pub(super) use dialog::FileDialog;
 
@@ -75,6 +76,10 @@ impl App {
             Command::OpenInsight(key) => self.view.insight = Some(key),
             Command::SetCostView(view) => self.view.cost = view,
             Command::SetLossView(view) => self.view.loss = view,
+            Command::SetTuneView(view) => self.view.tune = *view,
+            Command::StartSweep => self.start_sweep(ctx),
+            Command::CancelSweep => self.cancel_sweep(),
+            Command::AdoptPoint(point) => self.adopt(point),
             Command::FocusFilter => self.once.focuses_filter = true,
             Command::EditJump(text) => self.view.jump = text,
             Command::SetDetail(detail) => self.view.detail = detail,
@@ -132,6 +137,9 @@ impl App {
             }
         }
         self.receive_files(ctx);
+        if let Some(tuning) = &mut self.tuning {
+            tuning.poll(self.view.tune.weight);
+        }
     }
 
     /// Starts to open a session; what was being opened is given up.
@@ -187,6 +195,7 @@ impl App {
             ..View::default()
         };
         self.put_dialogs_away();
+        self.tuning = None;
         self.once.reveals_frontier = true;
         self.document = Some(Arc::new(document));
     }
@@ -194,6 +203,7 @@ impl App {
     fn close(&mut self) {
         self.document = None;
         self.live = None;
+        self.tuning = None;
         self.put_dialogs_away();
         self.problem = None;
     }

@@ -15,6 +15,7 @@ use crate::app::plots::timeline::Axis;
 use crate::app::run_logs::LogsWish;
 use crate::app::sessions::SessionsWish;
 use crate::app::state::{Area, Detail, Tab};
+use crate::app::tune_view::TuneView;
 use crate::units::Tokens;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -122,6 +123,14 @@ pub enum Command {
     SetCostView(CostView),
     /// Choose what the tab Loss shows.
     SetLossView(LossView),
+    /// Choose what the tab Tune tries.
+    SetTuneView(Box<TuneView>),
+    /// Try settings, as the tab Tune says.
+    StartSweep,
+    /// Stop trying.
+    CancelSweep,
+    /// Give a lane the settings of a point of the sweep, by its index.
+    AdoptPoint(usize),
     /// Set how calls are billed.
     SetBilling(BillingChoice),
     /// Put the cursor in the filter.

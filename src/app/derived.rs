@@ -20,7 +20,8 @@ use crate::app::policies::Policies;
 use crate::app::runs::{Runs, run_all};
 use crate::app::session_insights::SessionInsights;
 use crate::app::state::{Aspect, Config, Selection, Tab, View};
-use crate::engine::{ByHand, simulate};
+use crate::app::tuning::Tuning;
+use crate::engine::{ByHand, Sample, simulate};
 use crate::tokens::{self, Counter, Progress, TokenLedger};
 use crate::units::{Share, Tokens};
 use rayon::prelude::*;
@@ -43,6 +44,7 @@ pub struct Derived {
     reach: Latest<(u64, &'static str), Reach>,
     losses: Latest<(u64, u64), Losses>,
     survivals: Latest<(u64, u64), Survivals>,
+    ghost: Latest<(u64, usize), Vec<Sample>>,
     calls: Latest<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
     text: Latest<(u64, u64, usize, bool), MessageText>,
     changes: Latest<ChangesKey, Changes>,
@@ -105,6 +107,7 @@ impl Derived {
             reach: Latest::new("reach"),
             losses: Latest::new("losses"),
             survivals: Latest::new("survivals"),
+            ghost: Latest::new("ghost"),
             calls: Latest::new("calls"),
             text: Latest::new("text"),
             changes: Latest::new("changes"),
@@ -205,6 +208,37 @@ impl Derived {
             .is_some_and(|since| since.elapsed() > DIM_AFTER)
     }
 
+    /// The curve of the setting under the pointer, once it was played.
+    pub fn ghost(&self, tuning: Option<&Tuning>, point: Option<usize>) -> Option<&[Sample]> {
+        let key = (tuning?.id, point?);
+        let samples = self.ghost.get().filter(|_| self.ghost.is_for(&key));
+        samples.map(|samples| samples.as_slice())
+    }
+
+    /// Plays the setting under the pointer.
+    pub fn update_ghost(
+        &mut self,
+        ctx: &egui::Context,
+        tuning: Option<&Tuning>,
+        point: Option<usize>,
+    ) {
+        let (Some(tuning), Some(idx)) = (tuning, point) else {
+            return;
+        };
+        let (Some(runs), Some(point)) = (self.runs.get(), tuning.points.get(idx)) else {
+            return;
+        };
+        let key = (tuning.id, idx);
+        if self.ghost.is_for(&key) {
+            return;
+        }
+        let (case, knobs) = (runs.case.clone(), point.knobs.clone());
+        let policy = tuning.subjects[point.subject].policy.clone();
+        self.ghost.want(ctx, self.at, &key, move |_| {
+            simulate(&case, &policy, &knobs, None).samples
+        });
+    }
+
     /// Forgets everything: another document comes.
     pub fn clear(&mut self, document: &Document) {
         self.runs.clear();
@@ -219,6 +253,7 @@ impl Derived {
         self.reach.clear();
         self.losses.clear();
         self.survivals.clear();
+        self.ghost.clear();
         self.calls.clear();
         self.text.clear();
         self.changes.clear();

@@ -62,6 +62,12 @@ static SHORTCUTS: &[Shortcut] = &[
         bindings: &[(COMMAND, Key::E, |_| Some(Command::StartExport(None)))],
     },
     Shortcut {
+        keys: "Ctrl+R",
+        what: "Try settings of all lanes",
+        when: When::InDocument,
+        bindings: &[(COMMAND, Key::R, |_| Some(Command::StartSweep))],
+    },
+    Shortcut {
         keys: "Ctrl+Shift+Z   Ctrl+Y",
         what: "Redo",
         when: When::NotTyping,

@@ -43,6 +43,8 @@ pub mod sessions;
 pub mod state;
 pub mod theme;
 pub mod trigger_mark;
+pub mod tune_view;
+pub mod tuning;
 mod twin;
 pub mod widgets;
 pub mod wording;
@@ -70,6 +72,7 @@ use sessions::{Sessions, SessionsWish};
 use state::{Config, Selection, View};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tuning::Tuning;
 
 /// The window.
 pub struct App {
@@ -91,6 +94,7 @@ pub struct App {
     sessions: Option<Sessions>,
     handout: Option<Handout>,
     logs: Option<RunLogs>,
+    tuning: Option<Tuning>,
     dialog: Option<carry::FileDialog>,
     toasts: egui_notify::Toasts,
     memory: Memory,
@@ -147,6 +151,7 @@ impl App {
             sessions: None,
             handout: None,
             logs: None,
+            tuning: None,
             dialog: None,
             toasts: panels::toasts::new(),
             memory,
@@ -184,6 +189,9 @@ impl App {
                 &self.view,
             );
         }
+        let hovered = self.view.tune.hovered;
+        self.derived
+            .update_ghost(&ctx, self.tuning.as_ref(), hovered);
         let mut commands = self.panels(ui);
         panels::toasts::show(&ctx, &mut self.toasts);
         let is_covered = self.is_covered();
@@ -256,6 +264,10 @@ impl App {
                     losses: self.derived.losses(),
                     reach: self.derived.reach().map(Arc::as_ref),
                     survivals: self.derived.survivals(),
+                    tuning: self.tuning.as_ref(),
+                    ghost: self
+                        .derived
+                        .ghost(self.tuning.as_ref(), self.view.tune.hovered),
                     calls: self.derived.calls(),
                     once,
                 };

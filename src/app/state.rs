@@ -10,6 +10,7 @@ use crate::app::loss_view::LossView;
 use crate::app::managed_export::Draft;
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
+use crate::app::tune_view::TuneView;
 use crate::engine::{ByHand, ProviderError};
 use crate::tokens;
 use crate::units::Tokens;
@@ -176,6 +177,8 @@ pub struct View {
     pub cost: CostView,
     /// What the tab Loss shows.
     pub loss: LossView,
+    /// What the tab Tune tries.
+    pub tune: TuneView,
     /// What stands in the field that jumps to a message.
     pub jump: String,
     /// What stands in the field for a path.
@@ -233,6 +236,8 @@ pub enum Tab {
     Loss,
     /// What the session and the lanes cost.
     Cost,
+    /// Which settings would have been better.
+    Tune,
     /// What is known about the focused policy, and where it comes from.
     About,
     /// How the file was understood.
@@ -252,6 +257,7 @@ impl Default for View {
             insight: None,
             cost: CostView::default(),
             loss: LossView::default(),
+            tune: TuneView::default(),
             jump: String::new(),
             path: String::new(),
             shows_keys: false,

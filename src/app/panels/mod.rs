@@ -33,6 +33,7 @@ mod staying;
 mod table;
 mod timeline;
 pub mod toasts;
+mod tune;
 mod verdict;
 pub mod welcome;
 
@@ -52,7 +53,9 @@ use crate::app::runs::Runs;
 use crate::app::session_insights::SessionInsights;
 use crate::app::state::{Config, Selection, Tab, View};
 use crate::app::theme::{palette, space};
+use crate::app::tuning::Tuning;
 use crate::app::widgets;
+use crate::engine::Sample;
 use egui::{Align, CentralPanel, Frame as UiFrame, Layout, Margin, Panel, Ui};
 use std::path::PathBuf;
 
@@ -104,6 +107,10 @@ pub struct PanelInput<'a> {
     pub reach: Option<&'a Reach>,
     /// What recorded compactions left; none while that is worked out, and until somebody wants to see it.
     pub survivals: Option<&'a Survivals>,
+    /// What was tried of settings, if anything was.
+    pub tuning: Option<&'a Tuning>,
+    /// The curve of the setting under the pointer.
+    pub ghost: Option<&'a [Sample]>,
     /// The focused lane's samples in the order of the list of calls.
     pub calls: &'a [u32],
     /// What is wanted; the runs may still be of a config before.
@@ -188,6 +195,13 @@ static TABS: &[DrawerTab] = &[
         remark: |_| String::new(),
         tools: cost::tools,
         show: cost::show,
+    },
+    DrawerTab {
+        tab: Tab::Tune,
+        label: "Tune",
+        remark: |_| String::new(),
+        tools: tune::tools,
+        show: tune::show,
     },
     DrawerTab {
         tab: Tab::About,

@@ -3,9 +3,11 @@
 use super::{PanelInput, small};
 use crate::app::command::Command;
 use crate::app::knobs::{self, KnobKey};
-use crate::app::plots::timeline::{Axis, LaneLine, TimelineInput, TimelineResponse, timeline};
+use crate::app::plots::timeline::{
+    Axis, Ghost, LaneLine, TimelineInput, TimelineResponse, timeline,
+};
 use crate::app::runs::LaneRun;
-use crate::app::state::Area;
+use crate::app::state::{Area, Tab};
 use crate::app::theme::{palette, space};
 use crate::app::wording;
 use crate::engine::{Event, KnobRole};
@@ -52,6 +54,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             recorded_compactions: &flags(&runs.recorded.outcome.events),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
+            ghosts: &ghosts(ui, input),
             heat: input.carried.map_or(&[], |carried| &carried.heat),
             selected: Some(selection.step),
             corner: SWITCHES,
@@ -77,6 +80,23 @@ fn flags(events: &[Event]) -> Vec<(usize, String)> {
         (event.step, format!("recorded compaction {fell}"))
     };
     events.iter().map(flag).collect()
+}
+
+/// The setting under the pointer, and the bound of hindsight where it is wanted.
+fn ghosts<'a>(ui: &Ui, input: &PanelInput<'a>) -> Vec<Ghost<'a>> {
+    let hindsight = input.reach.filter(|_| input.view.tune.shows_hindsight);
+    let hindsight = hindsight.map(|reach| Ghost {
+        name: "hindsight",
+        color: palette(ui).ok,
+        samples: &reach.hindsight.samples,
+    });
+    let tried = input.ghost.filter(|_| input.view.tab == Tab::Tune);
+    let tried = tried.map(|samples| Ghost {
+        name: "this setting",
+        color: palette(ui).text,
+        samples,
+    });
+    hindsight.into_iter().chain(tried).collect()
 }
 
 fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> LaneLine<'a> {

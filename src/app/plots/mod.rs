@@ -1,3 +1,4 @@
 //! Drawings over the steps of a session.
 
+pub mod scatter;
 pub mod timeline;

@@ -156,7 +156,7 @@ pub(super) fn window_runs(
 }
 
 /// Round numbers between two others, at most `most` of them and `whole` where fractions mean nothing.
-pub(super) fn ticks(from: f64, to: f64, most: usize, whole: bool) -> Vec<f64> {
+pub(in crate::app::plots) fn ticks(from: f64, to: f64, most: usize, whole: bool) -> Vec<f64> {
     let rough = (to - from) / most.max(1) as f64;
     if !rough.is_finite() || rough <= 0.0 {
         return Vec::new();

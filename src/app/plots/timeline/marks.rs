@@ -1,6 +1,7 @@
 //! What stands on the ground: lanes, reported usage, compactions, overflows, cursors and the hover card.
 
-use super::layout::{self, place_labels};
+use super::columns;
+use super::layout::{self, Grid, place_labels};
 use super::model::LaneLine;
 use super::scene::{Curves, MARK, Scene};
 use crate::app::theme::{self, Palette};
@@ -83,6 +84,38 @@ pub(super) fn lanes(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
     }
     for (lane, (_, overflows)) in order {
         events(&painter, scene, lane, overflows);
+    }
+}
+
+/// Curves that are no lanes, thin and dotted, each with its name where it ends.
+pub(super) fn ghosts(ui: &Ui, scene: &Scene<'_>) {
+    let plot = scene.areas.plot;
+    let painter = ui.painter().with_clip_rect(plot.intersect(ui.clip_rect()));
+    let grid = Grid {
+        from: scene.view.from,
+        to: scene.view.to,
+        columns: plot.width().max(1.0) as usize,
+        tolerance: 0.0,
+    };
+    let font = theme::small_strong().resolve(ui.style());
+    for ghost in scene.input.ghosts {
+        let curve = columns::curve(ghost.samples, scene.steps, &grid);
+        let points: Vec<Pos2> = curve.iter().map(|at| scene.point(*at)).collect();
+        painter.extend(Shape::dotted_line(&points, ghost.color, 4.0, 1.0));
+        painter.line(
+            points.clone(),
+            Stroke::new(1.0, ghost.color.gamma_multiply(0.45)),
+        );
+        let name = painter.layout_no_wrap(ghost.name.to_owned(), font.clone(), ghost.color);
+        let Some(end) = points.iter().rev().find(|at| plot.x_range().contains(at.x)) else {
+            continue;
+        };
+        let left = (end.x - name.size().x - 10.0).max(plot.left() + 4.0);
+        let top = (end.y - name.size().y - 6.0).clamp(plot.top() + 2.0, plot.bottom() - 16.0);
+        let behind = Rect::from_min_size(pos2(left, top), name.size()).expand2(vec2(4.0, 1.0));
+        let fill = scene.palette.background.gamma_multiply(0.8);
+        painter.rect_filled(behind, 3.0, fill);
+        painter.galley(pos2(left, top), name, ghost.color);
     }
 }
 

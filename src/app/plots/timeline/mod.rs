@@ -16,7 +16,8 @@ mod scene;
 mod tests;
 mod view;
 
-pub use model::{Axis, LaneLine, TimelineInput, TimelineResponse};
+pub(super) use layout::ticks;
+pub use model::{Axis, Ghost, LaneLine, TimelineInput, TimelineResponse};
 
 use crate::app::theme::palette;
 use egui::{Align2, Id, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
@@ -156,6 +157,7 @@ fn paint(
     marks::flags(ui, scene);
     marks::placed(ui, scene);
     marks::lanes(ui, scene, curves);
+    marks::ghosts(ui, scene);
     marks::cursors(ui, scene, out.hovered);
     overview::paint(ui, scene);
     out.clicked_step = heat::show(ui, id, scene).or(out.clicked_step);

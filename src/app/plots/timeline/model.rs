@@ -32,6 +32,8 @@ pub struct TimelineInput<'a> {
     pub restarts: &'a [usize],
     /// Errors that the provider is taken to have given, by step.
     pub errors: &'a [ProviderError],
+    /// Curves that are no lanes: what a setting would do, the bound of hindsight.
+    pub ghosts: &'a [Ghost<'a>],
     /// What came in at each step and stayed; none while that is not known.
     pub heat: &'a [Heat],
     /// The step all panels look at.
@@ -42,6 +44,17 @@ pub struct TimelineInput<'a> {
     pub hover_text: &'a dyn Fn(usize) -> Vec<String>,
     /// Whether keys work although the timeline has no focus (nothing else wants them).
     pub takes_keys: bool,
+}
+
+/// A curve that is no lane: drawn thin and dotted, with its name at its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Ghost<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// Its color.
+    pub color: Color32,
+    /// One sample a step.
+    pub samples: &'a [Sample],
 }
 
 /// A lane as a line.

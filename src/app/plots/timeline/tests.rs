@@ -46,6 +46,7 @@ fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> Timeli
         recorded_compactions: &[],
         restarts: &[],
         errors: &[],
+        ghosts: &[],
         heat: &[],
         selected: None,
         corner: 0.0,

@@ -1,0 +1,74 @@
+//! A sweep is started, stopped, and one of its settings taken over.
+
+use crate::app::App;
+use crate::app::knobs::KnobKey;
+use crate::app::state::Tab;
+use crate::app::tuning::Tuning;
+use crate::engine::{KnobValues, Policy};
+use std::sync::Arc;
+
+impl App {
+    /// Starts to try settings; what is under way ends.
+    pub(super) fn start_sweep(&mut self, ctx: &egui::Context) {
+        self.view.tab = Tab::Tune;
+        let ready = self.derived.runs().zip(self.derived.names());
+        let of_document = |document: u64| self.document.as_ref().is_some_and(|d| d.id == document);
+        let Some((runs, names)) = ready.filter(|(runs, _)| of_document(runs.document)) else {
+            self.toasts
+                .info("The session is still being looked through. Try again in a moment.");
+            return;
+        };
+        if self.view.tune.subjects(runs).0.is_empty() {
+            self.toasts
+                .info("There is nothing to try: choose a lane whose policy does something.");
+            return;
+        }
+        self.view.tune.hovered = None;
+        self.tuning = Some(Tuning::start(ctx, self.work, runs, names, &self.view.tune));
+    }
+
+    /// Asks a sweep to stop; what it found stays.
+    pub(super) fn cancel_sweep(&self) {
+        if let Some(tuning) = &self.tuning {
+            tuning.cancel();
+        }
+    }
+
+    /// Gives a lane the settings of a point as its own.
+    pub(super) fn adopt(&mut self, point: usize) {
+        let Some(tuning) = &self.tuning else {
+            return;
+        };
+        let Some(lane) = tuning.lane_of(point, &self.config) else {
+            self.toasts
+                .info("This lane has another policy by now. Sweep again to try its settings.");
+            return;
+        };
+        let found = &tuning.points[point];
+        let policy = Arc::new(tuning.subjects[found.subject].policy.clone());
+        let name = tuning.subjects[found.subject].lane.clone();
+        let mut own = self.config.lane_settings(lane).clone();
+        for (key, value) in settings(&policy, &found.knobs) {
+            match value {
+                Some(value) => own.insert(key, value),
+                None => own.remove(&key),
+            };
+        }
+        self.config.lanes[lane].own = Some(own);
+        self.selection.lane = Some(lane);
+        self.toasts.info(format!(
+            "{name} now has these settings of its own. Undo takes them back."
+        ));
+    }
+}
+
+/// A setting of every knob; none for those at their defaults.
+fn settings<'a>(
+    policy: &'a Policy,
+    knobs: &'a KnobValues,
+) -> impl Iterator<Item = (KnobKey, Option<f64>)> + 'a {
+    policy.knobs.iter().map(|knob| {
+        let value = knobs.get(&knob.name).filter(|value| *value != knob.value);
+        (KnobKey::of(policy, knob), value)
+    })
+}

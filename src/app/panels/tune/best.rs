@@ -1,0 +1,96 @@
+//! The settings that no other beats in cost and references at risk, as a list.
+
+use super::plot::{card, depth, written};
+use super::{settings, weak};
+use crate::app::command::Command;
+use crate::app::panels::table::{Side, cell, head};
+use crate::app::theme::{palette, space};
+use crate::app::tuning::Tuning;
+use crate::app::widgets;
+use crate::app::wording;
+use egui::{Align, Label, Layout, RichText, Sense, Ui};
+use egui_extras::{Column, TableBuilder};
+
+/// Shows the list, cheapest first. Gives back the setting under the pointer.
+pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) -> Option<usize> {
+    if tuning.trade_off.is_empty() {
+        super::super::padded(ui, |ui| {
+            ui.label(weak(ui, "None of the settings tried so far works."));
+        });
+        return None;
+    }
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let mut hovered = None;
+    let table = TableBuilder::new(ui)
+        .id_salt("tune best")
+        .sense(Sense::CLICK)
+        .auto_shrink(false)
+        .min_scrolled_height(0.0)
+        .cell_layout(Layout::left_to_right(Align::Center))
+        .column(Column::exact(62.0))
+        .column(Column::exact(48.0))
+        .column(Column::exact(48.0))
+        .column(Column::remainder().clip(true))
+        .column(Column::exact(space::S));
+    let table = table.header(space::ROW, |mut row| {
+        cell(&mut row, Side::Right, |ui| {
+            head(ui, "cost", "Cheapest first");
+        });
+        cell(&mut row, Side::Right, |ui| {
+            head(ui, "at risk", "References at risk");
+        });
+        cell(&mut row, Side::Right, |ui| {
+            head(ui, "peak", "As a share of usable");
+        });
+        cell(&mut row, Side::Left, |ui| {
+            head(
+                ui,
+                "settings",
+                "Nothing tried is cheaper and puts less at risk",
+            );
+        });
+        row.col(|_| {});
+    });
+    table.body(|body| {
+        body.rows(space::ROW - 2.0, tuning.trade_off.len(), |mut row| {
+            let idx = tuning.trade_off[row.index()];
+            let point = &tuning.points[idx];
+            let Some(score) = &point.score else { return };
+            row.set_selected(is_recommended(tuning, idx));
+            cell(&mut row, Side::Right, |ui| {
+                ui.label(written(tuning.unit, tuning.unit.of(score)));
+            });
+            cell(&mut row, Side::Right, |ui| {
+                let risk = score.risk.map_or(0, |risk| risk.references);
+                ui.label(wording::grouped(risk as u64));
+            });
+            cell(&mut row, Side::Right, |ui| {
+                let color = depth(palette(ui), score.peak_share);
+                ui.label(RichText::new(wording::percent(score.peak_share)).color(color));
+            });
+            cell(&mut row, Side::Left, |ui| {
+                widgets::swatch(ui, palette(ui).lane(tuning.lanes[point.subject]));
+                let said: Vec<String> = settings(tuning, point)
+                    .into_iter()
+                    .map(|(knob, value)| format!("{knob} {value}"))
+                    .collect();
+                ui.add(Label::new(said.join(", ")).truncate());
+            });
+            row.col(|_| {});
+            let response = row.response();
+            if response.hovered() {
+                hovered = Some(idx);
+            }
+            if response.clicked() {
+                commands.push(Command::AdoptPoint(idx));
+            }
+            response.on_hover_ui(|ui| card(ui, tuning, idx));
+        });
+    });
+    hovered
+}
+
+fn is_recommended(tuning: &Tuning, idx: usize) -> bool {
+    let found = tuning.recommended.as_ref().and_then(|r| r.as_ref().ok());
+    found.is_some_and(|found| found.point == idx)
+}

@@ -1,0 +1,164 @@
+//! What is tried and what is preferred: lanes, their knobs, how many settings, cost against risk.
+
+use super::plot::depth;
+use super::{PanelInput, hindsight, small, weak};
+use crate::app::command::Command;
+use crate::app::plots::scatter::paint_shape;
+use crate::app::theme::{palette, space};
+use crate::app::tune_view::{POINTS, TuneView};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::units::Share;
+use egui::{
+    CollapsingHeader, Frame, Margin, Rect, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2,
+};
+
+/// Parts of the ramp that says what colors mean.
+const STEPS: usize = 28;
+
+/// Shows the choices.
+pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let mut view = input.view.tune.clone();
+    ScrollArea::vertical()
+        .id_salt("tune controls")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            Frame::new()
+                .inner_margin(Margin::symmetric(14, 8))
+                .show(ui, |ui| {
+                    ui.spacing_mut().item_spacing.y = space::XS;
+                    ui.spacing_mut().interact_size.y = 20.0;
+                    preference(ui, &mut view);
+                    ui.add_space(space::S);
+                    widgets::section(ui, "What is tried");
+                    lanes(ui, input, &mut view);
+                    n_settings(ui, &mut view);
+                    ui.add_space(space::S);
+                    widgets::section(ui, "Hindsight");
+                    ui.checkbox(&mut view.shows_hindsight, "Draw it on the timeline");
+                    ui.scope(|ui| hindsight(ui, input));
+                    saved(ui, input);
+                });
+        });
+    if view != input.view.tune {
+        commands.push(Command::SetTuneView(Box::new(view)));
+    }
+}
+
+/// From the cheapest to the one with the fewest at risk, and what the colors of the plot mean.
+fn preference(ui: &mut Ui, view: &mut TuneView) {
+    widgets::section(ui, "Preferred");
+    ui.horizontal(|ui| {
+        ui.label(small(ui, "cheap"));
+        let width = (ui.available_width() - 64.0).max(60.0);
+        ui.spacing_mut().slider_width = width;
+        let slider = Slider::new(&mut view.weight, 0.0..=1.0).show_value(false);
+        ui.add(slider)
+            .on_hover_text("How much references at risk weigh against cost in what is recommended")
+            .accessible_name("Preference");
+        ui.label(small(ui, "little at risk"));
+    });
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        ui.label(small(ui, "peak 60"));
+        let (rect, _) = ui.allocate_exact_size(vec2(84.0, 8.0), Sense::hover());
+        for nth in 0..STEPS {
+            let share = Share(0.6 + 0.4 * nth as f64 / STEPS as f64);
+            let left = rect.left() + rect.width() * nth as f32 / STEPS as f32;
+            let part = Rect::from_min_max(
+                pos2(left, rect.top()),
+                pos2(left + rect.width() / STEPS as f32 + 0.5, rect.bottom()),
+            );
+            ui.painter()
+                .rect_filled(part, 0.0, depth(palette(ui), share));
+        }
+        ui.label(small(ui, "100 % of usable"));
+    });
+}
+
+fn lanes(ui: &mut Ui, input: &PanelInput<'_>, view: &mut TuneView) {
+    for (lane, run) in input.runs.lanes.iter().enumerate() {
+        if run.policy.stages.is_empty() {
+            continue;
+        }
+        let mut is_tried = !view.skipped.contains(&lane);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            let (rect, _) = ui.allocate_exact_size(vec2(11.0, 18.0), Sense::hover());
+            let color = palette(ui).lane(lane);
+            let edge = Stroke::new(1.0, color);
+            paint_shape(ui.painter(), rect.center(), 4.0, (lane, color, edge));
+            if ui
+                .checkbox(&mut is_tried, &input.runs.labels[lane])
+                .changed()
+            {
+                if is_tried {
+                    view.skipped.remove(&lane);
+                } else {
+                    view.skipped.insert(lane);
+                }
+            }
+        });
+        if is_tried {
+            knobs(ui, input, lane, view);
+        }
+    }
+}
+
+/// The knobs of a lane, each with whether it varies.
+fn knobs(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, view: &mut TuneView) {
+    let policy = &input.runs.lanes[lane].policy;
+    let varying = view.varying(policy);
+    let n = varying.iter().filter(|varies| **varies).count();
+    let title = small(ui, wording::count(n, "varying knob"));
+    ui.indent(("tune knobs", lane), |ui| {
+        CollapsingHeader::new(title)
+            .id_salt(("tune knobs", lane, &policy.name))
+            .show_unindented(ui, |ui| {
+                for (knob, mut varies) in policy.knobs.iter().zip(varying) {
+                    let label = small(ui, &knob.name);
+                    let check = ui.checkbox(&mut varies, label);
+                    if check.on_hover_text(&knob.help).changed() {
+                        let key = (policy.name.clone(), knob.name.clone());
+                        view.knobs.insert(key, varies);
+                    }
+                }
+            });
+    });
+}
+
+fn n_settings(ui: &mut Ui, view: &mut TuneView) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.spacing_mut().button_padding = vec2(6.0, 1.0);
+        for n in POINTS {
+            let name = small(ui, wording::grouped(n as u64));
+            if ui.selectable_label(view.points == n, name).clicked() {
+                view.points = n;
+            }
+        }
+        ui.label(small(ui, "settings"));
+    });
+}
+
+/// Of what could have been saved without loss, what each lane saved.
+fn saved(ui: &mut Ui, input: &PanelInput<'_>) {
+    let Some(losses) = input.losses else {
+        return;
+    };
+    ui.label(small(
+        ui,
+        "Of what that leaves unsent, each lane left unsent:",
+    ));
+    for (lane, loss) in losses.lanes.iter().enumerate() {
+        let (Some(saved), Some(label)) = (loss.saved, input.runs.labels.get(lane)) else {
+            continue;
+        };
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            widgets::swatch(ui, palette(ui).lane(lane));
+            ui.label(label);
+            ui.label(weak(ui, wording::percent(saved)));
+        });
+    }
+}

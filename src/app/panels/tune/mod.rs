@@ -1,0 +1,147 @@
+//! The tab Tune: many settings tried at once, what each costs against what it puts at risk, and which is recommended.
+
+mod best;
+mod controls;
+mod plot;
+mod recommended;
+
+use super::{PanelInput, small, weak};
+use crate::analysis::tune::Point;
+use crate::app::command::Command;
+use crate::app::theme::palette;
+use crate::app::tune_view::TuneView;
+use crate::app::tuning::Tuning;
+use crate::app::widgets;
+use crate::app::wording;
+use egui::{Frame, Panel, Ui};
+
+/// Width of what is chosen, at the right.
+const CONTROLS: f32 = 250.0;
+/// Width of the list of the best, and what it leaves to the plot.
+const BEST: f32 = 390.0;
+const MIN_PLOT: f32 = 300.0;
+
+/// The button that starts or stops, at the right of the drawer's tabs; from right to left.
+pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.spacing_mut().interact_size.y = 22.0;
+    let running = input.tuning.filter(|tuning| tuning.is_running());
+    if let Some(tuning) = running {
+        if ui.button("Stop").clicked() {
+            commands.push(Command::CancelSweep);
+        }
+        let (done, all) = (tuning.n_done, tuning.points.len());
+        let share = done as f32 / all.max(1) as f32;
+        ui.add(
+            egui::ProgressBar::new(share)
+                .desired_width(120.0)
+                .desired_height(8.0),
+        );
+        let said = format!(
+            "{} of {}",
+            wording::grouped(done as u64),
+            wording::grouped(all as u64)
+        );
+        ui.label(small(ui, said));
+    } else {
+        let button = widgets::secondary_button(ui, "Sweep", "Ctrl R");
+        if button
+            .on_hover_text("Try many settings of the chosen lanes")
+            .clicked()
+        {
+            commands.push(Command::StartSweep);
+        }
+        if let Some(said) = input.tuning.map(|tuning| state(tuning, input)) {
+            ui.label(small(ui, said));
+        }
+    }
+}
+
+/// How a sweep ended.
+fn state(tuning: &Tuning, input: &PanelInput<'_>) -> String {
+    if !tuning.holds_for(input.config) {
+        return "tried under other assumptions: sweep again".to_owned();
+    }
+    let done = wording::count(tuning.n_done, "setting");
+    let time = tuning.took.map_or_else(String::new, |took| {
+        format!(" in {:.1} s", took.as_secs_f64())
+    });
+    let how = if tuning.is_cancelled { ", stopped" } else { "" };
+    format!("{done}{time}{how}")
+}
+
+/// Shows what was tried.
+pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let most = (ui.available_width() - MIN_PLOT).max(160.0);
+    Panel::right("tune controls")
+        .resizable(true)
+        .default_size(CONTROLS.min(most))
+        .size_range(160.0..=most)
+        .frame(Frame::new().fill(palette(ui).panel))
+        .show(ui, |ui| controls::show(ui, input, commands));
+    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    let Some(tuning) = input.tuning else {
+        super::padded(ui, |ui| {
+            ui.label(weak(
+                ui,
+                "Sweep tries many settings of each lane over this session: what each costs, what it puts at risk, how deep it sits.",
+            ));
+            hindsight(ui, input);
+        });
+        return;
+    };
+    recommended::show(ui, input, tuning, commands);
+    let mut hovered = None;
+    if ui.available_width() > BEST + MIN_PLOT {
+        let most = ui.available_width() - MIN_PLOT;
+        Panel::right("tune best")
+            .resizable(true)
+            .default_size(BEST)
+            .size_range(200.0..=most)
+            .frame(Frame::new().fill(palette(ui).panel))
+            .show(ui, |ui| hovered = best::show(ui, tuning, commands));
+        ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    }
+    let hovered = plot::show(ui, input, tuning, commands).or(hovered);
+    if hovered != input.view.tune.hovered {
+        let view = input.view.tune.clone();
+        commands.push(Command::SetTuneView(Box::new(TuneView { hovered, ..view })));
+    }
+}
+
+/// What a policy that loses nothing could have saved.
+fn hindsight(ui: &mut Ui, input: &PanelInput<'_>) {
+    let (Some(reach), Some(losses)) = (input.reach, input.losses) else {
+        return;
+    };
+    let cost = losses
+        .hindsight
+        .map_or_else(String::new, |usd| format!(" for {}", wording::usd(usd)));
+    let (sent, none) = (reach.hindsight.tokens_sent(), reach.none.tokens_sent());
+    let said = format!(
+        "With hindsight, each tool result cleared right after its last use, {} tokens would have been sent{cost} instead of {} without management.",
+        wording::short(sent),
+        wording::short(none)
+    );
+    ui.label(weak(ui, said));
+}
+
+/// The settings of a point that differ from its policy's own, as people write them.
+fn settings(tuning: &Tuning, point: &Point) -> Vec<(String, String)> {
+    let subject = &tuning.subjects[point.subject];
+    let varying = |knob: &str| subject.axes.iter().any(|axis| axis.knob == knob);
+    let knobs = subject
+        .policy
+        .knobs
+        .iter()
+        .filter(|knob| varying(&knob.name));
+    knobs
+        .filter_map(|knob| {
+            let value = point.knobs.get(&knob.name)?;
+            let said = match knob.choices.get(value.max(0.0) as usize) {
+                Some(choice) => choice.clone(),
+                None => wording::knob_value(knob, value),
+            };
+            Some((knob.name.clone(), said))
+        })
+        .collect()
+}

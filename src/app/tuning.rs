@@ -1,0 +1,193 @@
+//! A sweep over settings: under way on threads of its own, or done. What is found is shown as it comes.
+
+use crate::analysis::cost::Bills;
+use crate::analysis::loss::Names;
+use crate::analysis::tune::{
+    Gauge, Point, Price, Recommendation, Subject, front, plan, price_unit, recommend, sweep,
+    trade_off,
+};
+use crate::app::background::{self, Background};
+use crate::app::latest::Where;
+use crate::app::runs::Runs;
+use crate::app::state::Config;
+use crate::app::tune_view::TuneView;
+use crate::progress::{Cancelled, Progress};
+use crate::units::Share;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The window is drawn again this often while points come in.
+const REDRAW: Duration = Duration::from_millis(60);
+
+/// A sweep.
+pub struct Tuning {
+    /// Tells sweeps apart.
+    pub id: u64,
+    /// What is tried, one a lane.
+    pub subjects: Vec<Subject>,
+    /// The lane of each, by index.
+    pub lanes: Vec<usize>,
+    /// All settings, with what came of those that are done.
+    pub points: Vec<Point>,
+    /// How many are done.
+    pub n_done: usize,
+    /// What stands for the cost.
+    pub unit: Price,
+    /// What no other setting beats in cost and references at risk, cheapest first.
+    pub trade_off: Vec<usize>,
+    /// What no other beats in these or in depth.
+    pub front: Vec<usize>,
+    /// What is recommended, or why nothing is; none while it goes on.
+    pub recommended: Option<Result<Recommendation, String>>,
+    /// It was stopped before its end.
+    pub is_cancelled: bool,
+    /// How long it took.
+    pub took: Option<Duration>,
+    /// What it was tried under.
+    config: Config,
+    weight: f64,
+    begun: Instant,
+    live: Arc<Mutex<Vec<(usize, Point)>>>,
+    progress: Arc<Progress>,
+    work: Option<Background<Result<Vec<Point>, Cancelled>>>,
+}
+
+impl Tuning {
+    /// Starts to try what the view asks for.
+    pub fn start(
+        ctx: &egui::Context,
+        at: Where,
+        runs: &Arc<Runs>,
+        names: &Arc<Names>,
+        view: &TuneView,
+    ) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let (lanes, subjects) = view.subjects(runs);
+        let points = plan(&subjects, view.points);
+        let live = Arc::new(Mutex::new(Vec::new()));
+        let progress = Arc::new(Progress::default());
+        let work = {
+            let (runs, names) = (Arc::clone(runs), Arc::clone(names));
+            let (live, progress) = (Arc::clone(&live), Arc::clone(&progress));
+            let (ctx, subjects, points) = (ctx.clone(), subjects.clone(), points.clone());
+            move || {
+                let found = |idx: usize, point: &Point| {
+                    let mut live = live.lock().unwrap_or_else(PoisonError::into_inner);
+                    live.push((idx, point.clone()));
+                    ctx.request_repaint_after(REDRAW);
+                };
+                run((&runs, &names), &subjects, points, &progress, &found)
+            }
+        };
+        let work = match at {
+            Where::AsNeeded => background::start("sweep", ctx, work),
+            Where::InFrame => background::done(work),
+        };
+        Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            unit: price_unit(&points),
+            subjects,
+            lanes,
+            points,
+            n_done: 0,
+            trade_off: Vec::new(),
+            front: Vec::new(),
+            recommended: None,
+            is_cancelled: false,
+            took: None,
+            config: runs.config.clone(),
+            weight: view.weight,
+            begun: Instant::now(),
+            live,
+            progress,
+            work: Some(work),
+        }
+    }
+
+    /// It goes on.
+    pub fn is_running(&self) -> bool {
+        self.work.is_some()
+    }
+
+    /// Asks it to stop soon.
+    pub fn cancel(&self) {
+        self.progress.cancel();
+    }
+
+    /// Takes what has come in since the last frame. `weight` says what is preferred.
+    pub fn poll(&mut self, weight: f64) {
+        let new = {
+            let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *live)
+        };
+        let mut is_changed = !new.is_empty();
+        self.n_done += new.len();
+        for (idx, point) in new {
+            self.points[idx] = point;
+        }
+        if let Some(work) = self.work.take() {
+            match work.take() {
+                Ok(done) => {
+                    self.is_cancelled = !matches!(done, Some(Ok(_)));
+                    self.took = Some(self.begun.elapsed());
+                    is_changed = true;
+                }
+                Err(work) => self.work = Some(work),
+            }
+        }
+        if is_changed {
+            self.unit = price_unit(&self.points);
+            self.trade_off = trade_off(&self.points);
+            self.front = front(&self.points);
+        }
+        if !self.is_running() && (is_changed || self.weight != weight) {
+            self.weight = weight;
+            self.recommended = Some(recommend(&self.subjects, &self.points, Share(weight)));
+        }
+    }
+
+    /// What was found still holds: only settings of lanes have changed since.
+    pub fn holds_for(&self, config: &Config) -> bool {
+        let (was, is) = (&self.config, config);
+        was.window == is.window
+            && was.counter == is.counter
+            && was.restarts == is.restarts
+            && was.errors == is.errors
+            && was.billing == is.billing
+    }
+
+    /// The lane of a point, if it still has the policy that was tried.
+    pub fn lane_of(&self, point: usize, config: &Config) -> Option<usize> {
+        let subject = self.points.get(point)?.subject;
+        let lane = self.lanes[subject];
+        let policy = &config.lanes.get(lane)?.policy;
+        (*policy == self.subjects[subject].policy.name).then_some(lane)
+    }
+}
+
+impl Drop for Tuning {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+/// Plays all of it. On threads of their own: those that the frames use stay free.
+fn run(
+    (runs, names): (&Runs, &Names),
+    subjects: &[Subject],
+    points: Vec<Point>,
+    progress: &Progress,
+    found: &(dyn Fn(usize, &Point) + Sync),
+) -> Result<Vec<Point>, Cancelled> {
+    let billing = &runs.config.billing;
+    let prices = billing.prices();
+    let bills = Bills::new(&runs.case, billing.at(&prices));
+    let gauge = Gauge::new(&runs.case, bills, names);
+    let all = || sweep(&gauge, subjects, points, progress, found);
+    let pool = rayon::ThreadPoolBuilder::new().thread_name(|nth| format!("sweep {nth}"));
+    match pool.build() {
+        Ok(pool) => pool.install(all),
+        Err(_) => all(),
+    }
+}
