@@ -2,6 +2,7 @@
 //!
 //! Every failure is one line that names the file and says what to do.
 
+use super::session_folder;
 use super::unpack::unpacked;
 use crate::engine::Case;
 use crate::formats::{self, ImportReport, Input, Warning};
@@ -56,6 +57,11 @@ pub struct LoadError(pub String);
 /// A [`LoadError`] when there is no such file, it cannot be read, or it holds no conversation.
 pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<Loaded, LoadError> {
     let metadata = must_exist(path)?;
+    if let Some((name, bytes)) = session_folder::session_at(path)? {
+        let mut loaded = load_bytes(&name, bytes, options, progress)?;
+        loaded.path = Some(path.to_owned());
+        return Ok(loaded);
+    }
     refuse_folders_and_devices(path, &metadata)?;
     let shown = path.display().to_string();
     if metadata.len() > MOST_BYTES {

@@ -15,6 +15,7 @@ mod policy_file;
 mod restore;
 mod resumable;
 mod sending;
+mod session_folder;
 mod stamp;
 mod state;
 pub mod stores;

@@ -60,6 +60,9 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut reader = Reader::new(input);
     for block in blocks(&input.bytes, &mut notes) {
         progress.go_on()?;
+        if block.kind == Kind::Answer && block.text.trim().is_empty() {
+            continue;
+        }
         let in_context = reader.block(&block, &mut notes);
         let label = match block.kind {
             Kind::Start => "session start",

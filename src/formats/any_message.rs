@@ -23,7 +23,17 @@ pub(super) fn read(value: &Value, span: &Span) -> Option<Draft> {
         parts.extend(calls(inner, &parts));
     }
     // Where only people and the model speak, what tools gave back stands in people's messages.
-    let is_answer = |part: &Part| matches!(part.body, crate::session::Body::ToolResult { .. });
+    let is_answer = |part: &Part| {
+        use crate::session::Body;
+        matches!(
+            part.body,
+            Body::ToolResult { .. }
+                | Body::Media {
+                    within: Some(_),
+                    ..
+                }
+        )
+    };
     let is_tools = role == Role::User && !parts.is_empty() && parts.iter().all(is_answer);
     (!parts.is_empty()).then(|| Draft {
         id: json::str_at(inner, &["id"]).map(Into::into),

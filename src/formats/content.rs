@@ -161,7 +161,9 @@ pub(super) fn result(
 ) -> Vec<Part> {
     let call: Box<str> = call.unwrap_or_default().into();
     let (text, inside) = answer(content);
-    let inside = inside.map(|b| part(idx, media_or_opaque(b, Some(&call))));
+    let inside = inside
+        .into_iter()
+        .map(|b| part(idx, media_or_opaque(b, Some(&call))));
     let inside: Vec<Part> = inside.collect();
     let body = Body::ToolResult {
         call,
@@ -247,13 +249,14 @@ fn plain<'a>(block: &'a Value, kind: Option<&str>) -> Option<&'a str> {
 }
 
 /// The text of a tool's answer, and the blocks in it that are no text.
-fn answer(content: &Value) -> (String, Box<dyn Iterator<Item = &Value> + '_>) {
+fn answer(content: &Value) -> (String, Vec<&Value>) {
     let is_block = |b: &Value| b.is_string() || b.get("type").is_some() || b.get("text").is_some();
     match content {
-        Value::Array(blocks) if blocks.iter().all(is_block) => (
-            json::text_of(content),
-            Box::new(blocks.iter().filter(|b| !is_text(b))),
-        ),
+        Value::Array(blocks) if blocks.iter().all(is_block) => {
+            let texts: Vec<&str> = blocks.iter().filter_map(text_of_block).collect();
+            let others = blocks.iter().filter(|b| !is_text(b)).collect();
+            (texts.join("\n"), others)
+        }
         Value::Object(members) => {
             // What stands beside it goes to the model as well, but for a tools' server's own framing.
             let is_alone =
@@ -263,16 +266,20 @@ fn answer(content: &Value) -> (String, Box<dyn Iterator<Item = &Value> + '_>) {
                 .find_map(|key| content.get(key).filter(|v| v.is_string() || v.is_array()));
             match inner.filter(|_| is_alone) {
                 Some(inner) => answer(inner),
-                None => (content.to_string(), Box::new(std::iter::empty())),
+                None => (content.to_string(), Vec::new()),
             }
         }
-        other => (text_or_json(other).into(), Box::new(std::iter::empty())),
+        other => (text_or_json(other).into(), Vec::new()),
     }
 }
 
 /// A block within an answer that is its text.
 pub(super) fn is_text(block: &Value) -> bool {
-    block.is_string() || json::str_at(block, &["text"]).is_some()
+    text_of_block(block).is_some()
+}
+
+fn text_of_block(block: &Value) -> Option<&str> {
+    plain(block, json::str_at(block, &["type"]))
 }
 
 fn media_or_opaque(block: &Value, within: Option<&str>) -> Body {

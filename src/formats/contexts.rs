@@ -29,6 +29,8 @@ pub(super) struct Contexts<'a> {
     input: &'a Input,
     format: &'static str,
     tracks: Vec<Track>,
+    /// Instructions differ from call to call of one conversation; the first are shown.
+    pub(super) instructions_change: bool,
 }
 
 #[derive(Debug)]
@@ -36,6 +38,8 @@ struct Track {
     group: Box<str>,
     talk: Talk,
     current: Vec<Known>,
+    /// What its instructions say.
+    instructions: Option<Vec<u64>>,
 }
 
 /// A message in context.
@@ -59,21 +63,21 @@ impl<'a> Contexts<'a> {
             input,
             format,
             tracks: Vec::new(),
+            instructions_change: false,
         }
     }
 
     /// Adds a call, to be done in order of time.
     pub(super) fn add(&mut self, call: Call) {
-        let keys: Vec<u64> = call.context.iter().map(key).collect();
+        let (texts, keys) = keys(&call.context);
         let place = self.place(&call, &keys);
-        self.tracks[place].add(call, &keys);
-    }
-
-    /// Names the conversation that the latest calls of a group belong to.
-    pub(super) fn title(&mut self, group: &str, title: &str) {
-        if let Some(track) = self.tracks.iter_mut().rev().find(|t| &*t.group == group) {
-            track.talk.title(title);
-        }
+        let track = &mut self.tracks[place];
+        self.instructions_change |= track
+            .instructions
+            .as_ref()
+            .is_some_and(|known| *known != texts);
+        track.instructions.get_or_insert(texts);
+        track.add(call, &keys);
     }
 
     /// The conversations, the longest first: that is the one people look for.
@@ -115,6 +119,7 @@ impl<'a> Contexts<'a> {
             group: call.group.clone(),
             talk: Talk::new(self.input, self.format, (number > 0).then_some(number + 1)),
             current: Vec::new(),
+            instructions: None,
         });
         number
     }
@@ -122,7 +127,15 @@ impl<'a> Contexts<'a> {
 
 impl Track {
     fn add(&mut self, call: Call, keys: &[u64]) {
-        let rebuilt = self.rebuilt(call.context, keys);
+        // Tools that a call does not name are the ones before.
+        let tools = self
+            .current
+            .first()
+            .filter(|known| known.key == TOOLS && keys.first() != Some(&TOOLS));
+        let tools = tools.copied();
+        self.current.drain(..usize::from(tools.is_some()));
+        let mut rebuilt = self.rebuilt(call.context, keys);
+        rebuilt.context.splice(0..0, tools);
         self.current = rebuilt.context;
         if rebuilt.is_managed {
             let kept = self.current.iter().map(|known| known.message).collect();
@@ -216,6 +229,40 @@ fn first_new(context: &[Draft], found: &[Option<usize>], is_managed: bool) -> us
         *idx >= last_known && (*idx + 1 == context.len() || draft.role == Role::Tool)
     });
     tail.last().map_or(context.len(), |(idx, _)| idx)
+}
+
+/// What the instructions at the head say, and what every message says. Instructions that change from call to call are
+/// the same message all the same, and tools need not be recorded with every call: neither is context management.
+fn keys(context: &[Draft]) -> (Vec<u64>, Vec<u64>) {
+    let head = context
+        .iter()
+        .take_while(|draft| draft.role == Role::System)
+        .count();
+    let texts = context[..head]
+        .iter()
+        .filter(|draft| !is_tools(draft))
+        .map(key)
+        .collect();
+    let mut n = 0;
+    let all = context.iter().enumerate().map(|(at, draft)| {
+        if at >= head {
+            return key(draft);
+        }
+        if is_tools(draft) {
+            return TOOLS;
+        }
+        n += 1;
+        n
+    });
+    (texts, all.collect())
+}
+
+/// Stands for all definitions of tools.
+const TOOLS: u64 = 0;
+
+fn is_tools(draft: &Draft) -> bool {
+    let is_tool = |part: &crate::session::Part| matches!(part.body, Body::ToolDefinition { .. });
+    draft.parts.iter().any(is_tool)
 }
 
 /// What a message says, whatever ids and thoughts it has: these change from log to log.

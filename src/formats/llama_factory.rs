@@ -1,6 +1,6 @@
 //! LLaMA-Factory's data sets of version 1: messages whose content blocks have a `value`.
 
-use super::message_list::{self, Calls, Dialect, Editing, Shape, tool_definitions};
+use super::message_list::{self, Calls, Dialect, Editing, Shape, Writes, tool_definitions};
 use super::{Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role};
@@ -26,12 +26,15 @@ const DIALECT: Dialect = Dialect {
         ..message_list::CHAT
     },
     is_request: false,
+    answers_in_runs: false,
     title: |_| None,
     body,
     messages: |value, calls| Ok(vec![message(value, calls)?]),
     step: |_| None,
-    edit,
-    written: |role, text| json!({"role": role.name(), "content": [{"type": "text", "value": text}]}),
+    writes: Some(Writes {
+        edit,
+        written: |role, text| json!({"role": role.name(), "content": [{"type": "text", "value": text}]}),
+    }),
 };
 
 fn detect(probe: &Probe) -> Option<String> {

@@ -6,27 +6,37 @@
 mod aider;
 mod anthropic_messages;
 mod any_message;
+mod atif;
 mod claude_code;
 mod cline;
 mod codex_rollout;
 mod content;
 mod content_edit;
 mod contexts;
+mod copilot_chat;
 mod copilot_cli;
 mod counts;
+mod folder;
+mod gemini_api;
 mod gemini_cli;
+mod goose;
 mod json;
 mod jsonl;
 mod kimi;
+mod langchain;
 mod llama_factory;
 mod message_list;
 mod notes;
 mod openai_chat;
+mod openai_responses;
+mod opencode;
 mod openhands;
 mod otel;
 mod payload;
 mod pi;
+mod picoclaw;
 mod probe;
+mod qwen_code;
 mod resume;
 mod rows;
 mod sharegpt;
@@ -39,6 +49,7 @@ mod title;
 mod trae_agent;
 mod tree;
 
+pub use folder::{CLINE_HISTORY, FolderFile, put_together};
 pub use payload::media_bytes;
 pub use probe::Probe;
 pub use resume::{Adopt, Birth, Resumable, Resume};
@@ -116,6 +127,7 @@ pub type Export = fn(&Session, &Managed) -> Result<Vec<u8>, CannotExport>;
 
 /// Every format we know, in the order they are tried.
 pub static FORMATS: &[Format] = &[
+    qwen_code::FORMAT,
     claude_code::FORMAT,
     codex_rollout::FORMAT,
     gemini_cli::FORMAT,
@@ -123,6 +135,11 @@ pub static FORMATS: &[Format] = &[
     openhands::SDK,
     openhands::V0,
     copilot_cli::FORMAT,
+    copilot_chat::FORMAT,
+    opencode::FORMAT,
+    goose::FORMAT,
+    picoclaw::FORMAT,
+    atif::FORMAT,
     kimi::WIRE,
     kimi::CONTEXT,
     cline::FORMAT,
@@ -131,7 +148,11 @@ pub static FORMATS: &[Format] = &[
     tau_bench::FORMAT,
     sharegpt::FORMAT,
     llama_factory::FORMAT,
+    langchain::RUNS,
+    langchain::MESSAGES,
+    gemini_api::FORMAT,
     anthropic_messages::FORMAT,
+    openai_responses::FORMAT,
     openai_chat::FORMAT,
     aider::FORMAT,
     specstory::FORMAT,
@@ -209,7 +230,7 @@ impl ImportReport {
 
 /// A file that is no conversation: what it looks like, and what is supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{looks_like}. Supported are {}", supported())]
+#[error("{looks_like}. Supported are {}", prominent())]
 pub struct Refused {
     /// What the file looks like, as a sentence without a final period.
     pub looks_like: String,
@@ -283,6 +304,24 @@ pub fn check_start(start: &[u8]) -> Result<(), Refused> {
         }),
         None => Ok(()),
     }
+}
+
+/// Formats that a refusal names.
+const PROMINENT: [&str; 6] = [
+    "claude_code",
+    "codex_rollout",
+    "gemini_cli",
+    "opencode",
+    "openai_chat",
+    "anthropic_messages",
+];
+
+/// The formats that most people have, and how many more there are.
+fn prominent() -> String {
+    let named = FORMATS.iter().filter(|f| PROMINENT.contains(&f.name));
+    let labels: Vec<_> = named.map(|f| f.label).collect();
+    let more = FORMATS.len() - labels.len();
+    format!("{} and {more} more formats", labels.join(", "))
 }
 
 /// The labels of all formats as a list for a sentence.

@@ -4,7 +4,7 @@
 //! arguments, or a list of these; `tools` is a string that holds JSON.
 
 use super::message_list::{
-    self, Calls, Dialect, Editing, Fate, Patch, Shape, at_path, part, patched, quoted,
+    self, Calls, Dialect, Editing, Fate, Patch, Shape, Writes, at_path, part, patched, quoted,
     tool_definitions,
 };
 use super::{Carried, Format, Input, Parsed, Probe, Unread, content, json};
@@ -30,15 +30,16 @@ const DIALECT: Dialect = Dialect {
     shape: Shape {
         lists: &["conversations", "conversation", "items"],
         marks: &["from"],
+        answers: &[],
         many: &[],
     },
     is_request: false,
+    answers_in_runs: false,
     title: |conversation| json::str_at(conversation, &["title"]).map(str::to_owned),
     body,
     messages: |value, calls| Ok(vec![message(value, calls)?]),
     step: |_| None,
-    edit,
-    written,
+    writes: Some(Writes { edit, written }),
 };
 
 fn detect(probe: &Probe) -> Option<String> {

@@ -96,7 +96,8 @@ impl Talk {
 fn note_reasoning(parts: &mut [Part], usage: Option<&Usage>) {
     let tokens = usage
         .and_then(|u| u.reasoning)
-        .and_then(|t| u32::try_from(t.0).ok());
+        .and_then(|t| u32::try_from(t.0).ok())
+        .filter(|tokens| *tokens > 0);
     let thought = parts.iter_mut().find_map(|part| match &mut part.body {
         Body::Thinking { reported, .. } => Some(reported),
         _ => None,

@@ -1,7 +1,7 @@
 //! tau-bench's results, and those of tau2-bench: episodes of an agent with a simulated customer, each a conversation of
 //! OpenAI's messages (`traj`, or `messages` of the `simulations`).
 
-use super::message_list::{self, Dialect, Shape};
+use super::message_list::{self, Dialect, Shape, Writes};
 use super::{Carried, Format, Input, Parsed, Probe, Unread, json, openai_chat};
 use crate::progress::Progress;
 use serde_json::Value;
@@ -27,12 +27,15 @@ const DIALECT: Dialect = Dialect {
         ..message_list::CHAT
     },
     is_request: false,
+    answers_in_runs: false,
     title,
     body: openai_chat::body,
     messages: |value, calls| Ok(vec![openai_chat::message(value, calls)?]),
     step: message_list::step_of,
-    edit: openai_chat::edit,
-    written: openai_chat::written,
+    writes: Some(Writes {
+        edit: openai_chat::edit,
+        written: openai_chat::written,
+    }),
 };
 
 fn detect(probe: &Probe) -> Option<String> {

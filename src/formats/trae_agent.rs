@@ -51,6 +51,9 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut talk = Talk::new(input, FORMAT.name, None);
     let around = rows::around(bytes, &whole, &LISTS);
     talk.title(json::str_at(&around, &["task"]).unwrap_or_default());
+    if let Some(model) = json::str_at(&around, &["model"]) {
+        talk.builder.usual_model(model);
+    }
     let provider = json::str_at(&around, &["provider"])
         .unwrap_or_default()
         .to_owned();

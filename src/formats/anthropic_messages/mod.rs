@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-use super::message_list::{self, Dialect, Look};
+use super::message_list::{self, Dialect, Look, Writes};
 use super::{Carried, Format, Input, Parsed, Probe, Unread, json};
 use crate::progress::Progress;
 use serde_json::Value;
@@ -33,12 +33,15 @@ const DIALECT: Dialect = Dialect {
     name: "anthropic_messages",
     shape: message_list::CHAT,
     is_request: true,
+    answers_in_runs: false,
     title: message_list::title,
     body: read::body,
     messages: |value, calls| Ok(vec![read::message(value, calls)?]),
     step: message_list::step_of,
-    edit: write::edit,
-    written: write::written,
+    writes: Some(Writes {
+        edit: write::edit,
+        written: write::written,
+    }),
 };
 
 /// Blocks that no other interface has.

@@ -18,6 +18,7 @@ struct Hides {
 pub(super) fn apply(session: &mut Session) {
     let all = hiding(session);
     let mut gone: HashSet<usize> = HashSet::new();
+    let mut heads: HashSet<usize> = HashSet::new();
     for hides in all {
         gone.extend(&hides.hidden);
         let at = hides.message;
@@ -29,8 +30,9 @@ pub(super) fn apply(session: &mut Session) {
             .map_or(at, |last| last + 1)
             .max(at + 1);
         session.messages[at].in_history = false;
-        let kept = (0..after)
-            .filter(|idx| !gone.contains(idx) && (*idx == at || session.messages[*idx].in_history));
+        heads.insert(at);
+        let is_there = |idx: &usize| heads.contains(idx) || session.messages[*idx].in_history;
+        let kept = (0..after).filter(|idx| !gone.contains(idx) && is_there(idx));
         let kept: Vec<usize> = kept.collect();
         let is_seen = |step: &crate::session::Step| step.context_end >= after;
         let step = session

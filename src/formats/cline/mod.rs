@@ -7,11 +7,14 @@
 
 mod condense;
 mod message;
+mod screen;
 
-use super::message_list::{self, Dialect, Shape};
-use super::{Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json};
+use super::message_list::{self, Dialect, Shape, Writes};
+use super::{
+    CannotExport, Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json,
+};
 use crate::progress::Progress;
-use crate::session::{Draft, Role};
+use crate::session::{Draft, Managed, Role, Session};
 use serde_json::{Value, json};
 
 /// The row of the table.
@@ -20,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
     label: "Cline, Roo or Kilo task",
     detect,
     parse,
-    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    export: Some(export),
     carries: &[
         Carried::Usage,
         Carried::Times,
@@ -39,19 +42,22 @@ const DIALECT: Dialect = Dialect {
         ..message_list::CHAT
     },
     is_request: false,
+    answers_in_runs: false,
     title: message_list::title,
     body,
     messages: |value, _| message::read(value).map(|draft| vec![draft]),
     step: message::step,
-    edit: |editing| content_edit::edit(editing, &["content"]),
-    written: |role, text| {
-        let role = if role == Role::Assistant {
-            role
-        } else {
-            Role::User
-        };
-        json!({"role": role.name(), "content": [{"type": "text", "text": text}]})
-    },
+    writes: Some(Writes {
+        edit: |editing| content_edit::edit(editing, &["content"]),
+        written: |role, text| {
+            let role = if role == Role::Assistant {
+                role
+            } else {
+                Role::User
+            };
+            json!({"role": role.name(), "content": [{"type": "text", "text": text}]})
+        },
+    }),
 };
 
 /// Members of a message that only these programs write.
@@ -69,8 +75,11 @@ const OWN: [&str; 8] = [
 fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
     let is_sdk = document.get("sessionId").is_some() && document.get("agent").is_some();
+    let in_folder = document.get(super::CLINE_HISTORY);
     let listed = if is_sdk {
         document.get("messages")?.as_array()?
+    } else if let Some(listed) = in_folder {
+        listed.as_array()?
     } else {
         document.as_array()?
     };
@@ -82,6 +91,9 @@ fn detect(probe: &Probe) -> Option<String> {
     };
     if listed.is_empty() || !listed.iter().all(is_message) {
         return None;
+    }
+    if in_folder.is_some() {
+        return Some("the files of a task".to_owned());
     }
     if is_sdk {
         return Some("a document with `sessionId`, `agent` and messages".to_owned());
@@ -98,10 +110,24 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
+    let screen = screen::usages(&input.bytes);
     for session in &mut parsed.sessions {
         condense::apply(session);
+        screen::apply(session, &screen);
     }
     Ok(parsed)
+}
+
+fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+    let bytes = &session.source.bytes;
+    if json::member(bytes, &json::document_span(bytes), super::CLINE_HISTORY).is_some() {
+        let reason = format!(
+            "a task's folder is not written; open its {} alone",
+            super::CLINE_HISTORY
+        );
+        return Err(CannotExport { reason });
+    }
+    message_list::write_own_only(session, managed, &DIALECT)
 }
 
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {

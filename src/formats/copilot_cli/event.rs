@@ -18,6 +18,8 @@ pub(super) struct Event {
     pub(super) id: Option<Box<str>>,
     /// The call that started the sub-agent that it belongs to.
     pub(super) agent: Option<Box<str>>,
+    /// A person's own words, without what the program put around them.
+    pub(super) words: Option<Box<str>>,
     /// What it says.
     pub(super) what: What,
 }
@@ -100,6 +102,9 @@ impl Event {
             kind: kind.into(),
             id: id.map(Into::into),
             agent: agent.filter(|id| !id.is_empty()).map(Into::into),
+            words: json::str_at(data, &["content"])
+                .filter(|_| kind == "user.message")
+                .map(Into::into),
             what: what(kind, data, time, draft),
             span: record.span.clone(),
         }

@@ -148,6 +148,7 @@ fn told<'a>(
         context: Vec::new(),
         model: None,
         compacting_from: None,
+        is_named: false,
     };
     for event in events {
         progress.go_on()?;
@@ -163,6 +164,7 @@ struct Teller {
     model: Option<String>,
     /// How many messages were in context when a compaction began.
     compacting_from: Option<usize>,
+    is_named: bool,
 }
 
 impl Teller {
@@ -170,6 +172,10 @@ impl Teller {
         let at = event.span.start;
         match &event.what {
             What::Said(draft) if !draft.parts.is_empty() => {
+                if let Some(words) = event.words.as_deref().filter(|_| !self.is_named) {
+                    self.talk.title(words);
+                    self.is_named = true;
+                }
                 let message = self.talk.say(draft.clone());
                 self.context.push(message);
             }
@@ -189,7 +195,10 @@ impl Teller {
                 }
             }
             What::Model(model) => self.model = Some(model.clone()),
-            What::Title(title) => self.talk.title(title),
+            What::Title(title) => {
+                self.talk.title(title);
+                self.is_named = true;
+            }
             What::CompactionStarts => self.compacting_from = Some(self.context.len()),
             What::Compacted {
                 summary,

@@ -1,6 +1,7 @@
 //! One line of JSON Lines: a message, or what becomes of those before it.
 
 use super::record::Record;
+use crate::formats::message_list::MARK;
 use crate::formats::{json, jsonl};
 use crate::session::Span;
 use serde_json::Value;
@@ -14,6 +15,8 @@ pub(super) enum Line {
     History(Vec<Record>),
     /// Everything from the message with this id on is taken back.
     Rewind(Box<str>, Span),
+    /// We wrote what stands before.
+    Managed,
     /// The session's own data: the summary that names it, if there is one.
     Head(Option<Box<str>>),
     /// Neither.
@@ -32,7 +35,7 @@ impl Line {
             Self::Message(record) => &record.kind,
             Self::History(_) => "$set messages",
             Self::Rewind(..) => "$rewindTo",
-            Self::Head(_) => "session data",
+            Self::Head(_) | Self::Managed => "session data",
             Self::Unknown(_) => "unknown",
         }
     }
@@ -60,6 +63,9 @@ pub(super) fn read(bytes: &[u8], record: jsonl::Record) -> Line {
             .zip(place)
             .map(|(value, span)| Record::read(value, span));
         return Line::History(records.collect());
+    }
+    if json::is_true(value, &["$set", MARK, "managed"]) {
+        return Line::Managed;
     }
     if let Some(set) = value.get("$set") {
         return Line::head(set);

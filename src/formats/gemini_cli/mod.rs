@@ -10,10 +10,12 @@
 //! - `input` holds what was cached.
 //!   <https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts>
 
+mod export;
 mod line;
 mod record;
 mod replay;
 
+use super::message_list::MARK;
 use super::notes::Notes;
 use super::{Carried, Format, Input, Parsed, Probe, Unread, json, jsonl, rows};
 use crate::progress::Progress;
@@ -27,7 +29,7 @@ pub(super) const FORMAT: Format = Format {
     label: "Gemini CLI session",
     detect,
     parse,
-    export: None,
+    export: Some(export::export),
     carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
     kept: None,
     resume: None,
@@ -71,10 +73,16 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     {
         let head = rows::around(bytes, &whole, &["messages"]);
         let rows = rows::listed(bytes, &whole, &["messages"], progress, &mut notes)?;
+        let managed = json::u64_at(&head, &[MARK, "messages"]).unwrap_or(0);
+        let managed = usize::try_from(managed)
+            .unwrap_or(usize::MAX)
+            .min(rows.len());
         let messages = rows
             .into_iter()
             .map(|row| Line::Message(Record::read(&row.value, row.span)));
-        let lines = std::iter::once(Line::head(&head)).chain(messages).collect();
+        let mut lines: Vec<Line> = messages.collect();
+        lines.insert(managed, Line::Managed);
+        lines.insert(0, Line::head(&head));
         return replay::read(input, lines, progress, notes, Vec::new());
     }
     let mut warnings = Vec::new();

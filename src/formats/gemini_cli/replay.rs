@@ -21,6 +21,19 @@ enum Happened {
     History(Vec<Record>),
 }
 
+impl Happened {
+    /// What the calls so far report is not believed: we wrote their context.
+    fn forget(&mut self) {
+        let records = match self {
+            Self::Message(record) => std::slice::from_mut(record),
+            Self::History(records) => records,
+        };
+        for step in records.iter_mut().filter_map(|record| record.step.as_mut()) {
+            step.usage = None;
+        }
+    }
+}
+
 /// Reads the session of these lines.
 pub(super) fn read(
     input: &Input,
@@ -90,9 +103,11 @@ impl Replay {
         let in_context = match &line {
             Line::Message(record) => record.said.is_some() || record.results.is_some(),
             Line::History(_) => true,
-            Line::Rewind(..) | Line::Head(_) | Line::Unknown(_) => false,
+            Line::Rewind(..) | Line::Head(_) | Line::Managed | Line::Unknown(_) => false,
         };
-        self.report.note(line.label(), in_context);
+        if !matches!(line, Line::Managed) {
+            self.report.note(line.label(), in_context);
+        }
         match line {
             Line::Message(record) => self.message(record),
             Line::History(records) => {
@@ -105,6 +120,7 @@ impl Replay {
             }
             Line::Rewind(id, span) => self.rewind(&id, span.start),
             Line::Head(title) => self.title = title.or(self.title.take()),
+            Line::Managed => self.log.iter_mut().for_each(Happened::forget),
             Line::Unknown(span) => self
                 .notes
                 .once(span.start, "a record of no known kind; not counted"),

@@ -1,14 +1,14 @@
 //! Kimi CLI's `context.jsonl`: a message of OpenAI's kind on each line, with the program's own notes between them, whose
 //! roles begin with an underscore. After a compaction the program starts a new file.
 
-use super::super::message_list::{self, Calls, Dialect, Editing};
+use super::super::message_list::{self, Calls, Dialect, Editing, Writes};
 use super::super::{Carried, Format, Input, Parsed, Probe, Unread, content, json, openai_chat};
 use crate::progress::Progress;
 use crate::session::{Draft, Role};
 use serde_json::Value;
 
 /// The row of the table.
-pub(in crate::formats) const FORMAT: Format = Format {
+pub(in crate::formats) const CONTEXT: Format = Format {
     name: DIALECT.name,
     label: "Kimi CLI context",
     detect,
@@ -24,12 +24,15 @@ const DIALECT: Dialect = Dialect {
     name: "kimi_context",
     shape: message_list::CHAT,
     is_request: false,
+    answers_in_runs: false,
     title: |_| None,
     body: |_| Vec::new(),
     messages,
     step: |_| None,
-    edit,
-    written: openai_chat::written,
+    writes: Some(Writes {
+        edit,
+        written: openai_chat::written,
+    }),
 };
 
 /// The system prompt, where the file keeps it.

@@ -3,5 +3,5 @@
 mod context;
 mod wire;
 
-pub(super) use context::FORMAT as CONTEXT;
-pub(super) use wire::FORMAT as WIRE;
+pub(super) use context::CONTEXT;
+pub(super) use wire::WIRE;

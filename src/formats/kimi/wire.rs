@@ -20,7 +20,7 @@ use crate::units::Tokens;
 use serde_json::Value;
 
 /// The row of the table.
-pub(in crate::formats) const FORMAT: Format = Format {
+pub(in crate::formats) const WIRE: Format = Format {
     name: "kimi_wire",
     label: "Kimi Code wire log",
     detect,
@@ -56,7 +56,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     };
     let rows = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, row)?;
     let mut reader = Reader {
-        talk: Talk::new(input, FORMAT.name, None),
+        talk: Talk::new(input, WIRE.name, None),
         notes: Notes::default(),
         step: None,
         model: None,

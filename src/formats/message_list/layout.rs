@@ -10,8 +10,6 @@ use serde_json::Value;
 /// Where an object keeps the request that holds the messages: itself, or a member (a logged pair of request and
 /// answer, a line of a batch, a pair of preferred and other answers).
 pub(super) const BODIES: [&[&str]; 4] = [&[], &["request"], &["body"], &["input"]];
-/// Members that hold the model's answer to the messages.
-const ANSWERS: [&str; 3] = ["response", "choices", "preferred_output"];
 
 /// The places of one conversation.
 #[derive(Clone, Debug)]
@@ -170,9 +168,12 @@ fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
         .iter()
         .find_map(|path| list_in(bytes, shape, span, &members, path))?;
     let elements = json::elements(bytes, &list)?;
-    let found = ANSWERS.iter().find_map(|key| {
+    let found = shape.answers.iter().find_map(|key| {
         let (_, place) = members.iter().rev().find(|(name, _)| name == key)?;
-        let answers = answers(bytes, span, key, place);
+        if *place == list {
+            return None;
+        }
+        let answers = answers(bytes, shape, span, key, place);
         (!answers.is_empty()).then_some((*key, answers))
     });
     let (answers_in, answers) = found.unzip();
@@ -227,7 +228,7 @@ fn list_in(
 }
 
 /// The answers that the member `key` of the root, at `place`, holds.
-fn answers(bytes: &[u8], root: &Span, key: &str, place: &Span) -> Vec<Answer> {
+fn answers(bytes: &[u8], shape: &Shape, root: &Span, key: &str, place: &Span) -> Vec<Answer> {
     let first_choice =
         |choices: Option<Vec<Span>>| object_at(bytes, choices?.first()?, &["message"]);
     let one = |message: Option<Span>, response: &Span| {
@@ -242,6 +243,9 @@ fn answers(bytes: &[u8], root: &Span, key: &str, place: &Span) -> Vec<Answer> {
     match key {
         "choices" => one(first_choice(json::elements(bytes, place)), root),
         "response" => {
+            if let Some(items) = array_at(bytes, place, &["output"]) {
+                return listed(bytes, shape, items, Some(place));
+            }
             let is_message = at_path(bytes, place, &["role"]).is_some();
             let itself = is_message.then(|| place.clone());
             one(
@@ -249,19 +253,37 @@ fn answers(bytes: &[u8], root: &Span, key: &str, place: &Span) -> Vec<Answer> {
                 place,
             )
         }
-        _ => {
-            let listed = json::elements(bytes, place).unwrap_or_default();
-            let messages = listed
-                .into_iter()
-                .filter(|e| at_path(bytes, e, &["role"]).is_some());
-            messages
-                .map(|m| Answer {
-                    response: m.clone(),
-                    message: m,
-                })
-                .collect()
-        }
+        "output" => listed(
+            bytes,
+            shape,
+            json::elements(bytes, place).unwrap_or_default(),
+            Some(root),
+        ),
+        _ => listed(
+            bytes,
+            shape,
+            json::elements(bytes, place).unwrap_or_default(),
+            None,
+        ),
     }
+}
+
+/// Messages of a list as answers; each is a response of its own where none is given.
+fn listed(
+    bytes: &[u8],
+    shape: &Shape,
+    messages: Vec<Span>,
+    response: Option<&Span>,
+) -> Vec<Answer> {
+    let messages = messages
+        .into_iter()
+        .filter(|message| shape.is_marked_at(bytes, message));
+    messages
+        .map(|message| Answer {
+            response: response.unwrap_or(&message).clone(),
+            message,
+        })
+        .collect()
 }
 
 /// A log that lists the answer among the messages as well.

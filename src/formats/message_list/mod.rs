@@ -16,6 +16,7 @@ pub(super) mod media;
 mod order;
 mod places;
 mod read;
+mod records;
 mod shape;
 mod usage;
 mod write;
@@ -27,7 +28,8 @@ pub(super) use media::{Held, Media, of_block, of_urls};
 pub(super) use places::{
     Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
 };
-pub(super) use read::{Calls, Dialect, opaque, part, read, title, tool_definitions};
+pub(super) use read::{Calls, Dialect, MARK, Writes, opaque, part, read, title, tool_definitions};
+pub(super) use records::{Left, is_whole, left};
 pub(super) use shape::{CHAT, Shape};
 pub(super) use usage::{of_usage, step_of, time_of};
 pub(super) use write::{write_own, write_own_only};

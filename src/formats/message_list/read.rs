@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
 /// The member of a document that says that its messages were managed.
-pub(super) const MARK: &str = "plimsoll";
+pub(in crate::formats) const MARK: &str = "plimsoll";
 
 /// What sets the formats apart.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(in crate::formats) struct Dialect {
     pub(in crate::formats) shape: Shape,
     /// The document may be sent as it is: what is no message must go where anything changes.
     pub(in crate::formats) is_request: bool,
+    /// An answer is a run of messages of the model, and a call for each run is made out.
+    pub(in crate::formats) answers_in_runs: bool,
     /// What the members beside the list call the conversation.
     pub(in crate::formats) title: fn(&Value) -> Option<String>,
     /// The messages that stand in the body beside the list, with the kind of record they are.
@@ -32,6 +34,13 @@ pub(in crate::formats) struct Dialect {
     pub(in crate::formats) messages: fn(&Value, &mut Calls) -> Result<Vec<Draft>, String>,
     /// The call that an element, or the answer kept beside the list, reports.
     pub(in crate::formats) step: fn(&Value) -> Option<StepDraft>,
+    /// How a document is written again, where it can be.
+    pub(in crate::formats) writes: Option<Writes>,
+}
+
+/// How elements of the list are written.
+#[derive(Debug)]
+pub(in crate::formats) struct Writes {
     /// The text of an element after an edit; `None` where nothing of it is left.
     pub(in crate::formats) edit: fn(&Editing<'_>) -> Option<Vec<u8>>,
     /// A message of ours.
@@ -223,7 +232,10 @@ fn read_one(
     let is_recorded = steps
         .iter()
         .any(|s| s.as_ref().is_some_and(|s| s.usage.is_some()));
+    let is_recorded = is_recorded || dialect.answers_in_runs;
     let n_managed = settings.n_managed();
+    let around = (dialect.step)(&Value::Object(settings.members.clone()));
+    let mut is_answering = false;
     let mut builder = start(source, settings, dialect, report);
     let mut calls = Calls::default();
     let mut words = None;
@@ -241,7 +253,9 @@ fn read_one(
                     if words.is_none() && draft.role == Role::User && !draft.is_injected {
                         words = draft.parts.iter().find_map(|p| title::of(p.body.text()));
                     }
-                    if draft.role == Role::Assistant && is_recorded {
+                    let goes_on = is_answering && dialect.answers_in_runs;
+                    is_answering = draft.role == Role::Assistant;
+                    if is_answering && is_recorded && !goes_on {
                         let mut step = step.take().unwrap_or_default();
                         // A thought weighs the same wherever it stands; the call's context is not there any more.
                         note_reasoning(&mut draft, &step);
@@ -256,6 +270,15 @@ fn read_one(
                 notes.add(element.span.start, why);
             }
         }
+    }
+    // What the document reports itself belongs to its last answer.
+    let last = builder.session().steps.len().checked_sub(1);
+    if let (true, Some(step), Some(around)) = (
+        dialect.answers_in_runs,
+        last.and_then(|last| builder.step_mut(last)),
+        around,
+    ) {
+        step.usage = step.usage.or(around.usage);
     }
     let mut session = builder.finish();
     // What people keep by hand has a name of its own.

@@ -12,6 +12,8 @@ pub(in crate::formats) struct Shape {
     pub(in crate::formats) lists: &'static [&'static str],
     /// Members of which a message has at least one. What it says there is its kind.
     pub(in crate::formats) marks: &'static [&'static str],
+    /// Members that may hold the model's answer to the messages.
+    pub(in crate::formats) answers: &'static [&'static str],
     /// Members of the document that may list conversations.
     pub(in crate::formats) many: &'static [&'static str],
 }
@@ -20,6 +22,7 @@ pub(in crate::formats) struct Shape {
 pub(in crate::formats) const CHAT: Shape = Shape {
     lists: &["messages"],
     marks: &["role"],
+    answers: &["response", "choices", "preferred_output"],
     many: &[],
 };
 

@@ -6,7 +6,7 @@ use super::layout::{self, Layout};
 use super::places::{
     Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
 };
-use super::read::{Dialect, MARK};
+use super::read::{Dialect, MARK, Writes};
 use crate::formats::{CannotExport, json, jsonl};
 use crate::progress::Progress;
 use crate::session::{Body, Managed, ManagedEntry, Message, Part, Session, Span};
@@ -28,6 +28,7 @@ struct Writing<'a> {
     session: &'a Session,
     layout: Layout,
     dialect: &'a Dialect,
+    writes: &'a Writes,
     /// Which element starts at a place of the file.
     places: HashMap<usize, usize>,
     /// Whether an element is a message.
@@ -129,6 +130,7 @@ impl<'a> Writing<'a> {
             session,
             layout,
             dialect,
+            writes: dialect.writes.as_ref()?,
             places,
             is_message,
             messages,
@@ -155,7 +157,7 @@ impl<'a> Writing<'a> {
             let message = match entry {
                 ManagedEntry::Written { role, text, .. } => {
                     if !text.is_empty() {
-                        let text = (self.dialect.written)(*role, text).to_string().into_bytes();
+                        let text = (self.writes.written)(*role, text).to_string().into_bytes();
                         pieces.push(Piece {
                             place: None,
                             is_untouched: false,
@@ -190,7 +192,7 @@ impl<'a> Writing<'a> {
         let text = if is_untouched {
             session.raw(&editing.span).into()
         } else {
-            (self.dialect.edit)(&editing)?.into()
+            (self.writes.edit)(&editing)?.into()
         };
         Some(Piece {
             place: Some(place),
@@ -361,7 +363,7 @@ impl<'a> Writing<'a> {
             let members: &[&'static str] = if is_tools {
                 &["tools", "functions"]
             } else {
-                &["system", "system_prompt", "instructions"]
+                &["system", "system_prompt", "instructions", "summary"]
             };
             let mut rest = &parts[..];
             for key in members {
@@ -419,10 +421,10 @@ impl<'a> Writing<'a> {
 }
 
 /// What becomes of every message.
-struct Fates<'a>(HashMap<usize, &'a ManagedEntry>);
+pub(super) struct Fates<'a>(HashMap<usize, &'a ManagedEntry>);
 
 impl<'a> Fates<'a> {
-    fn new(managed: &'a Managed) -> Self {
+    pub(super) fn new(managed: &'a Managed) -> Self {
         let message = |entry: &'a ManagedEntry| match entry {
             ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => {
                 Some((*message, entry))
@@ -434,7 +436,7 @@ impl<'a> Fates<'a> {
     }
 
     /// What becomes of the parts of a message.
-    fn of(&self, idx: usize, message: &Message) -> Vec<Fate<'a>> {
+    pub(super) fn of(&self, idx: usize, message: &Message) -> Vec<Fate<'a>> {
         match self.0.get(&idx) {
             Some(ManagedEntry::Edited { parts, .. }) => Fate::of_parts(message, parts),
             Some(_) => vec![Fate::Kept; message.parts.len()],

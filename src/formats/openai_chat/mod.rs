@@ -10,10 +10,9 @@ mod write;
 pub(super) use read::{body, message};
 pub(super) use write::{edit, written};
 
-use super::message_list::{self, Dialect, Look};
-use super::{Carried, Format, Input, Parsed, Probe, Refused, Unread, json};
+use super::message_list::{self, Dialect, Writes};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, json};
 use crate::progress::Progress;
-use crate::session::{Body, Part};
 use serde_json::Value;
 
 /// The row of the table.
@@ -38,12 +37,15 @@ const DIALECT: Dialect = Dialect {
     name: "openai_chat",
     shape: message_list::CHAT,
     is_request: true,
+    answers_in_runs: false,
     title: message_list::title,
     body: read::body,
     messages: |value, calls| Ok(vec![read::message(value, calls)?]),
     step: message_list::step_of,
-    edit: write::edit,
-    written: write::written,
+    writes: Some(Writes {
+        edit: write::edit,
+        written: write::written,
+    }),
 };
 
 /// Roles of messages, and one that a program appends when it is done.
@@ -67,9 +69,6 @@ const RESPONSES_BLOCKS: [&str; 5] = [
 
 fn detect(probe: &Probe) -> Option<String> {
     let look = message_list::look(probe, &message_list::CHAT)?;
-    if is_valued(&look) {
-        return Some("content blocks with a `value`".to_owned());
-    }
     let is_chat =
         look.messages.iter().all(|m| is_message(m)) && look.messages.iter().any(|m| !is_exit(m));
     is_chat.then(|| {
@@ -86,23 +85,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let parsed = message_list::read(input, progress, &DIALECT)?;
-    // Blocks of type text that hold no text are unknown to us.
-    let is_unread =
-        |part: &Part| matches!(&part.body, Body::Opaque { name, .. } if **name == *"text");
-    if parsed
-        .sessions
-        .iter()
-        .all(|session| session.parts.iter().any(is_unread))
-    {
-        let looks_like = "this looks like a LLaMA-Factory data set (content blocks with `value` in the place of `text`), \
-                          which is not supported yet";
-        return Err(Refused {
-            looks_like: looks_like.to_owned(),
-        }
-        .into());
-    }
-    Ok(parsed)
+    message_list::read(input, progress, &DIALECT)
 }
 
 fn is_exit(message: &Value) -> bool {
@@ -134,17 +117,4 @@ fn is_block(block: &Value) -> bool {
         }
         None => block.is_string(),
     }
-}
-
-/// Blocks of another program's data sets.
-fn is_valued(look: &Look<'_>) -> bool {
-    let blocks = look
-        .messages
-        .iter()
-        .filter_map(|m| m.get("content")?.as_array())
-        .flatten();
-    let mut kinds = blocks
-        .filter(|b| json::str_at(b, &["type"]) == Some("text"))
-        .peekable();
-    kinds.peek().is_some() && kinds.all(|b| b.get("value").is_some() && b.get("text").is_none())
 }

@@ -4,5 +4,5 @@ mod sdk;
 mod v0;
 mod view;
 
-pub(super) use sdk::FORMAT as SDK;
-pub(super) use v0::FORMAT as V0;
+pub(super) use sdk::SDK;
+pub(super) use v0::V0;

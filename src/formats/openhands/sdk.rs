@@ -21,7 +21,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// The row of the table.
-pub(in crate::formats) const FORMAT: Format = Format {
+pub(in crate::formats) const SDK: Format = Format {
     name: "openhands_sdk",
     label: "OpenHands SDK events",
     detect,
@@ -91,7 +91,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
         };
     let mut reader = Reader {
-        talk: Talk::new(input, FORMAT.name, None),
+        talk: Talk::new(input, SDK.name, None),
         view: View::default(),
         open: None,
         totals: HashMap::new(),

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// The row of the table.
-pub(in crate::formats) const FORMAT: Format = Format {
+pub(in crate::formats) const V0: Format = Format {
     name: "openhands",
     label: "OpenHands events",
     detect,
@@ -126,7 +126,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let is_many = found.len() > 1;
     let mut sessions: Vec<Session> = Vec::with_capacity(found.len());
     for (n, (name, events)) in found.into_iter().enumerate() {
-        let mut reader = Reader::new(Talk::new(input, FORMAT.name, is_many.then_some(n + 1)));
+        let mut reader = Reader::new(Talk::new(input, V0.name, is_many.then_some(n + 1)));
         reader.talk.title(name.as_deref().unwrap_or_default());
         for (at, row) in events.into_iter().enumerate() {
             progress.go_on()?;
@@ -337,6 +337,9 @@ impl Reader {
                 ..Usage::default()
             })
         });
+        if let (Some(own), None) = (&own, count("prompt_tokens")) {
+            self.accumulated = self.accumulated + own.input;
+        }
         own.or(grown)
     }
 

@@ -11,7 +11,7 @@ mod spans;
 
 use super::contexts::Contexts;
 use super::notes::Notes;
-use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread};
+use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, Warning};
 use crate::progress::Progress;
 use serde_json::Value;
 
@@ -57,6 +57,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut contexts = Contexts::new(input, FORMAT.name);
     for (_, call) in calls {
         contexts.add(call);
+    }
+    if contexts.instructions_change {
+        warnings.push(Warning {
+            line: None,
+            text: "the instructions differ from call to call; the first are shown".to_owned(),
+        });
     }
     let sessions = contexts.finish();
     if sessions.is_empty() {

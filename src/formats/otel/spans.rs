@@ -45,7 +45,7 @@ const TELLING: [&str; 6] = [
     "ai.prompt",
 ];
 /// How deep lists of spans stand in one another.
-const DEEPEST: usize = 6;
+const DEEPEST: usize = 10;
 
 /// The name of an attribute that tells of calls of models.
 pub(super) fn telling(value: &Value) -> Option<String> {

@@ -1,6 +1,7 @@
 //! One entry of the file, taken apart.
 
 use super::super::jsonl::Record;
+use super::super::message_list::MARK;
 use super::super::{content, counts, json};
 use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::Tokens;
@@ -32,6 +33,8 @@ pub(super) enum What {
     Compaction(Compaction),
     /// The name of the session.
     Title(Box<str>),
+    /// We wrote what stands before.
+    Managed,
     /// Nothing that goes to the model.
     Aside,
     /// Of a type that came after us.
@@ -117,6 +120,12 @@ fn what(kind: &str, value: &Value, span: &Span) -> What {
         }),
         "session_info" => {
             json::str_at(value, &["name"]).map_or(What::Aside, |n| What::Title(n.into()))
+        }
+        "custom"
+            if json::str_at(value, &["customType"]) == Some(MARK)
+                && json::is_true(value, &["data", "managed"]) =>
+        {
+            What::Managed
         }
         "session" | "model_change" | "thinking_level_change" | "custom" | "label" => What::Aside,
         _ => What::Unknown,

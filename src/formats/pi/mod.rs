@@ -9,6 +9,7 @@
 //!   <https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/src/core/session-manager.ts>
 
 mod entry;
+mod export;
 mod reader;
 
 use super::jsonl::map_records;
@@ -22,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
     label: "Pi session",
     detect,
     parse,
-    export: None,
+    export: Some(export::export),
     carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
     kept: None,
     resume: None,

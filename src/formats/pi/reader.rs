@@ -78,7 +78,8 @@ impl Reader<'_> {
         let is_main: HashSet<usize> = main.iter().copied().collect();
         for (at, entry) in self.entries.iter().enumerate() {
             let on_main = is_main.contains(&at);
-            let branch = if on_main { "" } else { " (another branch)" };
+            let is_aside = !on_main && entry.id.is_some();
+            let branch = if is_aside { " (another branch)" } else { "" };
             report.note(
                 &format!("{}{branch}", entry.label),
                 on_main && entry.is_context(),
@@ -100,9 +101,11 @@ impl Reader<'_> {
         progress: &Progress,
     ) -> Result<Option<Session>, Cancelled> {
         let mut talk = Talk::new(self.input, FORMAT.name, (branch > 0).then_some(branch + 1));
+        let is_mark = |at: &usize| matches!(self.entries[*at].what, What::Managed);
+        let n_managed = path.iter().rposition(is_mark).unwrap_or(0);
         // The message that each entry on the path became, in order.
         let mut messages: Vec<(usize, usize)> = Vec::new();
-        for at in path {
+        for (n, at) in path.iter().enumerate() {
             progress.go_on()?;
             let start = self.entries[*at].span.start;
             // The main conversation comes last and needs no copy.
@@ -114,7 +117,10 @@ impl Reader<'_> {
             match what {
                 What::Said(draft) => messages.push((*at, talk.say(draft))),
                 What::Answered(step, draft) => {
-                    let usage = self.notes.usage(start, step.usage);
+                    let usage = self
+                        .notes
+                        .usage(start, step.usage)
+                        .filter(|_| n >= n_managed);
                     let step = StepDraft { usage, ..step };
                     match draft {
                         Some(draft) => messages.push((*at, talk.answer(step, draft))),
@@ -128,7 +134,7 @@ impl Reader<'_> {
                     self.compaction(start, compaction, &messages, &mut talk);
                 }
                 What::Title(name) => talk.title(&name),
-                What::Aside | What::Unknown => {}
+                What::Managed | What::Aside | What::Unknown => {}
             }
         }
         Ok(talk.finish().map(|session| named(session, branch)))

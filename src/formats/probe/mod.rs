@@ -362,12 +362,12 @@ mod tests {
 
     #[test]
     fn sessions_of_other_agents_are_known_by_name() {
-        let it = probe(b"{\"sessionId\":\"x\",\n\"projectHash\":\"y\"}");
+        let it = probe(b"[{\"ts\":1,\n\"type\":\"say\",\"say\":\"text\"}]");
         assert_eq!(
             it.looks_like(),
-            "this looks like a Gemini CLI session, which is not supported yet"
+            "this looks like a Cline task's screen messages, which is not supported yet"
         );
-        assert_eq!(it.unsupported(), Some("a Gemini CLI session"));
+        assert_eq!(it.unsupported(), Some("a Cline task's screen messages"));
         assert_eq!(probe(b"{\"type\":\"metadata\"}").unsupported(), None);
     }
 

@@ -173,7 +173,8 @@ fn heading(line: &str) -> Option<(Speaker, String)> {
     let speaker = Speaker {
         is_person,
         is_sidechain,
-        model: (!model.is_empty()).then_some(model),
+        // What an agent wrote in the model's place has no model.
+        model: (!model.is_empty() && !model.starts_with('<')).then_some(model),
         time,
     };
     Some((speaker, inner.to_owned()))

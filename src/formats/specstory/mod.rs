@@ -142,9 +142,13 @@ impl Reader<'_> {
             return true;
         }
         let mut results = Vec::new();
+        let mut n_thoughts = 0;
         for (idx, tool) in uses.into_iter().enumerate() {
             if tool.is_thought {
-                parts.extend(content::thought(tool.text.trim(), 0).map(|body| part(idx, body)));
+                if let Some(body) = content::thought(tool.text.trim(), 0) {
+                    parts.insert(n_thoughts, part(idx, body));
+                    n_thoughts += 1;
+                }
                 continue;
             }
             let about = Value::from(tool.about.as_str());

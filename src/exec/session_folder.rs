@@ -1,0 +1,224 @@
+//! Gathers the files of a session that its program keeps as a folder; how they fit together [`formats::FolderFile`] tells.
+//!
+//! Only files of known names in known places are read, no links are followed, and nothing is looked for beyond them.
+
+use super::load::{LoadError, MOST_BYTES};
+use crate::formats::{self, FolderFile};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files of a task's folder that say something about its conversation.
+const TASK: [&str; 4] = [
+    formats::CLINE_HISTORY,
+    "ui_messages.json",
+    "task_metadata.json",
+    "history_item.json",
+];
+/// No session has more files.
+const MOST_FILES: usize = 200_000;
+
+/// The session that a path stands for, as one document with the name to show for it; none where it is an ordinary file
+/// or any other folder.
+///
+/// # Errors
+/// A [`LoadError`] when the files are too many or too large, or cannot be read.
+pub(super) fn session_at(path: &Path) -> Result<Option<(String, Vec<u8>)>, LoadError> {
+    let Some((root, files)) = members(path) else {
+        return Ok(None);
+    };
+    let mut read = Vec::with_capacity(files.len());
+    let mut left = MOST_BYTES;
+    for file in files.iter().take(MOST_FILES) {
+        let metadata = fs::symlink_metadata(file)
+            .ok()
+            .filter(fs::Metadata::is_file);
+        let Some(metadata) = metadata else { continue };
+        left = left
+            .checked_sub(metadata.len())
+            .ok_or_else(|| too_much(path))?;
+        let bytes = fs::read(file)
+            .map_err(|error| LoadError(format!("{} cannot be read ({error})", file.display())))?;
+        let name = file.strip_prefix(&root).unwrap_or(file);
+        let names: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
+        read.push(FolderFile {
+            name: names.join("/"),
+            bytes,
+        });
+    }
+    if files.len() > MOST_FILES {
+        return Err(too_much(path));
+    }
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    Ok(formats::put_together(&read).map(|bytes| (name.to_string_lossy().into_owned(), bytes)))
+}
+
+fn too_much(path: &Path) -> LoadError {
+    LoadError(format!(
+        "{} holds more than {} GiB or {MOST_FILES} files, the most that is read; give a smaller session",
+        path.display(),
+        MOST_BYTES >> 30
+    ))
+}
+
+/// The folder that the names are told from, and the files of the session at a path.
+fn members(path: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
+    if path.is_dir() {
+        return task(path).or_else(|| events(path));
+    }
+    let name = path.file_name()?.to_str()?;
+    if name.starts_with("ses_") || name.starts_with("msg_") || name.starts_with("prt_") {
+        return opencode(path, name);
+    }
+    let stem = name
+        .strip_suffix(".meta.json")
+        .or_else(|| name.strip_suffix(".jsonl"))?;
+    let folder = path.parent()?;
+    let pair = [format!("{stem}.jsonl"), format!("{stem}.meta.json")].map(|name| folder.join(name));
+    pair.iter()
+        .all(|file| file.is_file())
+        .then(|| (folder.to_owned(), pair.to_vec()))
+}
+
+fn task(folder: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
+    let files: Vec<PathBuf> = TASK
+        .iter()
+        .map(|name| folder.join(name))
+        .filter(|file| file.is_file())
+        .collect();
+    (files.first()? == &folder.join(formats::CLINE_HISTORY)).then(|| (folder.to_owned(), files))
+}
+
+/// A conversation of `OpenHands`: its folder, or the one with the events.
+fn events(folder: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
+    let inner = folder.join("events");
+    let events = if inner.is_dir() {
+        inner
+    } else {
+        folder.to_owned()
+    };
+    let is_named = events.file_name().is_some_and(|name| name == "events");
+    let files = json_files(&events);
+    (is_named && !files.is_empty()).then(|| (folder.to_owned(), files))
+}
+
+/// A session in `OpenCode`'s storage: `session/PROJECT/ses_*.json`, `message/ses_*/msg_*.json`, `part/msg_*/prt_*.json`.
+fn opencode(path: &Path, name: &str) -> Option<(PathBuf, Vec<PathBuf>)> {
+    let storage = path.parent()?.parent()?.parent()?;
+    let session = match name.split('_').next()? {
+        "ses" => path.to_owned(),
+        "msg" => session_file(storage, path.parent()?.file_name()?.to_str()?)?,
+        _ => {
+            let message = format!("{}.json", path.parent()?.file_name()?.to_str()?);
+            let of = subfolders(&storage.join("message"))
+                .into_iter()
+                .find(|folder| folder.join(&message).is_file())?;
+            session_file(storage, of.file_name()?.to_str()?)?
+        }
+    };
+    let id = session.file_stem()?;
+    let messages = json_files(&storage.join("message").join(id));
+    let parts = messages
+        .iter()
+        .flat_map(|m| json_files(&storage.join("part").join(m.file_stem().unwrap_or_default())));
+    let parts: Vec<PathBuf> = parts.collect();
+    let files: Vec<PathBuf> = std::iter::once(session)
+        .chain(messages)
+        .chain(parts)
+        .collect();
+    (files.len() > 1).then(|| (storage.to_owned(), files))
+}
+
+fn session_file(storage: &Path, id: &str) -> Option<PathBuf> {
+    let projects = subfolders(&storage.join("session"));
+    projects
+        .into_iter()
+        .map(|project| project.join(format!("{id}.json")))
+        .find(|file| file.is_file())
+}
+
+fn subfolders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|e| e.path()).filter(|p| p.is_dir()).collect();
+    found.sort();
+    found
+}
+
+/// The JSON files of a folder by name.
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_json = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    let mut found: Vec<PathBuf> = entries.map(|e| e.path()).filter(is_json).collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, files: &[(&str, &str)]) {
+        for (name, text) in files {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+            fs::write(path, text).expect("it can be written");
+        }
+    }
+
+    fn format_at(path: &Path) -> Option<&'static str> {
+        let (name, bytes) = session_at(path).expect("it can be read")?;
+        let input = formats::Input {
+            name,
+            bytes: bytes.into(),
+        };
+        Some(formats::parse(&input).ok()?.sessions[0].source.format)
+    }
+
+    #[test]
+    fn folders_of_every_program_open_from_any_of_their_files() {
+        let here = tempfile::tempdir().expect("a folder");
+        let root = here.path();
+        write(
+            root,
+            &[
+                (
+                    "storage/session/p/ses_1.json",
+                    r#"{"id":"ses_1","title":"T"}"#,
+                ),
+                (
+                    "storage/message/ses_1/msg_1.json",
+                    r#"{"id":"msg_1","role":"user"}"#,
+                ),
+                (
+                    "storage/part/msg_1/prt_1.json",
+                    r#"{"type":"text","text":"hello"}"#,
+                ),
+                (
+                    "tasks/7/api_conversation_history.json",
+                    r#"[{"role":"user","content":[{"type":"text","text":"a"}],"ts":1}]"#,
+                ),
+                ("tasks/7/ui_messages.json", "[]"),
+                (
+                    "talk/events/0.json",
+                    r#"{"id":0,"source":"user","action":"message","args":{"content":"a"}}"#,
+                ),
+                ("pico/k.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\n"),
+                ("pico/k.meta.json", r#"{"key":"k","summary":"s","skip":0}"#),
+                ("other/a.json", "[]"),
+            ],
+        );
+        for (path, format) in [
+            ("storage/session/p/ses_1.json", Some("opencode")),
+            ("storage/message/ses_1/msg_1.json", Some("opencode")),
+            ("storage/part/msg_1/prt_1.json", Some("opencode")),
+            ("tasks/7", Some("cline")),
+            ("talk", Some("openhands")),
+            ("talk/events", Some("openhands")),
+            ("pico/k.jsonl", Some("picoclaw")),
+            ("pico/k.meta.json", Some("picoclaw")),
+            ("other", None),
+            ("other/a.json", None),
+        ] {
+            assert_eq!(format_at(&root.join(path)), format, "{path}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! ATIF, the trajectories of Harbor and Terminal-Bench: a JSON document whose `steps` are a person's, the system's or the
+//! agent's, an agent's with its calls and what came of them.
+//!
+//! `prompt_tokens` hold what was cached.
+
+use super::message_list::{part, tool_definitions};
+use super::notes::Notes;
+use super::rows::{self, Row};
+use super::talk::Talk;
+use super::{
+    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
+};
+use crate::progress::Progress;
+use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::units::Tokens;
+use serde_json::Value;
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: "atif",
+    label: "ATIF trajectory",
+    detect,
+    parse,
+    export: None,
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
+    kept: None,
+    resume: None,
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    let version = json::str_at(document, &["schema_version"])?;
+    (version.starts_with("ATIF") && document.get("steps").is_some_and(Value::is_array)).then(|| {
+        format!(
+            "a document with `steps` and the schema {}",
+            json::quoted(version)
+        )
+    })
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let bytes = &input.bytes;
+    let whole = json::document_span(bytes);
+    let mut notes = Notes::default();
+    let mut report = ImportReport::default();
+    let mut talk = Talk::new(input, FORMAT.name, None);
+    let around = rows::around(bytes, &whole, &["steps"]);
+    let agent = around.get("agent").unwrap_or(&Value::Null);
+    if let Some(model) = json::str_at(agent, &["model_name"]) {
+        talk.builder.usual_model(model);
+    }
+    if let Some(tools) = tool_definitions(agent, &["tool_definitions"]) {
+        report.note("tools", true);
+        talk.say(tools);
+    }
+    for row in rows::listed(bytes, &whole, &["steps"], progress, &mut notes)? {
+        progress.go_on()?;
+        let source = json::str_at(&row.value, &["source"]).unwrap_or("other");
+        let before = talk.len();
+        step(source, &row, &mut talk, &mut notes);
+        report.note(source, talk.len() > before);
+    }
+    let session = talk.finish().ok_or_else(|| Refused {
+        looks_like: "this looks like an ATIF trajectory without a message".to_owned(),
+    })?;
+    Ok(Parsed {
+        sessions: vec![session],
+        warnings: notes.warnings(bytes),
+        report,
+    })
+}
+
+fn step(source: &str, row: &Row, talk: &mut Talk, notes: &mut Notes) {
+    let value = &row.value;
+    let time = json::millis_at(value, &["timestamp"]);
+    let draft = |role, parts: Vec<Part>| Draft {
+        time,
+        raw: vec![row.span.clone()],
+        ..Draft::new(role, parts)
+    };
+    let mut parts = value.get("message").map(content::parts).unwrap_or_default();
+    match source {
+        "user" if !parts.is_empty() => {
+            talk.say(draft(Role::User, parts));
+        }
+        "system" if !parts.is_empty() => {
+            talk.say(draft(Role::System, parts));
+        }
+        "agent" => {
+            let thought = json::str_at(value, &["reasoning_content"]).unwrap_or_default();
+            parts.splice(0..0, content::thought(thought, 0).map(|body| part(0, body)));
+            let calls = value.get("tool_calls").and_then(Value::as_array);
+            parts.extend(calls.into_iter().flatten().enumerate().map(|(idx, call)| {
+                let says = |key| json::str_at(call, &[key]);
+                let name = says("function_name").unwrap_or_default();
+                part(
+                    idx,
+                    content::call(says("tool_call_id"), name, call.get("arguments")),
+                )
+            }));
+            let step = StepDraft {
+                model: json::str_at(value, &["model_name"]).map(str::to_owned),
+                window: None,
+                usage: notes.usage(row.span.start, usage(value)),
+                time,
+            };
+            if parts.is_empty() {
+                talk.builder.step(step);
+            } else {
+                talk.answer(step, draft(Role::Assistant, parts));
+            }
+            let results = json::at(value, &["observation", "results"]).and_then(Value::as_array);
+            let results = results
+                .into_iter()
+                .flatten()
+                .enumerate()
+                .flat_map(|(idx, result)| {
+                    let call = json::str_at(result, &["source_call_id"]);
+                    content::result(
+                        idx,
+                        (call, None),
+                        false,
+                        result.get("content").unwrap_or(&Value::Null),
+                    )
+                });
+            let results: Vec<Part> = results.collect();
+            if !results.is_empty() {
+                talk.say(draft(Role::Tool, results));
+            }
+        }
+        "user" | "system" => {}
+        other => {
+            let other = json::quoted(other);
+            notes.once(
+                row.span.start,
+                format!("steps of the source `{other}` are unknown to us; not counted"),
+            );
+        }
+    }
+}
+
+fn usage(step: &Value) -> Option<Usage> {
+    let count = |key| counts::tokens_at(step, &["metrics", key]);
+    let input = count("prompt_tokens")?;
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        cache_read: count("cached_tokens"),
+        output: count("completion_tokens"),
+        ..Usage::default()
+    })
+}

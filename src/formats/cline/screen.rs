@@ -1,0 +1,58 @@
+//! What the task's screen messages know beside its conversation: the tokens of every call, which classic histories lack.
+
+use crate::formats::{counts, json};
+use crate::session::{Session, StepsFrom, Usage};
+use crate::units::{Millis, Tokens};
+use serde_json::Value;
+
+/// The screen messages, where the whole folder was opened.
+const FILE: &str = "ui_messages.json";
+
+/// What the calls took, each with its time.
+pub(super) fn usages(bytes: &[u8]) -> Vec<(Millis, Usage)> {
+    let whole = json::document_span(bytes);
+    let file = json::member(bytes, &whole, FILE).and_then(|place| json::parse_span(bytes, &place));
+    let messages = file.as_ref().and_then(Value::as_array);
+    messages.into_iter().flatten().filter_map(call).collect()
+}
+
+/// A call that was made: its text is JSON. What was read from the cache or written to it stands beside.
+fn call(message: &Value) -> Option<(Millis, Usage)> {
+    if json::str_at(message, &["say"]) != Some("api_req_started") {
+        return None;
+    }
+    let told: Value = serde_json::from_str(json::str_at(message, &["text"])?).ok()?;
+    let count = |key| counts::tokens_at(&told, &[key]);
+    let (read, write) = (count("cacheReads"), count("cacheWrites"));
+    let input: Tokens = [count("tokensIn"), read, write].into_iter().flatten().sum();
+    let usage = Usage {
+        input,
+        cache_read: read,
+        cache_write: write,
+        output: count("tokensOut"),
+        ..Usage::default()
+    };
+    let usage = counts::checked_usage(Some(usage)).ok().flatten();
+    Some((
+        json::millis_at(message, &["ts"])?,
+        usage.filter(|u| u.input > Tokens::ZERO)?,
+    ))
+}
+
+/// Gives every call without a report the one that was started last before its answer was written.
+pub(super) fn apply(session: &mut Session, calls: &[(Millis, Usage)]) {
+    let mut rest = calls.iter().peekable();
+    for message in &session.messages {
+        let (Some(step), Some(time)) = (message.step, message.time) else {
+            continue;
+        };
+        let mut found = None;
+        while let Some((_, usage)) = rest.next_if(|(at, _)| at.0 <= time.0) {
+            found = Some(*usage);
+        }
+        if let (Some(step), Some(usage)) = (session.steps.get_mut(step), found) {
+            step.usage.get_or_insert(usage);
+            session.steps_from = StepsFrom::Recorded;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Contents as Gemini's interface takes them: a request (`contents`), a saved checkpoint (`history`), or the bare list.
+
+use super::message_list::{self, Calls, Dialect, Editing, Shape, Writes, tool_definitions};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json};
+use crate::progress::Progress;
+use crate::session::{Body, Draft, Role};
+use serde_json::{Map, Value, json};
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: DIALECT.name,
+    label: "Gemini contents",
+    detect,
+    parse,
+    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    carries: &[Carried::SystemPrompt, Carried::Tools],
+    kept: None,
+    resume: None,
+};
+
+/// How these contents are read and written.
+const DIALECT: Dialect = Dialect {
+    name: "gemini_api",
+    shape: Shape {
+        lists: &["contents", "history"],
+        ..message_list::CHAT
+    },
+    is_request: false,
+    answers_in_runs: false,
+    title: |_| None,
+    body,
+    messages: |value, calls| message(value, calls).map(|draft| vec![draft]),
+    step: |_| None,
+    writes: Some(Writes {
+        edit,
+        written: |role, text| {
+            let role = if role == Role::Assistant {
+                "model"
+            } else {
+                "user"
+            };
+            json!({"role": role, "parts": [{"text": text}]})
+        },
+    }),
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    let look = message_list::look(probe, &DIALECT.shape)?;
+    let is_content = |m: &&Value| {
+        matches!(
+            json::str_at(m, &["role"]),
+            Some("user" | "model" | "function" | "system")
+        ) && m.get("parts").is_some_and(Value::is_array)
+    };
+    look.messages
+        .iter()
+        .all(is_content)
+        .then(|| format!("{}: contents with `role` and `parts`", look.how))
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    message_list::read(input, progress, &DIALECT)
+}
+
+fn body(body: &Value) -> Vec<(&'static str, Draft)> {
+    let groups = body
+        .get("tools")
+        .or_else(|| body.pointer("/config/tools"))
+        .and_then(Value::as_array);
+    let declared = groups.into_iter().flatten().filter_map(|group| {
+        content::first(group, &["functionDeclarations", "function_declarations"])?.as_array()
+    });
+    let declared: Vec<Value> = declared.flatten().cloned().collect();
+    let listed = Value::Object(Map::from_iter([(
+        "tools".to_owned(),
+        Value::from(declared),
+    )]));
+    let tools = tool_definitions(&listed, &["tools"]).map(|draft| ("tools", draft));
+    let system = content::first(body, &["systemInstruction", "system_instruction"]);
+    let parts = system
+        .map(|s| content::parts(s.get("parts").unwrap_or(s)))
+        .unwrap_or_default();
+    let system = (!parts.is_empty()).then(|| ("system", Draft::new(Role::System, parts)));
+    tools.into_iter().chain(system).collect()
+}
+
+fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+    let mut parts = value.get("parts").map(content::parts).unwrap_or_default();
+    let is_answer = parts
+        .first()
+        .is_some_and(|p| matches!(p.body, Body::ToolResult { .. }));
+    let role = match json::str_at(value, &["role"]) {
+        Some("model") => Role::Assistant,
+        Some("system") => Role::System,
+        Some("user" | "function") if is_answer => Role::Tool,
+        Some("user" | "function") => Role::User,
+        other => {
+            let other = json::quoted(other.unwrap_or_default());
+            return Err(format!(
+                "a content of the unknown role `{other}` is kept, but is no context"
+            ));
+        }
+    };
+    calls.join(&mut parts);
+    Ok(Draft::new(role, parts))
+}
+
+fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
+    content_edit::edit(editing, &["parts"])
+}

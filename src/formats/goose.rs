@@ -1,0 +1,276 @@
+//! Goose's sessions before its database (`*.jsonl`, a head and a message a line) and what it exports (a document with
+//! `conversation`).
+//!
+//! - A call's arguments and a tool's answer stand in a result of their own, which may be an error.
+//! - Messages that the model does not see (`agentVisible: false`) are there for people: what was summed up, and notices.
+//! - Old files hold an answer in pieces, as it came in: what follows an answer without anything between belongs to it.
+
+use super::message_list::part;
+use super::notes::Notes;
+use super::rows::{self, Row};
+use super::talk::Talk;
+use super::{
+    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, json, jsonl,
+};
+use crate::progress::Progress;
+use crate::session::{Body, Draft, Part, Role, StepDraft};
+use serde_json::Value;
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: "goose",
+    label: "Goose session",
+    detect,
+    parse,
+    export: None,
+    carries: &[Carried::Times, Carried::Compactions],
+    kept: None,
+    resume: None,
+};
+
+/// Blocks that only Goose writes.
+const OWN: [&str; 6] = [
+    "toolRequest",
+    "toolResponse",
+    "toolConfirmationRequest",
+    "frontendToolRequest",
+    "redactedThinking",
+    "contextLengthExceeded",
+];
+
+fn detect(probe: &Probe) -> Option<String> {
+    let is_message = |m: &Value| {
+        matches!(json::str_at(m, &["role"]), Some("user" | "assistant"))
+            && m.get("content").is_some_and(Value::is_array)
+            && (m.get("created").is_some_and(Value::is_number) || has_own(m))
+    };
+    if let Some(list) = probe
+        .document()
+        .and_then(|d| d.get("conversation")?.as_array())
+    {
+        return (!list.is_empty() && list.iter().all(is_message))
+            .then(|| "a document whose `conversation` holds messages of Goose".to_owned());
+    }
+    let (head, rest) = probe.records().split_first()?;
+    let is_head = |v: &Value| v.get("role").is_none() && v.get("working_dir").is_some();
+    let messages = if is_head(&head.value) {
+        rest
+    } else {
+        probe.records()
+    };
+    let n = messages.iter().filter(|r| is_message(&r.value)).count();
+    let is_its = is_head(&head.value) || messages.iter().any(|r| has_own(&r.value));
+    (is_its && n > 0 && n * 5 >= messages.len() * 4)
+        .then(|| "JSON Lines with a `working_dir`, then messages of Goose".to_owned())
+}
+
+fn has_own(message: &Value) -> bool {
+    let blocks = message.get("content").and_then(Value::as_array);
+    let mut kinds = blocks
+        .into_iter()
+        .flatten()
+        .filter_map(|b| json::str_at(b, &["type"]));
+    kinds.any(|kind| OWN.contains(&kind))
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let bytes = &input.bytes;
+    let mut warnings = Vec::new();
+    let mut notes = Notes::default();
+    let mut report = ImportReport::default();
+    let whole = json::document_span(bytes);
+    let mut talk = Talk::new(input, FORMAT.name, None);
+    let rows = if json::member(bytes, &whole, "conversation").is_some() {
+        let around = rows::around(bytes, &whole, &["conversation"]);
+        name(&around, &mut talk);
+        rows::listed(bytes, &whole, &["conversation"], progress, &mut notes)?
+    } else {
+        let row = |r: jsonl::Record| Row {
+            span: r.span,
+            value: r.value,
+        };
+        jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
+    };
+    // What nobody but the model sees was written by a compaction; what the model does not see any more was there before.
+    let last = rows
+        .iter()
+        .rposition(|row| !is_visible(&row.value, "userVisible"));
+    let mut reader = Reader {
+        talk,
+        answer: None,
+        written: Vec::new(),
+    };
+    for (at, row) in rows.iter().enumerate() {
+        progress.go_on()?;
+        let was_context = last.is_some_and(|last| at < last);
+        let (kind, in_context) = reader.row(row, was_context, &mut notes);
+        report.note(kind, in_context);
+    }
+    reader.compact();
+    let session = reader.talk.finish().ok_or_else(|| Refused {
+        looks_like: "this looks like a Goose session without a message".to_owned(),
+    })?;
+    warnings.extend(notes.warnings(bytes));
+    warnings.sort_by_key(|w| w.line);
+    Ok(Parsed {
+        sessions: vec![session],
+        warnings,
+        report,
+    })
+}
+
+fn name(head: &Value, talk: &mut Talk) {
+    let name = content::first(head, &["name", "description"]).and_then(Value::as_str);
+    talk.title(name.unwrap_or_default());
+    if let Some(model) = json::str_at(head, &["model_config", "model_name"]) {
+        talk.builder.usual_model(model);
+    }
+}
+
+/// Whether a message is visible to people or to the model; it is unless the file says otherwise.
+fn is_visible(message: &Value, to: &str) -> bool {
+    json::at(message, &["metadata", to]).and_then(Value::as_bool) != Some(false)
+}
+
+struct Reader {
+    talk: Talk,
+    /// The answer that is being written.
+    answer: Option<usize>,
+    /// What a compaction wrote, as long as it goes on.
+    written: Vec<usize>,
+}
+
+impl Reader {
+    fn row(&mut self, row: &Row, was_context: bool, notes: &mut Notes) -> (&'static str, bool) {
+        let value = &row.value;
+        let role = match json::str_at(value, &["role"]) {
+            Some("user") => Role::User,
+            Some("assistant") => Role::Assistant,
+            None => {
+                name(value, &mut self.talk);
+                return ("session data", false);
+            }
+            Some(other) => {
+                let other = json::quoted(other);
+                let text =
+                    format!("a message of the unknown role `{other}` is kept, but is no context");
+                notes.add(row.span.start, text);
+                return ("other", false);
+            }
+        };
+        let parts = parts(value);
+        let draft = Draft {
+            id: json::str_at(value, &["id"]).map(Into::into),
+            time: json::millis_at(value, &["created"]),
+            raw: vec![row.span.clone()],
+            ..Draft::new(role, parts)
+        };
+        let (for_people, for_model) = (
+            is_visible(value, "userVisible"),
+            is_visible(value, "agentVisible"),
+        );
+        if draft.parts.is_empty() || (for_people && !for_model && !was_context) {
+            return ("not for the model", false);
+        }
+        if !for_people {
+            self.answer = None;
+            self.written.push(self.talk.say(Draft {
+                in_history: false,
+                is_summary: role == Role::User,
+                ..draft
+            }));
+            return ("summary", true);
+        }
+        self.compact();
+        self.say(draft);
+        (
+            if role == Role::User {
+                "user"
+            } else {
+                "assistant"
+            },
+            true,
+        )
+    }
+
+    fn say(&mut self, mut draft: Draft) {
+        if draft.role == Role::Assistant {
+            if let Some(answer) = self.answer.filter(|answer| self.talk.is_last(*answer)) {
+                let raw = draft.raw.pop().unwrap_or_default();
+                self.talk.extend(answer, raw, draft.parts);
+                return;
+            }
+            let step = StepDraft {
+                time: draft.time,
+                ..StepDraft::default()
+            };
+            self.answer = Some(self.talk.answer(step, draft));
+            return;
+        }
+        self.answer = None;
+        let is_result = |part: &Part| {
+            matches!(
+                part.body,
+                Body::ToolResult { .. }
+                    | Body::Media {
+                        within: Some(_),
+                        ..
+                    }
+            )
+        };
+        if draft.parts.iter().all(is_result) {
+            draft.role = Role::Tool;
+        }
+        self.talk.say(draft);
+    }
+
+    /// What a compaction wrote is all there is from here on.
+    fn compact(&mut self) {
+        if !self.written.is_empty() {
+            let kept = std::mem::take(&mut self.written);
+            self.talk.builder.compaction("", None, None, kept);
+        }
+    }
+}
+
+fn parts(message: &Value) -> Vec<Part> {
+    let blocks = message.get("content").and_then(Value::as_array);
+    let of = |(idx, block): (usize, &Value)| match json::str_at(block, &["type"]) {
+        Some("toolRequest" | "frontendToolRequest") => vec![part(idx, request(block))],
+        Some("toolResponse") => response(idx, block),
+        // Asked of the person, not of the model.
+        Some(
+            "toolConfirmationRequest"
+            | "actionRequired"
+            | "systemNotification"
+            | "contextLengthExceeded"
+            | "summarizationRequested"
+            | "conversationCompacted",
+        ) => Vec::new(),
+        _ => content::block(idx, block),
+    };
+    blocks
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .flat_map(of)
+        .collect()
+}
+
+fn request(block: &Value) -> Body {
+    let call = block
+        .pointer("/toolCall/value")
+        .or_else(|| block.get("toolCall"));
+    let call = call.unwrap_or(&Value::Null);
+    let name = json::str_at(call, &["name"]).unwrap_or_default();
+    content::call(json::str_at(block, &["id"]), name, call.get("arguments"))
+}
+
+fn response(idx: usize, block: &Value) -> Vec<Part> {
+    let id = json::str_at(block, &["id"]);
+    let result = block.get("toolResult").unwrap_or(&Value::Null);
+    let failed = json::str_at(result, &["status"]) == Some("error");
+    let said = content::first(result, &["value", "error"]).unwrap_or(result);
+    let is_error = failed || json::is_true(said, &["isError"]);
+    content::result(idx, (id, None), is_error, said)
+}

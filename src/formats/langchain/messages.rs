@@ -1,0 +1,121 @@
+//! Messages as LangChain dumps them: `{type, data}`, `{lc, kwargs}`, or its own fields with a `type`; a list of them, one a
+//! line, or below `messages`.
+//!
+//! `usage_metadata` holds what was cached within its input.
+
+use crate::formats::message_list::{self, Calls, Dialect, Shape};
+use crate::formats::{Carried, Format, Input, Parsed, Probe, Unread, any_message, counts, json};
+use crate::progress::Progress;
+use crate::session::{Draft, StepDraft, Usage};
+use crate::units::Tokens;
+use serde_json::Value;
+
+/// The row of the table.
+pub(in crate::formats) const MESSAGES: Format = Format {
+    name: DIALECT.name,
+    label: "LangChain messages",
+    detect,
+    parse,
+    export: None,
+    carries: &[Carried::Usage, Carried::SystemPrompt],
+    kept: None,
+    resume: None,
+};
+
+/// How these messages are read.
+const DIALECT: Dialect = Dialect {
+    name: "langchain",
+    shape: Shape {
+        lists: &["messages", "chat_history", "history"],
+        marks: &["type", "lc"],
+        ..message_list::CHAT
+    },
+    is_request: false,
+    answers_in_runs: false,
+    title: message_list::title,
+    body: |_| Vec::new(),
+    messages: |value, calls| message(value, calls).map(|draft| vec![draft]),
+    step,
+    writes: None,
+};
+
+/// Names of messages' types.
+const TYPES: [&str; 7] = [
+    "human",
+    "ai",
+    "system",
+    "tool",
+    "function",
+    "chat",
+    "developer",
+];
+
+fn detect(probe: &Probe) -> Option<String> {
+    let look = message_list::look(probe, &DIALECT.shape)?;
+    let is_message = |m: &&Value| {
+        let kind = json::str_at(m, &["type"]).unwrap_or_default();
+        let kind = kind
+            .strip_suffix("MessageChunk")
+            .unwrap_or(kind)
+            .to_ascii_lowercase();
+        let is_dump = kind == "constructor" && m.get("kwargs").is_some_and(Value::is_object);
+        let has_content = m.get("content").is_some() || json::at(m, &["data", "content"]).is_some();
+        is_dump || (TYPES.contains(&&*kind) && has_content)
+    };
+    look.messages
+        .iter()
+        .all(is_message)
+        .then(|| format!("{}: messages of LangChain", look.how))
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    message_list::read(input, progress, &DIALECT)
+}
+
+fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+    let draft = any_message::read(value, &(0..0));
+    let mut draft = draft.ok_or_else(|| "a record that says nothing to the model".to_owned())?;
+    calls.join(&mut draft.parts);
+    Ok(draft)
+}
+
+/// The call that an answer reports, wherever the message keeps it.
+pub(super) fn step(value: &Value) -> Option<StepDraft> {
+    let inner = ["kwargs", "data"]
+        .iter()
+        .find_map(|key| value.get(key))
+        .unwrap_or(value);
+    let usage = metadata(inner).or_else(|| {
+        let paths: [&[&str]; 2] = [
+            &["response_metadata", "token_usage"],
+            &["response_metadata", "usage"],
+        ];
+        paths
+            .iter()
+            .find_map(|path| message_list::of_usage(json::at(inner, path)?))
+    })?;
+    let model = ["model_name", "model", "model_id"];
+    let model = model
+        .iter()
+        .find_map(|key| json::str_at(inner, &["response_metadata", key]));
+    Some(StepDraft {
+        model: model.map(str::to_owned),
+        window: None,
+        usage: Some(usage),
+        time: None,
+    })
+}
+
+fn metadata(message: &Value) -> Option<Usage> {
+    let usage = message.get("usage_metadata")?;
+    let count = |path: &[&str]| counts::tokens_at(usage, path);
+    let input = count(&["input_tokens"])?;
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        cache_read: count(&["input_token_details", "cache_read"]),
+        cache_write: count(&["input_token_details", "cache_creation"]),
+        output: count(&["output_tokens"]),
+        reasoning: count(&["output_token_details", "reasoning"]),
+        ..Usage::default()
+    })
+}

@@ -1,0 +1,252 @@
+//! LangSmith's runs: a trace is a tree of them, and those of the type `llm` are the model calls, each with its whole
+//! context. They come as a list, one a line, or below `runs` and `child_runs`.
+
+use super::messages;
+use crate::formats::contexts::{Call, Contexts};
+use crate::formats::message_list::tool_definitions;
+use crate::formats::notes::Notes;
+use crate::formats::{
+    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, Warning, any_message,
+    content, counts, json, jsonl, message_list,
+};
+use crate::progress::Progress;
+use crate::session::{Draft, Role, Span, StepDraft, Usage};
+use crate::units::{Millis, Tokens};
+use serde_json::Value;
+
+/// The row of the table.
+pub(in crate::formats) const RUNS: Format = Format {
+    name: "langsmith",
+    label: "LangSmith runs",
+    detect,
+    parse,
+    export: None,
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
+    kept: None,
+    resume: None,
+};
+
+/// Members that list runs.
+const LISTS: [&str; 2] = ["runs", "child_runs"];
+/// How deep runs stand in one another.
+const DEEPEST: usize = 40;
+
+fn detect(probe: &Probe) -> Option<String> {
+    let is_run =
+        |v: &Value| v.get("run_type").is_some_and(Value::is_string) && v.get("inputs").is_some();
+    let listed = |list: &[Value]| !list.is_empty() && list.iter().all(is_run);
+    let is_its = match probe.document() {
+        Some(Value::Array(list)) => listed(list),
+        Some(one) => {
+            is_run(one)
+                || one
+                    .get("runs")
+                    .and_then(Value::as_array)
+                    .is_some_and(|list| listed(list))
+        }
+        None => !probe.records().is_empty() && probe.records().iter().all(|r| is_run(&r.value)),
+    };
+    is_its.then(|| "runs with a `run_type` and `inputs`".to_owned())
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let bytes = &input.bytes;
+    let mut notes = Notes::default();
+    let mut report = ImportReport::default();
+    let mut warnings = Vec::new();
+    let mut places = Vec::new();
+    let whole = json::document_span(bytes);
+    if json::is_one_value(&bytes[whole.clone()]) {
+        below(bytes, &whole, DEEPEST, &mut places);
+    } else {
+        for place in jsonl::map_records(bytes, progress, 1, &mut warnings, |r| r.span)? {
+            below(bytes, &place, DEEPEST, &mut places);
+        }
+    }
+    let mut calls: Vec<(Option<Millis>, usize, Call)> = Vec::new();
+    for place in places {
+        progress.go_on()?;
+        let run = crate::formats::rows::around(bytes, &place, &LISTS);
+        let kind = json::str_at(&run, &["run_type"]).unwrap_or("other");
+        let call = (kind == "llm")
+            .then(|| call(&run, &place, &mut notes))
+            .flatten();
+        report.note(&format!("run/{kind}"), call.is_some());
+        calls.extend(call.map(|call| (call.step.time, place.start, call)));
+    }
+    calls.sort_by_key(|(time, at, _)| (*time, *at));
+    let mut contexts = Contexts::new(input, RUNS.name);
+    for (_, _, call) in calls {
+        contexts.add(call);
+    }
+    if contexts.instructions_change {
+        warnings.push(Warning {
+            line: None,
+            text: "the instructions differ from call to call; the first are shown".to_owned(),
+        });
+    }
+    let sessions = contexts.finish();
+    if sessions.is_empty() {
+        let looks_like =
+            "this looks like runs of LangSmith without a model call that holds messages".to_owned();
+        return Err(Refused { looks_like }.into());
+    }
+    warnings.extend(notes.warnings(bytes));
+    warnings.sort_by_key(|w| w.line);
+    Ok(Parsed {
+        sessions,
+        warnings,
+        report,
+    })
+}
+
+/// The runs of a value, outer ones first.
+fn below(bytes: &[u8], place: &Span, deep: usize, found: &mut Vec<Span>) {
+    if deep == 0 {
+        return;
+    }
+    if let Some(elements) = json::elements(bytes, place) {
+        for element in elements {
+            below(bytes, &element, deep - 1, found);
+        }
+        return;
+    }
+    let members = json::members(bytes, place).unwrap_or_default();
+    if members.iter().any(|(key, _)| key == "run_type") {
+        found.push(place.clone());
+    }
+    for (_, list) in members.iter().filter(|(key, _)| LISTS.contains(&&**key)) {
+        below(bytes, list, deep - 1, found);
+    }
+}
+
+fn call(run: &Value, place: &Span, notes: &mut Notes) -> Option<Call> {
+    let inputs = run.get("inputs").unwrap_or(&Value::Null);
+    let outputs = run.get("outputs").unwrap_or(&Value::Null);
+    let mut context: Vec<Draft> = Vec::new();
+    let settings = json::at(run, &["extra", "invocation_params"]).unwrap_or(inputs);
+    context.extend(
+        tool_definitions(settings, &["tools", "functions"]).map(|draft| Draft {
+            raw: vec![place.clone()],
+            ..draft
+        }),
+    );
+    let system = inputs
+        .get("system")
+        .map(content::parts)
+        .filter(|parts| !parts.is_empty());
+    context.extend(system.map(|parts| Draft {
+        raw: vec![place.clone()],
+        ..Draft::new(Role::System, parts)
+    }));
+    context.extend(
+        messages_of(inputs)
+            .iter()
+            .filter_map(|m| any_message::read(m, place)),
+    );
+    let said = answer_of(outputs);
+    let answer = said.and_then(|message| any_message::read(message, place));
+    if context.is_empty() && answer.is_none() {
+        return None;
+    }
+    let time =
+        content::first(run, &["start_time", "end_time"]).and_then(crate::formats::time::millis);
+    let own = said.and_then(messages::step);
+    let usage = own
+        .as_ref()
+        .and_then(|s| s.usage)
+        .or_else(|| usage(run, outputs));
+    let paths: [&[&str]; 5] = [
+        &["extra", "metadata", "ls_model_name"],
+        &["extra", "invocation_params", "model"],
+        &["extra", "invocation_params", "model_name"],
+        &["inputs", "model"],
+        &["outputs", "model"],
+    ];
+    let model = paths
+        .iter()
+        .find_map(|path| json::str_at(run, path))
+        .map(str::to_owned);
+    let group = content::first(run, &["trace_id", "session_id", "id"]).map(content::text_or_json);
+    let thread = ["thread_id", "session_id", "conversation_id"]
+        .iter()
+        .find_map(|key| json::str_at(run, &["extra", "metadata", key]));
+    Some(Call {
+        group: thread.map_or_else(|| group.unwrap_or_default(), Into::into),
+        context,
+        step: StepDraft {
+            model: own.and_then(|s| s.model).or(model),
+            window: None,
+            usage: notes.usage(place.start, usage),
+            time,
+        },
+        answer: answer.map(|draft| Draft {
+            role: Role::Assistant,
+            time,
+            ..draft
+        }),
+    })
+}
+
+/// The messages of a call: a list, or a list of one list.
+fn messages_of(inputs: &Value) -> Vec<Value> {
+    let list = content::first(inputs, &["messages", "input", "prompts"]).and_then(Value::as_array);
+    let list: Vec<Value> = list.cloned().unwrap_or_default();
+    match &list[..] {
+        [Value::Array(inner)] => inner.clone(),
+        _ => list.into_iter().filter(Value::is_object).collect(),
+    }
+}
+
+/// The message of an answer, wherever the library put it.
+fn answer_of(outputs: &Value) -> Option<&Value> {
+    let generation = outputs
+        .pointer("/generations/0/0")
+        .or_else(|| outputs.pointer("/generations/0"));
+    generation
+        .and_then(|g| g.get("message"))
+        .or_else(|| outputs.pointer("/choices/0/message"))
+        .or_else(|| outputs.pointer("/messages/0"))
+        .or_else(|| outputs.get("message"))
+        .or_else(|| outputs.get("output").filter(|o| o.is_object()))
+        .or_else(|| {
+            (outputs.get("role").is_some() && outputs.get("content").is_some()).then_some(outputs)
+        })
+}
+
+/// What the run itself reports.
+fn usage(run: &Value, outputs: &Value) -> Option<Usage> {
+    let metadata = outputs
+        .get("usage_metadata")
+        .or_else(|| json::at(run, &["extra", "metadata", "usage_metadata"]));
+    let count = |value: Option<&Value>, key: &str| value.and_then(|v| counts::tokens_at(v, &[key]));
+    if let Some(input) = count(metadata, "input_tokens").filter(|n| *n > Tokens::ZERO) {
+        let detail =
+            |key| metadata.and_then(|m| counts::tokens_at(m, &["input_token_details", key]));
+        return Some(Usage {
+            input,
+            cache_read: detail("cache_read"),
+            cache_write: detail("cache_creation"),
+            output: count(metadata, "output_tokens"),
+            ..Usage::default()
+        });
+    }
+    let of = |value: &Value| message_list::of_usage(value);
+    let in_outputs = outputs
+        .get("usage")
+        .and_then(of)
+        .or_else(|| of(outputs.pointer("/llm_output/token_usage")?));
+    in_outputs.or_else(|| {
+        let input = counts::tokens_at(run, &["prompt_tokens"])?;
+        (input > Tokens::ZERO).then(|| Usage {
+            input,
+            output: counts::tokens_at(run, &["completion_tokens"]),
+            ..Usage::default()
+        })
+    })
+}

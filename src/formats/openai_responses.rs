@@ -1,0 +1,277 @@
+//! OpenAI's Responses: a list of items, a request (`input`), a response (`output`), or both in one log.
+//!
+//! - An answer is a run of items that only a model writes; what it took stands in the response.
+//! - `previous_response_id` and `conversation` mean that the file does not hold the whole context.
+//! - Plain messages without `input_text` or `output_text` are left to [`super::openai_chat`].
+
+use super::message_list::{
+    self, Calls, Dialect, Editing, Fate, Shape, Writes, opaque, part, tool_definitions,
+};
+use super::{
+    Carried, Format, Input, Parsed, Probe, Unread, Warning, content, content_edit, counts, json,
+};
+use crate::progress::Progress;
+use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
+use crate::units::Tokens;
+use serde_json::{Value, json};
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: DIALECT.name,
+    label: "OpenAI Responses",
+    detect,
+    parse,
+    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
+    kept: None,
+    resume: None,
+};
+
+/// How these items are read and written.
+const DIALECT: Dialect = Dialect {
+    name: "openai_responses",
+    shape: Shape {
+        lists: &["input", "output", "items"],
+        marks: &["type", "role"],
+        answers: &["response", "output"],
+        many: &[],
+    },
+    is_request: true,
+    answers_in_runs: true,
+    title: message_list::title,
+    body,
+    messages,
+    step,
+    writes: Some(Writes { edit, written }),
+};
+
+/// Types that end neither in `_call` nor in `_call_output`.
+const TYPES: [&str; 8] = [
+    "message",
+    "reasoning",
+    "item_reference",
+    "compaction",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "compaction_summary",
+];
+/// Calls whose results the provider keeps in them or for itself.
+const HOSTED: [&str; 4] = [
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "image_generation_call",
+];
+
+fn detect(probe: &Probe) -> Option<String> {
+    let look = message_list::look(probe, &DIALECT.shape)?;
+    let is_item = |m: &&Value| match json::str_at(m, &["type"]) {
+        Some(kind) => is_known(kind),
+        None => json::str_at(m, &["role"]).is_some() && m.get("content").is_some(),
+    };
+    let is_own = |m: &&Value| {
+        let kind = json::str_at(m, &["type"]).unwrap_or("message");
+        let blocks = m.get("content").and_then(Value::as_array);
+        let mut blocks = blocks.into_iter().flatten();
+        kind != "message"
+            || blocks.any(|b| {
+                json::str_at(b, &["type"])
+                    .is_some_and(|t| t.starts_with("input_") || t == "output_text")
+            })
+    };
+    (look.messages.iter().all(is_item) && look.messages.iter().any(is_own))
+        .then(|| format!("{}: items of the Responses interface", look.how))
+}
+
+fn is_known(kind: &str) -> bool {
+    TYPES.contains(&kind) || kind.ends_with("_call") || kind.ends_with("_call_output")
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let mut parsed = message_list::read(input, progress, &DIALECT)?;
+    let whole = json::document_span(&input.bytes);
+    for key in ["previous_response_id", "conversation"] {
+        let holds = |path: &[&str]| {
+            let place = message_list::at_path(&input.bytes, &whole, path);
+            place.is_some_and(|place| input.bytes.get(place) != Some(b"null"))
+        };
+        if holds(&[key]) || holds(&["request", key]) || holds(&["response", key]) {
+            parsed.warnings.push(Warning {
+                line: None,
+                text: format!("`{key}` names what the provider keeps: the file does not hold the whole context"),
+            });
+        }
+    }
+    Ok(parsed)
+}
+
+fn body(body: &Value) -> Vec<(&'static str, Draft)> {
+    let tools = tool_definitions(body, &["tools"]).map(|draft| ("tools", draft));
+    let parts = body
+        .get("instructions")
+        .map(content::parts)
+        .unwrap_or_default();
+    let system = (!parts.is_empty()).then(|| ("instructions", Draft::new(Role::System, parts)));
+    tools.into_iter().chain(system).collect()
+}
+
+fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
+    let kind = json::str_at(value, &["type"]).unwrap_or("message");
+    let draft = |role, parts: Vec<Part>| Draft {
+        id: json::str_at(value, &["id"]).map(Into::into),
+        time: message_list::time_of(value),
+        ..Draft::new(role, parts)
+    };
+    let mut drafts = match kind {
+        "message" => {
+            let parts = value.get("content").map(content::parts).unwrap_or_default();
+            let role = match json::str_at(value, &["role"]) {
+                Some("assistant") => Role::Assistant,
+                Some("system" | "developer") => Role::System,
+                Some("user") => Role::User,
+                other => {
+                    let other = json::quoted(other.unwrap_or_default());
+                    return Err(format!(
+                        "a message of the unknown role `{other}` is kept, but is no context"
+                    ));
+                }
+            };
+            vec![draft(role, parts)]
+        }
+        "reasoning" => vec![draft(Role::Assistant, content::block(0, value))],
+        "compaction" | "compaction_summary" => {
+            let sealed = json::str_at(value, &["encrypted_content"]).map_or(0, str::len);
+            let body = content::thought("", sealed);
+            vec![Draft {
+                is_summary: true,
+                ..draft(
+                    Role::Assistant,
+                    body.map(|b| part(0, b)).into_iter().collect(),
+                )
+            }]
+        }
+        "item_reference" => {
+            return Err(
+                "an item that only refers to another: what that holds is not in the file"
+                    .to_owned(),
+            );
+        }
+        "mcp_list_tools" => vec![draft(Role::System, vec![part(0, opaque(value))])],
+        "mcp_call" => mcp(value)
+            .into_iter()
+            .map(|(role, parts)| draft(role, parts))
+            .collect(),
+        kind if HOSTED.contains(&kind) => {
+            vec![draft(Role::Assistant, vec![part(0, opaque(value))])]
+        }
+        kind if kind.ends_with("_call_output") => {
+            let said = content::first(value, &["output", "tools"]).unwrap_or(&Value::Null);
+            let call = json::str_at(value, &["call_id"]);
+            vec![draft(
+                Role::Tool,
+                content::result(0, (call, None), false, said),
+            )]
+        }
+        kind if kind.ends_with("_call") => {
+            vec![draft(Role::Assistant, vec![part(0, call(kind, value))])]
+        }
+        _ => vec![draft(Role::User, vec![part(0, opaque(value))])],
+    };
+    for draft in &mut drafts {
+        calls.join(&mut draft.parts);
+    }
+    Ok(drafts)
+}
+
+fn call(kind: &str, value: &Value) -> Body {
+    let id = content::first(value, &["call_id", "id"]).and_then(Value::as_str);
+    let tool = json::str_at(value, &["name"]).unwrap_or(kind.trim_end_matches("_call"));
+    let arguments = content::first(value, &["arguments", "input", "action", "operation"]);
+    content::call(id, tool, arguments)
+}
+
+/// A call by way of a tools' server, which holds its own result.
+fn mcp(value: &Value) -> Vec<(Role, Vec<Part>)> {
+    let id = json::str_at(value, &["id"]);
+    let mut found = vec![(Role::Assistant, vec![part(0, call("mcp_call", value))])];
+    if let Some(said) = content::first(value, &["error", "output"]) {
+        let failed = value.get("error").is_some_and(|e| !e.is_null());
+        found.push((Role::Tool, content::result(1, (id, None), failed, said)));
+    }
+    found
+}
+
+fn step(value: &Value) -> Option<StepDraft> {
+    let usage = value.get("usage").filter(|u| u.is_object())?;
+    let count = |path: &[&str]| counts::tokens_at(usage, path);
+    let input = count(&["input_tokens"])?;
+    (input > Tokens::ZERO).then(|| StepDraft {
+        model: json::str_at(value, &["model"]).map(str::to_owned),
+        window: None,
+        usage: Some(Usage {
+            input,
+            cache_read: count(&["input_tokens_details", "cached_tokens"]),
+            output: count(&["output_tokens"]),
+            reasoning: count(&["output_tokens_details", "reasoning_tokens"]),
+            ..Usage::default()
+        }),
+        time: message_list::time_of(value),
+    })
+}
+
+fn written(role: Role, text: &str) -> Value {
+    let (role, kind) = match role {
+        Role::System => ("developer", "input_text"),
+        Role::Assistant => ("assistant", "output_text"),
+        Role::User | Role::Tool => ("user", "input_text"),
+    };
+    json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
+}
+
+fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
+    let ((part, fate), bytes, span) = (editing.parts.first()?, editing.bytes, &editing.span);
+    match &part.body {
+        // A call that holds its result: what is not both stays.
+        Body::ToolCall { .. } if editing.parts.len() > 1 => {
+            let mut patches = match fate {
+                Fate::Replaced(text) => content_edit::arguments(bytes, span, text),
+                Fate::Gone => return None,
+                Fate::Kept => Vec::new(),
+            };
+            if let Some((_, Fate::Replaced(text))) = editing.parts.get(1) {
+                let place = message_list::at_path(bytes, span, &["output"]);
+                patches.extend(place.map(|place| (place, message_list::quoted(text))));
+            }
+            Some(message_list::patched(bytes, span, patches))
+        }
+        Body::ToolCall { .. } => match fate {
+            Fate::Gone => None,
+            Fate::Kept => Some(bytes[span.clone()].to_vec()),
+            Fate::Replaced(text) => {
+                let patches = content_edit::arguments(bytes, span, text);
+                Some(message_list::patched(bytes, span, patches))
+            }
+        },
+        Body::ToolResult { .. } => {
+            content_edit::edit_result(editing, &["output"], |text| Value::from(text))
+        }
+        Body::Thinking { .. } | Body::Opaque { .. }
+            if message_list::at_path(bytes, span, &["content"]).is_none() =>
+        {
+            match fate.or_gone() {
+                Fate::Gone => None,
+                Fate::Kept => Some(bytes[span.clone()].to_vec()),
+                Fate::Replaced(text) => {
+                    Some(written(Role::Assistant, text).to_string().into_bytes())
+                }
+            }
+        }
+        _ => content_edit::edit(editing, &["content"]),
+    }
+}

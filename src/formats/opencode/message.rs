@@ -1,0 +1,217 @@
+//! One message of the file: a person's, or an answer cut into the model calls that it is made of.
+
+use crate::formats::message_list::{of_block, opaque, part};
+use crate::formats::rows::Row;
+use crate::formats::{content, counts, json};
+use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
+use crate::units::{Millis, Tokens};
+use serde_json::Value;
+
+/// One model call of an answer.
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    /// What the model said.
+    pub(super) said: Vec<Part>,
+    /// What tools gave back.
+    pub(super) results: Vec<Part>,
+    /// What it took.
+    pub(super) usage: Option<Usage>,
+}
+
+/// When an output of a tool was pruned, by its call.
+pub(super) type Pruned = Vec<(Millis, Box<str>)>;
+
+/// What stands for a pruned output.
+pub(super) const CLEARED: &str = "[Old tool result content cleared]";
+/// What was asked of the model where it was to sum up.
+const ASKED: &str = "What did we do so far?";
+
+/// A message with its time.
+pub(super) fn draft(row: &Row, role: Role, parts: Vec<Part>) -> Draft {
+    Draft {
+        id: json::str_at(&row.value, &["info", "id"]).map(Into::into),
+        time: json::millis_at(&row.value, &["info", "time", "created"]),
+        raw: vec![row.span.clone()],
+        ..Draft::new(role, parts)
+    }
+}
+
+/// The parts of a message as the file lists them.
+pub(super) fn listed(row: &Row) -> impl Iterator<Item = (usize, &Value)> {
+    let parts = row.value.get("parts").and_then(Value::as_array);
+    parts.into_iter().flatten().enumerate()
+}
+
+/// What a person says, and whether the program said all of it.
+pub(super) fn asked(row: &Row) -> (Vec<Part>, bool) {
+    let mut parts = Vec::new();
+    let mut is_programs = true;
+    for (idx, value) in listed(row) {
+        let kind = json::str_at(value, &["type"]).unwrap_or_default();
+        let text = json::str_at(value, &["text"]).unwrap_or_default();
+        match kind {
+            "text" if !json::is_true(value, &["ignored"]) => {
+                is_programs &= json::is_true(value, &["synthetic"]);
+                parts.extend(content::text_part(idx, text));
+            }
+            "file" => {
+                is_programs = false;
+                parts.extend(file(idx, value, None));
+            }
+            "compaction" => parts.extend(content::text_part(idx, ASKED)),
+            "subtask" => {
+                let prompt = json::str_at(value, &["prompt"]).unwrap_or_default();
+                parts.extend(content::text_part(idx, prompt));
+            }
+            _ => {}
+        }
+    }
+    (parts, is_programs)
+}
+
+/// An attachment; texts and folders are sent as texts of their own.
+fn file(idx: usize, value: &Value, within: Option<&str>) -> Option<Part> {
+    let mime = json::str_at(value, &["mime"]).unwrap_or_default();
+    if matches!(mime, "text/plain" | "application/x-directory") {
+        return None;
+    }
+    of_block(value).map(|media| part(idx, media.body(within)))
+}
+
+/// Types of parts that are not sent.
+const NOT_SENT: [&str; 6] = [
+    "snapshot",
+    "patch",
+    "agent",
+    "retry",
+    "compaction",
+    "subtask",
+];
+
+/// The model calls of an answer. What the file says of the whole answer counts where it says nothing of its calls.
+pub(super) fn answered(row: &Row, pruned: &mut Pruned) -> Vec<Call> {
+    let mut calls: Vec<Call> = Vec::new();
+    let mut is_open = false;
+    for (idx, value) in listed(row) {
+        let kind = json::str_at(value, &["type"]).unwrap_or_default();
+        if kind == "step-start" {
+            calls.push(Call::default());
+            is_open = true;
+            continue;
+        }
+        if NOT_SENT.contains(&kind) {
+            continue;
+        }
+        if !is_open || calls.is_empty() {
+            calls.push(Call::default());
+            is_open = true;
+        }
+        let Some(call) = calls.last_mut() else {
+            continue;
+        };
+        match kind {
+            "step-finish" => {
+                call.usage = usage(value.get("tokens"));
+                is_open = false;
+            }
+            "text" => call.said.extend(content::text_part(
+                idx,
+                json::str_at(value, &["text"]).unwrap_or_default(),
+            )),
+            "reasoning" => {
+                let text = json::str_at(value, &["text"]).unwrap_or_default();
+                let sealed = value.get("metadata").map_or(0, sealed);
+                call.said
+                    .extend(content::thought(text, sealed).map(|body| part(idx, body)));
+            }
+            "tool" => tool(idx, value, call, pruned),
+            "file" => call.said.extend(file(idx, value, None)),
+            _ => call.said.push(part(idx, opaque(value))),
+        }
+    }
+    calls.retain(|call| !call.said.is_empty() || !call.results.is_empty() || call.usage.is_some());
+    let whole = usage(row.value.pointer("/info/tokens"));
+    if let [only] = &mut calls[..] {
+        only.usage = only.usage.or(whole);
+    }
+    calls
+}
+
+/// What the provider signed or sealed of a thought.
+fn sealed(metadata: &Value) -> usize {
+    match metadata {
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| match value.as_str() {
+                Some(text) if key.contains("ignature") || key.contains("ncrypted") => text.len(),
+                _ => sealed(value),
+            })
+            .sum(),
+        _ => 0,
+    }
+}
+
+fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Pruned) {
+    let says = |path: &[&str]| json::str_at(value, path);
+    let id = says(&["callID"]).unwrap_or_default();
+    let name = says(&["tool"]).unwrap_or_default();
+    let state = value.get("state").unwrap_or(&Value::Null);
+    call.said
+        .push(part(idx, content::call(Some(id), name, state.get("input"))));
+    let status = says(&["state", "status"]).unwrap_or_default();
+    let said = match status {
+        "completed" => json::str_at(state, &["output"]),
+        // An interrupted tool may have said something all the same.
+        "error" => {
+            json::str_at(state, &["metadata", "output"]).or_else(|| json::str_at(state, &["error"]))
+        }
+        _ => None,
+    };
+    let Some(said) = said else {
+        return;
+    };
+    let body = Body::ToolResult {
+        call: id.into(),
+        tool: name.into(),
+        is_error: status == "error",
+        text: said.into(),
+    };
+    call.results.push(part(idx, body));
+    let attached = state.get("attachments").and_then(Value::as_array);
+    call.results.extend(
+        attached
+            .into_iter()
+            .flatten()
+            .filter_map(|file_of| file(idx, file_of, Some(id))),
+    );
+    if let Some(time) = json::millis_at(state, &["time", "compacted"]) {
+        pruned.push((time, id.into()));
+    }
+}
+
+/// What an answer says of its call.
+pub(super) fn step(row: &Row, usage: Option<Usage>) -> StepDraft {
+    let info = |key| json::str_at(&row.value, &["info", key]);
+    StepDraft {
+        model: info("modelID").map(str::to_owned),
+        window: None,
+        usage,
+        time: json::millis_at(&row.value, &["info", "time", "created"]),
+    }
+}
+
+fn usage(tokens: Option<&Value>) -> Option<Usage> {
+    let tokens = tokens?;
+    let count = |path: &[&str]| counts::tokens_at(tokens, path);
+    let (read, write) = (count(&["cache", "read"]), count(&["cache", "write"]));
+    let input: Tokens = [count(&["input"]), read, write].into_iter().flatten().sum();
+    let reasoning = count(&["reasoning"]);
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        cache_read: read,
+        cache_write: write,
+        output: count(&["output"]).map(|output| output + reasoning.unwrap_or_default()),
+        reasoning,
+        ..Usage::default()
+    })
+}

@@ -1,0 +1,73 @@
+//! OpenCode's sessions: the file that `opencode export` writes, and a session put together of its storage folder's files.
+//!
+//! - A message has an `info` and `parts`. An answer may hold several model calls, from a `step-start` to a `step-finish`
+//!   each, with the calls of tools and what came of them.
+//! - A `compaction` part in a user's message asks for a summary; the answer marked `summary` is that. The context begins
+//!   anew there, with the messages from `tail_start_id` on where it names them.
+//! - A tool's output that was pruned (`time.compacted`) stays in the file, but is sent as a notice: what it was counts up
+//!   to the moment of pruning.
+//! - `input` excludes what was read from the cache and written to it.
+//!   <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/message-v2.ts>
+
+mod message;
+mod reader;
+
+use super::{Carried, Format, Input, Parsed, Probe, Unread, json, rows};
+use crate::formats::notes::Notes;
+use crate::progress::Progress;
+use serde_json::Value;
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: "opencode",
+    label: "OpenCode session",
+    detect,
+    parse,
+    export: None,
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::Compactions,
+        Carried::SubAgents,
+    ],
+    kept: None,
+    resume: None,
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    let is_message = |m: &Value| {
+        m.get("parts").is_some_and(Value::is_array)
+            && matches!(
+                json::str_at(m, &["info", "role"]),
+                Some("user" | "assistant")
+            )
+    };
+    let listed = document.get("messages").unwrap_or(document).as_array()?;
+    let is_its = !listed.is_empty() && listed.iter().all(is_message);
+    let id = json::str_at(document, &["info", "id"]).unwrap_or_default();
+    is_its.then(|| {
+        if id.starts_with("ses_") {
+            "an `info` with the id of a session, and messages with `parts`".to_owned()
+        } else {
+            "messages with an `info` and `parts`".to_owned()
+        }
+    })
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let bytes = &input.bytes;
+    let whole = json::document_span(bytes);
+    let mut notes = Notes::default();
+    let path: &[&str] = if json::elements(bytes, &whole).is_some() {
+        &[]
+    } else {
+        &["messages"]
+    };
+    let messages = rows::listed(bytes, &whole, path, progress, &mut notes)?;
+    let title = json::member(bytes, &whole, "info").and_then(|info| json::parse_span(bytes, &info));
+    let title = title
+        .as_ref()
+        .and_then(|info| json::str_at(info, &["title"]));
+    reader::read(input, title, messages, progress, notes)
+}

@@ -1,0 +1,263 @@
+//! Puts the messages together: calls, compactions, and outputs that were pruned on the way.
+
+use super::FORMAT;
+use super::message::{self, CLEARED, Pruned};
+use crate::formats::notes::Notes;
+use crate::formats::rows::Row;
+use crate::formats::talk::Talk;
+use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, json};
+use crate::progress::Progress;
+use crate::session::{Body, Draft, Role};
+use crate::units::Millis;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+
+/// The session of these messages.
+pub(super) fn read(
+    input: &Input,
+    title: Option<&str>,
+    rows: Vec<Row>,
+    progress: &Progress,
+    mut notes: Notes,
+) -> Result<Parsed, Unread> {
+    let mut report = ImportReport::default();
+    let mut reader = Reader::new(Talk::new(input, FORMAT.name, None));
+    reader.talk.title(title.unwrap_or_default());
+    for row in rows {
+        progress.go_on()?;
+        reader.prune_until(json::millis_at(&row.value, &["info", "time", "created"]));
+        let role = json::str_at(&row.value, &["info", "role"]).unwrap_or("other");
+        let in_context = match role {
+            "user" => reader.user(&row),
+            "assistant" => reader.assistant(&row, &mut notes),
+            other => {
+                let other = json::quoted(other);
+                notes.add(
+                    row.span.start,
+                    format!("a message of the unknown role `{other}` is kept, but is no context"),
+                );
+                false
+            }
+        };
+        report.note(role, in_context);
+        for (_, value) in message::listed(&row) {
+            report.note(
+                &format!("part/{}", json::str_at(value, &["type"]).unwrap_or("other")),
+                in_context,
+            );
+        }
+    }
+    reader.prune_until(Some(Millis(i64::MAX)));
+    let session = reader.talk.finish().ok_or_else(|| Refused {
+        looks_like: "this looks like an OpenCode session without a message".to_owned(),
+    })?;
+    Ok(Parsed {
+        sessions: vec![session],
+        warnings: notes.warnings(&input.bytes),
+        report,
+    })
+}
+
+/// A compaction that was asked for.
+struct Asked {
+    id: Box<str>,
+    message: usize,
+    trigger: &'static str,
+    tail: Option<Box<str>>,
+}
+
+struct Reader {
+    talk: Talk,
+    /// The messages in context.
+    context: Vec<usize>,
+    /// The first message of each message of the file.
+    by_id: HashMap<Box<str>, usize>,
+    asked: Option<Asked>,
+    pruned: Pruned,
+}
+
+impl Reader {
+    fn new(talk: Talk) -> Self {
+        Self {
+            talk,
+            context: Vec::new(),
+            by_id: HashMap::new(),
+            asked: None,
+            pruned: Vec::new(),
+        }
+    }
+
+    fn say(&mut self, id: Option<&str>, draft: Draft) -> usize {
+        let message = self.talk.say(draft);
+        self.seen(id, message);
+        message
+    }
+
+    fn seen(&mut self, id: Option<&str>, message: usize) {
+        self.context.push(message);
+        if let Some(id) = id {
+            self.by_id.entry(id.into()).or_insert(message);
+        }
+    }
+
+    fn user(&mut self, row: &Row) -> bool {
+        let (parts, is_injected) = message::asked(row);
+        let id = json::str_at(&row.value, &["info", "id"]);
+        if parts.is_empty() {
+            return false;
+        }
+        let compaction =
+            message::listed(row).find(|(_, p)| json::str_at(p, &["type"]) == Some("compaction"));
+        let draft = message::draft(row, Role::User, parts);
+        let message = self.say(
+            id,
+            Draft {
+                is_injected: is_injected || compaction.is_some(),
+                ..draft
+            },
+        );
+        if let Some((_, part)) = compaction {
+            self.asked = Some(Asked {
+                id: id.unwrap_or_default().into(),
+                message,
+                trigger: if json::is_true(part, &["auto"]) {
+                    "auto"
+                } else {
+                    "manual"
+                },
+                tail: json::str_at(part, &["tail_start_id"]).map(Into::into),
+            });
+        }
+        true
+    }
+
+    fn assistant(&mut self, row: &Row, notes: &mut Notes) -> bool {
+        let info = row.value.get("info").unwrap_or(&Value::Null);
+        let id = json::str_at(info, &["id"]);
+        let is_summary = json::is_true(info, &["summary"]);
+        let broke_off = info.get("error").is_some_and(|e| !e.is_null());
+        let aborted = json::str_at(info, &["error", "name"]) == Some("MessageAbortedError");
+        let calls = message::answered(row, &mut self.pruned);
+        let mut told = Vec::new();
+        for call in calls {
+            let usage = notes.usage(row.span.start, call.usage);
+            let step = message::step(row, usage);
+            // An answer that failed is not sent again; one that was interrupted is, with what it had said.
+            let is_sent = !broke_off || aborted;
+            if call.said.is_empty() || !is_sent {
+                if usage.is_some() {
+                    self.talk.builder.step(step);
+                }
+                continue;
+            }
+            let draft = Draft {
+                is_summary,
+                ..message::draft(row, Role::Assistant, call.said)
+            };
+            // What asks for a summary and the summary exist because of the compaction alone.
+            let message = if is_summary && !broke_off {
+                self.talk.say(Draft {
+                    in_history: false,
+                    ..draft
+                })
+            } else {
+                self.talk.answer(step, draft)
+            };
+            self.seen(id, message);
+            told.push(message);
+            if !call.results.is_empty() {
+                let results = message::draft(row, Role::Tool, call.results);
+                told.push(self.say(id, results));
+            }
+        }
+        if is_summary && !broke_off {
+            self.compacted(info, &told);
+        }
+        !told.is_empty()
+    }
+
+    /// A summary was written: the context begins with the question for it, or with the tail it names.
+    fn compacted(&mut self, info: &Value, summary: &[usize]) {
+        let parent = json::str_at(info, &["parentID"]);
+        let asked = self
+            .asked
+            .take()
+            .filter(|asked| parent.is_none_or(|parent| *asked.id == *parent));
+        let tail = asked.as_ref().and_then(|asked| {
+            let from = *self.by_id.get(asked.tail.as_deref()?)?;
+            Some((from, asked.message))
+        });
+        let mut kept: Vec<usize> = tail.map_or_else(Vec::new, |(from, to)| {
+            self.context
+                .iter()
+                .copied()
+                .filter(|idx| (from..to).contains(idx))
+                .collect()
+        });
+        kept.extend(asked.as_ref().map(|asked| asked.message));
+        kept.extend(summary);
+        let question = asked.as_ref().map(|asked| asked.message);
+        if let Some(message) = question.and_then(|idx| self.talk.builder.message_mut(idx)) {
+            message.in_history = false;
+        }
+        let trigger = asked.map_or("", |asked| asked.trigger);
+        self.context.clone_from(&kept);
+        self.talk.builder.compaction(trigger, None, None, kept);
+    }
+
+    /// Carries out what was pruned up to this time.
+    fn prune_until(&mut self, time: Option<Millis>) {
+        let Some(time) = time else {
+            return;
+        };
+        let (now, later): (Pruned, Pruned) = std::mem::take(&mut self.pruned)
+            .into_iter()
+            .partition(|(at, _)| at.0 <= time.0);
+        self.pruned = later;
+        if now.is_empty() {
+            return;
+        }
+        let calls: HashSet<Box<str>> = now.into_iter().map(|(_, call)| call).collect();
+        let mut kept = Vec::with_capacity(self.context.len());
+        let mut is_changed = false;
+        for idx in std::mem::take(&mut self.context) {
+            let cleared = self.cleared(idx, &calls);
+            is_changed |= cleared.is_some();
+            kept.push(cleared.map_or(idx, |draft| self.talk.say(draft)));
+        }
+        self.context.clone_from(&kept);
+        if is_changed {
+            self.talk.builder.compaction("prune", None, None, kept);
+        }
+    }
+
+    /// A message with the outputs of these calls cleared; none where it holds none.
+    fn cleared(&self, idx: usize, calls: &HashSet<Box<str>>) -> Option<Draft> {
+        let session = self.talk.builder.session();
+        let message = &session.messages[idx];
+        let is_its = |body: &Body| match body {
+            Body::ToolResult { call, .. } => calls.contains(call),
+            _ => false,
+        };
+        let parts = session.parts_of(message);
+        if !parts.iter().any(|part| is_its(&part.body)) {
+            return None;
+        }
+        let mut parts = parts.to_vec();
+        parts.retain(|part| !matches!(&part.body, Body::Media { within: Some(call), .. } if calls.contains(call)));
+        for part in &mut parts {
+            if is_its(&part.body)
+                && let Body::ToolResult { text, .. } = &mut part.body
+            {
+                *text = CLEARED.into();
+            }
+        }
+        Some(Draft {
+            id: message.id.clone(),
+            time: message.time,
+            raw: message.raw.clone(),
+            in_history: false,
+            ..Draft::new(message.role, parts)
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! Writes a managed conversation as a session file: the header, and what is left of the entries, each naming the one
+//! before it.
+//!
+//! Kept entries keep their bytes but for that name. What other branches hold is left out, and so is what was compacted:
+//! the context is all that the new file holds.
+
+use super::super::content_edit;
+use super::super::message_list::{
+    Editing, Fate, Left, MARK, at_path, is_whole, left, patched, quoted, with_member,
+};
+use super::super::{CannotExport, json, jsonl};
+use super::FORMAT;
+use crate::progress::Progress;
+use crate::session::{Body, Managed, Role, Session, Span};
+use serde_json::{Value, json};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// Writes the conversation.
+pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+    let bytes: &[u8] = &session.source.bytes;
+    if session.source.format != FORMAT.name {
+        let reason = format!("only a {0} can be written as one", FORMAT.label);
+        return Err(CannotExport { reason });
+    }
+    if is_whole(session, managed, &FORMAT) {
+        return Ok(bytes.to_vec());
+    }
+    let head = head(bytes)?;
+    let mut out = bytes[head].to_vec();
+    out.push(b'\n');
+    let mut before: Option<String> = None;
+    for (n, left) in left(session, managed, edit).into_iter().enumerate() {
+        let text = match left {
+            Left::Record { text } => text.into_owned(),
+            Left::Written { role, text } => written(role, text, n),
+        };
+        let text = chained(text, before.as_deref());
+        before = id(&text).or(before);
+        out.extend_from_slice(&text);
+        out.push(b'\n');
+    }
+    // What the kept answers report belongs to contexts that the file does not hold any more.
+    let mark = json!({"type": "custom", "customType": MARK, "id": "plimsoll", "parentId": before, "data": {"managed": true}});
+    out.extend_from_slice(mark.to_string().as_bytes());
+    out.push(b'\n');
+    Ok(out)
+}
+
+/// The header's place.
+fn head(bytes: &[u8]) -> Result<Span, CannotExport> {
+    let is_head = |record: jsonl::Record| {
+        (json::str_at(&record.value, &["type"]) == Some("session")).then_some(record.span)
+    };
+    let found = jsonl::map_records(bytes, &Progress::default(), 1, &mut Vec::new(), is_head);
+    let found = found.ok().and_then(|all| all.into_iter().flatten().next());
+    found.ok_or_else(|| CannotExport {
+        reason: "the session's header is not to be found in its file".to_owned(),
+    })
+}
+
+/// A message of ours: extensions put theirs into the context in the same way.
+fn written(role: Role, text: &str, n: usize) -> Vec<u8> {
+    let mut hasher = DefaultHasher::new();
+    (text, n).hash(&mut hasher);
+    let id = format!("{:08x}", hasher.finish() as u32);
+    let value = if role == Role::Assistant {
+        let message = json!({"role": "assistant", "content": [{"type": "text", "text": text}], "stopReason": "stop"});
+        json!({"type": "message", "id": id, "parentId": null, "message": message})
+    } else {
+        json!({"type": "custom_message", "customType": "plimsoll", "id": id, "parentId": null, "content": text, "display": true})
+    };
+    value.to_string().into_bytes()
+}
+
+/// The entry with the name of the one before it; entries of version 1 name none.
+fn chained(text: Vec<u8>, before: Option<&str>) -> Vec<u8> {
+    let span = 0..text.len();
+    if json::member(&text, &span, "id").is_none() {
+        return text;
+    }
+    let name = before.map_or_else(|| b"null".to_vec(), quoted);
+    let patch = match json::member(&text, &span, "parentId") {
+        Some(place) => (place, name),
+        None => with_member(&text, &span, "parentId", &name),
+    };
+    patched(&text, &span, vec![patch])
+}
+
+fn id(text: &[u8]) -> Option<String> {
+    let place = json::member(text, &(0..text.len()), "id")?;
+    json::parse_span(text, &place)?.as_str().map(str::to_owned)
+}
+
+/// An entry some of whose parts changed.
+fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
+    if editing.is_emptied() {
+        return None;
+    }
+    let (bytes, span) = (editing.bytes, &editing.span);
+    let ((part, fate), content) = (editing.parts.first()?, &["message", "content"]);
+    if matches!(part.body, Body::ToolResult { .. }) {
+        let framed = |text: &str| json!([{"type": "text", "text": text}]);
+        return content_edit::edit_result(editing, content, framed);
+    }
+    if at_path(bytes, span, content).is_some() {
+        return content_edit::edit(editing, content);
+    }
+    let paths: [&[&str]; 4] = [
+        &["content"],
+        &["summary"],
+        &["message", "summary"],
+        &["message", "output"],
+    ];
+    let found = paths
+        .iter()
+        .find(|path| at_path(bytes, span, path).is_some())?;
+    if *found == ["content"] {
+        return content_edit::edit(editing, found);
+    }
+    match fate.or_gone() {
+        Fate::Gone => None,
+        Fate::Kept => Some(bytes[span.clone()].to_vec()),
+        Fate::Replaced(text) if found.last() == Some(&"output") => Some(shell(bytes, span, text)),
+        Fate::Replaced(text) => {
+            let place = at_path(bytes, span, found)?;
+            Some(patched(bytes, span, vec![(place, quoted(text))]))
+        }
+    }
+}
+
+/// What a person ran becomes words in its place: the text that is sent is made of several members.
+fn shell(bytes: &[u8], span: &Span, text: &str) -> Vec<u8> {
+    let entry = json::parse_span(bytes, span).unwrap_or_default();
+    let member = |key: &str| entry.get(key).cloned().unwrap_or(Value::Null);
+    json!({
+        "type": "custom_message", "customType": "plimsoll", "id": member("id"), "parentId": member("parentId"),
+        "timestamp": member("timestamp"), "content": text, "display": true,
+    })
+    .to_string()
+    .into_bytes()
+}

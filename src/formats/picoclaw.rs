@@ -1,0 +1,112 @@
+//! PicoClaw's sessions as it kept them first: a document with a `key`, the messages of OpenAI's kind that are left, and a
+//! `summary` of those that are not; or as it keeps them since, a message a line with a file beside that says how many of
+//! them are gone (`skip`), put together by [`super::folder`]. The lines alone are read by [`super::openai_chat`].
+
+use super::message_list::{self, Dialect, Writes};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, content, json, openai_chat};
+use crate::progress::Progress;
+use crate::session::{Draft, Message, RecordedCompaction, Role, Session, Step};
+use serde_json::Value;
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: DIALECT.name,
+    label: "PicoClaw session",
+    detect,
+    parse,
+    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    carries: &[Carried::Times, Carried::Compactions],
+    kept: None,
+    resume: None,
+};
+
+/// How these messages are read and written.
+const DIALECT: Dialect = Dialect {
+    name: "picoclaw",
+    shape: message_list::CHAT,
+    is_request: false,
+    answers_in_runs: false,
+    title: |members| json::str_at(members, &["key"]).map(str::to_owned),
+    body,
+    messages: |value, calls| Ok(vec![openai_chat::message(value, calls)?]),
+    step: message_list::step_of,
+    writes: Some(Writes {
+        edit: openai_chat::edit,
+        written: openai_chat::written,
+    }),
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    let list = document.get("messages")?.as_array()?;
+    // Lines that could not be read stay as texts.
+    let is_message = |m: &Value| {
+        let role = json::str_at(m, &["role"]);
+        m.is_string() || role.is_some_and(|role| openai_chat::ROLES.contains(&role))
+    };
+    let is_its = json::str_at(document, &["key"]).is_some()
+        && document
+            .get("summary")
+            .is_some_and(|s| s.is_string() || s.is_null())
+        && ["created", "updated", "skip", "count"]
+            .iter()
+            .any(|key| document.get(key).is_some());
+    (is_its && !list.is_empty() && list.iter().all(is_message))
+        .then(|| "a document with a `key`, a `summary` and messages".to_owned())
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let mut parsed = message_list::read(input, progress, &DIALECT)?;
+    let whole = json::document_span(&input.bytes);
+    let skip = json::member(&input.bytes, &whole, "skip");
+    let skip = skip.and_then(|place| json::u64_at(&json::parse_span(&input.bytes, &place)?, &[]));
+    if let Some(skip) = skip
+        .and_then(|n| usize::try_from(n).ok())
+        .filter(|n| *n > 0)
+    {
+        for session in &mut parsed.sessions {
+            skipped(session, skip);
+        }
+    }
+    Ok(parsed)
+}
+
+/// So many of the messages are not in context any more, and the summary stands for them.
+fn skipped(session: &mut Session, skip: usize) {
+    let is_summary = |m: &Message| m.raw.is_empty() && m.is_summary;
+    let summaries: Vec<usize> = (0..session.messages.len())
+        .filter(|idx| is_summary(&session.messages[*idx]))
+        .collect();
+    for idx in &summaries {
+        session.messages[*idx].in_history = false;
+    }
+    let mut lines =
+        (0..session.messages.len()).filter(|idx| !session.messages[*idx].raw.is_empty());
+    let before_message = lines.nth(skip).unwrap_or(session.messages.len());
+    let is_after = |step: &Step| step.context_end >= before_message;
+    session.compactions.push(RecordedCompaction {
+        before_message,
+        step: session
+            .steps
+            .iter()
+            .position(is_after)
+            .unwrap_or(session.steps.len()),
+        trigger: String::new(),
+        tokens_before: None,
+        tokens_after: None,
+        kept: summaries,
+    });
+}
+
+/// The summary stands for what is not there any more; it goes along with the instructions.
+fn body(body: &Value) -> Vec<(&'static str, Draft)> {
+    let parts = body.get("summary").map(content::parts).unwrap_or_default();
+    let summary = (!parts.is_empty()).then(|| Draft {
+        is_summary: true,
+        ..Draft::new(Role::System, parts)
+    });
+    summary
+        .map(|draft| ("summary", draft))
+        .into_iter()
+        .collect()
+}
