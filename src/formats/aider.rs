@@ -287,12 +287,12 @@ fn usage(text: &str) -> Option<Usage> {
     for piece in counts.split(',') {
         let piece = piece.trim().trim_end_matches('.');
         let (number, what) = piece.split_once(' ')?;
-        let tokens = Some(Tokens(rounded(number)?));
+        let tokens = Tokens(rounded(number)?);
         match what {
-            "sent" => usage.input = tokens.unwrap_or_default(),
-            "received" => usage.output = tokens,
-            "cache write" => usage.cache_write = tokens,
-            "cache hit" => usage.cache_read = tokens,
+            "sent" => usage.input = tokens,
+            "received" => usage.output = Some(tokens),
+            "cache write" => usage.cache_write = Some(tokens),
+            "cache hit" => usage.cache_read = Some(tokens),
             _ => {}
         }
     }

@@ -34,15 +34,15 @@ pub(super) fn edit_result(
     let place = at_path(editing.bytes, &editing.span, path)?;
     let text = match fate {
         Fate::Gone => return None,
-        Fate::Kept => return edit_nested(editing, &place),
+        Fate::Kept => return Some(edit_nested(editing, &place)),
         Fate::Replaced(text) => *text,
     };
-    let patch = (place, framed(text).to_string().into_bytes());
-    Some(patched(editing.bytes, &editing.span, vec![patch]))
+    let written = (place, framed(text).to_string().into_bytes());
+    Some(patched(editing.bytes, &editing.span, vec![written]))
 }
 
 /// Only what stands within a result changes.
-fn edit_nested(editing: &Editing<'_>, place: &Span) -> Option<Vec<u8>> {
+fn edit_nested(editing: &Editing<'_>, place: &Span) -> Vec<u8> {
     let nested: Vec<Fate<'_>> = editing
         .parts
         .iter()
@@ -50,7 +50,7 @@ fn edit_nested(editing: &Editing<'_>, place: &Span) -> Option<Vec<u8>> {
         .map(|(_, fate)| *fate)
         .collect();
     let patches = nested_patches(editing.bytes, place, None, &nested);
-    Some(patched(editing.bytes, &editing.span, patches))
+    patched(editing.bytes, &editing.span, patches)
 }
 
 /// Patches for a content; none if nothing is left of it.

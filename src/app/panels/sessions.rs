@@ -96,10 +96,10 @@ fn counted(sessions: &Sessions) -> String {
         );
     }
     if sessions.unread > 0 {
-        text.push_str(&format!(
-            ", {} not opened",
-            wording::count(sessions.unread, "other file")
-        ));
+        let others = wording::count(sessions.unread, "other file");
+        text.push_str(", ");
+        text.push_str(&others);
+        text.push_str(" not opened");
     }
     text
 }
@@ -180,11 +180,10 @@ fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
 fn width(column: Column) -> Width {
     match column {
         Column::Modified => Width::exact(104.0),
-        Column::Agent => Width::exact(132.0),
         Column::Project => Width::initial(180.0).at_least(60.0).clip(true),
         Column::Title => Width::remainder().at_least(160.0).clip(true),
         Column::Messages | Column::Size => Width::exact(80.0),
-        Column::Peak => Width::exact(132.0),
+        Column::Agent | Column::Peak => Width::exact(132.0),
         Column::Compactions => Width::exact(92.0),
     }
 }

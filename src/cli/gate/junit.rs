@@ -1,4 +1,4 @@
-//! The result of a gate as JUnit XML, which build servers show: one suite a session, one case a lane and measure.
+//! The result of a gate as `JUnit` XML, which build servers show: one suite a session, one case a lane and measure.
 
 use super::{Judged, Verdict};
 use std::fmt::Write as _;

@@ -113,9 +113,9 @@ impl<'a> Story<'a> {
         let course = self.course;
         let sum = |calls: &Range<usize>| {
             let said = course.truth_sums[calls.end] - course.truth_sums[calls.start];
-            Tokens((said as i64 + truth * calls.len() as i64) as u64)
+            Tokens((said.cast_signed() + truth * (calls.len() as u64).cast_signed()) as u64)
         };
-        let used = |said: u64| Tokens((said as i64 + truth) as u64);
+        let used = |said: u64| Tokens((said.cast_signed() + truth) as u64);
         totals.sent += sum(calls);
         // Nothing goes between two firings: the last prompt is the largest, perhaps not alone.
         let last = course.truth[calls.end - 1];

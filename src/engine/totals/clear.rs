@@ -78,8 +78,8 @@ impl Clearing {
         self.cleared = end;
         let cleared = sum(&results.truth_before);
         let added = (
-            (truth * n) as i64 - cleared as i64,
-            (metered * n) as i64 - gone as i64,
+            (truth * n).cast_signed() - cleared.cast_signed(),
+            (metered * n).cast_signed() - gone.cast_signed(),
         );
         Attempt::Done(What::Cleared(taken, truth), added)
     }

@@ -86,7 +86,7 @@ impl Course {
     /// The first call from `from` on before which the policy's own meter, so much added to what was said, is not below
     /// this.
     pub(super) fn reaches(&self, from: usize, added: i64, floor: f64) -> usize {
-        let is_below = |metered: &u64| ((*metered as i64 + added) as f64) < floor;
+        let is_below = |metered: &u64| ((metered.cast_signed() + added) as f64) < floor;
         match self.metered[from..].first() {
             Some(first) if is_below(first) => from + self.metered[from..].partition_point(is_below),
             _ => from,

@@ -107,8 +107,8 @@ impl Plain {
     pub(super) fn play<'a>(self, scene: &Scene<'a>) -> (Story<'a>, Option<Actor>) {
         let (course, overhead) = (scene.course, scene.case.ledger.overhead);
         let mut story = Story::new(course, self.budget);
-        let mut truth = overhead.0 as i64;
-        let mut metered = scene.meter.overhead(scene.case, overhead) as i64;
+        let mut truth = overhead.0.cast_signed();
+        let mut metered = scene.meter.overhead(scene.case, overhead).cast_signed();
         let Some(mut stage) = self.stage else {
             story.calls(0..course.len(), (truth, metered));
             return (story, None);

@@ -146,8 +146,8 @@ impl Replacing {
         };
         let (tokens, metered) = weights.unwrap_or_default();
         let added = (
-            tokens as i64 - taken.tokens as i64,
-            metered as i64 - taken.metered as i64,
+            tokens.cast_signed() - taken.tokens.cast_signed(),
+            metered.cast_signed() - taken.metered.cast_signed(),
         );
         Attempt::Done(What::Replaced { ranks, text }, added)
     }
