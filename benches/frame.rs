@@ -15,7 +15,7 @@ fn main() {
 fn window() -> (Stage, App, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder for the session");
     let path = folder.path().join("bench.jsonl");
-    std::fs::write(&path, common::file()).expect("room for the session");
+    std::fs::write(&path, common::file_of(common::MESSAGES)).expect("room for the session");
     let options = Options {
         paths: vec![path],
         no_state: true,

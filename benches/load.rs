@@ -7,7 +7,7 @@ mod loaded;
 use plimsoll::formats::{Input, parse};
 use std::sync::{Arc, LazyLock};
 
-static FILE: LazyLock<Vec<u8>> = LazyLock::new(common::file);
+static FILE: LazyLock<Vec<u8>> = LazyLock::new(|| common::file_of(common::MESSAGES));
 
 fn main() {
     // The vocabulary loads once a program, not once a file.

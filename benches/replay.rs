@@ -9,7 +9,8 @@ use plimsoll::presets;
 use plimsoll::units::Tokens;
 use std::sync::LazyLock;
 
-static CASE: LazyLock<Case> = LazyLock::new(|| loaded::loaded(common::file()).case);
+static CASE: LazyLock<Case> =
+    LazyLock::new(|| loaded::loaded(common::file_of(common::MESSAGES)).case);
 
 fn main() {
     // Reading the file is no part of what is measured.

@@ -397,7 +397,9 @@ fn a_sweep_recommends_settings_that_replay_and_gate_confirm() {
     assert_eq!(lane["cost"]["usd"], picked["usd"]);
     // The same as text, with the line to paste.
     let text = ends(here.path(), 0, &sweep);
-    let paste: String = set.iter().map(|set| format!(" --set {set}")).collect();
+    let paste = set
+        .iter()
+        .fold(String::new(), |all, set| format!("{all} --set {set}"));
     assert!(
         text.contains(&format!("\n  --policy truncate{paste}\n")),
         "{text}"

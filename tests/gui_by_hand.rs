@@ -39,6 +39,7 @@ fn window(path: PathBuf, by_hand: Option<Wish>) -> Harness<'static, App> {
 }
 
 /// Marks that are wished for whatever the session's size.
+#[expect(clippy::unnecessary_wraps, reason = "a window takes a wish or none")]
 fn wish(by_hand: ByHand) -> Option<Wish> {
     Some(Wish(Arc::new(move |_| Ok(by_hand.clone()))))
 }

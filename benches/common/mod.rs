@@ -20,12 +20,7 @@ const WORDS: [&str; 12] = [
     "{}",
 ];
 
-/// The session as Claude Code writes one, with usage on every call.
-pub(crate) fn file() -> Vec<u8> {
-    file_of(MESSAGES)
-}
-
-/// The same with so many messages.
+/// The session of so many messages as Claude Code writes one, with usage on every call.
 pub(crate) fn file_of(messages: usize) -> Vec<u8> {
     let mut text = String::new();
     let mut context = 20_000;

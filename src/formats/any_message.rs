@@ -42,7 +42,7 @@ pub(super) fn read(value: &Value, span: &Span) -> Option<Draft> {
     })
 }
 
-/// LangChain keeps what a message says a level below.
+/// `LangChain` keeps what a message says a level below.
 fn inner(value: &Value) -> &Value {
     ["kwargs", "data", "message"]
         .iter()

@@ -191,16 +191,15 @@ impl Track {
         // What was rewritten comes first: it belongs to what a compaction left.
         for (idx, ((draft, place), key)) in context.into_iter().zip(found).zip(keys).enumerate() {
             let is_system = draft.role == Role::System;
-            let message = match place {
-                Some(at) => before[at].message,
-                None => {
-                    let is_rewritten = is_managed && idx < first_new;
-                    self.talk.say(Draft {
-                        in_history: !is_rewritten,
-                        is_summary: is_rewritten && draft.role == Role::User,
-                        ..draft
-                    })
-                }
+            let message = if let Some(at) = place {
+                before[at].message
+            } else {
+                let is_rewritten = is_managed && idx < first_new;
+                self.talk.say(Draft {
+                    in_history: !is_rewritten,
+                    is_summary: is_rewritten && draft.role == Role::User,
+                    ..draft
+                })
             };
             rebuilt.push(Known {
                 message,

@@ -274,14 +274,13 @@ fn texts(value: &Value) -> String {
             .iter()
             .map(texts)
             .filter(|t| !t.is_empty())
-            .collect::<Vec<_>>()
-            .join(""),
+            .collect::<String>(),
         Value::Object(members) => {
             let inner = ["content", "value", "text", "node", "children"]
                 .iter()
                 .filter_map(|key| members.get(*key))
                 .map(texts);
-            inner.collect::<Vec<_>>().join("")
+            inner.collect::<String>()
         }
         _ => String::new(),
     }

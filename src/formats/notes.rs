@@ -54,7 +54,7 @@ impl Notes {
         let (mut line, mut from) = (1, 0);
         let place = |(at, text): (usize, String)| {
             let at = at.min(bytes.len());
-            line += bytes[from..at].iter().filter(|b| **b == b'\n').count();
+            line += bytes[from..at].split(|b| *b == b'\n').count() - 1;
             from = at;
             Warning {
                 line: Some(line),

@@ -1,4 +1,4 @@
-//! ShareGPT's data sets and what LLaMA-Factory made of them: conversations whose turns have a `from` and a `value`.
+//! `ShareGPT`'s data sets and what LLaMA-Factory made of them: conversations whose turns have a `from` and a `value`.
 //!
 //! Calls and results have no ids: a result answers the oldest call without one. A call's value is JSON with its name and
 //! arguments, or a list of these; `tools` is a string that holds JSON.

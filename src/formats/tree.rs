@@ -35,13 +35,14 @@ impl Tree {
             match (id, parent) {
                 (None, _) => before,
                 (Some(_), None) => None,
-                (Some(_), Some(parent)) => match by_id.get(parent).filter(|p| **p != at) {
-                    Some(parent) => Some(*parent),
-                    None => {
+                (Some(_), Some(parent)) => {
+                    if let Some(parent) = by_id.get(parent).filter(|p| **p != at) {
+                        Some(*parent)
+                    } else {
                         orphans.push(at);
                         before
                     }
-                },
+                }
             }
         });
         let parents = parents.collect();

@@ -85,6 +85,10 @@ const NOT_CONTEXT: [&str; 12] = [
 
 impl Event {
     /// Takes a record apart.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "readers of records are given them"
+    )]
     pub(super) fn read(record: Record) -> Self {
         let value = &record.value;
         let kind = json::str_at(value, &["type"]).unwrap_or("other");

@@ -14,6 +14,10 @@ use std::collections::HashMap;
 const MOST_REWINDS: usize = 20;
 
 /// The conversations of the file.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "nobody needs the events any more"
+)]
 pub(super) fn read(
     input: &Input,
     events: Vec<Event>,

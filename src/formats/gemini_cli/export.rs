@@ -175,7 +175,7 @@ fn edit_call(
     match (&part.body, fate) {
         (Body::ToolCall { .. }, Fate::Gone) => return true,
         (Body::ToolCall { .. }, Fate::Replaced(text)) => {
-            patches.extend(content_edit::arguments(bytes, call, text))
+            patches.extend(content_edit::arguments(bytes, call, text));
         }
         (Body::ToolResult { call: id, tool, .. }, Fate::Replaced(text)) => {
             let response = json!({"id": &**id, "name": &**tool, "response": {"output": text}});

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 /// What a line says.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are messages")]
 pub(super) enum Line {
     /// A message; it takes the place of the one with its id.
     Message(Record),

@@ -88,8 +88,8 @@ impl Record {
             return;
         };
         results.parts.retain(|part| match &part.body {
-            Body::ToolResult { call, .. } => !answered.contains(call),
-            Body::Media {
+            Body::ToolResult { call, .. }
+            | Body::Media {
                 within: Some(call), ..
             } => !answered.contains(call),
             _ => true,

@@ -15,6 +15,7 @@ const MOST_REWINDS: usize = 50;
 
 /// What happened, in order.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are messages")]
 enum Happened {
     Message(Record),
     /// The history from here on.
@@ -154,23 +155,20 @@ impl Replay {
         if self.taken_back.len() < MOST_REWINDS && !self.log.is_empty() {
             self.taken_back.push(self.log.clone());
         }
-        match self.places.get(id).copied() {
-            Some((place, n)) => {
-                self.log.truncate(place + 1);
-                match self.log.last_mut() {
-                    Some(Happened::History(list)) if n > 0 => list.truncate(n),
-                    _ => {
-                        self.log.pop();
-                    }
+        if let Some((place, n)) = self.places.get(id).copied() {
+            self.log.truncate(place + 1);
+            match self.log.last_mut() {
+                Some(Happened::History(list)) if n > 0 => list.truncate(n),
+                _ => {
+                    self.log.pop();
                 }
             }
-            None => {
-                self.notes.add(
-                    at,
-                    "this goes back to a message that is not there: everything is taken back",
-                );
-                self.log.clear();
-            }
+        } else {
+            self.notes.add(
+                at,
+                "this goes back to a message that is not there: everything is taken back",
+            );
+            self.log.clear();
         }
         let len = self.log.len();
         self.places.retain(|_, (place, _)| *place < len);
@@ -205,9 +203,9 @@ fn once_each(log: &mut [Happened]) {
                 .flat_map(Record::answered)
                 .map(Into::into)
                 .collect();
-            records
-                .iter_mut()
-                .for_each(|record| record.without(&answered));
+            for record in &mut *records {
+                record.without(&answered);
+            }
         }
     }
     let messages = |happened: &Happened| match happened {

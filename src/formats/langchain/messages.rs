@@ -1,4 +1,4 @@
-//! Messages as LangChain dumps them: `{type, data}`, `{lc, kwargs}`, or its own fields with a `type`; a list of them, one a
+//! Messages as `LangChain` dumps them: `{type, data}`, `{lc, kwargs}`, or its own fields with a `type`; a list of them, one a
 //! line, or below `messages`.
 //!
 //! `usage_metadata` holds what was cached within its input.

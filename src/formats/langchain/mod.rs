@@ -1,4 +1,4 @@
-//! LangChain's dumps of messages, and the runs of LangSmith.
+//! `LangChain`'s dumps of messages, and the runs of `LangSmith`.
 
 mod messages;
 mod runs;

@@ -1,4 +1,4 @@
-//! LangSmith's runs: a trace is a tree of them, and those of the type `llm` are the model calls, each with its whole
+//! `LangSmith`'s runs: a trace is a tree of them, and those of the type `llm` are the model calls, each with its whole
 //! context. They come as a list, one a line, or below `runs` and `child_runs`.
 
 use super::messages;

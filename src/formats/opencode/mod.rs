@@ -1,4 +1,4 @@
-//! OpenCode's sessions: the file that `opencode export` writes, and a session put together of its storage folder's files.
+//! `OpenCode`'s sessions: the file that `opencode export` writes, and a session put together of its storage folder's files.
 //!
 //! - A message has an `info` and `parts`. An answer may hold several model calls, from a `step-start` to a `step-finish`
 //!   each, with the calls of tools and what came of them.

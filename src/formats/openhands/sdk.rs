@@ -1,4 +1,4 @@
-//! The events of the OpenHands SDK, one a line (or a list of them).
+//! The events of the `OpenHands` SDK, one a line (or a list of them).
 //!
 //! - Actions that share a response are one answer of the model.
 //! - Tokens are recorded as totals, right before the events of the call that they grew by.
@@ -164,7 +164,7 @@ impl Reader {
             }
             "MessageEvent" => self.message(id, row),
             "ObservationEvent" | "UserRejectObservation" | "AgentErrorEvent" => {
-                self.result(kind, id, row)
+                self.result(kind, id, row);
             }
             "Condensation" => self.condensation(id, row),
             "CondensationRequest" => {

@@ -1,4 +1,4 @@
-//! OpenHands before its SDK: a list of actions and observations, alone or as the `history` of an evaluation.
+//! `OpenHands` before its SDK: a list of actions and observations, alone or as the `history` of an evaluation.
 //!
 //! - An action carries the model's whole response; parallel calls repeat it, and so do their observations.
 //! - Older events have no response: then the action itself is the call, and its observation names it as its cause.
@@ -338,7 +338,7 @@ impl Reader {
             })
         });
         if let (Some(own), None) = (&own, count("prompt_tokens")) {
-            self.accumulated = self.accumulated + own.input;
+            self.accumulated += own.input;
         }
         own.or(grown)
     }
@@ -372,8 +372,7 @@ impl Reader {
         let mut parts = content::result(0, (Some(call), tool), is_error, &text.into());
         let shown = ["image_urls", "set_of_marks"]
             .iter()
-            .filter_map(|key| json::at(value, &["extras", key])?.as_array())
-            .next();
+            .find_map(|key| json::at(value, &["extras", key])?.as_array());
         let within = Some(call);
         parts
             .extend(of_urls(shown.map_or(&[][..], Vec::as_slice)).map(|m| part(0, m.body(within))));

@@ -21,7 +21,7 @@ const NOT_CALLS: [&str; 8] = [
     "ai.generateText",
     "ai.streamText",
 ];
-/// What a span of OpenInference or OpenLLMetry is, where it is no call.
+/// What a span of `OpenInference` or `OpenLLMetry` is, where it is no call.
 const NOT_CALL_KINDS: [&str; 9] = [
     "CHAIN",
     "AGENT",

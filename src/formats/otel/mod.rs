@@ -1,7 +1,7 @@
 //! Traces of OpenTelemetry whose spans hold calls of models: OTLP as JSON, and what exporters print.
 //!
 //! - What a call saw and said stands in attributes or events, by several conventions: OpenTelemetry's own, that of
-//!   OpenLLMetry (`gen_ai.prompt.0.content`), OpenInference (`llm.input_messages.0…`) and Vercel's (`ai.prompt.messages`).
+//!   `OpenLLMetry` (`gen_ai.prompt.0.content`), `OpenInference` (`llm.input_messages.0…`) and Vercel's (`ai.prompt.messages`).
 //! - Every call repeats its whole context; spans of agents and tools tell of it again and are left out.
 //!   <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/>
 

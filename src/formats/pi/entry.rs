@@ -6,6 +6,7 @@ use super::super::{content, counts, json};
 use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// One entry of the file.
 #[derive(Debug)]
@@ -213,7 +214,7 @@ fn shell(message: &Value) -> String {
     if json::is_true(message, &["cancelled"]) {
         text.push_str("\n\n(command cancelled)");
     } else if let Some(code) = code {
-        text.push_str(&format!("\n\nCommand exited with code {code}"));
+        let _ = write!(text, "\n\nCommand exited with code {code}");
     }
     text
 }

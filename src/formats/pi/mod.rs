@@ -1,4 +1,4 @@
-//! Pi's session files, which OpenClaw writes too: JSON Lines, a header and then entries.
+//! Pi's session files, which `OpenClaw` writes too: JSON Lines, a header and then entries.
 //!
 //! - Version 1 is a list; from version 2 on an entry names the one before it, and a person who goes back starts another
 //!   branch. The conversation is the way to the last entry; the other branches are conversations of their own.

@@ -1,4 +1,4 @@
-//! SpecStory's histories: sessions of other agents rendered as Markdown. What the agents wrote is not all there, and what
+//! `SpecStory`'s histories: sessions of other agents rendered as Markdown. What the agents wrote is not all there, and what
 //! is there was made to be read: import only.
 //!
 //! - A heading in bold says who speaks, since when, and with which model. What sub-agents said is a conversation of its own.
