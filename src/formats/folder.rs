@@ -61,12 +61,12 @@ fn opencode(files: &[FolderFile]) -> Option<Vec<u8>> {
 fn picoclaw(files: &[FolderFile]) -> Option<Vec<u8>> {
     let meta = files.iter().find(|f| f.name.ends_with(".meta.json"))?;
     let stem = meta.name.strip_suffix(".meta.json")?;
-    let lines = files
+    let said = files
         .iter()
         .find(|f| f.name.strip_suffix(".jsonl") == Some(stem))?;
     let whole = json::document_span(&meta.bytes);
     let members = json::members(&meta.bytes, &whole)?;
-    let messages = ("messages".to_owned(), value(&lines.bytes));
+    let messages = ("messages".to_owned(), lines(&said.bytes));
     let beside = members
         .into_iter()
         .map(|(key, place)| (key, meta.bytes[place].to_vec()));
@@ -111,6 +111,11 @@ fn value(bytes: &[u8]) -> Vec<u8> {
     if json::is_one_value(text) {
         return text.to_vec();
     }
+    lines(bytes)
+}
+
+/// The values of JSON Lines as a list, also where there is one line only.
+fn lines(bytes: &[u8]) -> Vec<u8> {
     let start = jsonl::text_start(bytes);
     let lines = bytes[start..]
         .split(|b| *b == b'\n')
