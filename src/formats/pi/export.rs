@@ -26,13 +26,15 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         return Ok(bytes.to_vec());
     }
     let head = head(bytes)?;
+    // The first version has no tree: its entries stand in the order of the file and name none.
+    let is_tree = json::member(bytes, &head, "version").is_some();
     let mut out = bytes[head].to_vec();
     out.push(b'\n');
     let mut before: Option<String> = None;
     for (n, left) in left(session, managed, edit).into_iter().enumerate() {
         let text = match left {
             Left::Record { text } => text.into_owned(),
-            Left::Written { role, text } => written(role, text, n),
+            Left::Written { role, text } => entry(written(role, text, n), is_tree),
         };
         let text = chained(text, before.as_deref());
         before = id(&text).or(before);
@@ -41,7 +43,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     }
     // What the kept answers report belongs to contexts that the file does not hold any more.
     let mark = json!({"type": "custom", "customType": MARK, "id": "plimsoll", "parentId": before, "data": {"managed": true}});
-    out.extend_from_slice(mark.to_string().as_bytes());
+    out.extend_from_slice(&entry(mark, is_tree));
     out.push(b'\n');
     Ok(out)
 }
@@ -59,17 +61,25 @@ fn head(bytes: &[u8]) -> Result<Span, CannotExport> {
 }
 
 /// A message of ours: extensions put theirs into the context in the same way.
-fn written(role: Role, text: &str, n: usize) -> Vec<u8> {
+fn written(role: Role, text: &str, n: usize) -> Value {
     let mut hasher = DefaultHasher::new();
     (text, n).hash(&mut hasher);
     let id = format!("{:08x}", hasher.finish() as u32);
-    let value = if role == Role::Assistant {
+    if role == Role::Assistant {
         let message = json!({"role": "assistant", "content": [{"type": "text", "text": text}], "stopReason": "stop"});
         json!({"type": "message", "id": id, "parentId": null, "message": message})
     } else {
         json!({"type": "custom_message", "customType": "plimsoll", "id": id, "parentId": null, "content": text, "display": true})
-    };
-    value.to_string().into_bytes()
+    }
+}
+
+/// An entry of ours as it is written.
+fn entry(mut entry: Value, is_tree: bool) -> Vec<u8> {
+    if let (false, Some(members)) = (is_tree, entry.as_object_mut()) {
+        members.shift_remove("id");
+        members.shift_remove("parentId");
+    }
+    entry.to_string().into_bytes()
 }
 
 /// The entry with the name of the one before it; entries of version 1 name none.
@@ -102,15 +112,18 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         let framed = |text: &str| json!([{"type": "text", "text": text}]);
         return content_edit::edit_result(editing, content, framed);
     }
+    // A command's own `content` is empty, where it has one.
+    if at_path(bytes, span, &["message", "output"]).is_some() {
+        return match fate.or_gone() {
+            Fate::Gone => None,
+            Fate::Kept => Some(bytes[span.clone()].to_vec()),
+            Fate::Replaced(text) => Some(shell(bytes, span, text)),
+        };
+    }
     if at_path(bytes, span, content).is_some() {
         return content_edit::edit(editing, content);
     }
-    let paths: [&[&str]; 4] = [
-        &["content"],
-        &["summary"],
-        &["message", "summary"],
-        &["message", "output"],
-    ];
+    let paths: [&[&str]; 3] = [&["content"], &["summary"], &["message", "summary"]];
     let found = paths
         .iter()
         .find(|path| at_path(bytes, span, path).is_some())?;
@@ -120,7 +133,6 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     match fate.or_gone() {
         Fate::Gone => None,
         Fate::Kept => Some(bytes[span.clone()].to_vec()),
-        Fate::Replaced(text) if found.last() == Some(&"output") => Some(shell(bytes, span, text)),
         Fate::Replaced(text) => {
             let place = at_path(bytes, span, found)?;
             Some(patched(bytes, span, vec![(place, quoted(text))]))
