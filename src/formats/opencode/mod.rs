@@ -24,12 +24,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SubAgents,
-    ],
+    carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
     kept: None,
     resume: None,
 };
