@@ -332,7 +332,7 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
                 expected.push(text.clone());
                 parts.push(ManagedPart::Replaced { part: idx, text });
             } else {
-                expected.push(p.body.text().to_owned());
+                expected.push(said(&p.body));
                 parts.push(ManagedPart::Kept { part: idx });
             }
         }
@@ -349,11 +349,19 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
     (managed, expected)
 }
 
+/// What a part says, or what it shows.
+fn said(body: &Body) -> String {
+    match body {
+        Body::Media { mime, bytes, .. } => format!("{mime} of {bytes} bytes"),
+        other => other.text().to_owned(),
+    }
+}
+
 /// The texts that a session holds, in order.
 fn texts(session: &Session) -> Vec<String> {
     let parts = session.messages.iter().flat_map(|m| session.parts_of(m));
     parts
-        .map(|p| p.body.text().to_owned())
+        .map(|p| said(&p.body))
         .filter(|text| !text.is_empty())
         .collect()
 }

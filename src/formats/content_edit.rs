@@ -24,33 +24,31 @@ pub(super) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<Vec<u8>> {
     Some(patched(editing.bytes, &editing.span, patches))
 }
 
-/// The same where the whole content is what a tool answered; `framed` writes a text as such a content.
+/// How a text is written where it is what a tool answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Framing {
+    /// As the whole content.
+    pub(super) whole: fn(&str) -> Value,
+    /// As a block among others.
+    pub(super) block: fn(&str) -> Value,
+}
+
+/// The same where the whole content is what a tool answered.
 pub(super) fn edit_result(
     editing: &Editing<'_>,
     path: &[&str],
-    framed: impl Fn(&str) -> Value,
+    framing: Framing,
 ) -> Option<Vec<u8>> {
-    let (_, fate) = editing.parts.first()?;
+    let ((_, fate), nested) = editing.parts.split_first()?;
     let place = at_path(editing.bytes, &editing.span, path)?;
+    let nested: Vec<Fate<'_>> = nested.iter().map(|(_, fate)| *fate).collect();
     let text = match fate {
         Fate::Gone => return None,
-        Fate::Kept => return Some(edit_nested(editing, &place)),
-        Fate::Replaced(text) => *text,
+        Fate::Kept => None,
+        Fate::Replaced(text) => Some(*text),
     };
-    let written = (place, framed(text).to_string().into_bytes());
-    Some(patched(editing.bytes, &editing.span, vec![written]))
-}
-
-/// Only what stands within a result changes.
-fn edit_nested(editing: &Editing<'_>, place: &Span) -> Vec<u8> {
-    let nested: Vec<Fate<'_>> = editing
-        .parts
-        .iter()
-        .skip(1)
-        .map(|(_, fate)| *fate)
-        .collect();
-    let patches = nested_patches(editing.bytes, place, None, &nested);
-    patched(editing.bytes, &editing.span, patches)
+    let patches = nested_patches(editing.bytes, &place, text, &nested, Some(framing));
+    Some(patched(editing.bytes, &editing.span, patches))
 }
 
 /// Patches for a content; none if nothing is left of it.
@@ -165,24 +163,28 @@ fn result_patches(
         .iter()
         .find_map(|key| at_path(bytes, &owner, &[key]).filter(is_something));
     place.map_or_else(Vec::new, |place| {
-        nested_patches(bytes, &place, text, nested)
+        nested_patches(bytes, &place, text, nested, None)
     })
 }
 
-/// Patches for what a tool answered: its text, and what stands in it beside.
+/// Patches for what a tool answered: its text, and what stands in it beside. Where no `framing` is told, a text stays
+/// where it stands now.
 fn nested_patches(
     bytes: &[u8],
     place: &Span,
     text: Option<&str>,
     nested: &[Fate<'_>],
+    framing: Option<Framing>,
 ) -> Vec<Patch> {
     let inner = INNER.iter().find_map(|key| at_path(bytes, place, &[key]));
     let place = &inner.unwrap_or_else(|| place.clone());
     let whole = |text: &str| {
-        let framed = if bytes.get(place.start) == Some(&b'{') {
-            json!({"output": text}).to_string().into_bytes()
-        } else {
-            quoted(text)
+        let framed = match framing {
+            Some(framing) => (framing.whole)(text).to_string().into_bytes(),
+            None if bytes.get(place.start) == Some(&b'{') => {
+                json!({"output": text}).to_string().into_bytes()
+            }
+            None => quoted(text),
         };
         vec![(place.clone(), framed)]
     };
@@ -190,6 +192,12 @@ fn nested_patches(
     if blocks.is_empty() || nested.iter().all(|fate| *fate == Fate::Gone) && text.is_some() {
         return text.map(whole).unwrap_or_default();
     }
+    let block = |text: &str| {
+        framing.map_or_else(
+            || text_block(text),
+            |framing| (framing.block)(text).to_string().into_bytes(),
+        )
+    };
     let mut nested = nested.iter();
     let mut gone = Vec::with_capacity(blocks.len());
     let mut patches = Vec::new();
@@ -201,7 +209,7 @@ fn nested_patches(
             (false, _) => nested.next().copied().unwrap_or(Fate::Kept),
         };
         if let Fate::Replaced(text) = fate {
-            patches.push((span.clone(), text_block(text)));
+            patches.push((span.clone(), block(text)));
         }
         gone.push(fate == Fate::Gone);
     }
@@ -209,10 +217,8 @@ fn nested_patches(
         return whole(text.unwrap_or_default());
     }
     if let (Some(text), Some(first)) = (text, blocks.first()) {
-        patches.push((
-            first.start..first.start,
-            [text_block(text), b", ".to_vec()].concat(),
-        ));
+        let lead = [block(text), b", ".to_vec()].concat();
+        patches.push((first.start..first.start, lead));
     }
     patches.extend(without(&blocks, &gone));
     patches

@@ -1,7 +1,8 @@
 //! LLaMA-Factory's data sets of version 1: messages whose content blocks have a `value`.
 
+use super::content_edit::{self, Framing};
 use super::message_list::{self, Calls, Dialect, Editing, Shape, Writes, tool_definitions};
-use super::{Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, content, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role};
 use serde_json::{Map, Value, json};
@@ -91,8 +92,11 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
 fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let first = editing.parts.first().map(|(part, _)| &part.body);
     if matches!(first, Some(Body::ToolResult { .. })) {
-        let framed = |text: &str| json!([{"type": "text", "value": text}]);
-        return content_edit::edit_result(editing, &["content"], framed);
+        let framing = Framing {
+            whole: |text| json!([{"type": "text", "value": text}]),
+            block: |text| json!({"type": "text", "value": text}),
+        };
+        return content_edit::edit_result(editing, &["content"], framing);
     }
     content_edit::edit(editing, &["content"])
 }

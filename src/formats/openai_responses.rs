@@ -4,12 +4,11 @@
 //! - `previous_response_id` and `conversation` mean that the file does not hold the whole context.
 //! - Plain messages without `input_text` or `output_text` are left to [`super::openai_chat`].
 
+use super::content_edit::{self, Framing};
 use super::message_list::{
     self, Calls, Dialect, Editing, Fate, Shape, Writes, opaque, part, tool_definitions,
 };
-use super::{
-    Carried, Format, Input, Parsed, Probe, Unread, Warning, content, content_edit, counts, json,
-};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, Warning, content, counts, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
 use crate::units::Tokens;
@@ -259,7 +258,11 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
             }
         },
         Body::ToolResult { .. } => {
-            content_edit::edit_result(editing, &["output"], |text| Value::from(text))
+            let framing = Framing {
+                whole: |text| Value::from(text),
+                block: |text| json!({"type": "input_text", "text": text}),
+            };
+            content_edit::edit_result(editing, &["output"], framing)
         }
         Body::Thinking { .. } | Body::Opaque { .. }
             if message_list::at_path(bytes, span, &["content"]).is_none() =>

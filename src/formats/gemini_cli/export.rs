@@ -12,7 +12,7 @@ use super::super::{CannotExport, json, jsonl};
 use super::FORMAT;
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Part, Role, Session, Span};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Writes the conversation.
@@ -107,40 +107,28 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     }
     let (bytes, span) = (editing.bytes, &editing.span);
     let listed = array_at(bytes, span, &["toolCalls"]).unwrap_or_default();
-    let ids: Vec<Option<Value>> = listed
-        .iter()
-        .map(|call| json::parse_span(bytes, &json::member(bytes, call, "id")?))
-        .collect();
-    let place = |part: &Part| {
-        let (Body::ToolCall { call, .. }
-        | Body::ToolResult { call, .. }
-        | Body::Media {
-            within: Some(call), ..
-        }) = &part.body
-        else {
-            return None;
-        };
-        ids.iter()
-            .position(|id| id.as_ref().and_then(Value::as_str) == Some(call))
-    };
     let content = at_path(bytes, span, &["content"]);
-    let in_content = |part: &Part| content_holds(bytes, content.as_ref(), part);
-    let mut patches: Vec<Patch> = Vec::new();
-    let mut gone = vec![false; listed.len()];
+    let place = |part: &Part| {
+        let at = call_of(part).and_then(|call| {
+            let is_it = |place: &Span| id(bytes, place).as_deref() == Some(call);
+            listed.iter().position(is_it)
+        });
+        at.filter(|_| !content_holds(bytes, content.as_ref(), part))
+    };
+    let mut of_calls: Vec<Vec<(&Part, Fate<'_>)>> = vec![Vec::new(); listed.len()];
     let mut said = Vec::new();
     for (part, fate) in &editing.parts {
-        match place(part).filter(|_| !in_content(part)) {
-            Some(at) => gone[at] |= edit_call(bytes, &listed[at], part, *fate, &mut patches),
-            None => said.push((*part, *fate)),
+        let list = place(part).and_then(|at| of_calls.get_mut(at));
+        list.unwrap_or(&mut said).push((*part, *fate));
+    }
+    let mut patches: Vec<Patch> = Vec::new();
+    let mut gone = vec![false; listed.len()];
+    for ((call, parts), gone) in listed.iter().zip(&of_calls).zip(&mut gone) {
+        match call_patches(bytes, call, parts) {
+            Some(more) => patches.extend(more),
+            None => *gone = true,
         }
     }
-    // Patches within a call that goes would stand in its way.
-    patches.retain(|(place, _)| {
-        !listed
-            .iter()
-            .zip(&gone)
-            .any(|(call, gone)| *gone && call.contains(&place.start))
-    });
     patches.extend(without(&listed, &gone));
     if let Some(content) = content.filter(|_| !said.is_empty()) {
         match content_edit::patches(bytes, &content, &said) {
@@ -149,6 +137,23 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         }
     }
     Some(patched(bytes, span, patches))
+}
+
+/// The call that a part is, or that it came of.
+fn call_of(part: &Part) -> Option<&str> {
+    match &part.body {
+        Body::ToolCall { call, .. }
+        | Body::ToolResult { call, .. }
+        | Body::Media {
+            within: Some(call), ..
+        } => Some(call),
+        _ => None,
+    }
+}
+
+fn id(bytes: &[u8], call: &Span) -> Option<String> {
+    let id = json::parse_span(bytes, &json::member(bytes, call, "id")?)?;
+    id.as_str().map(str::to_owned)
 }
 
 /// Whether the content itself holds the call or the result that a part is.
@@ -164,35 +169,73 @@ fn content_holds(bytes: &[u8], content: Option<&Span>, part: &Part) -> bool {
     block.is_some_and(|block| json::member(bytes, block, key).is_some())
 }
 
-/// Patches for a call or what came of it; whether the call goes.
-fn edit_call(
-    bytes: &[u8],
-    call: &Span,
-    part: &Part,
-    fate: Fate<'_>,
-    patches: &mut Vec<Patch>,
-) -> bool {
-    match (&part.body, fate) {
-        (Body::ToolCall { .. }, Fate::Gone) => return true,
-        (Body::ToolCall { .. }, Fate::Replaced(text)) => {
-            patches.extend(content_edit::arguments(bytes, call, text));
+/// Patches for a call and what came of it; none if the call goes.
+fn call_patches(bytes: &[u8], call: &Span, parts: &[(&Part, Fate<'_>)]) -> Option<Vec<Patch>> {
+    let mut patches: Vec<Patch> = Vec::new();
+    let (mut answer, mut inside) = (None, Vec::new());
+    for (part, fate) in parts {
+        match (&part.body, fate) {
+            (Body::ToolCall { .. }, Fate::Gone) => return None,
+            (Body::ToolCall { .. }, Fate::Replaced(text)) => {
+                patches.extend(content_edit::arguments(bytes, call, text));
+            }
+            (Body::ToolResult { tool, .. }, fate) => answer = Some((&**tool, *fate)),
+            (Body::Media { .. }, fate) => inside.push(*fate),
+            _ => {}
         }
-        (Body::ToolResult { call: id, tool, .. }, Fate::Replaced(text)) => {
-            let response = json!({"id": &**id, "name": &**tool, "response": {"output": text}});
-            let result = json!([{"functionResponse": response}])
-                .to_string()
-                .into_bytes();
-            patches.extend(json::member(bytes, call, "result").map(|place| (place, result)));
-            // A second copy, for the screen.
-            patches.extend(
-                json::member(bytes, call, "resultDisplay").map(|place| (place, quoted(text))),
-            );
-        }
-        (Body::ToolResult { .. }, Fate::Gone) => {
-            patches
-                .extend(json::member(bytes, call, "result").map(|place| (place, b"null".to_vec())));
-        }
-        _ => {}
     }
-    false
+    let place = json::member(bytes, call, "result");
+    if let (Some((tool, fate)), Some(place)) = (answer, place) {
+        if fate != Fate::Kept || inside.iter().any(|fate| *fate != Fate::Kept) {
+            let result = result(bytes, &place, (call, tool), fate, &inside);
+            patches.push((place, result));
+        }
+        // A second copy, for the screen.
+        if let (Fate::Replaced(text), Some(shown)) =
+            (fate, json::member(bytes, call, "resultDisplay"))
+        {
+            patches.push((shown, quoted(text)));
+        }
+    }
+    Some(patches)
+}
+
+/// What came of a call, anew: its text, and what is left of the pictures beside it.
+fn result(
+    bytes: &[u8],
+    place: &Span,
+    (call, tool): (&Span, &str),
+    fate: Fate<'_>,
+    inside: &[Fate<'_>],
+) -> Vec<u8> {
+    let mut inside = inside.iter();
+    let mut left: Vec<Vec<u8>> = Vec::new();
+    if let Fate::Replaced(text) = fate {
+        let response = json!({"id": id(bytes, call), "name": tool, "response": {"output": text}});
+        left.push(
+            json!({"functionResponse": response})
+                .to_string()
+                .into_bytes(),
+        );
+    }
+    for block in json::elements(bytes, place).unwrap_or_default() {
+        let as_it_is = bytes[block.clone()].to_vec();
+        let is_answer = json::member(bytes, &block, "functionResponse").is_some()
+            || json::member(bytes, &block, "text").is_some();
+        match (is_answer, fate) {
+            (true, Fate::Kept) => left.push(as_it_is),
+            (true, _) => {}
+            (false, _) => match inside.next() {
+                Some(Fate::Replaced(text)) => {
+                    left.push(json!({"text": text}).to_string().into_bytes());
+                }
+                Some(Fate::Gone) => {}
+                Some(Fate::Kept) | None => left.push(as_it_is),
+            },
+        }
+    }
+    if left.is_empty() {
+        return b"null".to_vec();
+    }
+    [&b"["[..], &left.join(&b", "[..]), &b"]"[..]].concat()
 }

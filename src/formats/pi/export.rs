@@ -4,7 +4,7 @@
 //! Kept entries keep their bytes but for that name. What other branches hold is left out, and so is what was compacted:
 //! the context is all that the new file holds.
 
-use super::super::content_edit;
+use super::super::content_edit::{self, Framing};
 use super::super::message_list::{
     Editing, Fate, Left, MARK, at_path, is_whole, left, patched, quoted, with_member,
 };
@@ -109,8 +109,11 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let (bytes, span) = (editing.bytes, &editing.span);
     let ((part, fate), content) = (editing.parts.first()?, &["message", "content"]);
     if matches!(part.body, Body::ToolResult { .. }) {
-        let framed = |text: &str| json!([{"type": "text", "text": text}]);
-        return content_edit::edit_result(editing, content, framed);
+        let framing = Framing {
+            whole: |text| json!([{"type": "text", "text": text}]),
+            block: |text| json!({"type": "text", "text": text}),
+        };
+        return content_edit::edit_result(editing, content, framing);
     }
     // A command's own `content` is empty, where it has one.
     if at_path(bytes, span, &["message", "output"]).is_some() {
