@@ -29,6 +29,8 @@ pub(super) struct Contexts<'a> {
     input: &'a Input,
     format: &'static str,
     tracks: Vec<Track>,
+    /// The conversation of the call added last.
+    latest: usize,
     /// Instructions differ from call to call of one conversation; the first are shown.
     pub(super) instructions_change: bool,
 }
@@ -63,6 +65,7 @@ impl<'a> Contexts<'a> {
             input,
             format,
             tracks: Vec::new(),
+            latest: 0,
             instructions_change: false,
         }
     }
@@ -71,6 +74,7 @@ impl<'a> Contexts<'a> {
     pub(super) fn add(&mut self, call: Call) {
         let (texts, keys) = keys(&call.context);
         let place = self.place(&call, &keys);
+        self.latest = place;
         let track = &mut self.tracks[place];
         self.instructions_change |= track
             .instructions
@@ -78,6 +82,13 @@ impl<'a> Contexts<'a> {
             .is_some_and(|known| *known != texts);
         track.instructions.get_or_insert(texts);
         track.add(call, &keys);
+    }
+
+    /// Adds what was said after the last call.
+    pub(super) fn say_after(&mut self, draft: Draft) {
+        if let Some(track) = self.tracks.get_mut(self.latest) {
+            track.talk.say(draft);
+        }
     }
 
     /// The conversations, the longest first: that is the one people look for.
@@ -197,7 +208,7 @@ impl Track {
                 let is_rewritten = is_managed && idx < first_new;
                 self.talk.say(Draft {
                     in_history: !is_rewritten,
-                    is_summary: is_rewritten && draft.role == Role::User,
+                    is_summary: is_rewritten && draft.role == Role::User && !draft.is_injected,
                     ..draft
                 })
             };

@@ -1,9 +1,11 @@
 //! SWE-agent's trajectories: a JSON document with the conversation (`history`) and the steps (`trajectory`).
 //!
-//! Every step repeats the whole query of its call, so the conversation is read from `history` alone, and from the last
-//! step's query where there is none. `history` holds everything; what the agent's own history processors left out of
-//! a call is told by that call's query, which later versions keep. Tokens are recorded as a total only.
+//! - Later versions repeat the whole query of its call in every step (`query`, `messages`): that is the exact context, in
+//!   which the agent's history processors elided old observations. Where no step has one, `history` alone is read.
+//! - The answers stand in `history`; a step's `response` is the text of one.
+//! - Tokens are recorded as a total only.
 
+use super::contexts::{Call, Contexts};
 use super::message_list::Calls;
 use super::notes::Notes;
 use super::rows::{self, Row};
@@ -13,7 +15,7 @@ use super::{
     openai_chat,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Role, StepDraft};
+use crate::session::{Body, Draft, Role, Session, StepDraft};
 use serde_json::Value;
 
 /// The row of the table.
@@ -23,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: None,
-    carries: &[Carried::SystemPrompt],
+    carries: &[Carried::Compactions, Carried::SystemPrompt],
     kept: None,
     resume: None,
 };
@@ -50,72 +52,137 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
-    let mut talk = Talk::new(input, FORMAT.name, None);
-    let mut history = rows::listed(bytes, &whole, &["history"], progress, &mut notes)?;
+    let history = rows::listed(bytes, &whole, &["history"], progress, &mut notes)?;
     let steps = rows::listed(bytes, &whole, &["trajectory"], progress, &mut notes)?;
-    if history.is_empty() {
-        history = last_query(bytes, &steps, progress, &mut notes)?;
-    }
     for _ in &steps {
         report.note("trajectory step", false);
     }
-    let mut calls = Calls::default();
-    let mut is_running = false;
-    for row in history {
+    let history = drafts(&history, |role, read| {
+        report.note(role, read.is_ok());
+        if let Err((at, why)) = read {
+            notes.add(at, why);
+        }
+    });
+    let mut queries = Vec::with_capacity(steps.len());
+    for step in &steps {
         progress.go_on()?;
-        let role = json::str_at(&row.value, &["role"]).unwrap_or("other");
-        match draft(&row, &mut calls, is_running) {
-            Ok(draft) => {
-                report.note(role, true);
-                is_running |= draft.role == Role::Assistant;
-                if draft.role == Role::Assistant {
-                    talk.answer(StepDraft::default(), draft);
-                } else {
-                    talk.say(draft);
-                }
-            }
-            Err(why) => {
-                report.note(role, false);
-                notes.add(row.span.start, why);
+        queries.push(query(bytes, step, &mut notes)?);
+    }
+    let sessions = if queries.iter().all(Vec::is_empty) {
+        let mut talk = Talk::new(input, FORMAT.name, None);
+        for draft in history {
+            if draft.role == Role::Assistant && !draft.is_injected {
+                talk.answer(StepDraft::default(), draft);
+            } else {
+                talk.say(draft);
             }
         }
+        talk.finish().into_iter().collect()
+    } else {
+        replayed(input, &history, &steps, queries)
+    };
+    if sessions.is_empty() {
+        let looks_like = "this looks like a SWE-agent trajectory without a message".to_owned();
+        return Err(Refused { looks_like }.into());
     }
-    let session = talk.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like a SWE-agent trajectory without a message".to_owned(),
-    })?;
     Ok(Parsed {
-        sessions: vec![session],
+        sessions,
         warnings: notes.warnings(bytes),
         report,
     })
 }
 
-/// What the last call saw, and what was answered to it.
-fn last_query(
-    bytes: &[u8],
-    steps: &[Row],
-    progress: &Progress,
-    notes: &mut Notes,
-) -> Result<Vec<Row>, Unread> {
-    for step in steps.iter().rev() {
-        for key in ["query", "messages"] {
-            let query = rows::listed(bytes, &step.span, &[key], progress, notes)?;
-            if !query.is_empty() {
-                return Ok(query);
-            }
+/// What a step's call saw, as far as the file tells.
+fn query(bytes: &[u8], step: &Row, notes: &mut Notes) -> Result<Vec<Row>, Unread> {
+    for key in ["query", "messages"] {
+        // The step's bytes are counted already.
+        let query = rows::listed(bytes, &step.span, &[key], &Progress::default(), notes)?;
+        if !query.is_empty() {
+            return Ok(query);
         }
     }
     Ok(Vec::new())
 }
 
-/// A message. Where the model has no tools of its own, its action is a text and the observation a user's: a person
-/// speaks before the first answer only.
+/// The conversation as its calls saw it.
+fn replayed(
+    input: &Input,
+    history: &[Draft],
+    steps: &[Row],
+    queries: Vec<Vec<Row>>,
+) -> Vec<Session> {
+    let mut contexts = Contexts::new(input, FORMAT.name);
+    let mut said = history.iter().enumerate();
+    let mut last = None;
+    for (step, query) in steps.iter().zip(queries) {
+        if query.is_empty() {
+            continue;
+        }
+        let response = json::str_at(&step.value, &["response"]).unwrap_or_default();
+        let is_it = |draft: &Draft| {
+            let texts = draft.parts.iter().filter_map(|part| match &part.body {
+                Body::Text(text) => Some(text.trim()),
+                _ => None,
+            });
+            draft.role == Role::Assistant
+                && !draft.is_injected
+                && texts.collect::<String>() == response.trim()
+        };
+        let mut rest = said.clone();
+        let answer = rest.find(|(_, draft)| is_it(draft));
+        if let Some((at, _)) = answer {
+            (said, last) = (rest, Some(at));
+        }
+        let written = || {
+            let parts = content::text_part(0, response);
+            let draft = Draft::new(Role::Assistant, parts.into_iter().collect());
+            Draft {
+                raw: vec![step.span.clone()],
+                ..draft
+            }
+        };
+        contexts.add(Call {
+            group: "".into(),
+            context: drafts(&query, |_, _| ()),
+            step: StepDraft::default(),
+            answer: Some(answer.map_or_else(written, |(_, draft)| draft.clone())),
+        });
+    }
+    // What came of the last answer.
+    let rest = last.map_or(history.len(), |at| at + 1);
+    let rest = history.iter().skip(rest);
+    for draft in rest.take_while(|draft| draft.role != Role::Assistant) {
+        contexts.say_after(draft.clone());
+    }
+    contexts.finish()
+}
+
+/// The messages of a list, each told to `tell` with its role, or why it is none and where. Where the model has no tools
+/// of its own, its action is a text and the observation a user's: a person speaks before the first answer only.
+fn drafts(rows: &[Row], mut tell: impl FnMut(&str, Result<(), (usize, String)>)) -> Vec<Draft> {
+    let mut calls = Calls::default();
+    let mut is_running = false;
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        let role = json::str_at(&row.value, &["role"]).unwrap_or("other");
+        match draft(row, &mut calls, is_running) {
+            Ok(draft) => {
+                tell(role, Ok(()));
+                is_running |= draft.role == Role::Assistant && !draft.is_injected;
+                found.push(draft);
+            }
+            Err(why) => tell(role, Err((row.span.start, why))),
+        }
+    }
+    found
+}
+
 fn draft(row: &Row, calls: &mut Calls, is_running: bool) -> Result<Draft, String> {
     let mut draft = openai_chat::message(&row.value, calls)?;
     draft.raw = vec![row.span.clone()];
     let kind = json::str_at(&row.value, &["message_type"]);
     let is_demo = kind == Some("demonstration") || json::is_true(&row.value, &["is_demo"]);
-    draft.is_injected = draft.role == Role::User && (is_demo || is_running);
+    draft.is_injected = is_demo || draft.role == Role::User && is_running;
     // One observation may answer several calls; it names them all.
     let ids = row.value.get("tool_call_ids").and_then(Value::as_array);
     if let (Role::Tool, Some(id)) = (draft.role, ids.and_then(|ids| ids.first()?.as_str())) {

@@ -31,6 +31,11 @@ pub(in crate::formats) fn message(value: &Value, calls: &mut Calls) -> Result<Dr
     let mut draft = Draft::new(role, parts);
     draft.id = json::str_at(value, &["id"]).map(Into::into);
     draft.time = time_of(value);
+    // What came of a command that an agent without tools of its own wrote as text (mini-SWE-agent).
+    let is_observation = ["raw_output", "returncode"]
+        .iter()
+        .any(|key| json::at(value, &["extra", key]).is_some());
+    draft.is_injected = draft.role == Role::User && is_observation;
     Ok(draft)
 }
 
