@@ -225,10 +225,7 @@ fn files_of_a_policy_lie_beside_the_recorded_session_and_pointers_name_them() {
     let beside = home.path().join("many-managed-1.files");
     assert!(beside.is_dir(), "{told}");
     let notes = told["notes"].to_string();
-    assert!(
-        notes.contains("files that the policy wrote are in "),
-        "{notes}"
-    );
+    assert!(notes.contains("the policy wrote 74 files into "), "{notes}");
     assert!(notes.contains("many-managed-1.files"), "{notes}");
     let written = fs::read_to_string(text_of(&told, "/resume/path")).expect("it is there");
     assert!(written.contains(&*beside.to_string_lossy()));

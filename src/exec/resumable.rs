@@ -3,6 +3,7 @@
 //! Only ever when a person asks for it; the recorded session stays as it is, and no file is written over.
 
 use super::check::Check;
+use super::counted;
 use super::export::{ExportJob, Exported, export, files_path};
 use super::place::{cannot_create, write_new};
 use crate::formats::{self, Birth, FORMATS, Format, Input, Resumable, Resume};
@@ -64,16 +65,8 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     // The recorded session stays where it is: there is nothing to restore.
     let files = exported.sidecars.take().and_then(|sidecars| sidecars.files);
     exported.notes.extend(files.map(|(folder, n)| {
-        let files = if n == 1 {
-            "1 file".to_owned()
-        } else {
-            format!("{n} files")
-        };
-        let are = if n == 1 { "is" } else { "are" };
-        format!(
-            "{files} that the policy wrote {are} in {}",
-            folder.display()
-        )
+        let of_policy = counted(n, "file");
+        format!("the policy wrote {of_policy} into {}", folder.display())
     }));
     let resumed = Resumed {
         command: command(project, &new.command),
@@ -192,7 +185,10 @@ fn check(new: &Resumable, exported: &[u8], path: &Path) -> Check {
         }
         Ok((there, _)) => {
             let n = there.messages.len();
-            Check::passed(NAME, format!("{n} messages as session {}", new.id))
+            Check::passed(
+                NAME,
+                format!("{} as session {}", counted(n, "message"), new.id),
+            )
         }
         Err(why) => Check::failed(NAME, why),
     }

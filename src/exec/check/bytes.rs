@@ -1,6 +1,7 @@
 //! What was not touched is read back byte for byte and in its order.
 
 use super::{Check, Promise, context_messages};
+use crate::exec::counted;
 use crate::session::{Body, ManagedEntry, Message, Session};
 
 const NAME: &str = "kept bytes";
@@ -38,7 +39,10 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     }
     Check::passed(
         NAME,
-        format!("{kept} untouched messages are byte for byte and in the order of the source"),
+        format!(
+            "{} byte for byte, in the order of the source",
+            counted(kept, "untouched message")
+        ),
     )
 }
 

@@ -62,13 +62,14 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     } else {
         "right behind"
     };
+    let calls = crate::exec::counted(calls, "call");
     Check::passed(
         "pairs",
         if found.is_empty() {
-            format!("{calls} calls, each with its result {place} it")
+            format!("{calls}, every result {place} its call")
         } else {
             format!(
-                "{calls} calls, {} as in the source: a provider will refuse this until it is repaired",
+                "{calls}, {} as in the source: a provider will refuse this until it is repaired",
                 counted(&found)
             )
         },

@@ -1,6 +1,7 @@
 //! Who speaks, and that nobody says nothing.
 
 use super::{Check, Promise, context_messages};
+use crate::exec::counted;
 use crate::formats::ImportReport;
 use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Part, Role, Session};
 use std::ops::Range;
@@ -40,11 +41,17 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
     let begins = first.map_or("nobody", Role::name);
     let empty = match n {
         0 => String::new(),
-        n => format!("; {n} empty texts as in the source, which providers refuse"),
+        n => format!(
+            "; {} as in the source, which providers refuse",
+            counted(n, "empty text")
+        ),
     };
     Check::passed(
         "roles",
-        format!("{} messages, the first by {begins}{empty}", context.len()),
+        format!(
+            "{}, the first by {begins}{empty}",
+            counted(context.len(), "message")
+        ),
     )
 }
 

@@ -1,6 +1,7 @@
 //! Signed or encrypted reasoning is untouched or gone as a whole: a provider refuses any that was changed.
 
 use super::{Check, Promise, context_messages};
+use crate::exec::counted;
 use crate::session::{Body, ManagedEntry, ManagedPart, Session};
 
 const NAME: &str = "signatures";
@@ -40,20 +41,24 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     if found == kept {
         return Check::passed(
             NAME,
-            format!("{} pieces of sealed reasoning as they were", kept.len()),
+            format!(
+                "{} of sealed reasoning, unchanged",
+                counted(kept.len(), "piece")
+            ),
         );
     }
     if !promise.is_same_format() && found.is_empty() {
-        let text = format!(
-            "{} pieces of sealed reasoning are left out, each as a whole",
-            kept.len()
-        );
+        let pieces = counted(kept.len(), "piece");
+        let text = format!("{pieces} of sealed reasoning left out, each as a whole");
         return Check::passed(NAME, text);
     }
     let (kept, found) = (kept.len(), found.len());
     Check::failed(
         NAME,
-        format!("{found} pieces of sealed reasoning where {kept} were kept, or not as they were"),
+        format!(
+            "{} of sealed reasoning where {kept} were kept, or not as they were",
+            counted(found, "piece")
+        ),
     )
 }
 

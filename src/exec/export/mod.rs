@@ -17,6 +17,7 @@ pub(super) use manifest::{Recipe, put_together};
 pub(super) use removed::Removed;
 
 use super::check::{self, Check, Promise};
+use super::counted;
 use super::idle;
 use super::new_file::{refuse_output, write_file};
 use super::place::{Staged, cannot_create, write_new};
@@ -407,8 +408,9 @@ fn restores(recipe: &Recipe, managed: &[u8], removed: &[Removed], source: &[u8])
             Check::passed(
                 name,
                 format!(
-                    "{} bytes, of which {n} stretches were taken out",
-                    source.len()
+                    "{} with {} put back",
+                    counted(source.len(), "byte"),
+                    counted(n, "removed piece"),
                 ),
             )
         }

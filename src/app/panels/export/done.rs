@@ -128,11 +128,8 @@ fn beside(ui: &mut Ui, sidecars: &Sidecars) {
         ui.label(sidecars.manifest.display().to_string());
     });
     if let Some((folder, n)) = &sidecars.files {
-        let files = if *n == 1 { "1 file" } else { "files" };
-        let text = match n {
-            1 => format!("{files} that the policy wrote, in {}", folder.display()),
-            n => format!("{n} {files} that the policy wrote, in {}", folder.display()),
-        };
+        let files = wording::count(*n, "file");
+        let text = format!("{files} that the policy wrote, in {}", folder.display());
         ui.add(Label::new(small(ui, text)).truncate())
             .on_hover_text(folder.display().to_string());
     }
