@@ -2,6 +2,7 @@
 
 pub mod diff;
 mod foreseen;
+mod long_line;
 
 use crate::app::document::Document;
 use crate::app::lane_rows::{LaneRows, Place};

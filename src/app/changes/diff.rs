@@ -3,6 +3,7 @@
 //! What is the same at both ends is found first and costs nothing, so that a text of any size that was cut is compared
 //! whole. What differs is bounded in lines, bytes and time.
 
+use super::long_line::{LONG, pair, without_middle};
 use crate::app::wording;
 use similar::{ChangeTag, DiffOp, TextDiff};
 use std::time::{Duration, Instant};
@@ -12,11 +13,6 @@ const MOST_LINES: usize = 20_000;
 const MOST_BYTES: usize = 1 << 20;
 /// Time to look for the smallest difference; a larger one is found at once.
 const TIME: Duration = Duration::from_millis(400);
-/// Bytes of a line beyond which its words are not compared and its middle is left out.
-const LONG: usize = 2_000;
-/// Characters of a long line that are shown at its ends, and around what differs in it.
-const ENDS: usize = 600;
-const AROUND: usize = 160;
 /// Unchanged lines shown around what changed.
 const AROUND_LINES: usize = 3;
 /// Lines shown at the begin and at the end of a long stretch that goes or comes.
@@ -125,19 +121,22 @@ impl Diff {
             let ends = run.ends();
             run.fold(ends, &mut rows);
         }
-        if is_whole {
-            let held = after.min(AROUND_LINES + MOST_FOLDED);
-            let from = old.len() - after;
-            let run = Run {
-                side: Side::Same,
-                lines: old[from..from + held]
-                    .iter()
-                    .map(|l| plain(Side::Same, l))
-                    .collect(),
-                unheld: after - held,
-            };
-            run.fold((AROUND_LINES, 0), &mut rows);
-        }
+        let left_out = [
+            (Side::Removed, differs.0.len() - removed.len()),
+            (Side::Added, differs.1.len() - added.len()),
+        ];
+        rows.extend(left_out.into_iter().filter_map(not_compared));
+        let held = after.min(AROUND_LINES + MOST_FOLDED);
+        let from = old.len() - after;
+        let run = Run {
+            side: Side::Same,
+            lines: old[from..from + held]
+                .iter()
+                .map(|line| plain(Side::Same, line))
+                .collect(),
+            unheld: after - held,
+        };
+        run.fold((AROUND_LINES, 0), &mut rows);
         let notice = (!is_whole).then(|| {
             let lines = wording::count(shown, "line");
             format!("Shown: the first {lines} of what differs.")
@@ -149,6 +148,12 @@ impl Diff {
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
+}
+
+/// Lines that were not compared, as a fold that has none of them.
+fn not_compared((side, more): (Side, usize)) -> Option<Row> {
+    let lines = Vec::new();
+    (more > 0).then_some(Row::Fold(Fold { side, lines, more }))
 }
 
 /// As many of the lines as are compared.
@@ -222,68 +227,11 @@ fn changes(
 }
 
 /// A line as it is; the middle of a long one is left out.
-fn plain(side: Side, line: &str) -> DiffLine {
+pub(super) fn plain(side: Side, line: &str) -> DiffLine {
     DiffLine {
         side,
         pieces: vec![(false, without_middle(line))],
     }
-}
-
-/// Two long lines, of which only what differs is shown with a little around it.
-fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
-    let (a, b) = (removed.as_bytes(), added.as_bytes());
-    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let begin = removed.floor_char_boundary(same);
-    let most = removed.len().min(added.len()) - begin;
-    let same = a
-        .iter()
-        .rev()
-        .zip(b.iter().rev())
-        .take(most)
-        .take_while(|(a, b)| a == b)
-        .count();
-    let end = removed.len() - removed.ceil_char_boundary(removed.len() - same);
-    let line = |side: Side, text: &str| {
-        let (before, rest) = text.split_at(begin);
-        let (differs, after) = rest.split_at(rest.len() - end);
-        let n_before = before.chars().count();
-        let n_after = after.chars().count();
-        let before = match n_before.checked_sub(AROUND) {
-            Some(skipped) if skipped > 0 => {
-                format!("…{}", before.chars().skip(skipped).collect::<String>())
-            }
-            _ => before.to_owned(),
-        };
-        let after = if n_after > AROUND {
-            format!("{}…", after.chars().take(AROUND).collect::<String>())
-        } else {
-            after.to_owned()
-        };
-        DiffLine {
-            side,
-            pieces: vec![
-                (false, before),
-                (true, without_middle(differs)),
-                (false, after),
-            ],
-        }
-    };
-    [line(Side::Removed, removed), line(Side::Added, added)]
-}
-
-/// The ends of a long text with how much stands between them.
-fn without_middle(text: &str) -> String {
-    if text.len() <= LONG {
-        return text.to_owned();
-    }
-    let n_chars = text.chars().count();
-    let Some(left_out) = n_chars.checked_sub(2 * ENDS).filter(|n| *n > 0) else {
-        return text.to_owned();
-    };
-    let begin: String = text.chars().take(ENDS).collect();
-    let end: String = text.chars().skip(n_chars - ENDS).collect();
-    let left_out = wording::grouped(left_out as u64);
-    format!("{begin} … {left_out} characters … {end}")
 }
 
 impl Run {
@@ -414,33 +362,17 @@ mod tests {
     #[test]
     fn too_much_that_differs_is_bounded_and_says_so() {
         let (old, new) = (numbered(0..30_000), numbered(50_000..90_000));
-        let begun = Instant::now();
         let diff = Diff::new(&old, &new);
+        let left_out = |side, more| {
+            Row::Fold(Fold {
+                side,
+                lines: Vec::new(),
+                more,
+            })
+        };
+        assert!(diff.rows.contains(&left_out(Side::Removed, 10_000)));
+        assert!(diff.rows.contains(&left_out(Side::Added, 20_000)));
         let said = diff.notice.unwrap_or_default();
         assert!(said.starts_with("Shown: the first 20"), "{said}");
-        assert!(begun.elapsed() < Duration::from_secs(20));
-    }
-
-    #[test]
-    fn of_long_lines_only_what_differs_is_shown() {
-        let old = format!("{}é middle {}", "ab ".repeat(9_000), "yz ".repeat(9_000));
-        let new = old.replace("é middle", "è");
-        let told = told(&Diff::new(&old, &new));
-        assert_eq!(told.len(), 2);
-        assert!(
-            told[0].contains("[é middle]") && told[1].contains("[è]"),
-            "{told:?}"
-        );
-        assert!(
-            told.iter()
-                .all(|line| line.chars().count() < 2 * AROUND + 20)
-        );
-    }
-
-    #[test]
-    fn the_middle_of_a_long_line_is_left_out() {
-        let told = told(&Diff::new(&"x".repeat(100_000), ""));
-        assert_eq!(told.len(), 1);
-        assert!(told[0].contains("98\u{2009}800 characters"), "{told:?}");
     }
 }

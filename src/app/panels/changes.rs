@@ -42,6 +42,7 @@ pub(super) fn show(
     (changes, page): (&Changes, usize),
     commands: &mut Vec<Command>,
 ) {
+    ui.spacing_mut().item_spacing.y = space::XS;
     said(ui, input, changes, commands);
     for (nth, piece) in changes.pieces.iter().enumerate() {
         if page == 0 || piece.diff.rows.len() > page * PAGE {

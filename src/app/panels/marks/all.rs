@@ -85,7 +85,9 @@ impl AllMarks {
         };
         let mut opened = ui
             .add(Button::new(&self.name))
-            .on_hover_text("Pin, clear or drop messages by hand")
+            .on_hover_text(format!(
+                "Marked by hand: {marks}. Pin, clear or drop messages here."
+            ))
             .accessible_name(format!("Marked by hand: {marks}"));
         if self.n_told > 0 {
             let badge = widgets::badge(ui, self.n_told, Tone::Warn);

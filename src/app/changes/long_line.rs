@@ -1,0 +1,121 @@
+//! Lines so long that only what differs in them is shown, and the ends of what would fill a page.
+
+use super::diff::{DiffLine, Side, plain};
+use crate::app::wording;
+
+/// Bytes of a line beyond which its words are not compared and its middle is left out.
+pub(super) const LONG: usize = 2_000;
+/// Characters of a long line that are shown at its ends, and around what differs in it.
+const ENDS: usize = 600;
+const AROUND: usize = 160;
+/// What two long lines share at their ends, at least, where one is taken for the other changed.
+const ALIKE: usize = 16;
+
+/// Two long lines, of which only what differs is shown with a little around it.
+pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
+    let (a, b) = (removed.as_bytes(), added.as_bytes());
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let begin = removed.floor_char_boundary(same);
+    let most = removed.len().min(added.len()) - begin;
+    let same = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take(most)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let end = removed.len() - removed.ceil_char_boundary(removed.len() - same);
+    if removed[..begin].chars().count() + end < ALIKE {
+        return [plain(Side::Removed, removed), plain(Side::Added, added)];
+    }
+    let line = |side: Side, text: &str| {
+        let (before, rest) = text.split_at(begin);
+        let (differs, after) = rest.split_at(rest.len() - end);
+        let n_before = before.chars().count();
+        let n_after = after.chars().count();
+        let before = match n_before.checked_sub(AROUND) {
+            Some(skipped) if skipped > 0 => {
+                format!("…{}", before.chars().skip(skipped).collect::<String>())
+            }
+            _ => before.to_owned(),
+        };
+        let after = if n_after > AROUND {
+            format!("{}…", after.chars().take(AROUND).collect::<String>())
+        } else {
+            after.to_owned()
+        };
+        DiffLine {
+            side,
+            pieces: vec![
+                (false, before),
+                (true, without_middle(differs)),
+                (false, after),
+            ],
+        }
+    };
+    [line(Side::Removed, removed), line(Side::Added, added)]
+}
+
+/// The ends of a long text with how much stands between them.
+pub(super) fn without_middle(text: &str) -> String {
+    if text.len() <= LONG {
+        return text.to_owned();
+    }
+    let n_chars = text.chars().count();
+    let Some(left_out) = n_chars.checked_sub(2 * ENDS).filter(|n| *n > 0) else {
+        return text.to_owned();
+    };
+    let begin: String = text.chars().take(ENDS).collect();
+    let end: String = text.chars().skip(n_chars - ENDS).collect();
+    let left_out = wording::grouped(left_out as u64);
+    format!("{begin} … {left_out} characters … {end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::diff::{Diff, Row};
+    use super::*;
+
+    /// The lines as text, what differs in brackets.
+    fn told(old: &str, new: &str) -> Vec<(Side, String)> {
+        let piece = |(is_other, text): &(bool, String)| {
+            if *is_other {
+                format!("[{text}]")
+            } else {
+                text.clone()
+            }
+        };
+        let diff = Diff::new(old, new);
+        let lines = diff.rows.iter().filter_map(|row| match row {
+            Row::Line(line) => Some((line.side, line.pieces.iter().map(piece).collect())),
+            Row::Fold(_) => None,
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn of_long_lines_only_what_differs_is_shown() {
+        let old = format!("{}é middle {}", "ab ".repeat(9_000), "yz ".repeat(9_000));
+        let told = told(&old, &old.replace("é middle", "è"));
+        let [(Side::Removed, was), (Side::Added, is)] = &told[..] else {
+            panic!("{told:?}");
+        };
+        assert!(was.contains("[é middle]") && is.contains("[è]"), "{told:?}");
+        let most = 2 * AROUND + 20;
+        assert!(told.iter().all(|(_, line)| line.chars().count() < most));
+    }
+
+    #[test]
+    fn long_lines_that_have_nothing_in_common_are_not_set_against_each_other() {
+        let told = told(&"x y ".repeat(2_000), "[cleared]");
+        assert_eq!(told[0], (Side::Added, "[cleared]".to_owned()));
+        assert!(told[1].1.starts_with("x y x y"), "{told:?}");
+    }
+
+    #[test]
+    fn the_middle_of_a_long_line_is_left_out() {
+        let told = told(&"x".repeat(100_000), "");
+        assert_eq!(told.len(), 1);
+        assert!(told[0].1.contains("98\u{2009}800 characters"), "{told:?}");
+    }
+}
