@@ -181,7 +181,7 @@ fn what_the_source_has_no_result_for_is_said_and_may_stay() {
     );
     assert_eq!(
         pairs.detail,
-        "1 calls, 1 without a result as in the source: a provider will refuse this until it is repaired"
+        "1 call, 1 without a result as in the source: a provider will refuse this until it is repaired"
     );
 }
 
@@ -203,7 +203,7 @@ fn an_empty_text_beside_others_fails_unless_the_source_has_it() {
     assert!(
         checks[1]
             .detail
-            .ends_with("1 empty texts as in the source, which providers refuse")
+            .ends_with("1 empty text as in the source, which providers refuse")
     );
 }
 
