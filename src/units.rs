@@ -17,11 +17,13 @@ impl Tokens {
     pub const ZERO: Self = Self(0);
 
     /// As a float, for shares and expressions.
+    #[inline]
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
 
     /// This many tokens as a share of `whole`; 0 when `whole` is empty.
+    #[inline]
     pub fn share_of(self, whole: Self) -> Share {
         if whole.0 == 0 {
             Share(0.0)
@@ -60,6 +62,7 @@ fn three_figures(n: u64, unit: u64, name: char) -> String {
 }
 
 impl From<u32> for Tokens {
+    #[inline]
     fn from(n: u32) -> Self {
         Self(u64::from(n))
     }
@@ -67,12 +70,14 @@ impl From<u32> for Tokens {
 
 impl Add for Tokens {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Tokens {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -80,6 +85,7 @@ impl AddAssign for Tokens {
 
 impl Sub for Tokens {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

@@ -8,7 +8,7 @@ use plimsoll::analysis::loss::{Names, references_at_risk};
 use plimsoll::engine::{Case, KnobValues, Outcome, Policy, Sample, Tally, Totals, simulate};
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets::{self, PRESETS, prices::Prices};
-use plimsoll::session::{Body, Role};
+use plimsoll::session::{Body, Kind, Role};
 use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn agree(case: &Case, policy: &Policy, settings: &[KnobValues]) -> usize {
 /// All of a sample but its kinds and what the policy itself believes.
 fn figures(sample: &Sample) -> Sample {
     Sample {
-        by_kind: Default::default(),
+        by_kind: [0; Kind::ALL.len()],
         believed: None,
         ..*sample
     }
@@ -223,7 +223,7 @@ do = { drop = { notice = "gone" } }"#,
     );
     let by_hand = plimsoll::engine::ByHand {
         pinned: vec![3, 9],
-        ..Default::default()
+        ..plimsoll::engine::ByHand::default()
     };
     agree(&case.with_by_hand(by_hand), &policy, &settings(&policy, 20));
     agree(&case.with_restarts(&[4]), &policy, &settings(&policy, 20));

@@ -7,7 +7,8 @@ use plimsoll::analysis::cost::{Billing, Bills, price_lane};
 use plimsoll::analysis::loss::{Names, references_at_risk};
 use plimsoll::analysis::tune::{
     Axis, Check, Figures, Gauge, Limit, Limits, Measure, Point, Rejection, Risk, Scale, Score,
-    Subject, Values, checks, front, plan, recommend, rejections, robust, sweep, trade_off, words,
+    Subject, Taste, Values, checks, front, plan, recommend, rejections, robust, sweep, trade_off,
+    words,
 };
 use plimsoll::engine::{Case, KnobValues, Policy, simulate};
 use plimsoll::presets::{self, prices::Prices};
@@ -160,6 +161,20 @@ fn points(subject: &Subject, all: &[(f64, Result<Score, Rejection>)]) -> Vec<Poi
     all.iter().enumerate().map(point).collect()
 }
 
+fn weighing(weight: f64) -> Taste {
+    Taste {
+        weight: Share(weight),
+        noise: 0,
+    }
+}
+
+fn tasted(sessions: &[Vec<Point>]) -> Vec<(&[Point], Taste)> {
+    sessions
+        .iter()
+        .map(|points| (&**points, weighing(0.5)))
+        .collect()
+}
+
 #[test]
 fn the_front_is_what_nothing_else_beats_in_everything() {
     let subject = subject(truncate(), Vec::new());
@@ -204,7 +219,7 @@ fn a_recommendation_says_what_is_gained_and_what_is_given_up() {
         ],
     );
     // The last is best, but leaves no room. Of the others 4.10 x 14 is less than 3.70 x 22 and 5.20 x 13.
-    let found = recommend(&subjects, &points, Share(0.5)).unwrap();
+    let found = recommend(&subjects, &points, weighing(0.5)).unwrap();
     assert_eq!((found.point, found.cheapest, found.safest), (1, 2, 3));
     assert_eq!(
         found.text,
@@ -214,8 +229,36 @@ fn a_recommendation_says_what_is_gained_and_what_is_given_up() {
         found.others.as_deref(),
         Some("The cheapest tried costs $3.70 with 12 at risk, the safest $5.20 with 3 at risk.")
     );
-    assert_eq!(recommend(&subjects, &points, Share(0.0)).unwrap().point, 2);
-    assert_eq!(recommend(&subjects, &points, Share(1.0)).unwrap().point, 3);
+    assert_eq!(
+        recommend(&subjects, &points, weighing(0.0)).unwrap().point,
+        2
+    );
+    assert_eq!(
+        recommend(&subjects, &points, weighing(1.0)).unwrap().point,
+        3
+    );
+}
+
+#[test]
+fn nothing_is_paid_for_fewer_references_than_are_noise() {
+    let subjects = [subject(truncate(), Vec::new())];
+    let points = points(
+        &subjects[0],
+        &[
+            (10.0, Ok(score(6.00, 40, 0.8))),
+            (24.0, Ok(score(7.00, 19, 0.8))),
+            (90.0, Ok(score(9.00, 8, 0.9))),
+        ],
+    );
+    // 7 x 29 = 203 and 9 x 18 = 162; below 20 all count as 20.
+    let picked = |noise: usize| {
+        let taste = Taste {
+            noise,
+            ..weighing(0.5)
+        };
+        recommend(&subjects, &points, taste).unwrap().point
+    };
+    assert_eq!((picked(0), picked(20)), (2, 1));
 }
 
 #[test]
@@ -228,7 +271,7 @@ fn settings_that_are_as_good_as_any_are_left_alone() {
             (24.0, Ok(score(4.08, 1, 0.71))),
         ],
     );
-    let found = recommend(&subjects, &points, Share(0.5)).unwrap();
+    let found = recommend(&subjects, &points, weighing(0.5)).unwrap();
     assert_eq!(found.point, 0);
     assert_eq!(
         found.text,
@@ -243,7 +286,7 @@ fn present_settings_that_do_not_work_are_told_and_so_is_that_none_does() {
         (10.0, Err(Rejection::Overflows(2, 7))),
         (24.0, Ok(score(4.08, 0, 0.71))),
     ];
-    let found = recommend(&subjects, &points(&subjects[0], &all), Share(0.5)).unwrap();
+    let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
         "truncate with keep_recent 24 costs $4.08 with no reference at risk; peak 71 % of usable. As it is set now it is out of the question: 2 calls do not fit, the first is call 8."
@@ -256,7 +299,7 @@ fn present_settings_that_do_not_work_are_told_and_so_is_that_none_does() {
             (5.0, Err(Rejection::GivesUp(3))),
         ],
     );
-    let why = recommend(&subjects, &none, Share(0.5)).unwrap_err();
+    let why = recommend(&subjects, &none, weighing(0.5)).unwrap_err();
     assert_eq!(
         why,
         "None of the 3 settings tried works: 2 overflow, 1 ends the run."
@@ -275,7 +318,7 @@ fn tokens_stand_for_the_cost_where_a_price_is_not_known() {
         &subjects[0],
         &[(10.0, Ok(unpriced(2.0))), (5.0, Ok(unpriced(1.0)))],
     );
-    let found = recommend(&subjects, &points, Share(0.5)).unwrap();
+    let found = recommend(&subjects, &points, weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
         "truncate with keep_recent 5 sends 50 % fewer tokens than now (1M instead of 2M); peak 50 % of usable."
@@ -299,7 +342,7 @@ fn one_setting_for_many_sessions_is_the_one_that_is_never_far_from_the_best() {
         (c, Ok(score(20.0, 0, 0.5))),
     ];
     let sessions = [points(&subject, &first), points(&subject, &second)];
-    let found = robust(&sessions, Share(0.5)).unwrap();
+    let found = robust(&tasted(&sessions)).unwrap();
     assert_eq!(found.setting, 1);
     let regrets: Vec<_> = found
         .regrets
@@ -318,6 +361,25 @@ fn one_setting_for_many_sessions_is_the_one_that_is_never_far_from_the_best() {
         .collect();
     assert_eq!(left_out, [(0, 1, Some(0.1785)), (1, 2, Some(1.0))]);
     assert_eq!(found.worst_left_out().map(|l| l.session), Some(1));
+}
+
+#[test]
+fn one_setting_for_many_sessions_leaves_room_where_others_do() {
+    let subject = subject(truncate(), Vec::new());
+    let first = [
+        (10.0, Ok(score(9.0, 0, 0.8))),
+        (5.0, Ok(score(5.0, 0, 0.99))),
+    ];
+    let second = [
+        (10.0, Ok(score(9.0, 0, 0.97))),
+        (5.0, Ok(score(5.0, 0, 0.96))),
+    ];
+    let sessions = [&first, &second].map(|all| points(&subject, all));
+    let found = robust(&tasted(&sessions)).unwrap();
+    // In the second session nothing leaves room, so that depth decides nothing there.
+    assert_eq!(found.setting, 0);
+    let regrets: Vec<_> = found.regrets.iter().map(|r| r.regret.map(round)).collect();
+    assert_eq!(regrets, [Some(0.0), Some(0.3416)]);
 }
 
 fn round(n: f64) -> f64 {
@@ -340,13 +402,13 @@ fn a_setting_that_does_not_work_somewhere_is_worse_than_any_regret() {
         (5.0, Err(Rejection::GivesUp(0))),
     ];
     let sessions = [&first, &second, &nothing].map(|all| points(&subject, all));
-    let found = robust(&sessions, Share(0.5)).unwrap();
+    let found = robust(&tasted(&sessions)).unwrap();
     assert_eq!(found.setting, 0);
     // The session in which nothing works has no say and is not counted.
     assert_eq!(found.regrets.len(), 2);
     let without_second = found.left_out[1];
     assert_eq!((without_second.setting, without_second.regret), (1, None));
-    assert_eq!(robust(&sessions[2..], Share(0.5)), None);
+    assert_eq!(robust(&tasted(&sessions[2..])), None);
 }
 
 /// A file is read, then 30 other calls are made, then a name that stood in the file alone is used.
@@ -599,6 +661,19 @@ fn the_same_figures_pass_and_worse_ones_are_told_with_what_they_were() {
     );
     let better = figures(score(3.0, 0, 0.1));
     assert!(failed(&checks(&none, &better, Some(&before))).is_empty());
+}
+
+#[test]
+fn what_is_more_by_too_little_to_show_says_so() {
+    let before = figures(score(4.0, 9, 0.8));
+    let now = figures(score(4.0, 9, 0.8004));
+    assert_eq!(
+        failed(&checks(&Limits::default(), &now, Some(&before))),
+        [(
+            Measure::Peak,
+            "80 %, a little more than before (0.8004 instead of 0.8)"
+        )]
+    );
 }
 
 #[test]

@@ -5,6 +5,8 @@ use crate::engine::{
 };
 use crate::session::Kind;
 use crate::units::Tokens;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// Calls in a row at which a policy cannot get below its trigger before that counts.
 const STUCK: usize = 3;
@@ -21,6 +23,10 @@ pub struct Floors<'a> {
     preamble: usize,
     /// Tokens before each call of all that is no tool result.
     without_results: Vec<u64>,
+    /// The smallest window.
+    window: Tokens,
+    /// The most that is left at any call, by what is kept; settings share it.
+    most: Mutex<HashMap<Floor, u64>>,
 }
 
 /// A policy cannot get below its own trigger.
@@ -39,6 +45,7 @@ pub struct Stuck {
 }
 
 /// What a policy keeps in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Floor {
     /// All but tool results.
     WithoutResults,
@@ -62,6 +69,14 @@ impl<'a> Floors<'a> {
             without_results: ends().map(|end| sums[end]).collect(),
             preamble: rank(case.index.preamble_end as usize),
             history: history.iter().map(|m| prefix[*m]).chain([all]).collect(),
+            window: case
+                .windows
+                .per_step
+                .iter()
+                .copied()
+                .min()
+                .unwrap_or_default(),
+            most: Mutex::default(),
             case,
         }
     }
@@ -79,9 +94,14 @@ impl<'a> Floors<'a> {
             };
             (self.case.windows.at(step) - reserve).as_f64() * trigger
         };
+        if policy.reserve.is_none()
+            && (self.most(floor) as f64) < (self.window - reserve).as_f64() * trigger
+        {
+            return None;
+        }
         let (mut row, mut found, mut in_all) = (0, None::<(usize, usize)>, 0);
         for step in 0..self.before.len() {
-            let is_stuck = self.left(&floor, step) as f64 >= limit(step);
+            let is_stuck = self.left(floor, step) as f64 >= limit(step);
             row = if is_stuck { row + 1 } else { 0 };
             in_all += usize::from(is_stuck);
             match &mut found {
@@ -95,21 +115,37 @@ impl<'a> Floors<'a> {
             step,
             in_a_row,
             in_all,
-            floor: Tokens(self.left(&floor, step)),
+            floor: Tokens(self.left(floor, step)),
             limit: Tokens(limit(step) as u64),
         })
     }
 
+    /// No less than the most of it at any call.
+    fn most(&self, floor: Floor) -> u64 {
+        if let Floor::Newest(keep, summary @ 1..) = floor {
+            return self.most(Floor::Newest(keep, 0)) + summary;
+        }
+        let known = || self.most.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(most) = known().get(&floor) {
+            return *most;
+        }
+        // Nobody waits for it: two may work out the same.
+        let all = (0..self.before.len()).map(|step| self.left(floor, step));
+        let most = all.max().unwrap_or(0);
+        known().insert(floor, most);
+        most
+    }
+
     /// The least that can be left before a call.
-    fn left(&self, floor: &Floor, step: usize) -> u64 {
+    fn left(&self, floor: Floor, step: usize) -> u64 {
         let overhead = self.case.ledger.overhead.0;
         match floor {
             Floor::WithoutResults => overhead + self.without_results[step],
             Floor::Newest(keep, summary) => {
                 let upto = self.before[step];
-                let first = upto.saturating_sub(*keep).max(self.preamble).min(upto);
+                let first = upto.saturating_sub(keep).max(self.preamble).min(upto);
                 // Where all of it is kept there is nothing to summarize.
-                let summary = if first > self.preamble { *summary } else { 0 };
+                let summary = if first > self.preamble { summary } else { 0 };
                 let newest = self.history[upto] - self.history[first];
                 overhead + self.history[self.preamble.min(upto)] + newest + summary
             }

@@ -1,9 +1,9 @@
 //! A sweep over settings: under way on threads of its own, or done. What is found is shown as it comes.
 
 use crate::analysis::cost::Bills;
-use crate::analysis::loss::Names;
+use crate::analysis::loss::{Names, most_at_risk};
 use crate::analysis::tune::{
-    Gauge, Point, Price, Recommendation, Subject, front, plan, price_unit, recommend, sweep,
+    Gauge, Point, Price, Recommendation, Subject, Taste, front, plan, price_unit, recommend, sweep,
     trade_off,
 };
 use crate::app::background::{self, Background};
@@ -11,7 +11,7 @@ use crate::app::latest::Where;
 use crate::app::runs::Runs;
 use crate::app::state::Config;
 use crate::app::tune_view::TuneView;
-use crate::progress::{Cancelled, Progress};
+use crate::progress::Progress;
 use crate::units::Share;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,7 +50,18 @@ pub struct Tuning {
     begun: Instant,
     live: Arc<Mutex<Vec<(usize, Point)>>>,
     progress: Arc<Progress>,
-    work: Option<Background<Result<Vec<Point>, Cancelled>>>,
+    /// References at risk on what was really sent.
+    noise: usize,
+    work: Option<Background<Ended>>,
+}
+
+/// How a sweep ended.
+#[derive(Clone, Copy, Debug)]
+struct Ended {
+    /// Nothing stopped it.
+    is_whole: bool,
+    /// References at risk on what was really sent.
+    noise: usize,
 }
 
 impl Tuning {
@@ -101,6 +112,7 @@ impl Tuning {
             begun: Instant::now(),
             live,
             progress,
+            noise: 0,
             work: Some(work),
         }
     }
@@ -129,7 +141,8 @@ impl Tuning {
         if let Some(work) = self.work.take() {
             match work.take() {
                 Ok(done) => {
-                    self.is_cancelled = !matches!(done, Some(Ok(_)));
+                    self.is_cancelled = !done.is_some_and(|ended| ended.is_whole);
+                    self.noise = done.map_or(0, |ended| ended.noise);
                     self.took = Some(self.begun.elapsed());
                     is_changed = true;
                 }
@@ -143,7 +156,11 @@ impl Tuning {
         }
         if !self.is_running() && (is_changed || self.weight != weight) {
             self.weight = weight;
-            self.recommended = Some(recommend(&self.subjects, &self.points, Share(weight)));
+            let taste = Taste {
+                weight: Share(weight),
+                noise: self.noise,
+            };
+            self.recommended = Some(recommend(&self.subjects, &self.points, taste));
         }
     }
 
@@ -179,15 +196,20 @@ fn run(
     points: Vec<Point>,
     progress: &Progress,
     found: &(dyn Fn(usize, &Point) + Sync),
-) -> Result<Vec<Point>, Cancelled> {
+) -> Ended {
     let billing = &runs.config.billing;
     let prices = billing.prices();
     let bills = Bills::new(&runs.case, billing.at(&prices));
     let gauge = Gauge::new(&runs.case, bills, names);
     let all = || sweep(&gauge, subjects, points, progress, found);
     let pool = rayon::ThreadPoolBuilder::new().thread_name(|nth| format!("sweep {nth}"));
-    match pool.build() {
+    let swept = match pool.build() {
         Ok(pool) => pool.install(all),
         Err(_) => all(),
+    };
+    let really = most_at_risk(names, &runs.case, &runs.recorded.outcome);
+    Ended {
+        is_whole: swept.is_ok(),
+        noise: really.faults.len(),
     }
 }

@@ -37,6 +37,7 @@ impl WindowPlan {
     }
 
     /// The window at a step; the last one known for what lies behind.
+    #[inline]
     pub fn at(&self, step: usize) -> Tokens {
         self.per_step
             .get(step)
@@ -67,11 +68,13 @@ pub struct Budget {
 
 impl Budget {
     /// Window minus reserve.
+    #[inline]
     pub fn usable(self) -> Tokens {
         self.window - self.output_reserve
     }
 
     /// Used as a share of usable; above 1 the call overflows, and infinite where nothing is usable.
+    #[inline]
     pub fn pressure(self, used: Tokens) -> Share {
         match self.usable() {
             Tokens::ZERO if used > Tokens::ZERO => Share(f64::INFINITY),

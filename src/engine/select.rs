@@ -191,8 +191,12 @@ fn first_kept(entries: &[Entry], mut is_kept: impl FnMut(&Entry) -> bool) -> usi
 }
 
 /// The message at which the newest `n` turns begin, the current one counted; everything is newer if `n` is 0.
-pub(super) fn turn_start(case: &Case, messages_end: usize, n: &Expr, moment: &Moment) -> u32 {
-    let n = n.value(moment);
+fn turn_start(case: &Case, messages_end: usize, n: &Expr, moment: &Moment) -> u32 {
+    newest_turns(case, messages_end, n.value(moment))
+}
+
+/// The same for a number.
+pub(super) fn newest_turns(case: &Case, messages_end: usize, n: f64) -> u32 {
     if n < 1.0 {
         return u32::MAX;
     }

@@ -1,7 +1,7 @@
 //! What a run may come to: by limits, and against what it came to before. For checks that run by themselves.
 
 use super::gauge::{Rejection, Score};
-use crate::units::{Share, Tokens, Usd};
+use crate::units::{Share, Tokens};
 
 /// What is compared of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -229,16 +229,14 @@ impl Checker<'_> {
         } else {
             String::new()
         };
-        let text = if say(now) == say(before) {
-            format!("{}, as before", say(now))
-        } else {
-            format!("{} instead of {}{change}{allowed}", say(now), say(before))
+        let ok = is_within(before * (1.0 + share.0));
+        let text = match (say(now), say(before)) {
+            (is, was) if is != was => format!("{is} instead of {was}{change}{allowed}"),
+            (is, _) if ok => format!("{is}, as before"),
+            // More, but too little to show.
+            (is, _) => format!("{is}, a little more than before ({now} instead of {before})"),
         };
-        found.push(Check {
-            measure,
-            ok: is_within(before * (1.0 + share.0)),
-            text,
-        });
+        found.push(Check { measure, ok, text });
     }
 }
 
@@ -252,7 +250,6 @@ fn percent(share: f64) -> String {
 }
 
 fn dollars(usd: f64) -> String {
-    let Usd(usd) = Usd(usd);
     if usd == 0.0 || usd >= 0.01 {
         format!("${usd:.2}")
     } else {

@@ -17,9 +17,17 @@ const SAFE_PEAK: f64 = 0.95;
 /// The present settings are left alone unless something is better by so much.
 const LEAST_GAIN: f64 = 0.01;
 
-/// Some references at risk are found on recorded sessions too, where nothing was lost: so many are added before counts are
-/// compared, and 1 is not infinitely worse than 0.
-const NOISE: f64 = 10.0;
+/// So many are added before counts of references are compared: 1 is not infinitely worse than 0.
+const ADDED: f64 = 10.0;
+
+/// What is preferred.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Taste {
+    /// How much references at risk weigh against cost: 0 is cost alone, 1 risk alone.
+    pub weight: Share,
+    /// References at risk that are found on the session as it was really sent. Fewer are no better than so many.
+    pub noise: usize,
+}
 
 /// The point that is recommended.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,18 +44,17 @@ pub struct Recommendation {
     pub others: Option<String>,
 }
 
-/// Picks the point that is best by cost and references at risk, where the latter weigh so much (0: cost alone, 1: risk
-/// alone).
+/// Picks the point that is best by cost and references at risk.
 ///
 /// # Errors
 /// A sentence that says why there is none.
 pub fn recommend(
     subjects: &[Subject],
     points: &[Point],
-    weight: Share,
+    taste: Taste,
 ) -> Result<Recommendation, String> {
     let candidates = candidates(points);
-    let point = pick(points, &candidates, weight);
+    let point = pick(points, &candidates, taste);
     let ends = candidates.first().zip(candidates.last());
     let (point, (cheapest, safest)) = point.zip(ends).ok_or_else(|| nothing_works(points))?;
     Ok(Recommendation {
@@ -69,13 +76,13 @@ fn candidates(points: &[Point]) -> Vec<usize> {
     }
 }
 
-fn is_safe(score: &Score) -> bool {
+pub(super) fn is_safe(score: &Score) -> bool {
     score.peak_share.0 <= SAFE_PEAK
 }
 
-fn pick(points: &[Point], candidates: &[usize], weight: Share) -> Option<usize> {
+fn pick(points: &[Point], candidates: &[usize], taste: Taste) -> Option<usize> {
     let unit = price_unit(points);
-    let loss = |idx: usize| loss(unit, &points[idx], weight).unwrap_or(f64::INFINITY);
+    let loss = |idx: usize| loss(unit, &points[idx], taste).unwrap_or(f64::INFINITY);
     let by_loss = |a: &usize, b: &usize| loss(*a).total_cmp(&loss(*b));
     let best = candidates.iter().copied().min_by(by_loss)?;
     // Nobody should turn knobs for nothing.
@@ -89,11 +96,11 @@ fn pick(points: &[Point], candidates: &[usize], weight: Share) -> Option<usize> 
 }
 
 /// What cost and risk of a point come to together, as a logarithm; none where it is out of the question.
-pub(super) fn loss(unit: Price, point: &Point, weight: Share) -> Option<f64> {
+pub(super) fn loss(unit: Price, point: &Point, taste: Taste) -> Option<f64> {
     let score = point.valid()?;
-    let weight = weight.0.clamp(0.0, 1.0);
+    let weight = taste.weight.0.clamp(0.0, 1.0);
     let cost = unit.of(score).max(1e-9).ln();
-    let risk = (references(score) + NOISE).ln();
+    let risk = (references(score).max(taste.noise as f64) + ADDED).ln();
     Some((1.0 - weight) * cost + weight * risk)
 }
 

@@ -5,9 +5,8 @@
 //! than any regret.
 
 use super::front::{changes, price_unit};
-use super::recommend::{loss, regret};
+use super::recommend::{Taste, is_safe, loss, regret};
 use super::sweep::Point;
-use crate::units::Share;
 use std::cmp::Ordering;
 
 /// The setting that does best in the session where it does worst.
@@ -65,15 +64,15 @@ fn compared(a: Option<f64>, b: Option<f64>) -> Ordering {
     worst(a).total_cmp(&worst(b))
 }
 
-/// Picks one setting for sessions that were swept by the same plan, where references at risk weigh so much. None where
-/// nothing works in any of them.
-pub fn robust(sessions: &[Vec<Point>], weight: Share) -> Option<Robust> {
+/// Picks one setting for sessions that were swept by the same plan, each with what is preferred there. None where nothing
+/// works in any of them.
+pub fn robust(sessions: &[(&[Point], Taste)]) -> Option<Robust> {
     let table: Vec<Row> = sessions
         .iter()
         .enumerate()
-        .filter_map(|(session, points)| Row::new(session, points, weight))
+        .filter_map(|(session, (points, taste))| Row::new(session, points, *taste))
         .collect();
-    let points = sessions.first()?;
+    let (points, _) = sessions.first()?;
     let rows: Vec<&Row> = table.iter().collect();
     let setting = choose(points, &rows)?;
     let regrets = table.iter().map(|row| Regret {
@@ -102,54 +101,77 @@ struct Row {
     session: usize,
     best: usize,
     regrets: Vec<Option<f64>>,
+    /// Whether a setting comes too deep for comfort although others do not.
+    is_deep: Vec<bool>,
 }
 
 impl Row {
-    fn new(session: usize, points: &[Point], weight: Share) -> Option<Self> {
+    fn new(session: usize, points: &[Point], taste: Taste) -> Option<Self> {
         let unit = price_unit(points);
-        let losses: Vec<Option<f64>> = points.iter().map(|p| loss(unit, p, weight)).collect();
-        let known = losses
-            .iter()
-            .enumerate()
-            .filter_map(|(idx, loss)| Some((idx, (*loss)?)));
+        let losses: Vec<Option<f64>> = points.iter().map(|p| loss(unit, p, taste)).collect();
+        let is_deep = |point: &Point| point.valid().is_some_and(|score| !is_safe(score));
+        let mut deep: Vec<bool> = points.iter().map(is_deep).collect();
+        let works = |idx: usize| losses[idx].is_some();
+        if (0..points.len()).all(|idx| deep[idx] || !works(idx)) {
+            deep.fill(false);
+        }
+        let open = losses.iter().enumerate().filter(|(idx, _)| !deep[*idx]);
+        let known = open.filter_map(|(idx, loss)| Some((idx, (*loss)?)));
         let (best, least) = known.reduce(|a, b| if b.1 < a.1 { b } else { a })?;
         Some(Self {
             session,
             best,
             regrets: losses
                 .iter()
-                .map(|loss| loss.map(|loss| regret(loss, least)))
+                // One that comes too deep may do better than the best that does not.
+                .map(|loss| loss.map(|loss| regret(loss, least).max(0.0)))
                 .collect(),
+            is_deep: deep,
         })
     }
 }
 
-/// The setting that is out of the question in the fewest sessions; of those the one whose worst regret is smallest, then
-/// whose sum is, then the one that changes least.
+/// The setting that is out of the question in the fewest sessions, then too deep in the fewest; of those the one whose
+/// worst regret is smallest, then whose sum is, then the one that changes least.
 fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
     if rows.is_empty() {
         return None;
     }
     let judged = |idx: usize| {
         let regrets = || rows.iter().map(|row| row.regrets[idx]);
-        let n_rejected = regrets().filter(Option::is_none).count();
         let known = || regrets().flatten();
-        (
-            n_rejected,
-            known().fold(0.0, f64::max),
-            known().sum::<f64>(),
-            changes(points, idx),
-        )
+        Judged {
+            rejected: regrets().filter(Option::is_none).count(),
+            deep: rows.iter().filter(|row| row.is_deep[idx]).count(),
+            worst: known().fold(0.0, f64::max),
+            sum: known().sum(),
+            changes: changes(points, idx),
+        }
     };
-    let better = |a: &(usize, f64, f64, usize), b: &(usize, f64, f64, usize)| {
-        let by_regret =
-            a.0.cmp(&b.0)
-                .then(a.1.total_cmp(&b.1))
-                .then(a.2.total_cmp(&b.2));
-        by_regret.then(a.3.cmp(&b.3))
-    };
-    (0..points.len())
-        .map(|idx| (idx, judged(idx)))
-        .min_by(|a, b| better(&a.1, &b.1))
-        .map(|(idx, _)| idx)
+    let all = (0..points.len()).map(|idx| (idx, judged(idx)));
+    all.min_by(|a, b| a.1.compared(&b.1)).map(|(idx, _)| idx)
+}
+
+/// How a setting does in all sessions.
+struct Judged {
+    /// Sessions in which it is out of the question.
+    rejected: usize,
+    /// Sessions in which it comes too deep.
+    deep: usize,
+    /// Its worst regret.
+    worst: f64,
+    /// All its regrets.
+    sum: f64,
+    /// Knobs that it changes.
+    changes: usize,
+}
+
+impl Judged {
+    fn compared(&self, other: &Self) -> Ordering {
+        (self.rejected, self.deep)
+            .cmp(&(other.rejected, other.deep))
+            .then(self.worst.total_cmp(&other.worst))
+            .then(self.sum.total_cmp(&other.sum))
+            .then(self.changes.cmp(&other.changes))
+    }
 }

@@ -248,9 +248,7 @@ impl Subject {
 fn generators(dimensions: usize) -> impl Iterator<Item = f64> {
     let power = 1.0 / (dimensions as f64 + 1.0);
     let root = (0..64).fold(2.0_f64, |x, _| (1.0 + x).powf(power));
-    (1..)
-        .take(dimensions)
-        .map(move |nth| root.recip().powi(nth))
+    (1..=dimensions).map(move |nth| root.recip().powf(nth as f64))
 }
 
 /// Settings that are to be tried.

@@ -39,8 +39,8 @@ In the table * marks what no other setting tried beats in cost, references at ri
 recommended, = the present settings. References at risk count a summary that is only predicted as holding nothing; 3-12 means
 that 3 would be left if it held what was asked for most. Where a price is not known, tokens sent stand for the cost.
 
-Cost and references at risk (ten added, since some are found where nothing was lost) are multiplied, each to the power of its
-weight. Of several sessions one setting for all is picked: the one whose worst regret is smallest. A regret is how much worse it
+Cost and references at risk are multiplied, each to the power of its weight. (Ten are added to all, and fewer than are found on
+the session as it was really sent count as so many: that much is noise.) Of several sessions one setting for all is picked: the one whose worst regret is smallest. A regret is how much worse it
 does in a session than the best tried there. Every session is also left out once: what would the others have picked for it, and
 how much worse would that have been?
 
@@ -96,8 +96,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         Ok(())
     })?;
     let robust = (sessions.len() > 1).then(|| {
-        let points: Vec<_> = sessions.iter().map(|s| s.points.clone()).collect();
-        robust(&points, wanted.weight())
+        let taste = |swept: &Swept| swept.taste(wanted.weight());
+        let all: Vec<_> = sessions.iter().map(|s| (&*s.points, taste(s))).collect();
+        robust(&all)
     });
     let findings = Findings {
         subjects,

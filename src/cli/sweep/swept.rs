@@ -4,7 +4,7 @@ use super::options::Wanted;
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
-    Gauge, Point, Recommendation, Subject, front, recommend, sweep, trade_off,
+    Gauge, Point, Recommendation, Subject, Taste, front, recommend, sweep, trade_off,
 };
 use crate::engine::{Case, recorded, simulate};
 use crate::exec::Loaded;
@@ -77,11 +77,18 @@ impl Swept {
         )?;
         let first = &subjects[0];
         let reserve = first.policy.output_reserve(&first.now, case, 0);
-        let recommended = recommend(subjects, &points, wanted.weight());
+        let noise = names
+            .as_ref()
+            .map_or((0, 0), |names| noise(case, names, reserve));
+        let taste = Taste {
+            weight: wanted.weight(),
+            noise: noise.0,
+        };
+        let recommended = recommend(subjects, &points, taste);
         let beside = names.as_ref().map(|names| {
             let picked = recommended.as_ref().ok().map(|found| found.point);
             Beside {
-                noise: noise(case, names, reserve),
+                noise,
                 fewest: fewest(&gauge, subjects, &points, picked),
                 saved: picked.and_then(|idx| saving(case, names, subjects, &points[idx])),
             }
@@ -100,6 +107,14 @@ impl Swept {
             recommended,
             beside,
         })
+    }
+
+    /// What is preferred for it.
+    pub(super) fn taste(&self, weight: Share) -> Taste {
+        Taste {
+            weight,
+            noise: self.beside.as_ref().map_or(0, |beside| beside.noise.0),
+        }
     }
 }
 

@@ -79,11 +79,7 @@ impl Findings {
                     let _ = writeln!(text, "{}", clean(others));
                 }
                 if let Some(saved) = swept.beside.as_ref().and_then(|beside| beside.saved) {
-                    let _ = writeln!(
-                        text,
-                        "It leaves unsent {} of what could have been left unsent without loss.",
-                        percent(saved)
-                    );
+                    let _ = writeln!(text, "{}", unsent(saved));
                 }
                 self.paste(text, &swept.points[found.point]);
             }
@@ -312,6 +308,16 @@ fn cost(unit: Price, point: &Point) -> String {
     match (unit, score.cost) {
         (Price::Usd, Some(cost)) => usd(cost),
         _ => tokens(Tokens(score.sent.0)),
+    }
+}
+
+/// What a setting saves, against what could be saved without losing anything.
+fn unsent(saved: Share) -> String {
+    let share = percent(saved);
+    if saved.0 > 1.0 {
+        format!("It leaves more unsent than could be left without loss ({share} of it).")
+    } else {
+        format!("It leaves unsent {share} of what could be left unsent without loss.")
     }
 }
 

@@ -113,9 +113,10 @@ impl<'a> Story<'a> {
         let course = self.course;
         let sum = |calls: &Range<usize>| {
             let said = course.truth_sums[calls.end] - course.truth_sums[calls.start];
-            Tokens((said.cast_signed() + truth * (calls.len() as u64).cast_signed()) as u64)
+            let more = truth * (calls.len() as u64).cast_signed();
+            Tokens((said.cast_signed() + more).cast_unsigned())
         };
-        let used = |said: u64| Tokens((said.cast_signed() + truth) as u64);
+        let used = |said: u64| Tokens((said.cast_signed() + truth).cast_unsigned());
         totals.sent += sum(calls);
         // Nothing goes between two firings: the last prompt is the largest, perhaps not alone.
         let last = course.truth[calls.end - 1];

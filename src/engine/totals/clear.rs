@@ -2,9 +2,8 @@
 
 use super::account::What;
 use super::plain::{Attempt, Least, Scene};
-use crate::engine::expr::Moment;
 use crate::engine::seen::{SeenKind, SeenText};
-use crate::engine::select::turn_start;
+use crate::engine::select::newest_turns;
 use crate::engine::stages::{Clear, Keep, Results, Take};
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -15,13 +14,16 @@ pub(super) struct Clearing {
     /// What the marker weighs: true tokens, and on the policy's own meter.
     weights: Option<(u64, u64)>,
     least: Least,
-    keep: Vec<Keep>,
+    /// The newest turns that are spared.
+    turns: Option<f64>,
     protect: u64,
     newest: usize,
     /// Results that are cleared already.
     cleared: usize,
-    /// Where the protection of the newest tokens begins: it only moves on.
+    /// Where the newest tokens begin: it only moves on.
     protected: usize,
+    /// Where the newest turns begin: it only moves on.
+    turned: usize,
 }
 
 impl Clearing {
@@ -29,13 +31,14 @@ impl Clearing {
         if take.results != Results::ALL {
             return None;
         }
-        let (mut protect, mut newest) = (0.0_f64, 0.0_f64);
+        let (mut protect, mut newest, mut turns) = (0.0_f64, 0.0_f64, None);
         for keep in &take.keep {
             match keep {
                 Keep::LastToolTokens(n) => protect = n.constant_value()?.max(protect),
                 Keep::LastResults(n) => newest = n.constant_value()?.max(newest),
                 Keep::LastTurns(n) => {
-                    n.constant_value()?;
+                    let n = n.constant_value()?;
+                    turns = Some(turns.map_or(n, |most: f64| most.max(n)));
                 }
                 Keep::LastMessages(_) | Keep::LastTokens(_) => return None,
                 // Rules about whole messages say nothing of results.
@@ -46,11 +49,12 @@ impl Clearing {
             marker: clear.marker,
             weights: None,
             least,
-            keep: take.keep.clone(),
+            turns,
             protect: protect as u64,
             newest: newest as usize,
             cleared: 0,
             protected: 0,
+            turned: 0,
         })
     }
 
@@ -103,17 +107,13 @@ impl Clearing {
         while self.protected < all && newer(self.protected) > self.protect {
             self.protected += 1;
         }
-        let moment = Moment::default();
-        let turns = self.keep.iter().filter_map(|keep| match keep {
-            Keep::LastTurns(n) => Some(turn_start(scene.case, scene.course.ends[call], n, &moment)),
-            _ => None,
-        });
-        let from = turns.min().unwrap_or(u32::MAX);
-        let spared = match results.messages.get(self.protected.wrapping_sub(1)) {
-            // Mostly the turn begins behind what the tokens spare.
-            Some(last) if *last >= from => results.messages.partition_point(|m| *m < from),
-            _ => usize::MAX,
+        let Some(turns) = self.turns else {
+            return self.protected;
         };
-        self.protected.min(spared)
+        let from = newest_turns(scene.case, scene.course.ends[call], turns);
+        while self.turned < all && results.messages[self.turned] < from {
+            self.turned += 1;
+        }
+        self.protected.min(self.turned)
     }
 }

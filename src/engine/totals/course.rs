@@ -25,6 +25,8 @@ pub(super) struct Course {
     pub(super) metered_before: Vec<u64>,
     /// How many of them are instructions that stand before everything else.
     pub(super) preamble: usize,
+    /// The first message that any message of the history from a rank on needs, its own included.
+    pub(super) needed_from: Vec<u32>,
     pub(super) results: Results,
 }
 
@@ -64,7 +66,16 @@ impl Course {
         for tokens in &truth {
             truth_sums.push(truth_sums.last().unwrap_or(&0) + tokens);
         }
+        let mut needed_from: Vec<u32> = history
+            .iter()
+            .map(|m| case.index.first_call[*m as usize])
+            .collect();
+        needed_from.push(u32::MAX);
+        for rank in (0..history.len()).rev() {
+            needed_from[rank] = needed_from[rank].min(needed_from[rank + 1]);
+        }
         Self {
+            needed_from,
             results: Results::new(case, &column.per_part, &history, &ends),
             preamble: history.partition_point(|m| *m < case.index.preamble_end),
             metered: ranks.iter().map(|rank| metered_before[*rank]).collect(),

@@ -115,12 +115,15 @@ pub struct Tally<'a> {
     course: OnceLock<Course>,
     /// Weights of notices, by the messages that they speak of.
     notices: Notices,
+    /// Nothing that a person placed in the session, or that changes from call to call, keeps it from being told from sums.
+    is_even: bool,
 }
 
 impl<'a> Tally<'a> {
     /// Nothing is worked out yet.
     pub fn new(case: &'a Case, policy: &'a Policy) -> Self {
         Self {
+            is_even: plain::is_even(case),
             notices: Notices::new(case),
             course: OnceLock::new(),
             case,
@@ -130,7 +133,7 @@ impl<'a> Tally<'a> {
 
     /// What the policy comes to with these settings.
     pub fn totals(&self, knobs: &KnobValues) -> Totals {
-        match Plain::new(self.case, self.policy, knobs) {
+        match self.plain(knobs) {
             Some(plain) => plain.play(&self.scene()).0.totals(),
             None => Totals::of(&simulate(self.case, self.policy, knobs, None)),
         }
@@ -139,7 +142,7 @@ impl<'a> Tally<'a> {
     /// A run with these settings, as far as its cost and what its calls saw are concerned. Where that is told from sums
     /// it has no kinds, no context, and no events but those that asked for a summary.
     pub fn outline(&self, knobs: &KnobValues) -> Outcome {
-        match Plain::new(self.case, self.policy, knobs) {
+        match self.plain(knobs) {
             Some(plain) => {
                 let scene = self.scene();
                 let (story, actor) = plain.play(&scene);
@@ -147,6 +150,11 @@ impl<'a> Tally<'a> {
             }
             None => simulate(self.case, self.policy, knobs, None),
         }
+    }
+
+    fn plain(&self, knobs: &KnobValues) -> Option<Plain> {
+        let is_even = self.is_even;
+        is_even.then(|| Plain::new(self.case, self.policy, knobs))?
     }
 
     fn scene(&self) -> Scene<'_> {

@@ -31,7 +31,7 @@ fn samples(scene: &Scene<'_>, story: &Story<'_>) -> Vec<Sample> {
     let mut cache = Cache::new(scene);
     for stretch in &story.stretches {
         for step in stretch.calls.clone() {
-            let added = |said: u64, more: i64| Tokens((said.cast_signed() + more) as u64);
+            let added = |said: u64, more: i64| Tokens((said.cast_signed() + more).cast_unsigned());
             let tokens = added(course.truth[step], stretch.truth);
             let before = samples.last().map_or(Tokens::ZERO, |sample| sample.tokens);
             let unchanged = match deeds.next_if(|deed| deed.call == step) {

@@ -82,15 +82,20 @@ impl Least {
     }
 }
 
+/// Whether a person placed nothing in the session, and its window stays the same.
+pub(super) fn is_even(case: &Case) -> bool {
+    let is_untouched =
+        case.restarts.is_empty() && case.errors.is_empty() && case.by_hand.is_empty();
+    is_untouched && !case.windows.varies()
+}
+
 impl Plain {
-    /// None where the policy, or what a person placed in the session, is not plain.
+    /// None where the policy is not plain.
     pub(super) fn new(case: &Case, policy: &Policy, knobs: &KnobValues) -> Option<Self> {
-        let is_untouched =
-            case.restarts.is_empty() && case.errors.is_empty() && case.by_hand.is_empty();
         let is_plain = policy.reserve.is_none()
             && policy.stages.len() <= 1
             && !matches!(policy.meter.count, Count::Named(_));
-        if !is_untouched || !is_plain || case.windows.varies() {
+        if !is_plain {
             return None;
         }
         let budget = Budget {

@@ -184,7 +184,9 @@ impl Replacing {
             return None;
         }
         let mut cut = end - self.keep.min(there);
-        if self.boundary == Boundary::Pair {
+        // Mostly nothing behind the cut, not even what is still to come, needs anything before it.
+        let needs = |cut: usize| cut > 0 && course.needed_from[cut] <= course.history[cut - 1];
+        if self.boundary == Boundary::Pair && needs(cut) {
             let first_call = |rank: usize| index.first_call[course.history[rank] as usize];
             let mut needed = (cut..end).map(first_call).min().unwrap_or(u32::MAX);
             while cut > oldest && course.history[cut - 1] >= needed {
