@@ -6,7 +6,8 @@ use common::{Talk, case, part, text};
 use plimsoll::analysis::insight::{InsightKind, loss_insights};
 use plimsoll::analysis::loss::Kept::{Gone, Partly, Verbatim};
 use plimsoll::analysis::loss::{
-    AtRisk, Fault, Loss, Names, hindsight, references_at_risk, reuse_distances, saved, standing, survival,
+    AtRisk, Fault, Loss, Names, hindsight, references_at_risk, reuse_distances, saved, standing,
+    survival,
 };
 use plimsoll::engine::{
     Answer, Case, EntryBody, Left, Outcome, PartFate, PartSight, Reply, Request, Schedule,
@@ -630,12 +631,20 @@ fn hindsight_loses_nothing_in_any_session() {
 
 #[test]
 fn what_a_lane_lost_is_told_beside_what_really_was() {
-    let case = edited(r#"{"old_string":"    ledger.post(entry);\n    ledger.close();","new_string":"x();"}"#);
+    let case = edited(
+        r#"{"old_string":"    ledger.post(entry);\n    ledger.close();","new_string":"x();"}"#,
+    );
     let names = Names::new(&case.session);
     let of = |outcome: &Outcome| Loss::of(&names, &case, outcome);
-    let (lane, floor) = (of(&play(&case, &drop_at(2))), of(&recorded(&case, Tokens(0), None)));
+    let (lane, floor) = (
+        of(&play(&case, &drop_at(2))),
+        of(&recorded(&case, Tokens(0), None)),
+    );
     let found = loss_insights(&case, &names, (Some("mine"), &lane), &floor);
-    let kinds: Vec<_> = found.iter().map(|i| (i.kind, i.lane.as_deref(), i.step)).collect();
+    let kinds: Vec<_> = found
+        .iter()
+        .map(|i| (i.kind, i.lane.as_deref(), i.step))
+        .collect();
     let mine = Some("mine");
     assert_eq!(
         kinds,
@@ -663,7 +672,10 @@ fn an_instruction_that_left_the_context_is_told() {
     let loss = Loss::of(&names, &case, &play(&case, &drop_at(1)));
     let found = loss_insights(&case, &names, (Some("mine"), &loss), &Loss::default());
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].kind, found[0].message), (InsightKind::InstructionGone, Some(1)));
+    assert_eq!(
+        (found[0].kind, found[0].message),
+        (InsightKind::InstructionGone, Some(1))
+    );
     assert_eq!(
         found[0].text,
         "1 of 1 standing instruction no longer stands word for word in the context: “Never push to main!”."

@@ -32,7 +32,9 @@ fn sample(name: &str) -> String {
 /// The lane of a name.
 fn lane<'a>(loss: &'a Value, name: &str) -> &'a Value {
     let mut lanes = loss["lanes"].as_array().into_iter().flatten();
-    lanes.find(|lane| lane["lane"] == name).unwrap_or(&Value::Null)
+    lanes
+        .find(|lane| lane["lane"] == name)
+        .unwrap_or(&Value::Null)
 }
 
 #[test]
@@ -45,7 +47,9 @@ fn both_forms_say_the_same_of_every_lane() {
     for name in ["recorded", "none", "truncate", "prune", "summarize"] {
         let lane = lane(&loss, name);
         let counts = format!("{}/{}", lane["at_risk"], lane["uses"]);
-        let told = text.lines().any(|line| line.trim_start().starts_with(name) && line.contains(&counts));
+        let told = text
+            .lines()
+            .any(|line| line.trim_start().starts_with(name) && line.contains(&counts));
         assert!(told, "{name}: {counts} in\n{text}");
         assert_eq!(
             lane["at_risk"].as_u64(),
@@ -55,14 +59,25 @@ fn both_forms_say_the_same_of_every_lane() {
     assert_eq!(lane(&loss, "none")["at_risk"], 0);
     assert!(text.contains("no measure of quality") && text.contains("noise floor"));
     let compactions = loss["compactions"].as_array().map(Vec::len);
-    assert_eq!(compactions, Some(text.matches("\nafter the compaction before call").count()));
+    assert_eq!(
+        compactions,
+        Some(text.matches("\nafter the compaction before call").count())
+    );
     assert!(compactions > Some(0));
 }
 
 #[test]
 fn a_curve_falls_and_marks_what_each_lane_has() {
-    let loss = loss(&[&sample("many-tool-results.jsonl"), "--set", "keep_recent=7", "--json"]);
-    for (name, lanes) in [("keep_recent", &["truncate", "summarize"][..]), ("prune_protect", &["prune"])] {
+    let loss = loss(&[
+        &sample("many-tool-results.jsonl"),
+        "--set",
+        "keep_recent=7",
+        "--json",
+    ]);
+    for (name, lanes) in [
+        ("keep_recent", &["truncate", "summarize"][..]),
+        ("prune_protect", &["prune"]),
+    ] {
         let curve = &loss["reuse"][name];
         let misses: Vec<f64> = curve["curve"]
             .as_array()
@@ -70,7 +85,10 @@ fn a_curve_falls_and_marks_what_each_lane_has() {
             .flatten()
             .filter_map(|point| point["miss"].as_f64())
             .collect();
-        assert!(misses.len() > 3 && misses.is_sorted_by(|a, b| a >= b), "{name}: {misses:?}");
+        assert!(
+            misses.len() > 3 && misses.is_sorted_by(|a, b| a >= b),
+            "{name}: {misses:?}"
+        );
         let current: Vec<_> = curve["current"].as_array().into_iter().flatten().collect();
         let names: Vec<_> = current.iter().filter_map(|c| c["lane"].as_str()).collect();
         assert_eq!(names, lanes, "{name}");
@@ -92,7 +110,11 @@ fn hindsight_loses_nothing_and_the_whole_history_neither() {
         let loss = loss(&[&file, "--set", "compression_trigger=0.4", "--json"]);
         let none = lane(&loss, "none");
         assert_eq!(none["at_risk"], 0, "{file}");
-        assert_eq!(none["blind_edits"].as_array().map(Vec::len), Some(0), "{file}");
+        assert_eq!(
+            none["blind_edits"].as_array().map(Vec::len),
+            Some(0),
+            "{file}"
+        );
         for name in ["truncate", "prune", "summarize", "recorded"] {
             let lane = lane(&loss, name);
             let (most, least) = (lane["at_risk"].as_u64(), lane["at_risk_at_best"].as_u64());

@@ -153,6 +153,8 @@ pub struct Once {
 struct DrawerTab {
     tab: Tab,
     label: &'static str,
+    /// Its height at first, as a share of what there is: a picture needs more than a list.
+    share: f32,
     /// What stands behind the label, if anything.
     remark: fn(&PanelInput<'_>) -> String,
     /// What stands at the right end of the tabs' row, from right to left.
@@ -160,10 +162,15 @@ struct DrawerTab {
     show: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
 }
 
+/// Shares of the height that a tab with a list, and one with a picture, has until it is dragged.
+const LIST: f32 = 0.26;
+const PICTURE: f32 = 0.42;
+
 static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Messages,
         label: "Messages",
+        share: LIST,
         remark: |_| String::new(),
         tools: messages::tools,
         show: messages::show,
@@ -171,6 +178,7 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Insights,
         label: "Insights",
+        share: LIST,
         remark: insights::remark,
         tools: insights::tools,
         show: insights::show,
@@ -178,6 +186,7 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Events,
         label: "Events",
+        share: LIST,
         remark: |_| String::new(),
         tools: events::tools,
         show: events::show,
@@ -185,6 +194,7 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Loss,
         label: "Loss",
+        share: LIST,
         remark: |_| String::new(),
         tools: loss::tools,
         show: loss::show,
@@ -192,6 +202,7 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Cost,
         label: "Cost",
+        share: LIST,
         remark: |_| String::new(),
         tools: cost::tools,
         show: cost::show,
@@ -199,6 +210,7 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Tune,
         label: "Tune",
+        share: PICTURE,
         remark: |_| String::new(),
         tools: tune::tools,
         show: tune::show,
@@ -206,6 +218,7 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::About,
         label: "About",
+        share: LIST,
         remark: |_| String::new(),
         tools: |_, _, _| {},
         show: about::show,
@@ -213,6 +226,7 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Import,
         label: "Import",
+        share: LIST,
         remark: import::remark,
         tools: |_, _, _| {},
         show: import::show,
@@ -266,9 +280,11 @@ const DRAWER: f32 = 96.0;
 fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut Vec<Command>) {
     let palette = palette(ui);
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
-    Panel::bottom("drawer")
+    let share = chosen_tab(input).share;
+    // A height of its own for each share: what is dragged for pictures leaves lists as they were.
+    Panel::bottom(("drawer", (share * 100.0) as u32))
         .resizable(true)
-        .default_size((height * 0.26).round())
+        .default_size((height * share).round())
         .size_range(DRAWER..=room(ui, TIMELINE + LANES, DRAWER))
         .frame(UiFrame::new().fill(palette.panel))
         .show(ui, |ui| show_drawer(ui, input, commands));
@@ -280,13 +296,15 @@ fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut V
         .show(ui, |ui| lanes::show(ui, input, commands));
 }
 
+fn chosen_tab(input: &PanelInput<'_>) -> &'static DrawerTab {
+    let chosen = TABS.iter().find(|t| t.tab == input.view.tab);
+    chosen.unwrap_or(&TABS[0])
+}
+
 fn show_drawer(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     // However little a tab shows, the drawer stays as high as it is.
     ui.set_min_height(ui.available_height());
-    let chosen = TABS
-        .iter()
-        .position(|t| t.tab == input.view.tab)
-        .unwrap_or(0);
+    let tab = chosen_tab(input);
     ui.spacing_mut().item_spacing.y = 0.0;
     let header = UiFrame::new().inner_margin(Margin::symmetric(16, 0));
     header.show(ui, |ui| {
@@ -297,16 +315,17 @@ fn show_drawer(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>)
                 .zip(&remarks)
                 .map(|(t, remark)| (t.label, remark.as_str()))
                 .collect();
+            let chosen = TABS.iter().position(|t| t.tab == tab.tab).unwrap_or(0);
             if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
                 commands.push(Command::ShowTab(TABS[clicked].tab));
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                (TABS[chosen].tools)(ui, input, commands);
+                (tab.tools)(ui, input, commands);
             });
         });
     });
     full_hairline(ui);
-    (TABS[chosen].show)(ui, input, commands);
+    (tab.show)(ui, input, commands);
 }
 
 /// A separator from edge to edge.

@@ -1,4 +1,5 @@
 //! Drawings over the steps of a session.
 
+mod landmarks;
 pub mod scatter;
 pub mod timeline;

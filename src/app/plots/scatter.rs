@@ -1,7 +1,8 @@
 //! Points on two axes: what each setting costs against what it puts at risk. It knows nothing of either.
 
+use crate::app::plots::landmarks;
 use crate::app::plots::timeline::ticks;
-use crate::app::theme::{self, Palette, palette};
+use crate::app::theme::{Palette, palette};
 use egui::{
     Align2, Color32, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, TextStyle, Ui,
     Vec2, WidgetInfo, pos2, vec2,
@@ -25,12 +26,12 @@ pub struct Dot {
 }
 
 /// A point with a name, beside the others.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Landmark<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Landmark {
     /// Where it lies.
     pub at: [f64; 2],
     /// Its name.
-    pub name: &'a str,
+    pub name: String,
     /// Its color.
     pub color: Color32,
 }
@@ -42,7 +43,7 @@ pub struct ScatterInput<'a> {
     /// The points that the line of the best joins, from left to right.
     pub line: &'a [usize],
     /// Points with names.
-    pub landmarks: &'a [Landmark<'a>],
+    pub landmarks: &'a [Landmark],
     /// A height with a name.
     pub level: Option<(f64, &'a str)>,
     /// A point with a ring around it.
@@ -92,7 +93,13 @@ pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
         Stroke::new(1.0, palette(ui).weak),
     ));
     paint_dots(&painter, palette(ui), input.dots, &places);
-    landmarks(ui, &painter, input, &view);
+    let named = input.landmarks.iter();
+    landmarks::paint(
+        ui,
+        &painter,
+        outer,
+        named.map(|mark| (view.place(mark.at), mark.name.as_str(), mark.color)),
+    );
     let hovered = response
         .hover_pos()
         .and_then(|at| nearest(at, input.dots, &places));
@@ -262,27 +269,6 @@ pub fn paint_shape(
     };
     let points = (0..corners).map(corner).collect();
     painter.add(Shape::convex_polygon(points, fill, edge));
-}
-
-fn landmarks(ui: &Ui, painter: &Painter, input: &ScatterInput<'_>, view: &View) {
-    let font = theme::small_strong().resolve(ui.style());
-    for landmark in input.landmarks {
-        let at = view.place(landmark.at);
-        let edge = Stroke::new(1.5, landmark.color);
-        painter.circle(at, 4.5, palette(ui).background, edge);
-        let galley = painter.layout_no_wrap(landmark.name.to_owned(), font.clone(), landmark.color);
-        let is_right = at.x + 8.0 + galley.size().x <= view.plot.right() + RIGHT;
-        let left = if is_right {
-            at.x + 8.0
-        } else {
-            at.x - 8.0 - galley.size().x
-        };
-        let place = pos2(left, at.y - galley.size().y / 2.0);
-        let behind = Rect::from_min_size(place, galley.size()).expand(1.0);
-        let fill = palette(ui).panel.gamma_multiply(0.8);
-        painter.rect_filled(behind, 2.0, fill);
-        painter.galley(place, galley, landmark.color);
-    }
 }
 
 /// The point nearest to the pointer, what is in question first.

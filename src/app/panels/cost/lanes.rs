@@ -58,6 +58,10 @@ pub(super) fn show(
     table(ui, input, costs, commands);
 }
 
+/// Width of the lane's name and its sums, and of a bar that can be told from another.
+const FIXED: f32 = 330.0;
+const BAR: f32 = 100.0;
+
 /// The pieces that have room and are something in any lane, by their indices.
 fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> Vec<usize> {
     let is_any = |piece: &usize| {
@@ -65,14 +69,14 @@ fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> Vec<usize> {
         rows.iter()
             .any(|(_, cost)| part(cost).tokens > Tokens::ZERO)
     };
-    let room = ((ui.available_width() - 330.0) / 78.0).max(0.0) as usize;
+    let room = ((ui.available_width() - FIXED) / 78.0).max(0.0) as usize;
     (0..PIECES.len()).filter(is_any).take(room).collect()
 }
 
 fn table(ui: &mut Ui, input: &PanelInput<'_>, costs: &Costs, commands: &mut Vec<Command>) {
     let rows = cost_view::lanes(costs);
     let pieces = pieces(ui, &rows);
-    let has_bar = ui.available_width() > 380.0 + 78.0 * pieces.len() as f32;
+    let has_bar = ui.available_width() > FIXED + BAR + 78.0 * pieces.len() as f32;
     let most = rows.iter().filter_map(|(_, cost)| cost.total());
     let most = most.map(|usd| usd.0).fold(0.0, f64::max);
     let mut table = TableBuilder::new(ui)

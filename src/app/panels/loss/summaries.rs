@@ -230,6 +230,8 @@ fn group<'a>(
     widgets::section(ui, title);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(space::M, 2.0);
+        // No row is higher than its text.
+        ui.spacing_mut().interact_size.y = 0.0;
         for (text, kept) in lacking.iter().take(MOST) {
             let said = safe_text::one_line(text, 160);
             let (color, how) = match kept {

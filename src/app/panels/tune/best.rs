@@ -2,6 +2,7 @@
 
 use super::plot::{card, depth, written};
 use super::{settings, weak};
+use crate::analysis::tune::Point;
 use crate::app::command::Command;
 use crate::app::panels::table::{Side, cell, head};
 use crate::app::theme::{palette, space};
@@ -46,7 +47,7 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
             head(
                 ui,
                 "settings",
-                "Nothing tried is cheaper and puts less at risk",
+                "What differs from now. Nothing tried is cheaper and puts less at risk",
             );
         });
         row.col(|_| {});
@@ -70,11 +71,7 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
             });
             cell(&mut row, Side::Left, |ui| {
                 widgets::swatch(ui, palette(ui).lane(tuning.lanes[point.subject]));
-                let said: Vec<String> = settings(tuning, point)
-                    .into_iter()
-                    .map(|(knob, value)| format!("{knob} {value}"))
-                    .collect();
-                ui.add(Label::new(said.join(", ")).truncate());
+                ui.add(Label::new(differences(tuning, point)).truncate());
             });
             row.col(|_| {});
             let response = row.response();
@@ -88,6 +85,22 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
         });
     });
     hovered
+}
+
+/// `keep_recent 40, cooldown 0`: what the lane does not have now.
+fn differences(tuning: &Tuning, point: &Point) -> String {
+    let is_now = |other: &&Point| other.subject == point.subject && other.is_now;
+    let now = tuning.points.iter().find(is_now);
+    let now = now.map_or_else(Vec::new, |now| settings(tuning, now));
+    let mut said: Vec<String> = settings(tuning, point)
+        .into_iter()
+        .filter(|setting| !now.contains(setting))
+        .map(|(knob, value)| format!("{knob} {value}"))
+        .collect();
+    if said.is_empty() {
+        said.push("as now".to_owned());
+    }
+    said.join(", ")
 }
 
 fn is_recommended(tuning: &Tuning, idx: usize) -> bool {

@@ -10,7 +10,8 @@ use crate::app::widgets;
 use crate::app::wording;
 use crate::units::Share;
 use egui::{
-    CollapsingHeader, Frame, Margin, Rect, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2,
+    Align, CollapsingHeader, Frame, Layout, Margin, Rect, ScrollArea, Sense, Slider, Stroke, Ui,
+    pos2, vec2,
 };
 
 /// Parts of the ramp that says what colors mean.
@@ -50,13 +51,17 @@ fn preference(ui: &mut Ui, view: &mut TuneView) {
     widgets::section(ui, "Preferred");
     ui.horizontal(|ui| {
         ui.label(small(ui, "cheap"));
-        let width = (ui.available_width() - 64.0).max(60.0);
-        ui.spacing_mut().slider_width = width;
-        let slider = Slider::new(&mut view.weight, 0.0..=1.0).show_value(false);
-        ui.add(slider)
-            .on_hover_text("How much references at risk weigh against cost in what is recommended")
-            .accessible_name("Preference");
-        ui.label(small(ui, "little at risk"));
+        // From the right: a slider wider than what is left would widen the panel with every frame.
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(small(ui, "little at risk"));
+            ui.spacing_mut().slider_width = ui.available_width().max(24.0);
+            let slider = Slider::new(&mut view.weight, 0.0..=1.0).show_value(false);
+            ui.add(slider)
+                .on_hover_text(
+                    "How much references at risk weigh against cost in what is recommended",
+                )
+                .accessible_name("Preference");
+        });
     });
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;

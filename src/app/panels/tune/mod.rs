@@ -17,8 +17,9 @@ use egui::{Frame, Panel, Ui};
 
 /// Width of what is chosen, at the right.
 const CONTROLS: f32 = 250.0;
-/// Width of the list of the best, and what it leaves to the plot.
-const BEST: f32 = 390.0;
+/// Width of the list of the best, at first and at least, and what it leaves to the plot.
+const BEST: f32 = 430.0;
+const MIN_BEST: f32 = 220.0;
 const MIN_PLOT: f32 = 300.0;
 
 /// The button that starts or stops, at the right of the drawer's tabs; from right to left.
@@ -91,12 +92,12 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     };
     recommended::show(ui, input, tuning, commands);
     let mut hovered = None;
-    if ui.available_width() > BEST + MIN_PLOT {
-        let most = ui.available_width() - MIN_PLOT;
+    let most = ui.available_width() - MIN_PLOT;
+    if most >= MIN_BEST {
         Panel::right("tune best")
             .resizable(true)
-            .default_size(BEST)
-            .size_range(200.0..=most)
+            .default_size(BEST.min(most))
+            .size_range(MIN_BEST..=most)
             .frame(Frame::new().fill(palette(ui).panel))
             .show(ui, |ui| hovered = best::show(ui, tuning, commands));
         ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));

@@ -94,7 +94,8 @@ fn dot(ui: &Ui, tuning: &Tuning, idx: usize, point: &Point) -> Option<Dot> {
     let lane = tuning.lanes[point.subject];
     Some(Dot {
         at: place(tuning.unit, score)?,
-        fill: depth(palette(ui), score.peak_share),
+        // Lighter than as text, so that the edge in the lane's color stands out.
+        fill: depth(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
         shape: lane,
         is_out: point.rejected.is_some(),
@@ -119,7 +120,7 @@ pub(super) fn depth(palette: &Palette, peak: Share) -> Color32 {
 }
 
 /// What really happened is no setting, nor is hindsight; the present settings are.
-fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark<'static>> {
+fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> {
     let mut found = Vec::new();
     if let (Some(losses), Some(reach)) = (input.losses, input.reach) {
         let sent = (reach.hindsight.tokens_sent()).as_f64();
@@ -129,7 +130,7 @@ fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark<'
         };
         found.extend(cost.map(|cost| Landmark {
             at: [cost, 0.0],
-            name: "hindsight",
+            name: "hindsight".to_owned(),
             color: palette(ui).text,
         }));
     }
@@ -142,7 +143,7 @@ fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark<'
         let at = present.and_then(|point| place(tuning.unit, point.score.as_ref()?));
         found.extend(at.map(|at| Landmark {
             at,
-            name: "now",
+            name: format!("{} now", input.runs.labels[*lane]),
             color: palette(ui).lane(*lane),
         }));
     }

@@ -38,7 +38,8 @@ pub(super) fn show(
                     ui.spacing_mut().button_padding = egui::vec2(8.0, 1.0);
                     ui.label(RichText::new("Recommended").text_style(theme::strong()));
                     let point = &tuning.points[found.point];
-                    if point.is_now {
+                    let lane = input.runs.lanes.get(tuning.lanes[point.subject]);
+                    if lane.is_some_and(|lane| lane.knobs == point.knobs) {
                         ui.label(weak(ui, "what it has now"));
                     } else if ui
                         .button("Adopt")
