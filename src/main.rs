@@ -48,6 +48,7 @@ fn main() -> ExitCode {
                 restarts: args.restarts,
                 errors: args.errors,
                 by_hand,
+                own_presets: args.own_presets,
                 ..Options::default()
             };
             let done = options

@@ -4,6 +4,7 @@ mod dialog;
 mod export;
 mod live;
 mod marks;
+mod presets;
 mod selection;
 mod sessions;
 mod tune;
@@ -94,6 +95,7 @@ impl App {
             Command::CopyText(what, text) => self.copy(ctx, what, text),
             Command::CopyAsCommand => self.copy_as_command(ctx),
             Command::CopyConfig(lane) => self.copy_config(ctx, lane),
+            Command::Preset(wish) => self.preset_wish(wish),
             Command::ToggleRestart(step) => self.toggle_restart(step),
             Command::SetError(step, text) => self.config.set_error(step, text),
             Command::SetMark(messages, mark) => self.set_mark(&messages, mark),
@@ -279,7 +281,7 @@ impl App {
         self.complain(complaint);
     }
 
-    fn complain(&mut self, complaint: Option<String>) {
+    pub(super) fn complain(&mut self, complaint: Option<String>) {
         if let Some(complaint) = complaint {
             self.toasts.warning(complaint);
         }

@@ -12,6 +12,7 @@ use crate::app::loss_view::LossView;
 use crate::app::managed_export::{Draft, Private};
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
+use crate::app::preset_saving::PresetWish;
 use crate::app::run_logs::LogsWish;
 use crate::app::sessions::SessionsWish;
 use crate::app::state::{Area, Detail, Tab};
@@ -192,6 +193,8 @@ pub enum Command {
     CopyAsCommand,
     /// Put a lane's settings on the clipboard, in its system's own form.
     CopyConfig(usize),
+    /// Something about a lane's policy as a preset of one's own.
+    Preset(PresetWish),
 }
 
 /// A file or folder that the export's form names.

@@ -36,6 +36,7 @@ pub mod panels;
 pub mod picture;
 pub mod plots;
 pub mod policies;
+pub mod preset_saving;
 pub mod run_logs;
 pub mod runs;
 pub mod session_insights;
@@ -51,7 +52,7 @@ pub mod wording;
 
 pub use options::{LaneOption, Options};
 
-use crate::exec;
+use crate::exec::{self, OwnPresets};
 use crate::units::Tokens;
 use anyhow::Context as _;
 use command::Command;
@@ -66,6 +67,7 @@ use managed_export::Export;
 use memory::Memory;
 use panels::{Frame, PanelInput};
 use policies::Policies;
+use preset_saving::PresetSaving;
 use run_logs::RunLogs;
 use runs::Runs;
 use sessions::{Sessions, SessionsWish};
@@ -78,6 +80,9 @@ use tuning::Tuning;
 pub struct App {
     work: Where,
     policies: Policies,
+    own_presets: OwnPresets,
+    /// What is to be kept as a preset, while it is given a name.
+    saving: Option<PresetSaving>,
     document: Option<Arc<Document>>,
     loading: Option<Loading>,
     /// The open file, which may still be growing.
@@ -132,9 +137,18 @@ impl App {
         for error in &options.errors {
             config.set_error(error.step, Some(Arc::clone(&error.text)));
         }
+        let (own, broken): (Vec<_>, Vec<_>) = options
+            .own_presets
+            .all()
+            .into_iter()
+            .map(|own| own.policy)
+            .partition(Result::is_ok);
+        let own = own.into_iter().filter_map(Result::ok).collect();
         let mut app = Self {
             work: options.work,
-            policies: Policies::new(&options.lanes),
+            policies: Policies::new(&options.lanes, own),
+            own_presets: options.own_presets.clone(),
+            saving: None,
             document: None,
             loading: None,
             live: None,
@@ -159,6 +173,9 @@ impl App {
             refused: None,
             once: panels::Once::default(),
         };
+        for why in broken.into_iter().filter_map(Result::err) {
+            app.complain(Some(why));
+        }
         match options.paths.first() {
             Some(path) if exec::is_folder(path) => {
                 app.sessions_wish(ctx, SessionsWish::Show(Some(path.clone())));
@@ -213,7 +230,7 @@ impl App {
     fn is_covered(&self) -> bool {
         let is_writing = self.export.is_some() || self.handout.is_some();
         let lists = self.logs.is_some() || self.sessions.is_some();
-        is_writing || lists || self.view.shows_keys
+        is_writing || lists || self.saving.is_some() || self.view.shows_keys
     }
 
     fn panels(&mut self, ui: &mut egui::Ui) -> Vec<Command> {
@@ -283,6 +300,9 @@ impl App {
         }
         if let Some(logs) = &self.logs {
             panels::run_logs::show(ui, logs, self.document.is_some(), &mut commands);
+        }
+        if let Some(saving) = &self.saving {
+            panels::preset_saving::show(ui, saving, &self.policies, &mut commands);
         }
         if self.view.shows_keys {
             panels::shortcuts::show(ui, &mut commands);

@@ -5,6 +5,7 @@ use crate::app::knobs::{self, KnobKey, KnobSettings};
 use crate::app::latest::Where;
 use crate::app::state::MAX_LANES;
 use crate::engine::{KnobValues, Policy, ProviderError};
+use crate::exec::OwnPresets;
 use crate::units::Tokens;
 use egui::{ThemePreference, Vec2, vec2};
 use std::path::PathBuf;
@@ -40,6 +41,8 @@ pub struct Options {
     pub errors: Vec<ProviderError>,
     /// Messages of the first session that are marked by hand.
     pub by_hand: Option<Wish>,
+    /// Where presets of the person's own are kept.
+    pub own_presets: OwnPresets,
     /// Where loading and replaying happen.
     pub work: Where,
 }
@@ -138,6 +141,7 @@ impl Default for Options {
             restarts: Vec::new(),
             errors: Vec::new(),
             by_hand: None,
+            own_presets: OwnPresets::default(),
             work: Where::AsNeeded,
         }
     }

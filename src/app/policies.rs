@@ -1,10 +1,11 @@
-//! Every policy a lane can be switched to: the bundled presets, `none`, and what was named when the program started.
+//! Every policy a lane can be switched to: a person's own presets, the bundled ones, `none`, and what was named when the
+//! program started.
 
 use crate::app::options::LaneOption;
 use crate::engine::Policy;
 use crate::presets;
 use crate::presets::native::Native;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Name of the policy that does nothing.
@@ -16,13 +17,20 @@ pub struct Policies {
     all: Vec<Arc<Policy>>,
     /// The files of those that are not bundled, by name.
     words: BTreeMap<String, String>,
+    /// Names of the presets of a person's own.
+    saved: BTreeSet<String>,
 }
 
 impl Policies {
-    /// The bundled presets and `none`, with `own` policies first; a policy of the same name replaces a bundled one.
-    pub fn new(own: &[LaneOption]) -> Self {
+    /// The bundled presets and `none`, before them presets of a person's own, first `own` policies from files; a policy
+    /// of the same name replaces a bundled one.
+    pub fn new(own: &[LaneOption], saved: Vec<Policy>) -> Self {
         // A preset that was named is no policy of one's own.
-        let own = own.iter().filter(|lane| lane.word != lane.policy.name);
+        let is_of_file = |lane: &&LaneOption| {
+            let name = &lane.policy.name;
+            lane.word != *name || presets::by_name(name).is_none()
+        };
+        let own = own.iter().filter(is_of_file);
         let mut words = BTreeMap::new();
         let mut all: Vec<Arc<Policy>> = Vec::new();
         for lane in own {
@@ -39,7 +47,29 @@ impl Policies {
                 all.push(Arc::new(policy));
             }
         }
-        Self { all, words }
+        let mut policies = Self {
+            all,
+            words,
+            saved: BTreeSet::new(),
+        };
+        for policy in saved.into_iter().rev() {
+            policies.keep(policy);
+        }
+        policies
+    }
+
+    /// Adds a preset of a person's own, in the place of the one of its name.
+    pub fn keep(&mut self, policy: Policy) {
+        let name = policy.name.clone();
+        self.all.retain(|p| p.name != name);
+        self.words.remove(&name);
+        self.all.insert(self.words.len(), Arc::new(policy));
+        self.saved.insert(name);
+    }
+
+    /// Whether a preset of a person's own has this name.
+    pub fn is_saved(&self, name: &str) -> bool {
+        self.saved.contains(name)
     }
 
     /// The policy of this name; `none` where there is no such policy.
@@ -75,6 +105,9 @@ impl Policies {
         if self.words.contains_key(&policy.name) {
             return OWN;
         }
+        if self.is_saved(&policy.name) {
+            return SAVED;
+        }
         Native::of(&policy.name).map_or(GENERIC, |native| native.system)
     }
 
@@ -99,11 +132,12 @@ pub struct Group<'a> {
 }
 
 const OWN: &str = "From files";
+const SAVED: &str = "Your own";
 const GENERIC: &str = "Generic";
 
 /// The name of a group: of a system, what its presets' labels begin with.
 fn title(key: &str, first: &Policy) -> String {
-    if [OWN, GENERIC].contains(&key) {
+    if [OWN, SAVED, GENERIC].contains(&key) {
         return key.to_owned();
     }
     let end = first.label.find([',', '·', '(', ':']);
@@ -155,6 +189,7 @@ mod tests {
                 named("none", "None"),
             ],
             words: BTreeMap::from([("mine".to_owned(), "mine.toml".to_owned())]),
+            saved: BTreeSet::new(),
         };
         let groups: Vec<_> = policies
             .groups()
@@ -163,5 +198,23 @@ mod tests {
             .collect();
         let titles = [("From files", 1), ("Generic", 2), ("Digitorn", 2)];
         assert_eq!(groups, titles.map(|(title, n)| (title.to_owned(), n)));
+    }
+
+    #[test]
+    fn a_preset_of_one_s_own_stands_before_the_bundled_ones_and_takes_the_place_of_its_like() {
+        let mut policies = Policies::new(&[], Vec::new());
+        let n = policies.iter().count();
+        for label in ["First", "Second"] {
+            policies.keep(Policy {
+                name: "mine".to_owned(),
+                label: label.to_owned(),
+                ..none()
+            });
+        }
+        assert_eq!(policies.iter().count(), n + 1);
+        assert_eq!(policies.get("mine").label, "Second");
+        let first = &policies.groups()[0];
+        assert_eq!((&*first.title, first.policies.len()), ("Your own", 1));
+        assert_eq!(policies.word("mine"), "mine");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::args::{Shared, Words, number};
 use crate::engine::{Case, Knob, KnobRole, KnobValues, Policy};
-use crate::exec::load_policy;
+use crate::exec::{OwnPresets, load_policy};
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
 use anyhow::bail;
@@ -203,6 +203,8 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
         load_policy(Path::new(word))?
     } else if let Some(policy) = presets::by_name(word) {
         policy
+    } else if let Some(file) = OwnPresets::here().file(word) {
+        load_policy(&file)?
     } else {
         bail!(
             "no preset is named {word:?}; there are {}, or give a FILE.toml",
@@ -224,11 +226,10 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
 }
 
 fn known_policies() -> String {
-    let known: Vec<_> = PRESETS
-        .iter()
-        .map(|p| p.name)
-        .filter(|name| !ALWAYS.contains(name))
-        .collect();
+    let bundled = PRESETS.iter().map(|p| p.name.to_owned());
+    let mut known: Vec<_> = bundled.filter(|name| !ALWAYS.contains(&&**name)).collect();
+    let own = OwnPresets::here().all();
+    known.extend(own.iter().filter_map(|own| own.name().map(str::to_owned)));
     known.join(", ")
 }
 

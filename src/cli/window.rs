@@ -5,7 +5,7 @@ use super::args::{Shared, Word, Words, unknown_option};
 use super::by_hand::ByHandArgs;
 use super::lanes::{Lane, LaneArgs};
 use crate::engine::ProviderError;
-use crate::exec::{LoadOptions, is_folder, must_exist};
+use crate::exec::{LoadOptions, OwnPresets, is_folder, must_exist};
 use crate::units::Tokens;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,8 @@ pub struct WindowArgs {
     pub by_hand: ByHandArgs,
     /// Read and write nothing of the program's own.
     pub no_state: bool,
+    /// Where presets of the person's own are kept.
+    pub own_presets: OwnPresets,
 }
 
 /// Colors.
@@ -104,6 +106,11 @@ pub(super) fn parse(
         errors: shared.errors,
         by_hand: shared.by_hand,
         no_state,
+        own_presets: if no_state {
+            OwnPresets::default()
+        } else {
+            OwnPresets::here()
+        },
     })))
 }
 

@@ -9,6 +9,7 @@ mod load;
 pub mod model;
 mod new_file;
 mod own_file;
+mod own_presets;
 mod picture;
 mod place;
 mod policy_file;
@@ -33,6 +34,7 @@ pub use load::{
 };
 pub use new_file::{refuse_output, write_file};
 pub use own_file::{check_own, fingerprint, read_own, write_own};
+pub use own_presets::{OwnPreset, OwnPresets};
 pub use picture::{picture_place, write_picture};
 pub use policy_file::{load_configuration, load_policy, load_prices, policy_text, save_policy};
 pub use restore::{Restored, restore};

@@ -1,6 +1,7 @@
 //! Reads a policy of one's own from a TOML file, or an agent's own configuration.
 
 use super::load::{LoadError, must_exist};
+use super::own_presets::OwnPresets;
 use super::place::{cannot_create, refuse_nowhere, write_new};
 use crate::engine::Policy;
 use crate::presets::{self, prices::Prices};
@@ -22,14 +23,16 @@ pub fn load_policy(path: &Path) -> Result<Policy, LoadError> {
         .map_err(|error| LoadError(format!("{shown}: {}", one_line(&error.to_string()))))
 }
 
-/// The text of a policy, by what was typed for it: a bundled preset's name, or a file.
+/// The text of a policy, by what was typed for it: the name of a preset, bundled or of one's own, or a file.
 ///
 /// # Errors
 /// One line that says what is wrong with the file.
-pub fn policy_text(word: &str) -> Result<String, LoadError> {
+pub fn policy_text(word: &str, own: &OwnPresets) -> Result<String, LoadError> {
     match presets::PRESETS.iter().find(|preset| preset.name == word) {
         Some(preset) => Ok(preset.toml.to_owned()),
-        None => read_settings(Path::new(word), "policy"),
+        None => own
+            .text(word)
+            .unwrap_or_else(|| read_settings(Path::new(word), "policy")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod models;
 pub mod native;
+pub mod own;
 pub mod prices;
 mod prompts;
 mod provider_errors;

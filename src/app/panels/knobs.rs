@@ -4,6 +4,7 @@ use super::knob_list::{self, Lane};
 use super::{PanelInput, preset_menu, provider_errors, restarts, small, weak};
 use crate::app::command::Command;
 use crate::app::knobs::{self, KnobKey};
+use crate::app::preset_saving::PresetWish;
 use crate::app::state::{LaneConfig, STRATEGIES};
 use crate::app::theme::{palette, space};
 use crate::app::widgets::{self, KnobSpec, Tone, knob_slider};
@@ -236,7 +237,7 @@ fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
 }
 
 fn foot(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         if widgets::secondary_button(ui, "Copy as command", "")
             .on_hover_text("The command line that gives the same numbers")
             .clicked()
@@ -254,6 +255,14 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
                 .clicked()
         {
             commands.push(Command::CopyConfig(lane));
+        }
+        let acts = lane.filter(|lane| !input.runs.lanes[*lane].policy.stages.is_empty());
+        if let Some(lane) = acts
+            && widgets::secondary_button(ui, "Save preset…", "")
+                .on_hover_text("Keep this lane's settings under a name of your own, here and for the command line")
+                .clicked()
+        {
+            commands.push(Command::Preset(PresetWish::Start(lane)));
         }
     });
     ui.add_space(space::XS);

@@ -24,6 +24,7 @@ mod marks;
 mod messages;
 mod path_field;
 mod preset_menu;
+pub mod preset_saving;
 mod provider_errors;
 mod restarts;
 pub mod run_logs;

@@ -12,7 +12,7 @@ use super::output::{clean, counted, json, note, print};
 use super::targets::{LeftOut, Targets};
 use super::{Status, Verb};
 use crate::analysis::tune::{Check, Limits, checks};
-use crate::exec::{check_own, fingerprint, policy_text, read_own, write_own};
+use crate::exec::{OwnPresets, check_own, fingerprint, policy_text, read_own, write_own};
 use baseline::Baseline;
 use options::Wanted;
 use std::collections::BTreeMap;
@@ -99,9 +99,12 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let (lanes, with_recorded) = wanted.lanes.gated(VERB.name, &shared)?;
     let targets = Targets::new(VERB.name, operands, &shared)?;
     let baseline = opened(&wanted)?;
-    let texts = lanes
-        .iter()
-        .map(|lane| Ok((lane, fingerprint(policy_text(&lane.word)?.as_bytes()))));
+    let texts = lanes.iter().map(|lane| {
+        Ok((
+            lane,
+            fingerprint(policy_text(&lane.word, &OwnPresets::here())?.as_bytes()),
+        ))
+    });
     let lanes: Vec<(&Lane, String)> = texts.collect::<anyhow::Result<_>>()?;
     let prices = wanted.billing.prices()?;
     let billing = wanted.billing.billing(&prices)?;

@@ -1,8 +1,7 @@
 //! A whole application of Digitorn's: its settings as knobs, and its own hooks as the policy's.
 
 use super::Imported;
-use super::import::change_values;
-use crate::presets;
+use crate::presets::{self, own};
 use crate::systems::digitorn::config::Application;
 use serde_json::Value;
 
@@ -107,7 +106,7 @@ fn toml_of(value: &Value) -> Option<toml::Value> {
 fn with_hooks(imported: &Imported, hooks: &[Value], agent: &str) -> Option<String> {
     let preset = presets::PRESETS.iter().find(|p| p.name == "digitorn")?;
     let mut table: toml::Table = toml::from_str(preset.toml).ok()?;
-    change_values(&mut table, &imported.knobs);
+    own::change_values(&mut table, &imported.knobs);
     let hooks = toml::Value::Array(hooks.iter().filter_map(toml_of).collect());
     for stage in table.get_mut("stage")?.as_array_mut()? {
         let action = stage.get_mut("do")?.as_table_mut()?;

@@ -2,7 +2,7 @@
 
 use super::{Form, NATIVE, Native, digitorn, knob_value};
 use crate::engine::{KnobValues, Policy};
-use crate::presets;
+use crate::presets::{self, own::change_values};
 use serde_json::Value;
 
 /// What a configuration says.
@@ -76,16 +76,6 @@ impl Imported {
         let mut table: toml::Table = toml::from_str(preset.toml).map_err(|e| e.to_string())?;
         change_values(&mut table, &self.knobs);
         toml::to_string(&table).map_err(|e| e.to_string())
-    }
-}
-
-/// Gives a preset's knobs other defaults.
-pub(super) fn change_values(preset: &mut toml::Table, values: &KnobValues) {
-    let knobs = preset.get_mut("knobs").and_then(toml::Value::as_table_mut);
-    for (name, knob) in knobs.into_iter().flatten() {
-        if let (Some(value), Some(knob)) = (values.get(name), knob.as_table_mut()) {
-            knob.insert("value".to_owned(), value.into());
-        }
     }
 }
 

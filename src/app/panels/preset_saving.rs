@@ -1,0 +1,86 @@
+//! The dialog in which a lane's policy gets a name as a preset of the person's own.
+
+use super::{small, weak};
+use crate::app::command::Command;
+use crate::app::policies::Policies;
+use crate::app::preset_saving::{PresetSaving, PresetWish};
+use crate::app::theme::{palette, space};
+use crate::app::widgets;
+use crate::presets::own::own_name;
+use egui::{Id, Key, Margin, RichText, TextEdit, Ui};
+
+/// Width of what the dialog shows.
+const WIDTH: f32 = 380.0;
+
+/// Shows the dialog.
+pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut Vec<Command>) {
+    let mut wish = None;
+    let modal = super::dialog(ui, "save preset").show(ui.ctx(), |ui| {
+        ui.set_width(WIDTH);
+        super::dialog_title(ui, "Save as preset");
+        let text = "Keeps this lane's policy with its settings as they are now. Lanes and the command line find it by its name.";
+        ui.label(weak(ui, text));
+        ui.add_space(space::M);
+        let is_entered = name(ui, saving, &mut wish);
+        ui.add_space(space::XS);
+        let made = own_name(&saving.label);
+        let is_there = made.as_ref().is_ok_and(|name| policies.is_saved(name));
+        match (&saving.problem, &made) {
+            (Some(problem), _) => {
+                ui.label(RichText::new(problem).color(palette(ui).bad));
+            }
+            (None, Ok(name)) if is_there => {
+                let said = format!("{name} is there already: it will be replaced.");
+                ui.label(RichText::new(said).color(palette(ui).warn));
+            }
+            (None, Ok(name)) => {
+                ui.label(small(ui, format!("plimsoll replay FILE --policy {name}")));
+            }
+            (None, Err(why)) => {
+                ui.label(small(ui, sentence(why)));
+            }
+        }
+        ui.add_space(space::M);
+        ui.horizontal(|ui| {
+            let verb = if is_there { "Replace" } else { "Save" };
+            let button = ui.add_enabled_ui(made.is_ok(), |ui| widgets::primary_button(ui, verb));
+            if button.inner.clicked() || is_entered && made.is_ok() {
+                wish = Some(PresetWish::Save);
+            }
+            if widgets::secondary_button(ui, "Cancel", "").clicked() {
+                wish = Some(PresetWish::Close);
+            }
+        });
+    });
+    if modal.should_close() {
+        wish = wish.or(Some(PresetWish::Close));
+    }
+    commands.extend(wish.map(Command::Preset));
+}
+
+/// The field for the name; true once it is entered.
+fn name(ui: &mut Ui, saving: &PresetSaving, wish: &mut Option<PresetWish>) -> bool {
+    let label = ui.label("Name");
+    let id = Id::unique("preset name");
+    let is_new = ui.memory(|m| m.focused().is_none()) && !ui.input(|i| i.key_pressed(Key::Enter));
+    let mut typed = saving.label.clone();
+    let edit = TextEdit::singleline(&mut typed)
+        .id(id)
+        .desired_width(f32::INFINITY)
+        .margin(Margin::symmetric(12, 5));
+    let response = ui.add(edit).labelled_by(label.id);
+    if is_new {
+        response.request_focus();
+    }
+    if response.changed() {
+        *wish = Some(PresetWish::Name(typed));
+    }
+    response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter))
+}
+
+/// `give it a name` -> `Give it a name.`
+fn sentence(why: &str) -> String {
+    let mut chars = why.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
+}

@@ -1,0 +1,41 @@
+//! `plimsoll presets save` and `remove`: tuned policies as presets of one's own.
+
+use crate::cli::args::Shared;
+use crate::cli::lanes::LaneArgs;
+use crate::cli::output::{clean, json, print};
+use crate::exec::{OwnPresets, policy_text};
+use crate::presets::own::own;
+use anyhow::Context as _;
+use serde_json::json;
+use std::path::Path;
+
+/// Keeps one policy with its settings under a name of one's own.
+pub(super) fn save(
+    preset: &str,
+    name: Option<String>,
+    mut lanes: LaneArgs,
+    shared: &Shared,
+) -> anyhow::Result<()> {
+    let name = name.context("presets save needs --as NAME: what it is to be called")?;
+    lanes.choose(preset);
+    let lane = lanes.one("presets save", shared)?;
+    let kept = OwnPresets::here();
+    let own = own(&policy_text(&lane.word, &kept)?, &lane.knobs, &name)
+        .map_err(|why| anyhow::anyhow!("--as {name}: {why}"))?;
+    let path = kept.save(&own)?;
+    told(shared, "kept as", &own.name, &path)
+}
+
+/// Takes one away.
+pub(super) fn remove(name: &str, shared: &Shared) -> anyhow::Result<()> {
+    let path = OwnPresets::here().remove(name)?;
+    told(shared, "removed", name, &path)
+}
+
+fn told(shared: &Shared, what: &str, name: &str, path: &Path) -> anyhow::Result<()> {
+    if shared.json {
+        return json(&json!({ "name": name, "path": path.to_string_lossy() }));
+    }
+    let path = path.display().to_string();
+    print(&format!("{what} {name}: {}\n", clean(&path)))
+}

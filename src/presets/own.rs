@@ -1,0 +1,109 @@
+//! A policy tuned by a person, as a preset of their own: the preset it came from with other defaults and another name.
+
+use super::PRESETS;
+use crate::engine::{KnobValues, Policy};
+use toml::{Table, Value};
+
+/// Names that mean something else wherever a policy is named.
+const TAKEN: [&str; 2] = ["recorded", "none"];
+/// Nobody types a name longer than this.
+const LONGEST: usize = 60;
+
+/// A policy as a preset of one's own.
+#[derive(Clone, Debug)]
+pub struct Own {
+    /// Its name on the command line, made from the label.
+    pub name: String,
+    /// What is kept of it.
+    pub toml: String,
+    /// What that says.
+    pub policy: Policy,
+}
+
+/// Makes a preset of a policy's TOML, with these values as defaults.
+///
+/// # Errors
+/// One line that says what is wrong with the label.
+pub fn own(toml: &str, values: &KnobValues, label: &str) -> Result<Own, String> {
+    let label = label.trim();
+    let name = own_name(label)?;
+    let mut table: Table = toml::from_str(toml).map_err(|e| e.to_string())?;
+    change_values(&mut table, values);
+    table.insert("name".to_owned(), Value::from(name.as_str()));
+    table.insert("label".to_owned(), Value::from(label));
+    let toml = toml::to_string(&table).map_err(|e| e.to_string())?;
+    let policy = super::parse(&toml).map_err(|e| e.to_string())?;
+    Ok(Own { name, toml, policy })
+}
+
+/// `My prune, 20k` -> `my-prune-20k`.
+///
+/// # Errors
+/// One line that says why it is no name of one's own.
+pub fn own_name(label: &str) -> Result<String, String> {
+    let mut name = String::new();
+    for c in label.trim().chars() {
+        if c.is_ascii_alphanumeric() {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.is_empty() && !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    let name = name.trim_end_matches('-');
+    if name.is_empty() {
+        return Err("give it a name with letters or digits (a to z, 0 to 9)".to_owned());
+    }
+    if label.chars().count() > LONGEST {
+        return Err(format!("give it a name of at most {LONGEST} characters"));
+    }
+    if TAKEN.contains(&name) || PRESETS.iter().any(|preset| preset.name == name) {
+        return Err(format!("{name} is a preset already; give it another name"));
+    }
+    Ok(name.to_owned())
+}
+
+/// Gives a preset's knobs other defaults.
+pub(super) fn change_values(preset: &mut Table, values: &KnobValues) {
+    let knobs = preset.get_mut("knobs").and_then(Value::as_table_mut);
+    for (name, knob) in knobs.into_iter().flatten() {
+        if let (Some(value), Some(knob)) = (values.get(name), knob.as_table_mut()) {
+            knob.insert("value".to_owned(), value.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presets;
+
+    #[test]
+    fn every_preset_can_be_kept_with_other_values_and_says_the_same_but_for_them() {
+        for preset in PRESETS {
+            let policy = preset.policy().unwrap();
+            let mut values = policy.defaults();
+            for knob in &policy.knobs {
+                policy.set(&mut values, &knob.name, knob.range[0]).unwrap();
+            }
+            let own = own(preset.toml, &values, " My own: 1 ").unwrap();
+            assert_eq!((&*own.name, &*own.policy.label), ("my-own-1", "My own: 1"));
+            assert_eq!(own.policy.defaults(), values, "{}", preset.name);
+            let back = super::own(&own.toml, &policy.defaults(), "again").unwrap();
+            let named = Policy {
+                name: policy.name.clone(),
+                label: policy.label.clone(),
+                ..back.policy
+            };
+            assert_eq!(format!("{named:?}"), format!("{policy:?}"));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_none_or_means_something_else_is_refused() {
+        for label in ["", " - ", "漢字", "Recorded", "truncate", "Roo Code"] {
+            assert!(own_name(label).is_err(), "{label}");
+        }
+        assert!(own_name(&"a".repeat(61)).is_err());
+        assert!(presets::by_name("roo-code").is_some());
+    }
+}
