@@ -378,7 +378,7 @@ fn a_sub_agents_own_file_opens_and_its_lines_in_another_file_do_not_mix_in() {
     file.add_at(None, "user", &said("go"));
     let mixed = file.parse();
     assert_eq!(sketches(&mixed.sessions[0]), ["user: go"]);
-    assert_eq!(mixed.report.records["sidechain user"].in_context, 0);
+    assert_eq!(mixed.report.records["user (sub-agent)"].in_context, 0);
 }
 
 #[test]

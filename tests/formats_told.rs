@@ -5,7 +5,8 @@
 
 use plimsoll::formats::{self, Input, Parsed};
 use plimsoll::session::{
-    Body, Managed, ManagedEntry, ManagedPart, Message, Session, Step, StepsFrom, Usage, WrittenKind,
+    Body, Managed, ManagedEntry, ManagedPart, Message, Session, Step, StepsFrom, SubAgent, Track,
+    Usage, WrittenKind,
 };
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -140,10 +141,21 @@ fn step(session: &Session, idx: usize, step: &Step) -> String {
     )
 }
 
+fn track(track: &Track) -> String {
+    match track {
+        Track::Main => String::new(),
+        Track::SubAgent(SubAgent { id, kind, call }) => {
+            let or = |text: &Option<Box<str>>| text.as_deref().unwrap_or("?").to_owned();
+            format!(" (sub-agent {} {} of call {})", or(id), or(kind), or(call))
+        }
+        Track::Branch => " (branch)".to_owned(),
+    }
+}
+
 fn told(parsed: &Parsed) -> String {
     let mut text = String::new();
     for session in &parsed.sessions {
-        let _ = writeln!(text, "== {}", session.title);
+        let _ = writeln!(text, "== {}{}", session.title, track(&session.track));
         for (idx, m) in session.messages.iter().enumerate() {
             let _ = writeln!(text, "{}", message(session, idx, m));
         }

@@ -7,6 +7,7 @@ mod aider;
 mod anthropic_messages;
 mod any_message;
 mod atif;
+mod carriage;
 mod claude_code;
 mod cline;
 mod codex_rollout;
@@ -49,6 +50,7 @@ mod title;
 mod trae_agent;
 mod tree;
 
+pub use carriage::{Carriage, carriage};
 pub use folder::{CLINE_HISTORY, FolderFile, put_together};
 pub use payload::media_bytes;
 pub use probe::Probe;
@@ -204,6 +206,8 @@ pub struct ImportReport {
     pub recognized_by: String,
     /// Records of the file by their kind, as the format calls them.
     pub records: BTreeMap<String, RecordCount>,
+    /// Sub-agents that the main conversation tells of by their ids: the tool call that started each.
+    pub sub_agents: BTreeMap<String, Box<str>>,
 }
 
 /// How many records of one kind there are and what became of them.
@@ -290,6 +294,11 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
         looks_like: probe.looks_like(),
     }
     .into())
+}
+
+/// Says of a session that it is what the sub-agent of this id did, whose file lies beside that of the main session.
+pub fn is_sub_agent(main: &Session, report: &ImportReport, id: &str, session: &mut Session) {
+    claude_code::is_sub_agent(main, report, id, session);
 }
 
 /// Refuses a file by its first bytes where they already tell that it is no text, so that the rest of it need not be

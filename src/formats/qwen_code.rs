@@ -13,7 +13,7 @@ use super::{
     Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
 };
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Draft, Part, Role, Session, Span, StepDraft, Usage};
+use crate::session::{Body, Draft, Part, Role, Session, Span, StepDraft, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -25,7 +25,12 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: None,
-    carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::Compactions,
+        Carried::SubAgents,
+    ],
     kept: None,
     resume: None,
 };
@@ -216,13 +221,14 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             progress,
             &mut notes,
         )?;
-        let what = if entries[leaf].is_sidechain {
-            "sub-agent"
+        let (what, track) = if entries[leaf].is_sidechain {
+            ("sub-agent", Track::SubAgent(SubAgent::default()))
         } else {
-            "branch"
+            ("branch", Track::Branch)
         };
         sessions.extend(session.map(|session| Session {
             title: format!("{} ({what} {})", session.title, number - 1),
+            track,
             ..session
         }));
     }

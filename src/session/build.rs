@@ -3,7 +3,7 @@
 
 use super::{
     Calibration, Message, Part, RecordedCompaction, Role, Session, Source, Span, Step, StepsFrom,
-    Usage,
+    Track, Usage,
 };
 use crate::units::{Millis, Tokens};
 
@@ -74,6 +74,7 @@ impl SessionBuilder {
         let session = Session {
             source,
             title,
+            track: Track::Main,
             project: None,
             models: Vec::new(),
             messages: Vec::new(),

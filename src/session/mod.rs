@@ -10,6 +10,7 @@ mod identifier;
 mod managed;
 mod message;
 mod part;
+mod track;
 
 pub use build::{Draft, SessionBuilder, StepDraft};
 pub use check::{Issue, IssueKind, issues};
@@ -17,6 +18,7 @@ pub use identifier::identifiers;
 pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
 pub use message::{Message, Role, Span, kind_of};
 pub use part::{Body, Kind, MediaKind, Part};
+pub use track::{Conversation, Size, Start, SubAgent, Track};
 
 use crate::units::{Millis, Tokens};
 use std::collections::HashSet;
@@ -30,6 +32,8 @@ pub struct Session {
     pub source: Source,
     /// What to call it: the file's own title, else its name.
     pub title: String,
+    /// What it is to the other conversations of its file.
+    pub track: Track,
     /// The folder in which the agent worked, where the file says.
     pub project: Option<String>,
     /// Models that answered, in order of first use.

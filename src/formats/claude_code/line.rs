@@ -1,61 +1,55 @@
-//! The main line: records in file order become messages, model calls and compactions.
+//! One line of talk: records in file order become messages, model calls and compactions.
 
 use super::records::{self, Answer, Beside, Boundary, Entry, Said, What};
-use super::tree::{self, Place};
+use super::tree::Place;
 use crate::formats::json::member;
-use crate::formats::{ImportReport, Input, Warning, counts, title};
+use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A call whose context is smaller by more than this than the one before, without a compaction, is odd.
-const ODD_SHRINKING: Tokens = Tokens(4000);
+/// One conversation, told from its records.
+pub(super) struct Told {
+    pub session: Session,
+    /// Whether each record is context of it.
+    pub is_context: Vec<bool>,
+    /// What is odd about single records.
+    pub warnings: Vec<Warning>,
+}
 
-/// The session of these records, and what became of each.
-pub(super) fn session(
+/// The conversation of the records that have their place in it; `parts` are what they say. A file that holds several
+/// gives them numbers from 2 on.
+pub(super) fn tell(
     input: &Input,
-    mut entries: Vec<Entry>,
+    number: Option<usize>,
+    entries: &[Entry],
+    parts: Vec<Vec<Part>>,
+    places: &[Place],
     progress: &Progress,
-    warnings: &mut Vec<Warning>,
-) -> Result<(Session, ImportReport), Cancelled> {
-    progress.go_on()?;
-    let places = tree::places(&entries);
-    let parts = entries.iter_mut().map(take_parts).collect();
+) -> Result<Told, Cancelled> {
+    let name = match number {
+        Some(number) => format!("{} #{number}", input.name),
+        None => input.name.clone(),
+    };
     let source = Source {
-        name: input.name.clone(),
+        name,
         format: super::FORMAT.name,
         bytes: Arc::clone(&input.bytes),
     };
-    let mut line = Line::new(SessionBuilder::new(source), &entries, parts, &places);
-    let mut report = ImportReport::default();
-    for (at, (entry, place)) in entries.iter().zip(&places).enumerate() {
+    let mut line = Line::new(SessionBuilder::new(source), entries, parts, places);
+    let mut is_context = Vec::with_capacity(entries.len());
+    for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
         progress.go_on()?;
-        let is_context = *place == Place::Main && line.add(at, entry);
-        let branch = match place {
-            Place::Abandoned => " (abandoned branch)",
-            Place::Copy => " (copy)",
-            Place::Main | Place::Aside => "",
-        };
-        report.note(&format!("{}{branch}", entry.label), is_context);
+        is_context.push(*place == Place::Main && line.add(at, entry));
     }
     line.close_compaction();
-    warnings.append(&mut line.warnings);
-    warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
-    let session = line.finish(title(&entries));
-    let texts = [
-        abandoned(&entries, &places),
-        microcompactions(&entries),
-        odd_shrinking(&session),
-    ];
-    warnings.extend(
-        texts
-            .into_iter()
-            .flatten()
-            .map(|text| Warning { line: None, text }),
-    );
-    Ok((session, report))
+    Ok(Told {
+        warnings: std::mem::take(&mut line.warnings),
+        session: line.finish(title(entries)),
+        is_context,
+    })
 }
 
 /// A session being put together.
@@ -364,7 +358,8 @@ fn project(session: &Session, entries: &[Entry]) -> Option<String> {
     serde_json::from_slice(session.raw(&span)).ok()
 }
 
-fn take_parts(entry: &mut Entry) -> Vec<Part> {
+/// What a record says, moved out of it.
+pub(super) fn take_parts(entry: &mut Entry) -> Vec<Part> {
     match &mut entry.what {
         What::Said(said) => std::mem::take(&mut said.parts),
         What::Answered(answer) => std::mem::take(&mut answer.parts),
@@ -385,49 +380,4 @@ fn title(entries: &[Entry]) -> Option<String> {
         })
     };
     last(true).or_else(|| last(false))
-}
-
-/// A sentence on what was said on branches that somebody left.
-fn abandoned(entries: &[Entry], places: &[Place]) -> Option<String> {
-    let left = entries.iter().zip(places).filter(|(entry, place)| {
-        **place == Place::Abandoned && matches!(entry.what, What::Said(_) | What::Answered(_))
-    });
-    let n = left.count();
-    (n > 0).then(|| {
-        let subject = if n == 1 {
-            "1 message stands on a branch that was".to_owned()
-        } else {
-            format!("{n} messages stand on branches that were")
-        };
-        format!("{subject} abandoned (somebody went back) and left out")
-    })
-}
-
-/// A sentence on what the program cleared without a trace.
-fn microcompactions(entries: &[Entry]) -> Option<String> {
-    let n = entries
-        .iter()
-        .filter(|entry| matches!(entry.what, What::Microcompaction))
-        .count();
-    (n > 0).then(|| format!("{n} times the program cleared old tool results; which is not recorded, so they count in full"))
-}
-
-/// A sentence on calls whose reported context shrinks although nothing in the file says why.
-fn odd_shrinking(session: &Session) -> Option<String> {
-    let input = |step: usize| session.steps[step].usage.map(|usage| usage.input);
-    let odd = (1..session.steps.len()).filter(|step| {
-        let (Some(before), Some(after)) = (input(step - 1), input(*step)) else {
-            return false;
-        };
-        after + ODD_SHRINKING < before && session.compactions.iter().all(|c| c.step != *step)
-    });
-    let odd: Vec<_> = odd.map(|step| (step + 1).to_string()).collect();
-    if odd.is_empty() {
-        return None;
-    }
-    Some(format!(
-        "at call {} the reported context shrinks, but the file records no compaction there: the program cleared \
-         something by itself, so the context is smaller than it seems from there on",
-        odd.join(", ")
-    ))
 }

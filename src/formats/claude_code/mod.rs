@@ -2,17 +2,22 @@
 //!
 //! An answer of the model is split over several records that share `message.id` and repeat its usage; results of
 //! parallel calls stand between them. Here it is one message, placed where its first record stands.
+//!
+//! Sub-agents and the branches that a person went back from are conversations of their own.
 
+mod agents;
 mod attachment;
 mod blocks;
 mod export;
 mod line;
+mod reader;
 mod records;
 mod resume;
 mod tree;
 
-use super::{Carried, Format, Input, Parsed, Probe, Refused, Unread, json, jsonl};
+use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Unread, json, jsonl};
 use crate::progress::Progress;
+use crate::session::Session;
 use jsonl::Record;
 
 /// This format's row.
@@ -22,7 +27,12 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     export: Some(export::export),
-    carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::Compactions,
+        Carried::SubAgents,
+    ],
     kept: None,
     resume: Some(resume::RESUME),
 };
@@ -76,17 +86,12 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut warnings = Vec::new();
-    let entries = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, records::read)?;
-    let (session, report) = line::session(input, entries, progress, &mut warnings)?;
-    if session.messages.is_empty() {
-        return Err(Refused {
-            looks_like: "this looks like a Claude Code session without a message".to_owned(),
-        }
-        .into());
-    }
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings,
-        report,
-    })
+    let read = |record: Record| records::read(&input.bytes, &record);
+    let entries = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, read)?;
+    reader::read(input, entries, progress, warnings)
+}
+
+/// Says of a conversation that it is the sub-agent's of this id, whose file lies beside the main one's.
+pub(super) fn is_sub_agent(main: &Session, report: &ImportReport, id: &str, session: &mut Session) {
+    agents::name(main, report, (Some(id.into()), None), session);
 }

@@ -22,6 +22,20 @@ pub(super) struct Entry {
     pub time: Option<Millis>,
     /// What it says.
     pub what: What,
+    /// The sub-agent whose result it is.
+    pub reports: Option<Box<str>>,
+    /// What a sub-agent said, which it tells of.
+    pub embedded: Option<Box<Embedded>>,
+}
+
+/// A record of a sub-agent inside of a record of the program.
+#[derive(Debug)]
+pub(super) struct Embedded {
+    /// Id of the sub-agent.
+    pub agent: Box<str>,
+    /// The tool call that started it.
+    pub call: Option<Box<str>>,
+    pub entry: Entry,
 }
 
 /// A record's place in the tree.
@@ -31,6 +45,8 @@ pub(super) struct Node {
     pub parent: Option<Box<str>>,
     /// Part of a sub-agent's conversation.
     pub is_sidechain: bool,
+    /// Id of the sub-agent, in newer versions.
+    pub agent: Option<Box<str>>,
 }
 
 /// What a record says.
@@ -61,6 +77,8 @@ pub(super) struct Said {
     pub is_injected: bool,
     pub is_summary: bool,
     pub beside: Beside,
+    /// The call whose result it begins with.
+    pub answers: Option<Box<str>>,
 }
 
 /// Whether something is said for its own sake or belongs to what it follows.
@@ -130,9 +148,33 @@ fn has_text(parts: &[Part]) -> bool {
     parts.iter().any(|part| matches!(part.body, Body::Text(_)))
 }
 
-/// Takes a record apart.
-pub(super) fn read(record: Record) -> Entry {
+/// Takes a record of the file apart.
+pub(super) fn read(bytes: &[u8], record: &Record) -> Entry {
+    Entry {
+        embedded: embedded(bytes, record).map(Box::new),
+        ..taken_apart(&record.value, record.span.clone(), record.line)
+    }
+}
+
+/// What a sub-agent said, as the program tells of it while it waits.
+fn embedded(bytes: &[u8], record: &Record) -> Option<Embedded> {
     let value = &record.value;
+    let says = |path: &[&str]| json::str_at(value, path);
+    if says(&["type"]) != Some("progress") || says(&["data", "type"]) != Some("agent_progress") {
+        return None;
+    }
+    let call = says(&["parentToolUseID"]);
+    let agent = says(&["data", "agentId"]).or(call)?;
+    let data = json::member(bytes, &record.span, "data")?;
+    let place = json::member(bytes, &data, "message")?;
+    Some(Embedded {
+        agent: agent.into(),
+        call: call.map(Into::into),
+        entry: taken_apart(json::at(value, &["data", "message"])?, place, record.line),
+    })
+}
+
+fn taken_apart(value: &Value, span: Span, line: usize) -> Entry {
     let text = |path: &[&str]| json::str_at(value, path).unwrap_or("?");
     let kind = text(&["type"]);
     let (sub, what) = match kind {
@@ -145,7 +187,7 @@ pub(super) fn read(record: Record) -> Entry {
     };
     let node = node(kind, value);
     let side = if node.as_ref().is_some_and(|n| n.is_sidechain) {
-        "sidechain "
+        " (sub-agent)"
     } else {
         ""
     };
@@ -157,12 +199,14 @@ pub(super) fn read(record: Record) -> Entry {
         ""
     };
     Entry {
-        span: record.span,
-        line: record.line,
-        label: format!("{side}{kind}{slash}{sub}{unread}"),
+        span,
+        line,
+        label: format!("{kind}{slash}{sub}{unread}{side}"),
         node,
         time: json::millis_at(value, &["timestamp"]),
         what,
+        reports: json::str_at(value, &["toolUseResult", "agentId"]).map(Into::into),
+        embedded: None,
     }
 }
 
@@ -177,6 +221,7 @@ fn node(kind: &str, value: &Value) -> Option<Node> {
         uuid: id("uuid"),
         parent: id("parentUuid").or_else(|| id("logicalParentUuid")),
         is_sidechain: json::is_true(value, &["isSidechain"]),
+        agent: id("agentId"),
     })
 }
 
@@ -190,9 +235,11 @@ fn user(value: &Value) -> What {
         return What::Aside;
     }
     let parts = blocks::parts(content);
-    let has_results = parts
-        .iter()
-        .any(|p| matches!(p.body, Body::ToolResult { .. }));
+    let answers = parts.iter().find_map(|part| match &part.body {
+        Body::ToolResult { call, .. } => Some(call.clone()),
+        _ => None,
+    });
+    let has_results = answers.is_some();
     let is_meta = json::is_true(value, &["isMeta"]);
     // Words beside a tool's result are the harness's (a refusal, an interruption).
     let is_injected = is_meta || (has_results || own_words(&parts).is_none()) && has_text(&parts);
@@ -207,6 +254,7 @@ fn user(value: &Value) -> What {
         is_injected,
         is_summary,
         beside,
+        answers,
     })
 }
 
@@ -222,8 +270,8 @@ fn attached(value: &Value) -> What {
     What::Said(Said {
         parts,
         is_injected,
-        is_summary: false,
         beside: Beside::Attachment,
+        ..Said::default()
     })
 }
 

@@ -4,7 +4,8 @@
 //! not on the way from the first record to the last is left out only where it is another course of the
 //! conversation: another prompt or another answer at the same place, and all that follows from it.
 
-use super::records::{Beside, Entry, What};
+use super::records::{self, Beside, Entry, What};
+use crate::formats::title;
 use crate::session::Body;
 use std::collections::{HashMap, HashSet};
 
@@ -21,8 +22,22 @@ pub(super) enum Place {
     Aside,
 }
 
-/// The place of every record.
-pub(super) fn places(entries: &[Entry]) -> Vec<Place> {
+/// One course of the conversation.
+#[derive(Debug)]
+pub(super) struct Course {
+    /// The place of every record in it.
+    pub places: Vec<Place>,
+    /// What a person first said that the main course lacks; none for the main course.
+    pub words: Option<String>,
+}
+
+/// No more branches than this are conversations of their own.
+const MOST_BRANCHES: usize = 50;
+/// And no more places are looked at to find them: a file can consist of answers that were tried again.
+const MOST_LOOKS: usize = 200;
+
+/// The courses of the conversation: the main one, then those that a person went back from, in order of their ends.
+pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
     let is_sidechain = !entries.iter().any(|e| speaks(e) && is_in(e, false));
     let mut places = vec![Place::Aside; entries.len()];
     let mut tree = Tree::default();
@@ -38,14 +53,24 @@ pub(super) fn places(entries: &[Entry]) -> Vec<Place> {
         }
     }
     tree.link(entries);
-    if let Some(leaf) = tree.leaf(entries) {
-        for (node, is_kept) in tree.kept(entries, leaf).into_iter().enumerate() {
-            if !is_kept {
-                places[tree.entries[node]] = Place::Abandoned;
-            }
+    let Some(leaf) = tree.leaf(entries) else {
+        let words = None;
+        return vec![Course { places, words }];
+    };
+    let main = tree.kept(entries, leaf);
+    let branches = tree.branches(entries, &main);
+    let course = |kept: &[bool], words| {
+        let mut places = places.clone();
+        for (node, _) in kept.iter().enumerate().filter(|(_, is_kept)| !**is_kept) {
+            places[tree.entries[node]] = Place::Abandoned;
         }
-    }
-    places
+        Course { places, words }
+    };
+    let branches = branches.into_iter();
+    let branches = branches.map(|(kept, words)| course(&kept, Some(words)));
+    std::iter::once(course(&main, None))
+        .chain(branches)
+        .collect()
 }
 
 fn is_in(entry: &Entry, is_sidechain: bool) -> bool {
@@ -56,7 +81,7 @@ fn is_in(entry: &Entry, is_sidechain: bool) -> bool {
 }
 
 /// A message of either side, rather than an attachment.
-fn speaks(entry: &Entry) -> bool {
+pub(super) fn speaks(entry: &Entry) -> bool {
     match &entry.what {
         What::Said(said) => said.beside != Beside::Attachment,
         What::Answered(_) => true,
@@ -140,10 +165,42 @@ impl<'a> Tree<'a> {
         is_on
     }
 
+    /// The branches that a person spoke on and was answered on: which nodes belong to each, and the person's first words
+    /// on it. Everything else that is left out was only tried again.
+    fn branches(&self, entries: &[Entry], main: &[bool]) -> Vec<(Vec<bool>, String)> {
+        let mut seen = main.to_vec();
+        let mut found = Vec::new();
+        let mut n_looks = 0;
+        for leaf in (0..seen.len()).rev() {
+            if seen[leaf] || !speaks(&entries[self.entries[leaf]]) {
+                continue;
+            }
+            n_looks += 1;
+            if n_looks > MOST_LOOKS || found.len() == MOST_BRANCHES {
+                break;
+            }
+            let kept = self.kept(entries, leaf);
+            let own = || {
+                let own = (0..kept.len()).filter(|node| kept[*node] && !main[*node]);
+                own.map(|node| &entries[self.entries[node]].what)
+            };
+            let words = own().find_map(persons_words);
+            let is_answered = own().any(|what| matches!(what, What::Answered(_)));
+            for (seen, kept) in seen.iter_mut().zip(&kept) {
+                *seen |= kept;
+            }
+            if let Some(words) = words.filter(|_| is_answered) {
+                found.push((kept, words));
+            }
+        }
+        found.reverse();
+        found
+    }
+
     /// Which nodes belong to the conversation that leads to this one.
     fn kept(&self, entries: &[Entry], leaf: usize) -> Vec<bool> {
         let path = self.path(leaf);
-        let course = Course::new(
+        let course = Calls::new(
             path.iter()
                 .zip(&self.entries)
                 .filter(|(on, _)| **on)
@@ -171,12 +228,12 @@ impl<'a> Tree<'a> {
 }
 
 /// The answers of the conversation and the calls in them, by which its side branches are told.
-struct Course<'a> {
+struct Calls<'a> {
     groups: HashSet<&'a str>,
     calls: HashSet<&'a str>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> Calls<'a> {
     fn new(path: impl Iterator<Item = &'a Entry>, entries: &'a [Entry]) -> Self {
         let groups: HashSet<_> = path.filter_map(group).collect();
         let lines = entries
@@ -212,6 +269,16 @@ impl<'a> Course<'a> {
                 .any(|part| matches!(&part.body, Body::ToolResult { call, .. } if self.calls.contains(&**call))),
             _ => true,
         }
+    }
+}
+
+/// What a person said for its own sake.
+fn persons_words(what: &What) -> Option<String> {
+    match what {
+        What::Said(said) if !said.is_injected && !said.is_summary => {
+            records::own_words(&said.parts).and_then(title::of)
+        }
+        _ => None,
     }
 }
 

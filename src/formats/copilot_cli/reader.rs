@@ -6,7 +6,7 @@ use crate::formats::notes::Notes;
 use crate::formats::talk::Talk;
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Role, Session, StepDraft};
+use crate::session::{Role, Session, StepDraft, SubAgent, Track};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
@@ -64,11 +64,18 @@ pub(super) fn read(
         progress,
         &mut notes,
     )?);
-    for (name, its) in agents(alive()) {
+    for (call, name, its) in agents(alive()) {
         let number = sessions.len() + 1;
         let talk = Talk::new(input, FORMAT.name, Some(number));
         if let Some(mut session) = told(talk, its.into_iter(), progress, &mut notes)? {
-            session.title = format!("sub-agent: {name}");
+            if session.title == session.source.name {
+                session.title.clone_from(&name);
+            }
+            session.track = Track::SubAgent(SubAgent {
+                id: None,
+                kind: Some(name.into()),
+                call: Some(call.into()),
+            });
             sessions.push(session);
         }
     }
@@ -77,6 +84,7 @@ pub(super) fn read(
         let its = events[..end].iter().filter(|event| event.agent.is_none());
         if let Some(mut session) = told(talk, its, progress, &mut Notes::default())? {
             session.title = format!("{} (taken back {})", session.title, n + 1);
+            session.track = Track::Branch;
             sessions.push(session);
         }
     }
@@ -117,8 +125,8 @@ fn rewound(events: &[Event], notes: &mut Notes) -> (Vec<bool>, Vec<usize>) {
     (is_alive, rewinds)
 }
 
-/// The sub-agents in order of their first event: their name, and what they did.
-fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(String, Vec<&'a Event>)> {
+/// The sub-agents in order of their first event: the call that started each, its name, and what it did.
+fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, Vec<&'a Event>)> {
     let mut names: HashMap<&str, &String> = HashMap::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut found: Vec<(&str, Vec<&Event>)> = Vec::new();
@@ -137,7 +145,7 @@ fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(String, Vec<&'a E
     let name = |agent: &str| json::quoted(names.get(agent).map_or(agent, |name| name));
     found
         .into_iter()
-        .map(|(agent, its)| (name(agent), its))
+        .map(|(agent, its)| (agent, name(agent), its))
         .collect()
 }
 

@@ -7,7 +7,7 @@ use crate::formats::notes::Notes;
 use crate::formats::talk::Talk;
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Draft, Role, Session, StepDraft};
+use crate::session::{Body, Draft, Role, Session, StepDraft, Track};
 use std::collections::{HashMap, HashSet};
 
 /// No more than so many conversations that were taken back are kept.
@@ -65,6 +65,7 @@ pub(super) fn read(
         let talk = Talk::new(input, FORMAT.name, Some(n + 2));
         if let Some(mut session) = told(talk, log, progress, &mut aside)? {
             session.title = format!("{} (taken back {})", session.title, n + 1);
+            session.track = Track::Branch;
             branches.push(session);
         }
     }

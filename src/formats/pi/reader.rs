@@ -7,7 +7,7 @@ use super::super::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
 use super::FORMAT;
 use super::entry::{Compaction, Entry, First, What};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Session, StepDraft};
+use crate::session::{Session, StepDraft, Track};
 use std::collections::HashSet;
 use std::mem;
 
@@ -174,6 +174,7 @@ impl Reader<'_> {
 fn named(mut session: Session, branch: usize) -> Session {
     if branch > 0 {
         session.title = format!("{} (branch {branch})", session.title);
+        session.track = Track::Branch;
     }
     session
 }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::formats::message_list::part;
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, Session, Span, StepDraft};
+use crate::session::{Draft, Part, Role, Session, Span, StepDraft, SubAgent, Track};
 use crate::units::Millis;
 use blocks::{Block, Speaker};
 use serde_json::Value;
@@ -200,6 +200,7 @@ impl Reader<'_> {
             let session = std::mem::replace(&mut self.agent, next).finish();
             self.agents.extend(session.map(|session| Session {
                 title: format!("sub-agents of {}", json::quoted(&self.input.name)),
+                track: Track::SubAgent(SubAgent::default()),
                 ..session
             }));
         }

@@ -21,6 +21,8 @@ use std::borrow::Cow;
 
 /// What our records copy from a neighbor.
 const COPIED: &[&str] = &[
+    "isSidechain",
+    "agentId",
     "userType",
     "cwd",
     "sessionId",

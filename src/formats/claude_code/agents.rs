@@ -1,0 +1,177 @@
+//! Sub-agents: their records are taken out of the main conversation, and told apart.
+//!
+//! The oldest versions write them between the main ones (`isSidechain`), without saying whose they are: each sub-agent
+//! begins a tree of its own. Later ones tell of them in `progress` records, and the newest keep a file for each; there
+//! `agentId` names the sub-agent, and the result of the call that started it names it, too.
+
+use super::records::{Entry, What};
+use super::tree::speaks;
+use crate::formats::{ImportReport, json, title};
+use crate::session::{Body, Role, Session, SubAgent, Track};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Tools that start a sub-agent.
+const TOOLS: [&str; 2] = ["Task", "Agent"];
+
+/// A sub-agent's records.
+#[derive(Debug, Default)]
+pub(super) struct Agent {
+    pub id: Option<Box<str>>,
+    /// The tool call that started it.
+    pub call: Option<Box<str>>,
+    /// Those that stand between the main ones.
+    pub inline: Vec<Entry>,
+    /// Those that the program told of while it waited.
+    pub embedded: Vec<Entry>,
+}
+
+/// What tells sub-agents apart.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Id(Box<str>),
+    /// The first record of a tree.
+    Root(usize),
+}
+
+/// The records of the main conversation, and the sub-agents in order of their first ones. A file that holds nothing else
+/// is a sub-agent's own.
+pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
+    if !entries.iter().any(|e| speaks(e) && !is_side(e)) {
+        return (entries, Vec::new());
+    }
+    let roots = roots(&entries);
+    let mut main = Vec::with_capacity(entries.len());
+    let mut agents: Vec<Agent> = Vec::new();
+    let mut places: HashMap<Key, usize> = HashMap::new();
+    for (mut entry, root) in entries.into_iter().zip(roots) {
+        let mut agent = |key: Key| {
+            let id = match &key {
+                Key::Id(id) => Some(id.clone()),
+                Key::Root(_) => None,
+            };
+            *places.entry(key).or_insert_with(|| {
+                agents.push(Agent {
+                    id,
+                    ..Agent::default()
+                });
+                agents.len() - 1
+            })
+        };
+        if let Some(embedded) = entry.embedded.take() {
+            let at = agent(Key::Id(embedded.agent));
+            agents[at].call = agents[at].call.take().or(embedded.call);
+            agents[at].embedded.push(embedded.entry);
+            main.push(entry);
+        } else if let Some(root) = root {
+            let id = entry.node.as_ref().and_then(|node| node.agent.clone());
+            let at = agent(id.map_or(Key::Root(root), Key::Id));
+            agents[at].inline.push(entry);
+        } else {
+            main.push(entry);
+        }
+    }
+    (main, agents)
+}
+
+fn is_side(entry: &Entry) -> bool {
+    entry.node.as_ref().is_some_and(|node| node.is_sidechain)
+}
+
+/// For every record of a sub-agent the first record of its tree. One whose parent is nowhere goes with the record of a
+/// sub-agent before it.
+fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
+    let side = || entries.iter().enumerate().filter(|(_, e)| is_side(e));
+    let uuid = |entry: &Entry| entry.node.as_ref().and_then(|n| n.uuid.clone());
+    let by_uuid: HashMap<Box<str>, usize> = side()
+        .filter_map(|(at, entry)| Some((uuid(entry)?, at)))
+        .collect();
+    let main: HashSet<Box<str>> = entries
+        .iter()
+        .filter(|e| !is_side(e))
+        .filter_map(uuid)
+        .collect();
+    let mut parents: Vec<Option<usize>> = vec![None; entries.len()];
+    let mut before = None;
+    for (at, entry) in side() {
+        let named = entry.node.as_ref().and_then(|n| n.parent.as_deref());
+        let is_root = named.is_none_or(|uuid| main.contains(uuid));
+        let found = named.and_then(|uuid| by_uuid.get(uuid).copied());
+        parents[at] = found.filter(|p| *p != at).or(before).filter(|_| !is_root);
+        before = Some(at);
+    }
+    let mut roots: Vec<Option<usize>> = vec![None; entries.len()];
+    for (at, _) in side() {
+        let mut way = Vec::new();
+        let mut next = at;
+        // A ring of parents ends where it began.
+        let root = loop {
+            if let Some(root) = roots[next] {
+                break root;
+            }
+            roots[next] = Some(next);
+            way.push(next);
+            match parents[next] {
+                Some(parent) => next = parent,
+                None => break next,
+            }
+        };
+        for at in way {
+            roots[at] = Some(root);
+        }
+    }
+    roots
+}
+
+/// Sub-agents whose results are in the main conversation: the call that started each, by its id.
+pub(super) fn reported(entries: &[Entry]) -> BTreeMap<String, Box<str>> {
+    let call = |entry: &Entry| match &entry.what {
+        What::Said(said) => said.answers.clone(),
+        _ => None,
+    };
+    let pair = |entry: &Entry| Some((entry.reports.as_deref()?.to_owned(), call(entry)?));
+    entries.iter().filter_map(pair).collect()
+}
+
+/// Says of a sub-agent's conversation whose it is, and names it as the call that started it does.
+pub(super) fn name(
+    main: &Session,
+    report: &ImportReport,
+    (id, call): (Option<Box<str>>, Option<Box<str>>),
+    session: &mut Session,
+) {
+    let of_id = || report.sub_agents.get(&**id.as_ref()?).cloned();
+    let call = call.or_else(of_id);
+    let prompt = session.messages.iter().find(|m| m.role == Role::User);
+    let prompt = prompt.and_then(|m| Some(session.parts_of(m).first()?.body.text()));
+    let started = main.parts.iter().find_map(|part| {
+        let Body::ToolCall {
+            call: its,
+            tool,
+            arguments,
+        } = &part.body
+        else {
+            return None;
+        };
+        let is_it = match &call {
+            Some(call) => call == its,
+            None => TOOLS.contains(&&**tool),
+        };
+        if !is_it {
+            return None;
+        }
+        let arguments: Value = serde_json::from_str(arguments).ok()?;
+        let asks = json::str_at(&arguments, &["prompt"]);
+        (call.is_some() || asks.is_some() && asks == prompt).then(|| (its.clone(), arguments))
+    });
+    let says = |key: &str| {
+        let (_, arguments) = started.as_ref()?;
+        json::str_at(arguments, &[key]).map(str::to_owned)
+    };
+    let kind = says("subagent_type").map(Into::into);
+    if let Some(words) = says("description").as_deref().and_then(title::of) {
+        session.title = words;
+    }
+    let call = started.map(|(call, _)| call).or(call);
+    session.track = Track::SubAgent(SubAgent { id, kind, call });
+}

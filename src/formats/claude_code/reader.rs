@@ -1,0 +1,212 @@
+//! The conversations of a file: the main one, those of sub-agents, and the branches that a person went back from.
+
+use super::agents::{self, Agent};
+use super::line::{self, Told};
+use super::records::{Entry, What};
+use super::tree::{self, Course, Place};
+use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning};
+use crate::progress::{Cancelled, Progress};
+use crate::session::{Part, Session, Track};
+use crate::units::Tokens;
+
+/// A call whose context is smaller by more than this than the one before, without a compaction, is odd.
+const ODD_SHRINKING: Tokens = Tokens(4000);
+/// Branches repeat what they have in common with the main conversation. They may do so up to the size of the file, which
+/// is at least taken to be this large, in bytes.
+const MOST_REPEATED: usize = 64 << 20;
+
+/// The conversations of these records.
+pub(super) fn read(
+    input: &Input,
+    entries: Vec<Entry>,
+    progress: &Progress,
+    mut warnings: Vec<Warning>,
+) -> Result<Parsed, Unread> {
+    progress.go_on()?;
+    let mut report = ImportReport::default();
+    let (mut entries, agents) = agents::take_out(entries);
+    let mut courses = tree::courses(&entries).into_iter();
+    let main = courses.next().map(|c| c.places).unwrap_or_default();
+    let parts: Vec<Vec<Part>> = entries.iter_mut().map(line::take_parts).collect();
+    let (branches, n_left_out) = branches(input, &entries, &parts, courses.collect(), progress)?;
+    let Told {
+        session: main_session,
+        is_context,
+        warnings: odd,
+    } = line::tell(input, None, &entries, parts, &main, progress)?;
+    warnings.extend(odd);
+    for ((entry, place), is_context) in entries.iter().zip(&main).zip(is_context) {
+        let branch = match place {
+            Place::Abandoned => " (abandoned branch)",
+            Place::Copy => " (copy)",
+            Place::Main | Place::Aside => "",
+        };
+        report.note(&format!("{}{branch}", entry.label), is_context);
+    }
+    for entry in agents.iter().flat_map(|agent| &agent.inline) {
+        report.note(&entry.label, false);
+    }
+    report.sub_agents = agents::reported(&entries);
+    if main_session.messages.is_empty() {
+        let looks_like = "this looks like a Claude Code session without a message".to_owned();
+        return Err(Refused { looks_like }.into());
+    }
+    let mut sessions = vec![main_session];
+    for agent in agents {
+        sub_agent(
+            input,
+            agent,
+            &report,
+            &mut sessions,
+            &mut warnings,
+            progress,
+        )?;
+    }
+    let n_branches = branches.len();
+    for branch in branches {
+        let name = format!("{} #{}", input.name, sessions.len() + 1);
+        sessions.push(renamed(branch, name));
+    }
+    warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
+    let texts = [
+        abandoned(&entries, &main, n_branches),
+        left_out(n_left_out),
+        microcompactions(&entries),
+        odd_shrinking(&sessions[0]),
+    ];
+    let texts = texts.into_iter().flatten();
+    warnings.extend(texts.map(|text| Warning { line: None, text }));
+    Ok(Parsed {
+        sessions,
+        warnings,
+        report,
+    })
+}
+
+/// The conversations of the branches, and how many there are beside them for which the file is too large.
+fn branches(
+    input: &Input,
+    entries: &[Entry],
+    parts: &[Vec<Part>],
+    courses: Vec<Course>,
+    progress: &Progress,
+) -> Result<(Vec<Session>, usize), Cancelled> {
+    let mut left = input.bytes.len().max(MOST_REPEATED);
+    let (mut found, mut n_left_out) = (Vec::new(), 0);
+    for course in courses {
+        let is_on = |at: usize| course.places[at] == Place::Main;
+        let size: usize = (0..entries.len())
+            .filter(|at| is_on(*at))
+            .map(|at| entries[at].span.len())
+            .sum();
+        if size > left {
+            n_left_out += 1;
+            continue;
+        }
+        left -= size;
+        let said = parts.iter().enumerate();
+        let said = said.map(|(at, parts)| if is_on(at) { parts.clone() } else { Vec::new() });
+        let (said, places) = (said.collect(), &course.places);
+        let mut session = line::tell(input, Some(2), entries, said, places, progress)?.session;
+        session.track = Track::Branch;
+        session.title = course.words.unwrap_or(session.title);
+        found.push(session);
+    }
+    Ok((found, n_left_out))
+}
+
+/// The conversation of a sub-agent, told from its own records alone.
+fn sub_agent(
+    input: &Input,
+    agent: Agent,
+    report: &ImportReport,
+    sessions: &mut Vec<Session>,
+    warnings: &mut Vec<Warning>,
+    progress: &Progress,
+) -> Result<(), Cancelled> {
+    let Agent {
+        id,
+        call,
+        inline,
+        embedded,
+    } = agent;
+    // What the program told of while it waited is there whole, too.
+    let mut entries = if inline.is_empty() { embedded } else { inline };
+    let places = tree::courses(&entries).swap_remove(0).places;
+    let parts = entries.iter_mut().map(line::take_parts).collect();
+    let number = Some(sessions.len() + 1);
+    let told = line::tell(input, number, &entries, parts, &places, progress)?;
+    warnings.extend(told.warnings);
+    let mut session = told.session;
+    if !session.messages.is_empty() {
+        agents::name(&sessions[0], report, (id, call), &mut session);
+        sessions.push(session);
+    }
+    Ok(())
+}
+
+fn renamed(mut session: Session, name: String) -> Session {
+    session.source.name = name;
+    session
+}
+
+fn left_out(n: usize) -> Option<String> {
+    let what = match n {
+        0 => return None,
+        1 => "1 branch is".to_owned(),
+        n => format!("{n} branches are"),
+    };
+    Some(format!(
+        "{what} left out, because the file is too large to repeat so much of it"
+    ))
+}
+
+/// A sentence on what was said on branches that somebody left.
+fn abandoned(entries: &[Entry], places: &[Place], n_branches: usize) -> Option<String> {
+    let left = entries.iter().zip(places).filter(|(entry, place)| {
+        **place == Place::Abandoned && matches!(entry.what, What::Said(_) | What::Answered(_))
+    });
+    let n = left.count();
+    (n > 0).then(|| {
+        let subject = if n == 1 {
+            "1 message stands on a branch that was".to_owned()
+        } else {
+            format!("{n} messages stand on branches that were")
+        };
+        let chosen = match n_branches {
+            0 => "",
+            1 => "; the branch can be chosen as a conversation of its own",
+            _ => "; the branches can be chosen as conversations of their own",
+        };
+        format!("{subject} abandoned (somebody went back) and left out{chosen}")
+    })
+}
+
+/// A sentence on what the program cleared without a trace.
+fn microcompactions(entries: &[Entry]) -> Option<String> {
+    let n = entries
+        .iter()
+        .filter(|entry| matches!(entry.what, What::Microcompaction))
+        .count();
+    (n > 0).then(|| format!("{n} times the program cleared old tool results; which is not recorded, so they count in full"))
+}
+
+/// A sentence on calls whose reported context shrinks although nothing in the file says why.
+fn odd_shrinking(session: &Session) -> Option<String> {
+    let input = |step: usize| session.steps[step].usage.map(|usage| usage.input);
+    let odd = (1..session.steps.len()).filter(|step| {
+        let (Some(before), Some(after)) = (input(step - 1), input(*step)) else {
+            return false;
+        };
+        after + ODD_SHRINKING < before && session.compactions.iter().all(|c| c.step != *step)
+    });
+    let odd: Vec<_> = odd.map(|step| (step + 1).to_string()).collect();
+    if odd.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "at call {} the reported context shrinks, but the file records no compaction there: the program cleared \
+         something by itself, so the context is smaller than it seems from there on",
+        odd.join(", ")
+    ))
+}
