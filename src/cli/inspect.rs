@@ -9,8 +9,9 @@ use super::{Status, Verb};
 use crate::analysis::{largest_parts, tokens_by_tool, verdict};
 use crate::engine::{Case, recorded};
 use crate::exec::Loaded;
+use crate::formats::{Carriage, Carried, carriage};
 use crate::report::{basis, window_source};
-use crate::session::{Kind, Role, Session, StepsFrom, issues};
+use crate::session::{Kind, Role, Session, Start, StepsFrom, Track, issues};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 use serde_json::{Map, Value, json};
@@ -22,10 +23,14 @@ pub(super) const VERB: Verb = Verb {
     help: "\
 plimsoll inspect FILE [--json]
 
-JSON: format, title, conversation, conversations[], messages, messages_recorded_only, turns, steps, models[], roles{role: count}, chars,
+JSON: format, title, conversation, conversations[], tracks[{title, track, agent, call, after_message,
+messages, calls}], messages, messages_recorded_only, turns, steps, models[], roles{role: count}, chars,
 window, window_source, output_reserve, recorded{peak_input_tokens, calls_with_usage, compactions[{step, trigger,
 tokens_before, tokens_after}]}, tokens{total, basis, error, counter, overhead, fit, by_kind{}, by_tool{}},
-largest[{message, kind, tool, tokens}], verdict, warnings[], issues[], report{recognized_by, records{}}.
+largest[{message, kind, tool, tokens}], verdict, warnings[], issues[], report{recognized_by, records{}, carries{}}.
+tracks says of every conversation whether it is main, a sub_agent (of a kind, started by a call of the main one) or a branch
+that a person went back from (which shares its messages up to one with the main one); carries says of what a file may hold
+whether it is present, absent, or not_carried by the format.
 Steps, turns and messages are numbered from 1. messages and roles count all that can be numbered; of these,
 messages_recorded_only were written by the source's own compaction alone. tokens.total weighs the full history once.
 by_tool counts calls, results and the media in them.
@@ -165,7 +170,8 @@ impl<'a> Findings<'a> {
             "format": session.source.format,
             "title": session.title,
             "conversation": self.conversation + 1,
-            "conversations": self.loaded.conversations,
+            "conversations": self.loaded.conversations.iter().map(|c| &c.title).collect::<Vec<_>>(),
+            "tracks": self.tracks_shape(),
             "messages": session.messages.len(),
             "messages_recorded_only": self.recorded_only(),
             "turns": session.turns,
@@ -247,7 +253,43 @@ impl<'a> Findings<'a> {
                 json!({ "count": r.count, "in_context": r.in_context }),
             )
         });
-        json!({ "recognized_by": report.recognized_by, "records": object(records) })
+        let carries = self.carriage().into_iter();
+        json!({
+            "recognized_by": report.recognized_by,
+            "records": object(records),
+            "carries": object(carries.map(|(what, how)| (what.name(), json!(how.name())))),
+        })
+    }
+
+    /// What the file holds beside what was said.
+    fn carriage(&self) -> Vec<(Carried, Carriage)> {
+        let loaded = self.loaded;
+        carriage(self.session(), &loaded.conversations, &loaded.report)
+    }
+
+    fn tracks_shape(&self) -> Value {
+        let tracks = self.loaded.conversations.iter().map(|c| {
+            let (track, agent) = match &c.track {
+                Track::Main => ("main", None),
+                Track::SubAgent(agent) => ("sub_agent", agent.kind.as_deref()),
+                Track::Branch => ("branch", None),
+            };
+            let (call, after) = match c.start {
+                Some(Start::AskedAt(step)) => (Some(step + 1), None),
+                Some(Start::After(messages)) => (None, Some(messages)),
+                None => (None, None),
+            };
+            json!({
+                "title": c.title,
+                "track": track,
+                "agent": agent,
+                "call": call,
+                "after_message": after,
+                "messages": c.size.map(|size| size.messages),
+                "calls": c.size.map(|size| size.calls),
+            })
+        });
+        Value::Array(tracks.collect())
     }
 }
 

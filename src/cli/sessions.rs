@@ -226,7 +226,8 @@ fn session(listed: &Listed) -> Option<Value> {
         "bytes": listed.found.size.0,
         "messages": summary.messages,
         "calls": summary.calls,
-        "compactions": summary.compactions,
+        // What a format cannot tell is unknown, not none.
+        "compactions": summary.tells_compactions().then_some(summary.compactions),
         "peak_tokens": summary.peak,
         "peak_basis": match summary.peak_basis {
             PeakBasis::Reported => "reported",

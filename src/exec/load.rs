@@ -3,11 +3,13 @@
 //! Every failure is one line that names the file and says what to do.
 
 use super::session_folder;
+use super::sub_agents;
 use super::unpack::unpacked;
 use crate::engine::Case;
 use crate::formats::{self, ImportReport, Input, Warning};
 use crate::presets::models;
 use crate::progress::{Phase, Progress};
+use crate::session::Conversation;
 use crate::tokens::{Counter, TokenLedger};
 use crate::units::{Bytes, Tokens};
 use std::fs::{self, File, Metadata};
@@ -42,8 +44,8 @@ pub struct Loaded {
     pub warnings: Vec<Warning>,
     /// How the file was understood.
     pub report: ImportReport,
-    /// Titles of all conversations of the file, this one included.
-    pub conversations: Vec<String>,
+    /// All conversations of the file, this one included, and those of sub-agents that have files beside it.
+    pub conversations: Vec<Conversation>,
 }
 
 /// Why a file could not be opened: one line that says what to do.
@@ -73,9 +75,7 @@ pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<L
         .file_name()
         .unwrap_or(path.as_os_str())
         .to_string_lossy();
-    let mut loaded = load_bytes(&name, bytes, options, progress)?;
-    loaded.path = Some(path.to_owned());
-    Ok(loaded)
+    ready(&name, bytes, Some(path), options, progress)
 }
 
 /// The same for what comes from a stream (standard input), which may never end.
@@ -94,7 +94,7 @@ pub fn load_stream(
 
 /// All bytes of a stream, up to [`MOST_BYTES`]; `expected` is 0 where nobody knows how many there are. What is no text
 /// is refused by its first bytes.
-fn read_all(
+pub(super) fn read_all(
     stream: impl Read,
     name: &str,
     expected: Bytes,
@@ -145,6 +145,17 @@ pub fn load_bytes(
     options: &LoadOptions,
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
+    ready(name, bytes, None, options, progress)
+}
+
+/// The same for bytes of the file at `path`, beside which more of the session may lie.
+fn ready(
+    name: &str,
+    bytes: Vec<u8>,
+    path: Option<&Path>,
+    options: &LoadOptions,
+    progress: &Progress,
+) -> Result<Loaded, LoadError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(LoadError(format!(
             "{name} is empty; give a session file that holds a conversation"
@@ -157,19 +168,26 @@ pub fn load_bytes(
     let size = input.bytes.len() as u64;
     progress.begin(Phase::Reading, Bytes(size * 2));
     progress.advance(size);
-    let parsed = formats::parse_with(&input, progress)
+    let mut parsed = formats::parse_with(&input, progress)
         .map_err(|unread| LoadError(format!("{name}: {unread}")))?;
-    let conversations: Vec<String> = parsed.sessions.iter().map(|s| s.title.clone()).collect();
+    let mut conversations = Conversation::all(&parsed.sessions);
+    let beside = path.map(|path| sub_agents::beside(path, &parsed, &mut conversations));
+    let mut place = options.conversation;
+    let mut path = path.map(Path::to_owned);
+    if let Some(file) = beside.and_then(|mut beside| beside.remove(&place)) {
+        parsed = sub_agents::read(&file, &parsed.sessions[0], &parsed.report, progress)?;
+        (place, path) = (0, Some(file));
+    }
     let session = parsed
         .sessions
         .into_iter()
-        .nth(options.conversation)
+        .nth(place)
         .ok_or_else(|| no_such_conversation(name, conversations.len()))?;
     let ledger = TokenLedger::count(&session, options.counter, progress)
         .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
     let windows = models::window_plan(&session, options.window);
     Ok(Loaded {
-        path: None,
+        path,
         case: Case::new(Arc::new(session), ledger, windows),
         warnings: parsed.warnings,
         report: parsed.report,

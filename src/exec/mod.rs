@@ -20,6 +20,7 @@ mod session_folder;
 mod stamp;
 mod state;
 pub mod stores;
+mod sub_agents;
 mod summary;
 mod unpack;
 

@@ -17,6 +17,7 @@ mod series;
 mod shown;
 mod svg;
 mod thin;
+mod track;
 mod words;
 
 pub use build::{Played, Subject};
@@ -28,6 +29,7 @@ pub use markdown::markdown;
 pub use series::{quoted, series};
 pub use shown::{Plain, Redacted, Shown};
 pub use svg::svg;
+pub use track::{has_tracks, track};
 
 use crate::analysis::{FindingKind, Severity};
 use crate::engine::{Did, Fate};

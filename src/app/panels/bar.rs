@@ -1,6 +1,6 @@
 //! The bar at the top: what is open, how well it is known, and what can be done with all of it.
 
-use super::Frame;
+use super::{Frame, conversations};
 use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::handout::Form;
@@ -8,6 +8,7 @@ use crate::app::live::LiveState;
 use crate::app::run_logs::LogsWish;
 use crate::app::runs::Runs;
 use crate::app::sessions::SessionsWish;
+use crate::app::state::Tab;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
@@ -236,23 +237,36 @@ const DETAILS: [Detail; 5] = [
 type Words = Vec<(String, bool)>;
 
 fn chips(ui: &mut Ui, document: &Document, runs: &Runs, commands: &mut Vec<Command>) {
+    let place: Words = match conversations::place(document) {
+        Some(place) => vec![(place, false), (" ⏷".to_owned(), false)],
+        None => Words::new(),
+    };
     // What does not fit is left out rather than cut off; the tooltips say all of it.
     let words = |least: Detail| {
         [
             file_words(document, least),
             window_words(document, runs, least),
             vec![(wording::basis(&runs.case.ledger), false)],
+            place.clone(),
         ]
     };
     let fitting = DETAILS
         .into_iter()
         .map(words)
         .find(|chips| width(ui, chips) <= ui.available_width());
-    let [file, window, _] = fitting.unwrap_or_else(|| words(Detail::Least));
+    let [file, window, ..] = fitting.unwrap_or_else(|| words(Detail::Least));
     let session = document.session();
-    let file = chip(ui, &file).on_hover_text(format!("{}\n{}", session.title, document.place()));
-    if document.loaded.conversations.len() > 1 {
-        conversations(&file, document, commands);
+    let hint = format!(
+        "{}\n{}\n\nClick to see how the file was read.",
+        safe_text::one_line(&session.title, 200),
+        document.place()
+    );
+    if chip(ui, &file).on_hover_text(hint).clicked() {
+        commands.push(Command::ShowTab(Tab::Import));
+    }
+    if !place.is_empty() {
+        let place = chip(ui, &place).on_hover_text(conversations::help(document));
+        conversations::menu(&place, document, commands);
     }
     if ui.available_width() > width(ui, std::slice::from_ref(&window)) {
         let models = if session.models.is_empty() {
@@ -347,6 +361,7 @@ fn width(ui: &Ui, chips: &[Words]) -> f32 {
     // Padding and the space to the next; one dot.
     chips
         .iter()
+        .filter(|words| !words.is_empty())
         .map(|words| words.iter().map(text).sum::<f32>() + 2.0 * space::S + space::S)
         .sum::<f32>()
         + 16.0
@@ -375,26 +390,5 @@ fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Vec<Command>) {
                 commands.push(Command::SetCounter(counter.name));
             }
         }
-    });
-}
-
-fn conversations(chip: &egui::Response, document: &Document, commands: &mut Vec<Command>) {
-    Popup::menu(chip).show(|ui| {
-        widgets::section(ui, "Conversations in this file");
-        egui::ScrollArea::vertical()
-            .max_height(400.0)
-            .show(ui, |ui| {
-                for (index, title) in document.loaded.conversations.iter().enumerate() {
-                    if ui
-                        .radio(
-                            index == document.conversation,
-                            format!("{}  {title}", wording::number(index)),
-                        )
-                        .clicked()
-                    {
-                        commands.push(Command::OpenConversation(index));
-                    }
-                }
-            });
     });
 }

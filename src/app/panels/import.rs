@@ -5,6 +5,8 @@ use crate::app::command::Command;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::wording;
+use crate::formats::{Carriage, Carried, carriage};
+use crate::report::{has_tracks, track};
 use crate::session::StepsFrom;
 use crate::units::Bytes;
 use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
@@ -32,20 +34,44 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Comm
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         padded(ui, |ui| {
             ui.spacing_mut().interact_size.y = 18.0;
-            let sections: [(f32, Section); 3] =
-                [(330.0, understood), (300.0, records), (360.0, warnings)];
+            let columns = columns(ui.available_width());
             ui.horizontal_top(|ui| {
-                ui.spacing_mut().item_spacing.x = 32.0;
-                for (width, section) in sections {
+                ui.spacing_mut().item_spacing.x = GAP;
+                for (width, sections) in columns {
                     ui.vertical(|ui| {
                         ui.spacing_mut().item_spacing.x = 8.0;
                         ui.set_width(width);
-                        section(ui, input);
+                        for (n, section) in sections.iter().enumerate() {
+                            if n > 0 {
+                                ui.add_space(space::L);
+                            }
+                            section(ui, input);
+                        }
                     });
                 }
             });
         });
     });
+}
+
+/// Room between columns.
+const GAP: f32 = 32.0;
+
+/// The columns that fit this width, each with its own width and what stands in it.
+fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
+    let wide: [(f32, &'static [Section]); 3] = [
+        (300.0, &[understood]),
+        (230.0, &[carried]),
+        (270.0, &[records]),
+    ];
+    let taken: f32 = wide.iter().map(|(width, _)| width + GAP).sum();
+    let rest = available - taken;
+    if rest >= 200.0 {
+        let last: (f32, &'static [Section]) = (rest, &[warnings]);
+        return wide.into_iter().chain([last]).collect();
+    }
+    let half = ((available - GAP) / 2.0).max(300.0);
+    vec![(half, &[understood, carried]), (half, &[warnings, records])]
 }
 
 fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
@@ -82,14 +108,78 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                 "calls",
                 format!("{}, {calls}", wording::grouped(session.steps.len() as u64)),
             );
-            row("calls with usage", wording::grouped(with_usage as u64));
+            let is_kept = |what| is_kept(input, what);
+            row(
+                "calls with usage",
+                if is_kept(Carried::Usage) {
+                    wording::grouped(with_usage as u64)
+                } else {
+                    "unknown".to_owned()
+                },
+            );
             let ledger = &input.runs.case.ledger;
             row("counted", wording::basis_help(ledger));
             row(
                 "recorded compactions",
-                wording::grouped(session.compactions.len() as u64),
+                if is_kept(Carried::Compactions) {
+                    wording::grouped(session.compactions.len() as u64)
+                } else {
+                    "unknown".to_owned()
+                },
             );
+            let all = &input.document.loaded.conversations;
+            if let Some(open) = all
+                .get(input.document.conversation)
+                .filter(|_| has_tracks(all))
+            {
+                row("this is the", track(open));
+            }
         });
+}
+
+fn all_carried(input: &PanelInput<'_>) -> Vec<(Carried, Carriage)> {
+    let loaded = &input.document.loaded;
+    carriage(
+        input.document.session(),
+        &loaded.conversations,
+        &loaded.report,
+    )
+}
+
+/// Whether the file could tell of it.
+fn is_kept(input: &PanelInput<'_>, what: Carried) -> bool {
+    let all = all_carried(input);
+    all.iter()
+        .any(|(its, how)| *its == what && *how != Carriage::NotCarried)
+}
+
+fn carried(ui: &mut Ui, input: &PanelInput<'_>) {
+    section(ui, "What it carries");
+    Grid::new("carried")
+        .num_columns(2)
+        .spacing([16.0, 4.0])
+        .show(ui, |ui| {
+            for (what, how) in all_carried(input) {
+                ui.label(weak(ui, what.name()));
+                let said = how.words();
+                match how {
+                    Carriage::Present => ui.label(said),
+                    Carriage::Absent | Carriage::NotCarried => ui.label(weak(ui, said)),
+                };
+                ui.end_row();
+            }
+        });
+    let loaded = &input.document.loaded;
+    let n_told = loaded.report.sub_agents.len();
+    let has_any = all_carried(input).contains(&(Carried::SubAgents, Carriage::Present));
+    if n_told > 0 && !has_any {
+        ui.add_space(space::XS);
+        let told = format!(
+            "It tells of {}, but what they did is not in it, nor in files beside it.",
+            wording::count(n_told, "sub-agent")
+        );
+        ui.add(egui::Label::new(weak(ui, told)).wrap());
+    }
 }
 
 fn records(ui: &mut Ui, input: &PanelInput<'_>) {

@@ -4,6 +4,7 @@ mod about;
 pub mod bar;
 mod belief;
 mod changes;
+mod conversations;
 mod cost;
 mod detail;
 mod event_detail;

@@ -241,10 +241,17 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
         }
         Column::Peak => peak(ui, summary),
         Column::Compactions => {
-            ui.label(match summary.compactions {
-                0 => weak(ui, "–"),
-                n => RichText::new(wording::grouped(n as u64)),
-            });
+            if summary.tells_compactions() {
+                let n = wording::grouped(summary.compactions as u64);
+                ui.label(if summary.compactions == 0 {
+                    weak(ui, n)
+                } else {
+                    RichText::new(n)
+                });
+            } else {
+                let unknown = ui.label(weak(ui, "–"));
+                unknown.on_hover_text("Files of this format do not tell of compactions.");
+            }
         }
         Column::Size => {
             ui.label(weak(ui, wording::bytes(Bytes(listed.found.size.0))));

@@ -3,10 +3,17 @@
 use super::{Findings, LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
-use crate::report::{basis_sentence, window_source};
+use crate::formats::{Carriage, Carried};
+use crate::report::{basis_sentence, has_tracks, track, window_source};
+use crate::safe_text::one_line;
 use crate::session::StepsFrom;
 use crate::units::Tokens;
 use std::fmt::Write as _;
+
+/// Conversations listed.
+const MOST_TRACKS: usize = 60;
+/// Characters of a title in that list.
+const TITLE: usize = 60;
 
 impl Findings<'_> {
     /// All of it, laid out.
@@ -24,14 +31,7 @@ impl Findings<'_> {
             ),
         );
         if self.loaded.conversations.len() > 1 {
-            let all = self.loaded.conversations.len();
-            line(
-                "conversation",
-                &format!(
-                    "{} of {all} (--conversation N chooses)",
-                    self.conversation + 1
-                ),
-            );
+            line("conversation", &self.place());
         }
         let roles: Vec<String> = self
             .roles()
@@ -91,9 +91,93 @@ impl Findings<'_> {
                 basis_sentence(self.case)
             ),
         );
+        line("carries", &self.carries_text());
         self.weights(&mut text);
+        self.records(&mut text);
+        self.tracks(&mut text);
         self.oddities(&mut text);
         text
+    }
+
+    /// Which of the file's conversations it is.
+    fn place(&self) -> String {
+        let all = &self.loaded.conversations;
+        let what = match all.get(self.conversation).filter(|_| has_tracks(all)) {
+            Some(conversation) => format!("{}; ", track(conversation)),
+            None => String::new(),
+        };
+        let number = self.conversation + 1;
+        format!("{number} of {} ({what}--conversation N chooses)", all.len())
+    }
+
+    /// What the file holds beside what was said, what it lacks, and what its format cannot say.
+    fn carries_text(&self) -> String {
+        let all = self.carriage();
+        let of = |how: Carriage| {
+            let names = all.iter().filter(|(_, its)| *its == how);
+            let names: Vec<_> = names.map(|(what, _)| what.name()).collect();
+            (!names.is_empty()).then(|| names.join(", "))
+        };
+        let told = [
+            of(Carriage::Present),
+            of(Carriage::Absent).map(|names| format!("none in this file: {names}")),
+            of(Carriage::NotCarried).map(|names| format!("not kept by this format: {names}")),
+        ];
+        told.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    /// What became of the records of the file.
+    fn records(&self, text: &mut String) {
+        let records = &self.loaded.report.records;
+        if records.is_empty() {
+            return;
+        }
+        let _ = writeln!(
+            text,
+            "  {:<38} {:>8} {:>11}",
+            "records", "in file", "in context"
+        );
+        for (kind, count) in records {
+            let _ = writeln!(
+                text,
+                "  {:<38} {:>8} {:>11}",
+                clean(kind),
+                grouped(count.count as u64),
+                grouped(count.in_context as u64)
+            );
+        }
+    }
+
+    /// The conversations of the file.
+    fn tracks(&self, text: &mut String) {
+        let all = &self.loaded.conversations;
+        if all.len() < 2 {
+            return;
+        }
+        let _ = writeln!(text, "  conversations");
+        let has_tracks = has_tracks(all);
+        for (number, conversation) in all.iter().enumerate().take(MOST_TRACKS) {
+            let what = if has_tracks {
+                format!(" ({})", track(conversation))
+            } else {
+                String::new()
+            };
+            let size = conversation.size.map_or_else(String::new, |size| {
+                format!(", {}", counted(size.calls, "call"))
+            });
+            let title = one_line(&conversation.title, TITLE);
+            let _ = writeln!(
+                text,
+                "  {:>4}  {}{}{size}",
+                number + 1,
+                clean(&title),
+                clean(&what)
+            );
+        }
+        if all.len() > MOST_TRACKS {
+            let more = grouped((all.len() - MOST_TRACKS) as u64);
+            let _ = writeln!(text, "  and {more} more, which --json lists");
+        }
     }
 
     fn recorded_text(&self) -> String {
@@ -106,6 +190,12 @@ impl Findings<'_> {
             ),
             None => "no usage".to_owned(),
         };
+        let is_told = |(what, how): &(Carried, Carriage)| {
+            *what == Carried::Compactions && *how != Carriage::NotCarried
+        };
+        if !self.carriage().iter().any(is_told) {
+            return format!("{usage}; compactions are not kept by this format");
+        }
         format!(
             "{usage}, {}",
             counted(self.session().compactions.len(), "compaction")

@@ -2,7 +2,7 @@
 
 use crate::engine::{Case, recorded};
 use crate::exec::{LoadOptions, Loaded, load};
-use crate::formats;
+use crate::formats::{self, Carried};
 use crate::progress::Progress;
 use crate::tokens;
 use crate::units::{Share, Tokens};
@@ -61,6 +61,12 @@ impl SessionSummary {
     /// The format's name for people.
     pub fn format_label(&self) -> &str {
         formats::by_name(&self.format).map_or(&self.format, |format| format.label)
+    }
+
+    /// Its format could tell of compactions: where it cannot, that there are none means nothing.
+    pub fn tells_compactions(&self) -> bool {
+        let format = formats::by_name(&self.format);
+        self.compactions > 0 || format.is_some_and(|f| f.carries.contains(&Carried::Compactions))
     }
 
     fn of(loaded: Loaded) -> Self {

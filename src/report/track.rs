@@ -1,0 +1,59 @@
+//! What a conversation is to the others of its file, in words.
+
+use crate::session::{Conversation, Start, SubAgent, Track};
+
+/// Whether the conversations of a file are told apart by what they are to one another: otherwise they just stand side by
+/// side.
+pub fn has_tracks(conversations: &[Conversation]) -> bool {
+    conversations.iter().any(|c| c.track != Track::Main)
+}
+
+/// What a conversation is to the main one of its file.
+pub fn track(conversation: &Conversation) -> String {
+    let what = match &conversation.track {
+        Track::Main => "main conversation".to_owned(),
+        Track::SubAgent(SubAgent {
+            kind: Some(kind), ..
+        }) => format!("sub-agent {kind}"),
+        Track::SubAgent(_) => "sub-agent".to_owned(),
+        Track::Branch => "branch".to_owned(),
+    };
+    match conversation.start {
+        None => what,
+        Some(Start::AskedAt(step)) => format!("{what}, started by call {}", step + 1),
+        Some(Start::After(0)) => format!("{what} from the beginning"),
+        Some(Start::After(messages)) => format!("{what} after message {messages}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(track: Track, start: Option<Start>) -> String {
+        super::track(&Conversation {
+            title: String::new(),
+            track,
+            start,
+            size: None,
+        })
+    }
+
+    #[test]
+    fn a_conversation_says_what_it_is_as_far_as_that_is_known() {
+        let agent = |kind: Option<&str>| {
+            Track::SubAgent(SubAgent {
+                kind: kind.map(Into::into),
+                ..SubAgent::default()
+            })
+        };
+        assert_eq!(said(Track::Main, None), "main conversation");
+        assert_eq!(said(agent(None), None), "sub-agent");
+        let asked = Some(Start::AskedAt(13));
+        let expected = "sub-agent Explore, started by call 14";
+        assert_eq!(said(agent(Some("Explore")), asked), expected);
+        let after = |n| said(Track::Branch, Some(Start::After(n)));
+        assert_eq!(after(12), "branch after message 12");
+        assert_eq!(after(0), "branch from the beginning");
+    }
+}
