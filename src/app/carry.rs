@@ -18,6 +18,7 @@ use super::command::Command;
 use super::document::{Document, Origin};
 use super::knobs::KnobKey;
 use super::load::Loading;
+use super::pasting::{self, Wish};
 use super::policies::NONE;
 use super::runs::resumes;
 use super::state::{Config, LaneConfig, MAX_LANES, Selection, View, lane};
@@ -36,6 +37,7 @@ impl App {
             Command::OpenPath(path) => self.open_path(ctx, path),
             Command::Sessions(wish) => self.sessions_wish(ctx, wish),
             Command::OpenExample(name) => self.open(ctx, Origin::Example(name), 0),
+            Command::Paste => self.pasting = Some(Wish::new(ctx)),
             Command::OpenConversation(conversation) => self.open_conversation(ctx, conversation),
             Command::CancelLoad => self.cancel_load(),
             Command::CloseDocument => self.close(),
@@ -120,6 +122,7 @@ impl App {
         if let Some(path) = dropped(ctx) {
             self.open_path(ctx, path);
         }
+        self.receive_paste(ctx);
         if let Some(sessions) = &mut self.sessions {
             sessions.poll();
         }
@@ -156,6 +159,20 @@ impl App {
             conversation,
         };
         self.loading = Some(Loading::start(ctx, self.work, origin, options));
+    }
+
+    /// Opens what was pasted. A dialog that lies over everything is not for that.
+    fn receive_paste(&mut self, ctx: &egui::Context) {
+        let is_covered = self.is_covered() && self.sessions.is_none();
+        if let Some(pasted) = pasting::pasted(ctx).filter(|_| !is_covered) {
+            self.pasting = None;
+            self.open(ctx, Origin::Pasted(pasted), 0);
+        } else if let Some(wish) = self.pasting.take() {
+            self.pasting = wish.later(ctx);
+            if self.pasting.is_none() {
+                self.toasts.info("The clipboard holds no text.");
+            }
+        }
     }
 
     fn open_conversation(&mut self, ctx: &egui::Context, conversation: usize) {

@@ -43,6 +43,8 @@ pub enum Command {
     OpenPath(PathBuf),
     /// Load a bundled example, by its file name.
     OpenExample(&'static str),
+    /// Open what the clipboard holds.
+    Paste,
     /// Load another conversation of the open file.
     OpenConversation(usize),
     /// Stop loading.

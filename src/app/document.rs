@@ -1,6 +1,7 @@
 //! An opened session with what every panel asks about its messages, worked out once when it is loaded.
 
 use crate::app::message_text::subject;
+use crate::app::pasting::Pasted;
 use crate::app::wording;
 use crate::exec::Loaded;
 use crate::safe_text;
@@ -21,6 +22,8 @@ pub enum Origin {
     Path(PathBuf),
     /// A bundled example, by its file name in `sample_sessions`.
     Example(&'static str),
+    /// The clipboard.
+    Pasted(Pasted),
 }
 
 /// An opened session. Never changes.
@@ -118,6 +121,7 @@ impl Document {
         match &self.origin {
             Origin::Path(path) => path.display().to_string(),
             Origin::Example(_) => "a bundled example".to_owned(),
+            Origin::Pasted(_) => "from the clipboard, not saved in a file".to_owned(),
         }
     }
 

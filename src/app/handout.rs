@@ -154,6 +154,8 @@ fn default_output(document: &Document, form: Form) -> String {
     let source = match &document.origin {
         Origin::Path(path) => path.as_path(),
         Origin::Example(name) => Path::new(name),
+        // Nobody knows where it belongs.
+        Origin::Pasted(_) => return String::new(),
     };
     let what = if form.is_report() { "report" } else { "curve" };
     let path = exec::default_path_beside(source, what, form.extension());

@@ -56,6 +56,12 @@ static SHORTCUTS: &[Shortcut] = &[
         bindings: &[(COMMAND, Key::O, |_| Some(Command::OpenDialog))],
     },
     Shortcut {
+        keys: "Ctrl+V",
+        what: "Open the conversation in the clipboard",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
         keys: "Ctrl+E",
         what: "Export the focused lane",
         when: When::InDocument,

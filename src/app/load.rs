@@ -4,6 +4,7 @@ use crate::app::background::{self, Background};
 use crate::app::document::{Document, Origin};
 use crate::app::examples;
 use crate::app::latest::Where;
+use crate::app::pasting;
 use crate::exec::{self, LoadError, LoadOptions};
 use crate::progress::{Phase, Progress};
 use crate::units::Share;
@@ -88,6 +89,9 @@ fn open(origin: Origin, options: &LoadOptions, progress: &Progress) -> Result<Do
                 .unwrap_or_default();
             exec::load_bytes(name, bytes, options, progress)?
         }
+        Origin::Pasted(text) => {
+            exec::load_bytes(pasting::NAME, text.bytes().to_vec(), options, progress)?
+        }
     };
     Ok(Document::new(origin, loaded, options.conversation))
 }
@@ -99,5 +103,6 @@ fn name(origin: &Origin) -> String {
             |n| n.to_string_lossy().into_owned(),
         ),
         Origin::Example(name) => (*name).to_owned(),
+        Origin::Pasted(_) => pasting::NAME.to_owned(),
     }
 }

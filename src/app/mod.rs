@@ -33,6 +33,7 @@ pub mod message_table;
 mod message_text;
 mod options;
 pub mod panels;
+pub mod pasting;
 pub mod picture;
 pub mod plots;
 pub mod policies;
@@ -101,6 +102,8 @@ pub struct App {
     logs: Option<RunLogs>,
     tuning: Option<Tuning>,
     dialog: Option<carry::FileDialog>,
+    /// The clipboard was asked for.
+    pasting: Option<pasting::Wish>,
     toasts: egui_notify::Toasts,
     memory: Memory,
     /// Marks by hand that were asked for before there was a session.
@@ -167,6 +170,7 @@ impl App {
             logs: None,
             tuning: None,
             dialog: None,
+            pasting: None,
             toasts: panels::toasts::new(),
             memory,
             wish: options.by_hand.clone(),

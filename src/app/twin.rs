@@ -83,6 +83,8 @@ fn path(document: &Document) -> String {
         }
         Origin::Path(path) => path.display().to_string(),
         Origin::Example(name) => format!("sample_sessions/{name}"),
+        // Standard input, to which it can be given.
+        Origin::Pasted(_) => "-".to_owned(),
     }
 }
 

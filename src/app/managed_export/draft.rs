@@ -123,6 +123,8 @@ impl Draft {
         let source = match &document.origin {
             Origin::Path(path) => path.as_path(),
             Origin::Example(name) => Path::new(name),
+            // Nobody knows where it belongs.
+            Origin::Pasted(_) => return String::new(),
         };
         let path = formats::by_name(self.format).and_then(|format| match self.what {
             What::Saw => exec::default_seen_path(source, format, self.step),

@@ -142,6 +142,11 @@ fn menu(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
         if ui.button("Sessions on this machine…").clicked() {
             commands.push(Command::Sessions(SessionsWish::Show(None)));
         }
+        let paste =
+            egui::Button::new("Paste a conversation").right_text(super::small(ui, "Ctrl V"));
+        if ui.add(paste).clicked() {
+            commands.push(Command::Paste);
+        }
         ui.add_space(space::S);
         if !frame.recent.is_empty() {
             widgets::section(ui, "Recent");

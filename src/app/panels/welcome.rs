@@ -96,15 +96,39 @@ fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
                 commands.push(Command::OpenDialog);
             }
             ui.add_space(space::XS);
-            let find = widgets::secondary_button(ui, "Sessions on this machine…", "");
-            let find = find.on_hover_text(
-                "Lists what agents left in their own folders. Nothing is looked for before you ask.",
-            );
-            if find.clicked() {
-                commands.push(Command::Sessions(SessionsWish::Show(None)));
-            }
+            others(ui, commands);
         });
     });
+}
+
+/// Other ways to a session, side by side in the middle.
+fn others(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let id = ui.make_persistent_id("others");
+    let width: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(0.0);
+    let row = ui.horizontal(|ui| {
+        ui.add_space(((ui.available_width() - width) / 2.0).max(0.0));
+        let start = ui.cursor().left();
+        let find = widgets::secondary_button(ui, "Sessions on this machine…", "");
+        let find = find.on_hover_text(
+            "Lists what agents left in their own folders. Nothing is looked for before you ask.",
+        );
+        if find.clicked() {
+            commands.push(Command::Sessions(SessionsWish::Show(None)));
+        }
+        let paste = widgets::secondary_button(ui, "Paste a conversation", "Ctrl V");
+        let paste = paste.on_hover_text(
+            "Opens the text in the clipboard: a session file's, or the messages of a request",
+        );
+        if paste.clicked() {
+            commands.push(Command::Paste);
+        }
+        paste.rect.right() - start
+    });
+    if (row.inner - width).abs() > 0.5 {
+        ui.data_mut(|data| data.insert_temp(id, row.inner));
+        ui.ctx()
+            .request_discard("the width of the buttons is known only now");
+    }
 }
 
 /// How far opening is, and a way to stop it.
