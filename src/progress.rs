@@ -1,6 +1,7 @@
 //! How far long work is, and a way to stop it: shared between whoever works and whoever shows it.
 
 use crate::units::{Bytes, Share};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How far opening a session is.
@@ -11,7 +12,7 @@ pub struct Progress {
     /// Bytes of this phase in all; 0 while that is not known.
     pub total: AtomicU64,
     is_weighing: AtomicBool,
-    cancelled: AtomicBool,
+    cancelled: Arc<AtomicBool>,
 }
 
 /// What is being done.
@@ -68,6 +69,11 @@ impl Progress {
         self.cancelled.load(Ordering::Relaxed)
     }
 
+    /// What says that it was asked to stop, for whoever cannot hold this.
+    pub fn stop_sign(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.cancelled)
+    }
+
     /// To be asked often by whoever works.
     ///
     /// # Errors
@@ -105,7 +111,9 @@ mod tests {
     fn what_is_cancelled_does_not_go_on() {
         let progress = Progress::default();
         assert_eq!(progress.go_on(), Ok(()));
+        let sign = progress.stop_sign();
         progress.cancel();
+        assert!(sign.load(Ordering::Relaxed));
         assert_eq!(progress.go_on(), Err(Cancelled));
     }
 }
