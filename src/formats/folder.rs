@@ -131,12 +131,14 @@ fn lines(bytes: &[u8]) -> Vec<u8> {
     }))
 }
 
-fn list(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+/// A list, a value a line.
+pub(super) fn list(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     let values: Vec<Vec<u8>> = values.collect();
     [b"[\n", &values.join(&b",\n"[..])[..], b"\n]"].concat()
 }
 
-fn object<'a>(members: impl Iterator<Item = (&'a str, Vec<u8>)>) -> Vec<u8> {
+/// An object, a member a line.
+pub(super) fn object<'a>(members: impl Iterator<Item = (&'a str, Vec<u8>)>) -> Vec<u8> {
     let member = |(key, value): (&str, Vec<u8>)| {
         let key = serde_json::Value::from(key).to_string();
         [key.as_bytes(), b": ", &value[..]].concat()

@@ -17,6 +17,9 @@ mod contexts;
 mod copilot_chat;
 mod copilot_cli;
 mod counts;
+mod cowagent;
+mod cursor;
+mod database;
 mod folder;
 mod gemini_api;
 mod gemini_cli;
@@ -51,6 +54,9 @@ mod trae_agent;
 mod tree;
 
 pub use carriage::{Carriage, carriage};
+pub use database::{
+    Ask, Cell, DATABASES, Database, Entry, Only, Rows, Table, database_of, known_databases,
+};
 pub use folder::{CLINE_HISTORY, FolderFile, put_together};
 pub use payload::media_bytes;
 pub use probe::Probe;
@@ -140,6 +146,8 @@ pub static FORMATS: &[Format] = &[
     copilot_chat::FORMAT,
     opencode::FORMAT,
     goose::FORMAT,
+    cowagent::FORMAT,
+    cursor::FORMAT,
     picoclaw::FORMAT,
     atif::FORMAT,
     kimi::WIRE,

@@ -1,9 +1,13 @@
-//! Goose's sessions before its database (`*.jsonl`, a head and a message a line) and what it exports (a document with
-//! `conversation`).
+//! Goose's sessions before its database (`*.jsonl`, a head and a message a line), and what it exports (a document with
+//! `conversation`), which is also what is put together of its database.
 //!
 //! - A call's arguments and a tool's answer stand in a result of their own, which may be an error.
 //! - Messages that the model does not see (`agentVisible: false`) are there for people: what was summed up, and notices.
 //! - Old files hold an answer in pieces, as it came in: what follows an answer without anything between belongs to it.
+
+mod store;
+
+pub(super) use store::DATABASE;
 
 use super::message_list::part;
 use super::notes::Notes;
@@ -124,6 +128,10 @@ fn name(head: &Value, talk: &mut Talk) {
     talk.title(name.unwrap_or_default());
     if let Some(model) = json::str_at(head, &["model_config", "model_name"]) {
         talk.builder.usual_model(model);
+    }
+    let folder = json::str_at(head, &["working_dir"]).unwrap_or_default();
+    if !folder.is_empty() {
+        talk.builder.project(folder);
     }
 }
 

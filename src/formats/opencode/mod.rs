@@ -1,4 +1,5 @@
-//! `OpenCode`'s sessions: the file that `opencode export` writes, and a session put together of its storage folder's files.
+//! `OpenCode`'s sessions: the file that `opencode export` writes, and a session put together of its storage folder's files
+//! or of its database.
 //!
 //! - A message has an `info` and `parts`. An answer may hold several model calls, from a `step-start` to a `step-finish`
 //!   each, with the calls of tools and what came of them.
@@ -11,6 +12,9 @@
 
 mod message;
 mod reader;
+mod store;
+
+pub(super) use store::DATABASE;
 
 use super::{Carried, Format, Input, Parsed, Probe, Unread, json, rows};
 use crate::formats::notes::Notes;
@@ -60,9 +64,6 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         &["messages"]
     };
     let messages = rows::listed(bytes, &whole, path, progress, &mut notes)?;
-    let title = json::member(bytes, &whole, "info").and_then(|info| json::parse_span(bytes, &info));
-    let title = title
-        .as_ref()
-        .and_then(|info| json::str_at(info, &["title"]));
-    reader::read(input, title, messages, progress, notes)
+    let info = json::member(bytes, &whole, "info").and_then(|info| json::parse_span(bytes, &info));
+    reader::read(input, &info.unwrap_or_default(), messages, progress, notes)
 }

@@ -12,17 +12,21 @@ use crate::units::Millis;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// The session of these messages.
+/// The session of these messages; `info` is what the file says of it.
 pub(super) fn read(
     input: &Input,
-    title: Option<&str>,
+    info: &Value,
     rows: Vec<Row>,
     progress: &Progress,
     mut notes: Notes,
 ) -> Result<Parsed, Unread> {
     let mut report = ImportReport::default();
     let mut reader = Reader::new(Talk::new(input, FORMAT.name, None));
-    reader.talk.title(title.unwrap_or_default());
+    let says = |key| json::str_at(info, &[key]).unwrap_or_default();
+    reader.talk.title(says("title"));
+    if !says("directory").is_empty() {
+        reader.talk.builder.project(says("directory"));
+    }
     for row in rows {
         progress.go_on()?;
         reader.prune_until(json::millis_at(&row.value, &["info", "time", "created"]));

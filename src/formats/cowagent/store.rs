@@ -1,0 +1,86 @@
+//! `CowAgent`'s database: a table of sessions and one of messages, whose contents are JSON.
+//! <https://github.com/zhayujie/CowAgent/blob/master/agent/memory/conversation_store.py>
+
+use super::FORMAT;
+use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::folder::{list, object};
+
+/// The row of the table.
+pub(in crate::formats) const DATABASE: Database = Database {
+    format: FORMAT.name,
+    tables: &[
+        ("sessions", &["session_id", "last_active"]),
+        ("messages", &["session_id", "seq", "role", "content"]),
+    ],
+    listing: Ask {
+        table: "sessions",
+        columns: SESSION,
+        only: Only::All,
+    },
+    entries,
+    asks,
+    document,
+};
+
+const SESSION: &[&str] = &[
+    "agent_id",
+    "session_id",
+    "channel_type",
+    "title",
+    "context_start_seq",
+    "created_at",
+    "last_active",
+    "msg_count",
+];
+const MESSAGE: &[&str] = &["agent_id", "seq", "role", "content", "created_at"];
+
+/// One session id may be used by several agents.
+fn entries(rows: &Rows) -> Vec<Entry> {
+    let entry = |row: Record<'_>| Entry {
+        id: row.id("session_id"),
+        owner: row.id("agent_id"),
+        title: row.text("title").to_owned(),
+        created: row.time("created_at"),
+        updated: row.time("last_active"),
+        // Several messages may come in within the second of `last_active`.
+        bytes: row.bytes() + row.integer("msg_count").unwrap_or(0).unsigned_abs(),
+    };
+    rows.iter().map(entry).collect()
+}
+
+fn asks(entry: &Entry) -> Vec<Ask> {
+    let of = |table, columns| Ask {
+        table,
+        columns,
+        only: Only::Is("session_id", entry.id.clone()),
+    };
+    vec![of("sessions", SESSION), of("messages", MESSAGE)]
+}
+
+fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
+    let [sessions, messages] = rows else {
+        return Vec::new();
+    };
+    let is_its = |row: &Record<'_>| row.id("agent_id") == entry.owner;
+    let head = sessions.iter().find(is_its);
+    let mut members = head.map(|row| {
+        let named: Vec<(&str, &str)> = SESSION.iter().map(|name| (*name, *name)).collect();
+        row.members(&named)
+    });
+    let mut messages: Vec<Record<'_>> = messages.iter().filter(is_its).collect();
+    messages.sort_by_key(|row| row.integer("seq"));
+    let message = |row: &Record<'_>| {
+        let named = [
+            ("seq", "seq"),
+            ("role", "role"),
+            ("created_at", "created_at"),
+        ];
+        let mut members = row.members(&named);
+        members.push(("content", row.json("content")));
+        object(members.into_iter())
+    };
+    let messages = list(messages.iter().map(message));
+    let members = members.get_or_insert_default();
+    members.push(("messages", messages));
+    object(members.drain(..))
+}

@@ -1,0 +1,168 @@
+//! Cursor's conversations, put together of its database: what it says of a conversation, and the messages (bubbles) that it
+//! lists, in that order.
+//!
+//! - An answer is written in pieces: thoughts, texts, and calls of tools, each with what came of it. Pieces up to a result
+//!   are one call of the model; whether calls were made at once is not recorded.
+//! - Arguments and results are JSON in strings, and stay as they are.
+//! - Where Cursor compacted there is a mark and nothing of what was left; tokens are there for few messages.
+
+mod bubble;
+mod store;
+
+pub(super) use store::DATABASE;
+
+use super::notes::Notes;
+use super::rows::{self, Row};
+use super::talk::Talk;
+use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, json};
+use crate::progress::Progress;
+use crate::session::{Draft, Role, StepDraft};
+use crate::units::Tokens;
+use serde_json::Value;
+
+/// The row of the table.
+pub(super) const FORMAT: Format = Format {
+    name: "cursor",
+    label: "Cursor conversation",
+    detect,
+    parse,
+    export: None,
+    carries: &[Carried::Usage, Carried::Times],
+    kept: None,
+    resume: None,
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    json::str_at(document, &["composerId"])?;
+    let list = document.get("conversation")?.as_array()?;
+    let is_its = |m: &Value| m.is_string() || bubble::role(m).is_some();
+    (list.iter().any(Value::is_object) && list.iter().all(is_its))
+        .then(|| "a `composerId` and a `conversation` of bubbles".to_owned())
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let bytes = &input.bytes;
+    let whole = json::document_span(bytes);
+    let (mut notes, mut report) = (Notes::default(), ImportReport::default());
+    let head = rows::around(bytes, &whole, &["conversation"]);
+    let bubbles = rows::listed(bytes, &whole, &["conversation"], progress, &mut notes)?;
+    let mut reader = Reader::new(input, &head);
+    for row in bubbles {
+        progress.go_on()?;
+        let (kind, in_context) = reader.row(&row, &mut notes);
+        report.note(kind, in_context);
+    }
+    let session = reader.talk.finish().ok_or_else(|| Refused {
+        looks_like: "this looks like a Cursor conversation without a message".to_owned(),
+    })?;
+    Ok(Parsed {
+        sessions: vec![session],
+        warnings: notes.warnings(bytes),
+        report,
+    })
+}
+
+struct Reader {
+    talk: Talk,
+    window: Option<Tokens>,
+    /// The answer that is being written, and its step.
+    answer: Option<(usize, usize)>,
+}
+
+impl Reader {
+    fn new(input: &Input, head: &Value) -> Self {
+        let mut talk = Talk::new(input, FORMAT.name, None);
+        let title = json::str_at(head, &["name"])
+            .or_else(|| json::str_at(head, &["latestConversationSummary", "title"]));
+        talk.title(title.unwrap_or_default());
+        if let Some(model) = json::str_at(head, &["modelConfig", "modelName"]) {
+            talk.builder.usual_model(model);
+        }
+        let folder = ["fsPath", "path"]
+            .iter()
+            .find_map(|key| json::str_at(head, &["workspaceIdentifier", "uri", key]));
+        if let Some(folder) = folder {
+            talk.builder.project(folder);
+        }
+        let window = json::u64_at(head, &["contextTokenLimit"]).filter(|limit| *limit > 0);
+        Self {
+            talk,
+            window: window.map(Tokens),
+            answer: None,
+        }
+    }
+
+    fn row(&mut self, row: &Row, notes: &mut Notes) -> (&'static str, bool) {
+        let at = row.span.start;
+        if let Some(id) = row.value.as_str() {
+            let id = json::quoted(id);
+            notes.add(at, format!("message `{id}` is listed, but it is not there"));
+            return ("missing", false);
+        }
+        if bubble::is_compaction(&row.value) {
+            notes.add(
+                at,
+                "Cursor compacted the context here; what was left is not recorded",
+            );
+            return ("compaction", false);
+        }
+        if bubble::has_images(&row.value) {
+            notes.once(
+                at,
+                "pictures of messages are not read from Cursor's database",
+            );
+        }
+        if bubble::role(&row.value) == Some(Role::User) {
+            let said = bubble::said(&row.value);
+            let is_said = !said.is_empty();
+            if is_said {
+                self.answer = None;
+                self.talk.say(draft(row, Role::User, said));
+            }
+            return ("user", is_said);
+        }
+        ("assistant", self.assistant(row, notes))
+    }
+
+    fn assistant(&mut self, row: &Row, notes: &mut Notes) -> bool {
+        let said = bubble::said(&row.value);
+        if said.is_empty() {
+            return false;
+        }
+        let usage = notes.usage(row.span.start, bubble::usage(&row.value));
+        let goes_on = self
+            .answer
+            .filter(|(message, _)| self.talk.is_last(*message));
+        if let Some((message, step)) = goes_on {
+            self.talk.extend(message, row.span.clone(), said);
+            if let Some(step) = self.talk.builder.step_mut(step) {
+                step.usage = step.usage.or(usage);
+            }
+        } else {
+            let step = StepDraft {
+                window: self.window,
+                usage,
+                time: bubble::time(&row.value),
+                ..StepDraft::default()
+            };
+            let message = self.talk.answer(step, draft(row, Role::Assistant, said));
+            let step = self.talk.builder.session().steps.len() - 1;
+            self.answer = Some((message, step));
+        }
+        if let Some(result) = bubble::result(&row.value) {
+            self.answer = None;
+            self.talk.say(draft(row, Role::Tool, vec![result]));
+        }
+        true
+    }
+}
+
+fn draft(row: &Row, role: Role, parts: Vec<crate::session::Part>) -> Draft {
+    Draft {
+        id: json::str_at(&row.value, &["bubbleId"]).map(Into::into),
+        time: bubble::time(&row.value),
+        raw: vec![row.span.clone()],
+        ..Draft::new(role, parts)
+    }
+}

@@ -1,0 +1,163 @@
+//! Cursor's database (`state.vscdb`): a table of keys and values, of which only conversations (`composerData:ID`) and their
+//! messages (`bubbleId:ID:MESSAGE`) are asked for. Tokens to log in with lie in the same file, and keys in the records of
+//! conversations themselves: only members of known names are taken over.
+
+use super::FORMAT;
+use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::folder::{list, object};
+use crate::formats::{json, time};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The row of the table.
+pub(in crate::formats) const DATABASE: Database = Database {
+    format: FORMAT.name,
+    tables: &[("cursorDiskKV", &["key", "value"])],
+    listing: Ask {
+        table: "cursorDiskKV",
+        columns: KEY_VALUE,
+        only: Only::Begins("key", Cow::Borrowed(COMPOSER)),
+    },
+    entries,
+    asks,
+    document,
+};
+
+const KEY_VALUE: &[&str] = &["key", "value"];
+/// How the key of a conversation begins.
+const COMPOSER: &str = "composerData:";
+/// What is taken over of a conversation.
+const HEAD: [&str; 9] = [
+    "composerId",
+    "name",
+    "createdAt",
+    "lastUpdatedAt",
+    "modelConfig",
+    "workspaceIdentifier",
+    "contextTokensUsed",
+    "contextTokenLimit",
+    "latestConversationSummary",
+];
+/// What is taken over of a message.
+const BUBBLE: [&str; 10] = [
+    "bubbleId",
+    "type",
+    "capabilityType",
+    "createdAt",
+    "text",
+    "thinking",
+    "toolFormerData",
+    "tokenCount",
+    "errorDetails",
+    "images",
+];
+
+/// Conversations that hold a message; Cursor makes an empty one for each new tab.
+fn entries(rows: &Rows) -> Vec<Entry> {
+    rows.iter().filter_map(entry).collect()
+}
+
+fn entry(row: Record<'_>) -> Option<Entry> {
+    let id = row.text("key").strip_prefix(COMPOSER)?;
+    let value = row.text("value").as_bytes();
+    let members = json::members(value, &json::document_span(value))?;
+    let at = |name: &str| members.iter().rfind(|(key, _)| key == name);
+    let says = |name: &str| json::parse_span(value, &at(name)?.1);
+    let is_empty = |name: &str| {
+        let listed = at(name).and_then(|(_, span)| json::elements(value, span));
+        listed.is_none_or(|listed| listed.is_empty())
+    };
+    if is_empty("fullConversationHeadersOnly") && is_empty("conversation") {
+        return None;
+    }
+    let title = says("name").or_else(|| says("latestConversationSummary")?.get("title").cloned());
+    Some(Entry {
+        id: id.to_owned(),
+        title: title
+            .as_ref()
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        created: says("createdAt").as_ref().and_then(time::millis),
+        updated: says("lastUpdatedAt")
+            .or_else(|| says("createdAt"))
+            .as_ref()
+            .and_then(time::millis),
+        bytes: row.bytes(),
+        ..Entry::default()
+    })
+}
+
+fn asks(entry: &Entry) -> Vec<Ask> {
+    let of = |only| Ask {
+        table: "cursorDiskKV",
+        columns: KEY_VALUE,
+        only,
+    };
+    let messages = format!("bubbleId:{}:", entry.id);
+    vec![
+        of(Only::Is("key", format!("{COMPOSER}{}", entry.id))),
+        of(Only::Begins("key", messages.into())),
+    ]
+}
+
+/// The conversation with its messages within, as older versions of Cursor keep it.
+fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
+    let [heads, bubbles] = rows else {
+        return Vec::new();
+    };
+    let head = heads.iter().next().map_or("", |row| row.text("value"));
+    let head = head.as_bytes();
+    let whole = json::document_span(head);
+    let mut members = taken(head, &HEAD);
+    let within = json::member(head, &whole, "conversation")
+        .and_then(|list| json::elements(head, &list))
+        .filter(|list| !list.is_empty());
+    let bubbles = match within {
+        Some(spans) => list(spans.into_iter().map(|span| bubble(&head[span]))),
+        None => list(ordered(entry, head, bubbles).into_iter()),
+    };
+    members.push(("conversation", bubbles));
+    object(members.into_iter())
+}
+
+/// Messages in the order that the conversation lists them in. One that is listed and not there is told by the reader.
+fn ordered(entry: &Entry, head: &[u8], bubbles: &Rows) -> Vec<Vec<u8>> {
+    let start = format!("bubbleId:{}:", entry.id);
+    let by_id: HashMap<&str, Record<'_>> = bubbles
+        .iter()
+        .filter_map(|row| Some((row.text("key").strip_prefix(&*start)?, row)))
+        .collect();
+    let listed = json::member(
+        head,
+        &json::document_span(head),
+        "fullConversationHeadersOnly",
+    );
+    let listed = listed.and_then(|list| json::elements(head, &list));
+    let listed = listed.unwrap_or_default().into_iter();
+    let message = |span| {
+        let listed = json::parse_span(head, &span)?;
+        let id = json::str_at(&listed, &["bubbleId"])?;
+        let kept = by_id
+            .get(id)
+            .map(|row| bubble(row.text("value").as_bytes()));
+        Some(kept.unwrap_or_else(|| Value::from(id).to_string().into_bytes()))
+    };
+    listed.filter_map(message).collect()
+}
+
+fn bubble(value: &[u8]) -> Vec<u8> {
+    object(taken(value, &BUBBLE).into_iter())
+}
+
+/// The members of these names, as they are written.
+fn taken<'a>(value: &[u8], names: &[&'a str]) -> Vec<(&'a str, Vec<u8>)> {
+    let members = json::members(value, &json::document_span(value)).unwrap_or_default();
+    let member = |name: &&'a str| {
+        let (_, span) = members.iter().rfind(|(key, _)| key == name)?;
+        let text = &value[span.clone()];
+        json::is_one_value(text).then(|| (*name, text.to_vec()))
+    };
+    names.iter().filter_map(member).collect()
+}

@@ -1,0 +1,127 @@
+//! Goose's database (from version 1.10 on): a table of sessions and one of messages, put together as Goose exports a
+//! session.
+//! <https://github.com/block/goose/blob/main/crates/goose/src/session/session_manager.rs>
+
+use super::FORMAT;
+use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::folder::{list, object};
+
+/// The row of the table.
+pub(in crate::formats) const DATABASE: Database = Database {
+    format: FORMAT.name,
+    tables: &[
+        ("sessions", &["id", "working_dir"]),
+        ("messages", &["session_id", "role", "content_json"]),
+    ],
+    listing: Ask {
+        table: "sessions",
+        columns: SESSION,
+        only: Only::All,
+    },
+    entries,
+    asks,
+    document,
+};
+
+const SESSION: &[&str] = &[
+    "id",
+    "name",
+    "description",
+    "session_type",
+    "working_dir",
+    "created_at",
+    "updated_at",
+    "total_tokens",
+    "input_tokens",
+    "output_tokens",
+    "provider_name",
+    "model_config_json",
+];
+const MESSAGE: &[&str] = &[
+    "id",
+    "message_id",
+    "role",
+    "content_json",
+    "created_timestamp",
+    "metadata_json",
+];
+
+fn entries(rows: &Rows) -> Vec<Entry> {
+    let entry = |row: Record<'_>| Entry {
+        id: row.id("id"),
+        title: name(row).to_owned(),
+        created: row.time("created_at"),
+        updated: row.time("updated_at"),
+        bytes: row.bytes(),
+        ..Entry::default()
+    };
+    rows.iter().map(entry).collect()
+}
+
+/// Older versions called it a description.
+fn name<'a>(row: Record<'a>) -> &'a str {
+    match row.text("name") {
+        "" => row.text("description"),
+        name => name,
+    }
+}
+
+fn asks(entry: &Entry) -> Vec<Ask> {
+    let of = |table, columns, key| Ask {
+        table,
+        columns,
+        only: Only::Is(key, entry.id.clone()),
+    };
+    vec![
+        of("sessions", SESSION, "id"),
+        of("messages", MESSAGE, "session_id"),
+    ]
+}
+
+/// What `goose session export` writes of the session.
+fn document(_entry: &Entry, rows: &[Rows]) -> Vec<u8> {
+    let [sessions, messages] = rows else {
+        return Vec::new();
+    };
+    let mut members = sessions.iter().next().map(head).unwrap_or_default();
+    let mut messages: Vec<Record<'_>> = messages.iter().collect();
+    // As they were written: what a compaction rewrites it writes in order, whatever time the messages bear.
+    messages.sort_by_key(|row| row.integer("id"));
+    members.push(("conversation", list(messages.into_iter().map(message))));
+    object(members.into_iter())
+}
+
+fn head(row: Record<'_>) -> Vec<(&'static str, Vec<u8>)> {
+    let mut members = row.members(&[
+        ("id", "id"),
+        ("session_type", "session_type"),
+        ("working_dir", "working_dir"),
+        ("created_at", "created_at"),
+        ("updated_at", "updated_at"),
+        ("total_tokens", "total_tokens"),
+        ("input_tokens", "input_tokens"),
+        ("output_tokens", "output_tokens"),
+        ("provider_name", "provider_name"),
+    ]);
+    let name = serde_json::Value::from(name(row)).to_string();
+    members.push(("name", name.into_bytes()));
+    if !row.text("model_config_json").is_empty() {
+        members.push(("model_config", row.json("model_config_json")));
+    }
+    members
+}
+
+fn message(row: Record<'_>) -> Vec<u8> {
+    let id = if row.text("message_id").is_empty() {
+        row.id("id")
+    } else {
+        row.text("message_id").to_owned()
+    };
+    let mut members = vec![("id", serde_json::Value::from(id).to_string().into_bytes())];
+    members.extend(row.members(&[("role", "role"), ("created", "created_timestamp")]));
+    members.push(("content", row.json("content_json")));
+    if !row.text("metadata_json").is_empty() {
+        members.push(("metadata", row.json("metadata_json")));
+    }
+    object(members.into_iter())
+}

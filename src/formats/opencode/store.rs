@@ -1,0 +1,109 @@
+//! `OpenCode`'s database (from version 1.2 on): a table of sessions, one of messages and one of their parts, the last two
+//! with what the program exports of each as JSON, without its ids.
+//! <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts>
+
+use super::FORMAT;
+use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::folder::{list, object};
+use std::collections::HashMap;
+
+/// The row of the table.
+pub(in crate::formats) const DATABASE: Database = Database {
+    format: FORMAT.name,
+    tables: &[
+        ("session", &["id"]),
+        ("message", &["id", "session_id", "data"]),
+        ("part", &["id", "message_id", "session_id", "data"]),
+    ],
+    listing: Ask {
+        table: "session",
+        columns: SESSION,
+        only: Only::All,
+    },
+    entries,
+    asks,
+    document,
+};
+
+const SESSION: &[&str] = &[
+    "id",
+    "project_id",
+    "parent_id",
+    "slug",
+    "directory",
+    "title",
+    "version",
+    "time_created",
+    "time_updated",
+];
+
+fn entries(rows: &Rows) -> Vec<Entry> {
+    let entry = |row: Record<'_>| Entry {
+        id: row.id("id"),
+        title: row.text("title").to_owned(),
+        created: row.time("time_created"),
+        updated: row.time("time_updated"),
+        bytes: row.bytes(),
+        ..Entry::default()
+    };
+    rows.iter().map(entry).collect()
+}
+
+fn asks(entry: &Entry) -> Vec<Ask> {
+    let of = |table, columns, key| Ask {
+        table,
+        columns,
+        only: Only::Is(key, entry.id.clone()),
+    };
+    vec![
+        of("session", SESSION, "id"),
+        of("message", &["id", "time_created", "data"], "session_id"),
+        of("part", &["id", "message_id", "data"], "session_id"),
+    ]
+}
+
+/// What `opencode export` writes of the session.
+fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
+    let [sessions, messages, parts] = rows else {
+        return Vec::new();
+    };
+    let mut of: HashMap<&str, Vec<Record<'_>>> = HashMap::new();
+    for part in parts.iter() {
+        of.entry(part.text("message_id")).or_default().push(part);
+    }
+    let mut messages: Vec<Record<'_>> = messages.iter().collect();
+    messages.sort_by_key(|row| (row.integer("time_created"), row.text("id")));
+    let message = |row: &Record<'_>| {
+        let id = row.text("id");
+        let mut parts = of.get(id).cloned().unwrap_or_default();
+        parts.sort_by_key(|part| part.text("id"));
+        let part = |part: &Record<'_>| {
+            let ids = [
+                ("id", part.text("id")),
+                ("sessionID", &entry.id),
+                ("messageID", id),
+            ];
+            part.json_with("data", &ids)
+        };
+        let info = row.json_with("data", &[("id", id), ("sessionID", &entry.id)]);
+        object([("info", info), ("parts", list(parts.iter().map(part)))].into_iter())
+    };
+    let info = sessions.iter().next().map_or_else(|| b"{}".to_vec(), info);
+    let messages = list(messages.iter().map(message));
+    object([("info", info), ("messages", messages)].into_iter())
+}
+
+fn info(row: Record<'_>) -> Vec<u8> {
+    let mut members = row.members(&[
+        ("id", "id"),
+        ("slug", "slug"),
+        ("projectID", "project_id"),
+        ("directory", "directory"),
+        ("parentID", "parent_id"),
+        ("title", "title"),
+        ("version", "version"),
+    ]);
+    let time = row.members(&[("created", "time_created"), ("updated", "time_updated")]);
+    members.push(("time", object(time.into_iter())));
+    object(members.into_iter())
+}
