@@ -2,9 +2,8 @@
 //!
 //! Every failure is one line that names the file and says what to do.
 
-use super::session_folder;
-use super::sub_agents;
 use super::unpack::unpacked;
+use super::{database, session_folder, sub_agents};
 use crate::engine::Case;
 use crate::formats::{self, ImportReport, Input, Warning};
 use crate::presets::models;
@@ -63,6 +62,9 @@ pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<L
         let mut loaded = load_bytes(&name, bytes, options, progress)?;
         loaded.path = Some(path.to_owned());
         return Ok(loaded);
+    }
+    if database::is_database(path) {
+        return database::load(path, options, progress);
     }
     refuse_folders_and_devices(path, &metadata)?;
     let shown = path.display().to_string();
@@ -228,7 +230,7 @@ fn cannot_read(path: &Path, error: &io::Error) -> LoadError {
     ))
 }
 
-fn no_such_conversation(name: &str, count: usize) -> LoadError {
+pub(super) fn no_such_conversation(name: &str, count: usize) -> LoadError {
     LoadError(match count {
         1 => format!("{name} holds one conversation; choose 1"),
         _ => format!("{name} holds {count} conversations; choose one from 1 to {count}"),

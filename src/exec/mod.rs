@@ -1,6 +1,7 @@
 //! Touches the world: reads session files, writes exports, keeps the program's own state, talks to models. Knows no window.
 
 mod check;
+mod database;
 mod export;
 mod export_path;
 mod folder;
@@ -25,6 +26,7 @@ mod summary;
 mod unpack;
 
 pub use check::Check;
+pub use database::is_database;
 pub use export::{
     ExportJob, Exported, Preview, Sidecars, WrittenFile, export, export_seen, files_path, preview,
 };

@@ -11,6 +11,8 @@ pub struct Stamp {
     modified: Option<SystemTime>,
     /// Which file of the disk it is, where the system has such numbers.
     file: u64,
+    /// Size and time of the log beside it (`-wal`), to which what comes into a database is written first.
+    log: Option<(u64, Option<SystemTime>)>,
 }
 
 impl Stamp {
@@ -21,8 +23,16 @@ impl Stamp {
             bytes: metadata.len(),
             modified: metadata.modified().ok(),
             file: file_number(&metadata),
+            log: log_of(path),
         })
     }
+}
+
+fn log_of(path: &Path) -> Option<(u64, Option<SystemTime>)> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let metadata = fs::metadata(log).ok().filter(fs::Metadata::is_file)?;
+    Some((metadata.len(), metadata.modified().ok()))
 }
 
 #[cfg(unix)]
@@ -51,6 +61,10 @@ mod tests {
         fs::write(&path, "one two").unwrap();
         let grown = Stamp::of(&path).unwrap();
         assert_ne!(grown, first);
+        fs::write(folder.path().join("a.jsonl-wal"), "log").unwrap();
+        let logged = Stamp::of(&path).unwrap();
+        assert_ne!(logged, grown);
+        let grown = logged;
         fs::write(folder.path().join("b"), "two one").unwrap();
         fs::rename(folder.path().join("b"), &path).unwrap();
         assert_ne!(Stamp::of(&path), Some(grown));

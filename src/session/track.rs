@@ -73,6 +73,16 @@ impl Conversation {
         sessions.iter().map(told).collect()
     }
 
+    /// One of several that stand side by side, of which nothing but the title was read.
+    pub fn unread(title: String) -> Self {
+        Self {
+            title,
+            track: Track::Main,
+            start: None,
+            size: None,
+        }
+    }
+
     /// The conversation of a sub-agent that this main one started.
     pub fn started_in(main: &Session, session: &Session) -> Self {
         let start = match &session.track {

@@ -1,0 +1,243 @@
+//! Sessions in databases: a copy is opened, what lists its sessions is read, and then the rows of one of them, of which
+//! [`formats`] makes a document. Nothing is ever written to a database of an agent's.
+
+mod copy;
+mod sqlite;
+
+use super::load::{LoadError, LoadOptions, Loaded, load_bytes, no_such_conversation};
+use crate::formats::{self, Ask, DATABASES, Database, Entry, Rows, Table, Warning};
+use crate::progress::Progress;
+use crate::session::Conversation;
+use copy::Copied;
+use sqlite::{Answered, Asked, Trouble};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// How a SQLite database begins.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// There is a SQLite database at this path, whatever it holds.
+pub fn is_database(path: &Path) -> bool {
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let mut head = [0; MAGIC.len()];
+    let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    is_file && read().is_ok() && head == *MAGIC
+}
+
+/// Reads one session of a database. Blocks.
+///
+/// # Errors
+/// A [`LoadError`] when it is nobody's that we know, is damaged, or has no such session.
+pub(super) fn load(
+    path: &Path,
+    options: &LoadOptions,
+    progress: &Progress,
+) -> Result<Loaded, LoadError> {
+    Snapshot::open(path, progress)?.load(path, options, progress)
+}
+
+/// A database as it was at a moment.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    opened: Opened,
+    /// Behind what has it open.
+    _copied: Copied,
+}
+
+/// A database that could be read, with what it lists.
+#[derive(Debug)]
+struct Opened {
+    asked: Mutex<Asked>,
+    database: &'static Database,
+    tables: Vec<Table>,
+    /// The oldest first.
+    entries: Vec<Entry>,
+    warnings: Vec<String>,
+}
+
+/// Why a database gives no session, as half a sentence.
+#[derive(Debug, thiserror::Error)]
+enum Why {
+    #[error(transparent)]
+    Trouble(#[from] Trouble),
+    #[error(
+        "this looks like a SQLite database of another kind ({0}). Sessions are read from those of {known}",
+        known = formats::known_databases()
+    )]
+    Nobodys(String),
+    #[error("it holds no session yet")]
+    Empty,
+}
+
+impl Why {
+    /// SQLite does not look whether a log goes with a database.
+    fn may_be_the_log(&self) -> bool {
+        !matches!(self, Self::Trouble(Trouble::Cancelled))
+    }
+}
+
+impl Snapshot {
+    /// Copies a database and reads what lists its sessions. Blocks.
+    ///
+    /// # Errors
+    /// A [`LoadError`] when it cannot be copied, is damaged, or is nobody's that we know.
+    pub(super) fn open(path: &Path, progress: &Progress) -> Result<Self, LoadError> {
+        let mut copied = Copied::of(path, progress)?;
+        let mut opened = Opened::of(&copied, progress);
+        let mut warnings = std::mem::take(&mut copied.warnings);
+        if copied.has_log && opened.as_ref().is_err_and(Why::may_be_the_log) {
+            let left_out = copied.without_log();
+            left_out.map_err(|error| LoadError(format!("{}: {error}", path.display())))?;
+            if let Ok(again) = Opened::of(&copied, progress) {
+                warnings.push(
+                    "the log beside it (-wal) does not go with it and was left out".to_owned(),
+                );
+                opened = Ok(again);
+            }
+        }
+        let mut opened = opened.map_err(|why| LoadError(format!("{}: {why}", path.display())))?;
+        opened.warnings.splice(0..0, warnings);
+        Ok(Self {
+            opened,
+            _copied: copied,
+        })
+    }
+
+    /// Its sessions, the oldest first.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.opened.entries
+    }
+
+    /// Reads one of its sessions.
+    ///
+    /// # Errors
+    /// A [`LoadError`] when there is no such session or it holds no message.
+    pub(super) fn load(
+        &self,
+        path: &Path,
+        options: &LoadOptions,
+        progress: &Progress,
+    ) -> Result<Loaded, LoadError> {
+        let opened = &self.opened;
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy();
+        let number = options.conversation;
+        let entry = opened
+            .entries
+            .get(number)
+            .ok_or_else(|| no_such_conversation(&name, opened.entries.len()))?;
+        let rows = opened.rows_of(entry, progress);
+        let (rows, warnings) = rows.map_err(|why| LoadError(format!("{name}: {why}")))?;
+        let document = (opened.database.document)(entry, &rows);
+        let is_empty = rows.iter().skip(1).all(|rows| rows.rows.is_empty());
+        drop(rows);
+        let one = LoadOptions {
+            conversation: 0,
+            ..*options
+        };
+        let loaded = load_bytes(&name, document, &one, progress);
+        let mut loaded = loaded.map_err(|error| match is_empty {
+            true => LoadError(format!(
+                "{name}: conversation {} of it holds no message",
+                number + 1
+            )),
+            false => error,
+        })?;
+        let all = opened.warnings.iter().cloned().chain(warnings);
+        let all = all.map(|text| Warning { line: None, text });
+        loaded.warnings.splice(0..0, all);
+        loaded.report.recognized_by = opened.recognized_by();
+        let entries = opened.entries.iter();
+        let unread = entries.map(|entry| Conversation::unread(entry.title.clone()));
+        loaded.conversations = unread.collect();
+        loaded.path = Some(path.to_owned());
+        Ok(loaded)
+    }
+}
+
+impl Opened {
+    fn of(copied: &Copied, progress: &Progress) -> Result<Self, Why> {
+        let mut asked = Asked::open(&copied.path(), copied.bytes, progress)?;
+        let known = DATABASES.iter().flat_map(|database| database.tables);
+        let mut names: Vec<&str> = known.map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let tables = asked.tables(&names)?;
+        let Some(database) = formats::database_of(&tables) else {
+            return Err(Why::Nobodys(asked.some_tables()?));
+        };
+        asked.restrict_to_reading()?;
+        let mut opened = Self {
+            asked: Mutex::new(asked),
+            database,
+            tables,
+            entries: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let listed = opened.rows(&database.listing);
+        opened.entries = database.entries_of(&listed.rows);
+        if opened.entries.is_empty() {
+            return Err(listed.trouble.map_or(Why::Empty, Why::Trouble));
+        }
+        opened.warnings = warnings(&database.listing, &listed);
+        Ok(opened)
+    }
+
+    fn rows(&self, ask: &Ask) -> Answered {
+        let table = self.tables.iter().find(|table| table.name == ask.table);
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.rows(ask, table)
+    }
+
+    /// What a session is made of, and what is amiss with it.
+    fn rows_of(&self, entry: &Entry, progress: &Progress) -> Result<(Vec<Rows>, Vec<String>), Why> {
+        let (mut all, mut amiss) = (Vec::new(), Vec::new());
+        for ask in (self.database.asks)(entry) {
+            if progress.is_cancelled() {
+                return Err(Trouble::Cancelled.into());
+            }
+            let answered = self.rows(&ask);
+            match &answered.trouble {
+                Some(trouble) if answered.rows.rows.is_empty() => {
+                    return Err(trouble.clone().into());
+                }
+                Some(Trouble::Cancelled) => return Err(Trouble::Cancelled.into()),
+                _ => amiss.extend(warnings(&ask, &answered)),
+            }
+            all.push(answered.rows);
+        }
+        Ok((all, amiss))
+    }
+
+    fn recognized_by(&self) -> String {
+        let names: Vec<&str> = self.database.tables.iter().map(|(name, _)| *name).collect();
+        let (s, names) = match &names[..] {
+            [only] => ("", (*only).to_owned()),
+            [rest @ .., last] => ("s", format!("{} and {last}", rest.join(", "))),
+            [] => ("", String::new()),
+        };
+        format!("a SQLite database with the table{s} {names}")
+    }
+}
+
+fn warnings(ask: &Ask, answered: &Answered) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(trouble) = &answered.trouble {
+        let n = super::counted(answered.rows.rows.len(), "row");
+        warnings.push(format!(
+            "{n} of the table {} could be read, then no more: {trouble}",
+            ask.table
+        ));
+    }
+    if answered.n_mended > 0 {
+        let n = super::counted(answered.n_mended, "text");
+        let are = if answered.n_mended == 1 { "is" } else { "are" };
+        warnings.push(format!(
+            "{n} of the table {} {are} not in UTF-8: what cannot be read stands as \u{fffd}",
+            ask.table
+        ));
+    }
+    warnings
+}
