@@ -2,7 +2,7 @@
 //! branches that a person went back from. Nothing of one counts in another.
 
 use plimsoll::exec::{LoadError, LoadOptions, Loaded, load};
-use plimsoll::formats::Carriage::{self, Absent, NotCarried, Present};
+use plimsoll::formats::Carriage::{Absent, NotCarried, Present};
 use plimsoll::formats::{Carried, carriage};
 use plimsoll::progress::Progress;
 use plimsoll::report::track;

@@ -10,6 +10,7 @@ mod sessions;
 mod tune;
 
 pub(super) use dialog::FileDialog;
+pub(super) use sessions::is_list;
 
 use dialog::Wanted;
 
@@ -35,6 +36,7 @@ impl App {
         match command {
             Command::OpenDialog => self.ask_for_file(ctx, Wanted::Session),
             Command::OpenPath(path) => self.open_path(ctx, path),
+            Command::OpenOneOf(path, number) => self.open(ctx, Origin::Path(path), number),
             Command::Sessions(wish) => self.sessions_wish(ctx, wish),
             Command::OpenExample(name) => self.open(ctx, Origin::Example(name), 0),
             Command::Paste => self.pasting = Some(Wish::new(ctx)),

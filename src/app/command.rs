@@ -41,6 +41,8 @@ pub enum Command {
     Sessions(SessionsWish),
     /// Load this file, or list what a folder holds.
     OpenPath(PathBuf),
+    /// Opens one of the conversations of this file, from 0.
+    OpenOneOf(PathBuf, usize),
     /// Load a bundled example, by its file name.
     OpenExample(&'static str),
     /// Open what the clipboard holds.

@@ -181,7 +181,7 @@ impl App {
             app.complain(Some(why));
         }
         match options.paths.first() {
-            Some(path) if exec::is_folder(path) => {
+            Some(path) if carry::is_list(path, options.conversation) => {
                 app.sessions_wish(ctx, SessionsWish::Show(Some(path.clone())));
             }
             Some(path) => app.open(ctx, Origin::Path(path.clone()), options.conversation),

@@ -19,16 +19,17 @@ pub(super) const VERB: Verb = Verb {
     name: "sessions",
     summary: "List the sessions that agents left on this machine, or those of a folder, newest first.",
     help: "\
-plimsoll sessions [FOLDER...] [--agent NAME] [--limit N] [--json]
+plimsoll sessions [FOLDER|DATABASE...] [--agent NAME] [--limit N] [--json]
 
 Without a folder it looks only where agents keep their sessions (the places are listed when nothing is found), opens only
 files that have the names of sessions, and follows no link. What was read is remembered by size and time, so that the next
-list is quick; --no-state remembers nothing.
+list is quick; --no-state remembers nothing. Sessions of a database (OpenCode, Goose, CowAgent, Cursor) are listed each by
+itself, with the --conversation that opens it.
 
   --agent NAME   only one agent's, such as claude-code or codex
   --limit N      stop at about so many of the newest, 40 unless told; 0 for all
 
-JSON: sessions[{path, agent, title, project, format, modified, bytes, messages, calls, compactions, peak_tokens, peak_basis
+JSON: sessions[{path, conversation (from 1, or null), agent, title, project, format, modified, bytes, messages, calls, compactions, peak_tokens, peak_basis
 (reported or estimated), peak_share, conversations}], unread[{path, agent, why}], looked_into[{agent, folder}], not_read.
 ",
     run,
@@ -166,7 +167,15 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
     let project = summary.project.as_deref().unwrap_or_default();
     let behind = if project.is_empty() { "" } else { "  in " };
     let _ = writeln!(text, "    {}{behind}{}", clean(&title), clean(project));
-    let _ = writeln!(text, "    {}\n", clean(&shown(&listed.found.path)));
+    let number = listed
+        .conversation
+        .map(|n| format!(" --conversation {}", n + 1));
+    let _ = writeln!(
+        text,
+        "    {}{}\n",
+        clean(&shown(&listed.found.path)),
+        number.unwrap_or_default()
+    );
 }
 
 fn nothing(folders: &[PathBuf]) -> String {
@@ -218,6 +227,7 @@ fn session(listed: &Listed) -> Option<Value> {
     let modified = listed.found.modified;
     Some(json!({
         "path": shown(&listed.found.path),
+        "conversation": listed.conversation.map(|n| n + 1),
         "agent": listed.found.agent,
         "title": summary.title,
         "project": summary.project,

@@ -4,12 +4,17 @@ use crate::app::App;
 use crate::app::document::Origin;
 use crate::app::sessions::{Sessions, SessionsWish};
 use crate::exec;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What is at this path holds many sessions, and none of them was asked for by its number.
+pub(in crate::app) fn is_list(path: &Path, conversation: usize) -> bool {
+    exec::is_folder(path) || conversation == 0 && exec::is_database(path)
+}
 
 impl App {
-    /// Opens a file, or lists what a folder holds.
+    /// Opens a file, or lists what a folder or a database holds.
     pub(super) fn open_path(&mut self, ctx: &egui::Context, path: PathBuf) {
-        if exec::is_folder(&path) {
+        if is_list(&path, 0) {
             self.sessions_wish(ctx, SessionsWish::Show(Some(path)));
         } else {
             self.open(ctx, Origin::Path(path), 0);

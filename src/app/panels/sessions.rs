@@ -170,11 +170,19 @@ fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
                 }
                 let path = safe_text::one_line(&listed.found.path.display().to_string(), 300);
                 if row.response().on_hover_text(path).clicked() {
-                    commands.push(Command::OpenPath(listed.found.path.clone()));
+                    commands.push(open(listed));
                 }
             });
         });
     });
+}
+
+fn open(listed: &Listed) -> Command {
+    let path = listed.found.path.clone();
+    match listed.conversation {
+        Some(conversation) => Command::OpenOneOf(path, conversation),
+        None => Command::OpenPath(path),
+    }
 }
 
 fn width(column: Column) -> Width {

@@ -69,21 +69,27 @@ impl Cache {
         }
     }
 
-    pub(super) fn get(&self, found: &Found) -> Option<&Result<SessionSummary, String>> {
-        let known = self.files.get(found.path.to_str()?)?;
+    /// What is known of a file, or of the session of this id in it where it holds many.
+    pub(super) fn get(&self, found: &Found, id: &str) -> Option<&Result<SessionSummary, String>> {
+        let known = self.files.get(&key(found, id)?)?;
         let is_it = known.bytes == found.size.0 && Some(known.modified) == nanos(found);
         is_it.then_some(&known.summary)
     }
 
-    pub(super) fn put(&mut self, found: &Found, summary: &Result<SessionSummary, String>) {
-        if let (Some(path), Some(modified)) = (found.path.to_str(), nanos(found)) {
+    pub(super) fn put(
+        &mut self,
+        found: &Found,
+        id: &str,
+        summary: &Result<SessionSummary, String>,
+    ) {
+        if let (Some(key), Some(modified)) = (key(found, id), nanos(found)) {
             self.has_news = true;
             let known = Known {
                 bytes: found.size.0,
                 modified,
                 summary: summary.clone(),
             };
-            self.files.insert(path.to_owned(), known);
+            self.files.insert(key, known);
         }
     }
 
@@ -95,7 +101,7 @@ impl Cache {
         let Some(path) = self.path.clone().filter(|_| self.has_news) else {
             return Ok(());
         };
-        self.files.retain(|file, _| Path::new(file).exists());
+        self.files.retain(|key, _| Path::new(path_of(key)).exists());
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         let kept = Kept {
@@ -108,6 +114,19 @@ impl Cache {
         self.has_news = false;
         Ok(())
     }
+}
+
+/// A path, and behind it on a line of its own the id of one of many sessions.
+fn key(found: &Found, id: &str) -> Option<String> {
+    let path = found.path.to_str()?;
+    Some(match id {
+        "" => path.to_owned(),
+        id => format!("{path}\n{id}"),
+    })
+}
+
+fn path_of(key: &str) -> &str {
+    key.split_once('\n').map_or(key, |(path, _)| path)
 }
 
 fn nanos(found: &Found) -> Option<u64> {

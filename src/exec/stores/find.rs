@@ -1,7 +1,7 @@
 //! Finds session files: by the names that each store gives them, or in a folder of a person's choice.
 
 use super::places;
-use crate::exec::{LoadError, must_exist};
+use crate::exec::{LoadError, is_database, must_exist};
 use crate::progress::{Cancelled, Progress};
 use crate::units::Bytes;
 use std::collections::HashSet;
@@ -14,7 +14,9 @@ const MOST_FILES: usize = 100_000;
 /// Nor deeper folders.
 const MOST_DEEP: usize = 12;
 /// Endings of files that can hold a session.
-const ENDINGS: &[&str] = &["json", "jsonl", "ndjson", "traj", "md", "gz", "zst"];
+const ENDINGS: &[&str] = &[
+    "json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb",
+];
 /// Folders that hold none, and much else.
 const SKIPPED: &[&str] = &["node_modules", "target"];
 /// What an export lays beside its copy.
@@ -54,12 +56,22 @@ pub fn find(progress: &Progress) -> Result<Vec<Found>, Cancelled> {
     Ok(newest_first(found))
 }
 
-/// The files in a folder and those below it that may hold a session, newest first. Blocks.
+/// The files in a folder and those below it that may hold a session, newest first; a database is a folder of its
+/// sessions. Blocks.
 ///
 /// # Errors
-/// When it is no folder, or `progress` says to stop.
+/// When it is neither, or `progress` says to stop.
 pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<Found>, LoadError> {
-    if !must_exist(folder)?.is_dir() {
+    let metadata = must_exist(folder)?;
+    if is_database(folder) {
+        return Ok(vec![Found {
+            agent: None,
+            path: folder.to_owned(),
+            size: Bytes(metadata.len()),
+            modified: metadata.modified().ok(),
+        }]);
+    }
+    if !metadata.is_dir() {
         let folder = folder.display();
         return Err(LoadError(format!(
             "{folder} is no folder; `plimsoll inspect FILE` shows a single file"

@@ -1,18 +1,26 @@
 //! Lists sessions: the newest first, what is known at once, the rest as it is read, on all cores.
 
 use super::{Cache, Found, SessionSummary};
+use crate::exec::database::Snapshot;
+use crate::exec::is_database;
 use crate::progress::{Cancelled, Progress};
+use crate::units::{Bytes, Millis};
 use rayon::prelude::*;
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Files read at a time: between two such bunches the newest are already told.
 const BUNCH: usize = 8;
 
-/// A file of a list.
+/// A session of a list.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// The file.
+    /// Its file.
     pub found: Found,
+    /// Which conversation of the file, from 0, where each is listed by itself.
+    pub conversation: Option<usize>,
     /// What it holds, or why it cannot be opened, in one line.
     pub summary: Result<SessionSummary, String>,
 }
@@ -20,15 +28,15 @@ pub struct Listed {
 /// What became of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// Files that hold a conversation, newest first.
+    /// Files that hold a conversation, and conversations of databases, newest first.
     pub sessions: Vec<Listed>,
     /// Those that cannot be opened.
     pub unread: Vec<Listed>,
-    /// How many older files were not looked at.
+    /// How many older ones were not looked at.
     pub left: usize,
 }
 
-/// Reads files in order, up to about so many sessions, and tells of each; `progress` counts files. Blocks.
+/// Reads files in order, up to about so many sessions, and tells of each; `progress` counts them. Blocks.
 ///
 /// # Errors
 /// [`Cancelled`] when `progress` says to stop; what was read by then is in the cache.
@@ -39,30 +47,24 @@ pub fn list(
     progress: &Progress,
     mut tell: impl FnMut(&Listed),
 ) -> Result<Listing, Cancelled> {
-    progress.total.store(files.len() as u64, Ordering::Relaxed);
+    let items = items(files, progress)?;
+    progress.total.store(items.len() as u64, Ordering::Relaxed);
     let mut listing = Listing::default();
-    for bunch in files.chunks(BUNCH) {
+    for bunch in items.chunks(BUNCH) {
         progress.go_on()?;
         if listing.sessions.len() >= most {
             break;
         }
-        let summary = |found: &Found| match cache.get(found) {
+        let summary = |item: &Item| match cache.get(&item.found, &item.id()) {
             Some(known) => (known.clone(), false),
-            // Its own progress: bytes are no files.
-            None => (
-                SessionSummary::read(&found.path, &Progress::default()),
-                true,
-            ),
+            None => (item.summary(), true),
         };
         let read: Vec<_> = bunch.par_iter().map(summary).collect();
-        for (found, (summary, is_new)) in bunch.iter().zip(read) {
+        for (item, (summary, is_new)) in bunch.iter().zip(read) {
             if is_new {
-                cache.put(found, &summary);
+                cache.put(&item.found, &item.id(), &summary);
             }
-            let listed = Listed {
-                found: found.clone(),
-                summary,
-            };
+            let listed = item.listed(summary);
             tell(&listed);
             let of = match listed.summary {
                 Ok(_) => &mut listing.sessions,
@@ -72,6 +74,112 @@ pub fn list(
         }
         progress.advance(bunch.len() as u64);
     }
-    listing.left = files.len() - listing.sessions.len() - listing.unread.len();
+    listing.left = items.len() - listing.sessions.len() - listing.unread.len();
     Ok(listing)
+}
+
+/// What is to be read: a file, or a session of a database.
+#[derive(Debug)]
+struct Item {
+    found: Found,
+    of: Of,
+}
+
+#[derive(Debug)]
+enum Of {
+    File,
+    Entry(Arc<Snapshot>, usize),
+    /// A database that cannot be opened, and why.
+    Refused(String),
+}
+
+/// Files, with the sessions of databases in their places, newest first. A session that its program moved from files into
+/// its database, and left them there, is listed once.
+fn items(files: &[Found], progress: &Progress) -> Result<Vec<Item>, Cancelled> {
+    let (mut items, mut ids) = (Vec::with_capacity(files.len()), HashSet::new());
+    for found in files {
+        progress.go_on()?;
+        let item = |of| Item {
+            found: found.clone(),
+            of,
+        };
+        if !is_database(&found.path) {
+            items.push(item(Of::File));
+            continue;
+        }
+        match Snapshot::open(&found.path, progress) {
+            Err(why) => items.push(item(Of::Refused(why.to_string()))),
+            Ok(snapshot) => {
+                ids.extend(snapshot.entries().iter().map(|entry| entry.id.clone()));
+                items.extend(entries(found, Arc::new(snapshot)));
+            }
+        }
+    }
+    let is_twin = |item: &Item| {
+        let stem = item.found.path.file_stem().and_then(|stem| stem.to_str());
+        let is_stored = item.found.agent.is_some() && matches!(item.of, Of::File);
+        is_stored && stem.is_some_and(|stem| ids.contains(stem))
+    };
+    items.retain(|item| !is_twin(item));
+    items.sort_by(|a, b| b.found.modified.cmp(&a.found.modified));
+    Ok(items)
+}
+
+fn entries(found: &Found, snapshot: Arc<Snapshot>) -> Vec<Item> {
+    let item = |idx: usize| {
+        let entry = &snapshot.entries()[idx];
+        Item {
+            found: Found {
+                size: Bytes(entry.bytes),
+                modified: entry.updated.and_then(moment).or(found.modified),
+                ..found.clone()
+            },
+            of: Of::Entry(Arc::clone(&snapshot), idx),
+        }
+    };
+    (0..snapshot.entries().len()).map(item).collect()
+}
+
+fn moment(time: Millis) -> Option<SystemTime> {
+    let since = Duration::from_millis(u64::try_from(time.0).ok()?);
+    UNIX_EPOCH.checked_add(since)
+}
+
+impl Item {
+    /// What tells it from others of its file; empty for the file itself.
+    fn id(&self) -> String {
+        match &self.of {
+            Of::Entry(snapshot, idx) => {
+                let entry = &snapshot.entries()[*idx];
+                format!("{}/{}", entry.owner, entry.id)
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn summary(&self) -> Result<SessionSummary, String> {
+        match &self.of {
+            // Its own progress: bytes are no files.
+            Of::File => SessionSummary::read(&self.found.path, &Progress::default()),
+            Of::Entry(snapshot, idx) => SessionSummary::of_entry(snapshot, &self.found.path, *idx),
+            Of::Refused(why) => Err(why.clone()),
+        }
+    }
+
+    fn listed(&self, summary: Result<SessionSummary, String>) -> Listed {
+        let mut found = self.found.clone();
+        let conversation = if let Of::Entry(_, idx) = self.of {
+            found.size = summary
+                .as_ref()
+                .map_or(found.size, |summary| Bytes(summary.bytes));
+            Some(idx)
+        } else {
+            None
+        };
+        Listed {
+            found,
+            conversation,
+            summary,
+        }
+    }
 }

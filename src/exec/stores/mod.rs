@@ -123,6 +123,34 @@ pub static STORES: &[Store] = &[
     },
     Store {
         agent: "Goose",
-        places: &[at(Base::Data, "goose/sessions/*.jsonl")],
+        places: &[
+            at(Base::Data, "goose/sessions/sessions.db"),
+            at(Base::Data, "goose/sessions/*.jsonl"),
+            at(Base::Config, "Block/goose/data/sessions/sessions.db"),
+            at(Base::Config, "Block/goose/data/sessions/*.jsonl"),
+        ],
+    },
+    Store {
+        agent: "OpenCode",
+        places: &[
+            at(Base::Data, "opencode/opencode*.db"),
+            at(Base::Data, "opencode/storage/session/*/ses_*.json"),
+            at(Base::Home, ".local/share/opencode/opencode*.db"),
+            at(
+                Base::Home,
+                ".local/share/opencode/storage/session/*/ses_*.json",
+            ),
+        ],
+    },
+    Store {
+        agent: "Cursor",
+        places: &[at(Base::Config, "Cursor/User/globalStorage/state.vscdb")],
+    },
+    Store {
+        agent: "CowAgent",
+        places: &[
+            at(Base::Home, "cow/sessions/conversations.db"),
+            at(Base::Home, "cow/memory/long-term/index.db"),
+        ],
     },
 ];

@@ -1,6 +1,7 @@
 //! What a list says of a session: read whole, weighed roughly where its provider reported nothing.
 
 use crate::engine::{Case, recorded};
+use crate::exec::database::Snapshot;
 use crate::exec::{LoadOptions, Loaded, load};
 use crate::formats::{self, Carried};
 use crate::progress::Progress;
@@ -30,8 +31,10 @@ pub struct SessionSummary {
     pub peak_basis: PeakBasis,
     /// That prompt's part of the model's window.
     pub peak_share: f64,
-    /// Conversations of the file; the rest here is of the first.
+    /// Conversations of the file; the rest here is of the first, unless each is listed by itself.
     pub conversations: usize,
+    /// Bytes of its text.
+    pub bytes: u64,
 }
 
 /// How the size of a prompt is known.
@@ -49,13 +52,21 @@ impl SessionSummary {
     /// # Errors
     /// What [`load`] says, in one line.
     pub(super) fn read(path: &Path, progress: &Progress) -> Result<Self, String> {
-        let options = LoadOptions {
-            counter: tokens::rough_counter(),
-            window: None,
-            conversation: 0,
-        };
-        let loaded = load(path, &options, progress).map_err(|error| error.to_string())?;
+        let loaded = load(path, &options(0), progress).map_err(|error| error.to_string())?;
         Ok(Self::of(loaded))
+    }
+
+    /// Reads one session of a database. Blocks.
+    ///
+    /// # Errors
+    /// What [`Snapshot::load`] says, in one line.
+    pub(super) fn of_entry(snapshot: &Snapshot, path: &Path, entry: usize) -> Result<Self, String> {
+        let loaded = snapshot.load(path, &options(entry), &Progress::default());
+        let loaded = loaded.map_err(|error| error.to_string())?;
+        Ok(Self {
+            conversations: 1,
+            ..Self::of(loaded)
+        })
     }
 
     /// The format's name for people.
@@ -88,7 +99,16 @@ impl SessionSummary {
             peak_basis,
             peak_share: share.0,
             conversations: conversations.len(),
+            bytes: session.source.bytes.len() as u64,
         }
+    }
+}
+
+fn options(conversation: usize) -> LoadOptions {
+    LoadOptions {
+        counter: tokens::rough_counter(),
+        window: None,
+        conversation,
     }
 }
 

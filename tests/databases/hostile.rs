@@ -1,0 +1,277 @@
+//! Databases made for harm, damaged ones, and logs that are not theirs: an error or a warning each.
+
+use super::{fixture, make, opened, options, said, state};
+use plimsoll::exec::load;
+use plimsoll::progress::Progress;
+use rusqlite::Connection;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Far longer than any of these takes, on any machine.
+const LONG: Duration = Duration::from_secs(60);
+
+fn made(folder: &Path) -> Option<PathBuf> {
+    let path = folder.join("opencode.db");
+    let (export, _) = fixture("opencode/export.json")?;
+    make::opencode(&path, &[("ses_1", 1_000, &export)]).ok()?;
+    Some(path)
+}
+
+fn run(path: &Path, sql: &str) -> rusqlite::Result<()> {
+    Connection::open(path)?.execute_batch(sql)
+}
+
+#[test]
+fn what_is_no_plain_table_is_never_asked() {
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, 'ses_1' AS session_id, '{}' AS data FROM n";
+    let made_as = [
+        format!("CREATE VIEW message AS {endless};"),
+        "CREATE VIRTUAL TABLE message USING fts5(id, session_id, data);".to_owned(),
+        "CREATE TABLE message (id text, session_id text, time_created integer,
+           data text GENERATED ALWAYS AS (printf('%.*c', 900000000, 'x')));"
+            .to_owned(),
+    ];
+    for sql in made_as {
+        let folder = tempfile::tempdir().unwrap();
+        let path = made(folder.path()).unwrap();
+        run(&path, &format!("DROP TABLE message; {sql}")).unwrap();
+        let started = Instant::now();
+        let said = opened(&path, 0).unwrap_err();
+        assert!(said.contains("of another kind"), "{sql}: {said}");
+        assert!(started.elapsed() < LONG, "{sql}");
+    }
+}
+
+#[test]
+fn a_schema_that_says_one_thing_and_does_another_leads_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(folder.path()).unwrap();
+    run(
+        &path,
+        "CREATE TABLE victim (a text);
+         CREATE TRIGGER t AFTER UPDATE ON session BEGIN DELETE FROM message; END;
+         PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = 'CREATE TABLE message AS SELECT 1' WHERE name = 'message';
+         UPDATE sqlite_schema SET sql = 'CREATE VIEW victim AS SELECT 1 AS a' WHERE name = 'victim';",
+    )
+    .unwrap();
+    let before = state(folder.path());
+    let _ = opened(&path, 0);
+    assert_eq!(state(folder.path()), before);
+}
+
+#[test]
+fn wrong_types_and_texts_that_are_not_utf_8_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(folder.path()).unwrap();
+    run(
+        &path,
+        "UPDATE part SET data = CAST(x'7b2274797065223a2274657874222c2274657874223a22ff227d' AS text)
+           WHERE id = (SELECT min(id) FROM part);
+         INSERT INTO message VALUES ('msg_zz1', 'ses_1', 'never', NULL, 12);
+         INSERT INTO message VALUES ('msg_zz2', 'ses_1', 9e99, x'00', x'ff00');
+         INSERT INTO message VALUES ('msg_zz3', 'ses_1', 1, 1, '{\"role\": \"user\", \"time\": []}');
+         INSERT INTO message VALUES (7, 'ses_1', 1, 1, '{\"role\"');",
+    )
+    .unwrap_or_default();
+    let loaded = opened(&path, 0).unwrap();
+    let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        warnings[0].ends_with("not in UTF-8: what cannot be read stands as \u{fffd}"),
+        "{warnings:?}"
+    );
+    let said = said(&loaded.case.session).concat();
+    assert!(said.contains('\u{fffd}'), "{said}");
+}
+
+#[test]
+fn damage_anywhere_is_an_error_or_a_warning_and_never_takes_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(folder.path()).unwrap();
+    // Many pages, so that there is something between the root and the leaves.
+    run(
+        &path,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+         INSERT INTO part SELECT 'prt_x' || i, 'msg_2', 'ses_1', i, i,
+           '{\"type\":\"text\",\"text\":\"' || hex(zeroblob(40)) || '\"}' FROM n; VACUUM;",
+    )
+    .unwrap();
+    let whole = fs::read(&path).unwrap();
+    let started = Instant::now();
+    let (mut refused, mut warned) = (0, 0);
+    let mut look = |bytes: &[u8]| {
+        let path = folder.path().join("damaged.db");
+        fs::write(&path, bytes).unwrap();
+        match opened(&path, 0) {
+            Err(said) => {
+                assert_eq!(said.lines().count(), 1, "{said}");
+                refused += 1;
+            }
+            Ok(loaded) => warned += usize::from(!loaded.warnings.is_empty()),
+        }
+    };
+    for n in 0..40 {
+        look(&whole[..whole.len() * n / 40]);
+    }
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    for n in 0..120 {
+        let mut bytes = whole.clone();
+        for _ in 0..=n % 8 {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            // Mostly where pages begin, which is where they say what they hold.
+            let page = (random >> 8) as usize % (whole.len() / 4096) * 4096;
+            let at = page + (random >> 40) as usize % if n % 3 == 0 { 4096 } else { 16 };
+            bytes[at] = random as u8;
+        }
+        look(&bytes);
+    }
+    assert!(
+        refused > 20 && warned > 5,
+        "{refused} refused, {warned} warned"
+    );
+    assert!(started.elapsed() < LONG * 2);
+}
+
+#[test]
+fn pages_that_lead_to_themselves_and_texts_of_a_gigabyte_come_to_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(folder.path()).unwrap();
+    run(
+        &path,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+         INSERT INTO part SELECT 'prt_x' || i, 'msg_2', 'ses_1', i, i, '{}' FROM n;
+         DROP INDEX part_session_idx; VACUUM;",
+    )
+    .unwrap();
+    let root: i64 = Connection::open(&path)
+        .unwrap()
+        .query_row(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'part'",
+            [],
+            |r| r.get(0),
+        )
+        .unwrap();
+    let whole = fs::read(&path).unwrap();
+    let page = (root as usize - 1) * 4096;
+    assert_eq!(whole[page], 5, "the premise: it is no leaf");
+    let n_cells = usize::from(u16::from_be_bytes([whole[page + 3], whole[page + 4]]));
+    let cell = |n: usize| {
+        let at = page + 12 + n * 2;
+        page + usize::from(u16::from_be_bytes([whole[at], whole[at + 1]]))
+    };
+    let first = whole[cell(0)..cell(0) + 4].to_vec();
+    for child in [(root as u32).to_be_bytes().to_vec(), first] {
+        let mut bytes = whole.clone();
+        for n in 0..n_cells {
+            bytes[cell(n)..cell(n) + 4].copy_from_slice(&child);
+        }
+        bytes[page + 8..page + 12].copy_from_slice(&child);
+        fs::write(&path, bytes).unwrap();
+        let started = Instant::now();
+        let _ = opened(&path, 0);
+        assert!(started.elapsed() < LONG);
+    }
+    // The first cell of a leaf says that it is a gigabyte long.
+    let leaf = (u32::from_be_bytes([
+        whole[cell(0)],
+        whole[cell(0) + 1],
+        whole[cell(0) + 2],
+        whole[cell(0) + 3],
+    ]) as usize
+        - 1)
+        * 4096;
+    let at = leaf + usize::from(u16::from_be_bytes([whole[leaf + 8], whole[leaf + 9]]));
+    let mut bytes = whole.clone();
+    bytes[at..at + 5].copy_from_slice(&[0x84, 0x80, 0x80, 0x80, 0x00]);
+    fs::write(&path, bytes).unwrap();
+    let loaded = opened(&path, 0);
+    let warnings = loaded.map(|l| {
+        l.warnings
+            .iter()
+            .map(ToString::to_string)
+            .collect::<String>()
+    });
+    let said = warnings.unwrap_or_else(|said| said);
+    assert!(
+        said.contains("damaged") || said.contains("more than its size"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_log_that_is_not_its_own_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(folder.path()).unwrap();
+    let log = folder.path().join("opencode.db-wal");
+    fs::write(&log, b"no log at all").unwrap();
+    let loaded = opened(&path, 0).unwrap();
+    let warning = loaded.warnings[0].to_string();
+    assert!(warning.contains("is not its own"), "{warning}");
+
+    // Another database's log, where this one is written to by way of logs as well.
+    fs::remove_file(&log).unwrap();
+    run(&path, "PRAGMA journal_mode = wal").unwrap();
+    let other = folder.path().join("other.db");
+    let writer = Connection::open(&other).unwrap();
+    writer
+        .execute_batch(
+            "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; CREATE TABLE a (b);",
+        )
+        .unwrap();
+    fs::copy(folder.path().join("other.db-wal"), &log).unwrap();
+    let loaded = opened(&path, 0).unwrap();
+    let warning = loaded.warnings[0].to_string();
+    assert!(warning.contains("does not go with it"), "{warning}");
+    let (_, exported) = fixture("opencode/export.json").unwrap();
+    assert_eq!(said(&loaded.case.session), said(&exported));
+}
+
+#[test]
+fn a_journal_that_names_other_files_takes_none_of_them_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(folder.path()).unwrap();
+    let victim = folder.path().join("victim");
+    fs::write(&victim, b"nobody's journal").unwrap();
+    // A journal of one page that ends with the name of a journal above it.
+    let name = victim.to_str().unwrap().as_bytes();
+    let mut journal = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7].to_vec();
+    journal.extend([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 2, 0, 0, 0, 16, 0]);
+    journal.resize(512, 0);
+    journal.extend((1_u32 << 30).div_euclid(4096).wrapping_add(1).to_be_bytes());
+    journal.extend(name);
+    journal.extend((name.len() as u32).to_be_bytes());
+    let sum: i32 = name.iter().map(|b| i32::from(*b as i8)).sum();
+    journal.extend(sum.to_be_bytes());
+    journal.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    fs::write(folder.path().join("opencode.db-journal"), journal).unwrap();
+    let before = state(folder.path());
+    let loaded = opened(&path, 0).unwrap();
+    assert!(
+        loaded.warnings[0].to_string().contains("-journal"),
+        "{:?}",
+        loaded.warnings
+    );
+    assert_eq!(state(folder.path()), before);
+}
+
+#[test]
+fn reading_stops_when_asked_to_and_links_lead_to_the_log_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(folder.path()).unwrap();
+    let progress = Progress::default();
+    progress.cancel();
+    let error = load(&path, &options(0), &progress).unwrap_err();
+    assert!(error.to_string().ends_with("cancelled"), "{error}");
+    #[cfg(unix)]
+    {
+        let writer = Connection::open(&path).unwrap();
+        writer.execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; UPDATE session SET title = 'logged'").unwrap();
+        let link = tempfile::tempdir().unwrap();
+        let link = link.path().join("link.db");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert_eq!(opened(&link, 0).unwrap().case.session.title, "logged");
+    }
+}

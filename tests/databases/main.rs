@@ -1,0 +1,216 @@
+//! Sessions in databases: what is read of them is what their program's export says, what stands in the log alone
+//! included, and nothing of the program's is touched.
+
+mod hostile;
+mod listed;
+mod make;
+
+use plimsoll::exec::{LoadOptions, Loaded, load};
+use plimsoll::formats::{self, Input};
+use plimsoll::progress::Progress;
+use plimsoll::session::{Body, Session};
+use plimsoll::tokens::default_counter;
+use rusqlite::Connection;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn options(conversation: usize) -> LoadOptions {
+    LoadOptions {
+        counter: default_counter(),
+        window: None,
+        conversation,
+    }
+}
+
+/// One session of a database, or why not.
+pub(crate) fn opened(path: &Path, conversation: usize) -> Result<Loaded, String> {
+    load(path, &options(conversation), &Progress::default()).map_err(|error| error.to_string())
+}
+
+/// A fixture as a value and as the session that it reads as.
+pub(crate) fn fixture(name: &str) -> Option<(Value, Session)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(name);
+    let bytes = fs::read(path).ok()?;
+    let value = serde_json::from_slice(&bytes).ok()?;
+    let input = Input {
+        name: name.to_owned(),
+        bytes: bytes.into(),
+    };
+    let session = formats::parse(&input).ok()?.sessions.into_iter().next()?;
+    Some((value, session))
+}
+
+/// Everything but where it was read from.
+pub(crate) fn said(session: &Session) -> Vec<String> {
+    let message = |m: &plimsoll::session::Message| {
+        let bodies: Vec<&Body> = session.parts_of(m).iter().map(|p| &p.body).collect();
+        format!(
+            "{:?} {:?} {} {} {bodies:?}",
+            m.role, m.time, m.in_history, m.is_summary
+        )
+    };
+    let mut all: Vec<String> = session.messages.iter().map(message).collect();
+    all.extend(session.steps.iter().map(|step| format!("{step:?}")));
+    all.extend(session.compactions.iter().map(|c| format!("{c:?}")));
+    all.extend([session.title.clone(), format!("{:?}", session.project)]);
+    all.extend(session.models.iter().cloned());
+    all
+}
+
+fn without_times(session: &Session) -> Vec<String> {
+    let mut session = session.clone();
+    for message in &mut session.messages {
+        message.time = None;
+    }
+    for step in &mut session.steps {
+        step.time = None;
+    }
+    said(&session)
+}
+
+/// The files of a folder with their bytes and times.
+pub(crate) fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, Option<std::time::SystemTime>)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| {
+            let modified = entry.metadata().ok().and_then(|m| m.modified().ok());
+            let path = entry.path();
+            (path.clone(), (fs::read(path).unwrap_or_default(), modified))
+        })
+        .collect()
+}
+
+#[test]
+fn a_session_of_opencodes_database_is_what_it_exports() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("opencode.db");
+    let (export, exported) = fixture("opencode/export.json").unwrap();
+    make::opencode(&path, &[("ses_1", 1_770_000_000_000, &export)]).unwrap();
+    let before = state(folder.path());
+    let loaded = opened(&path, 0).unwrap();
+    assert_eq!(state(folder.path()), before);
+    assert_eq!(said(&loaded.case.session), said(&exported));
+    assert_eq!(loaded.case.session.source.format, "opencode");
+    assert_eq!(loaded.case.session.project.as_deref(), Some("/work/shop"));
+    assert_eq!(
+        loaded.report.recognized_by,
+        "a SQLite database with the tables session, message and part"
+    );
+    assert_eq!(loaded.warnings, []);
+    let document: Value = serde_json::from_slice(&loaded.case.session.source.bytes).unwrap();
+    assert_eq!(document["messages"][0]["info"]["sessionID"], "ses_1");
+}
+
+#[test]
+fn what_stands_in_the_log_alone_is_read_and_the_program_that_writes_is_left_in_peace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("opencode.db");
+    let (export, exported) = fixture("opencode/export.json").unwrap();
+    let writer = Connection::open(&path).unwrap();
+    writer.pragma_update(None, "journal_mode", "wal").unwrap();
+    writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    writer.execute_batch(make::OPENCODE).unwrap();
+    make::add_opencode(&writer, "ses_1", 1_770_000_000_000, &export).unwrap();
+    // What is not committed yet is not there for others.
+    writer
+        .execute_batch("BEGIN; UPDATE session SET title = 'later'")
+        .unwrap();
+    let main_alone = folder.path().join("main-alone.db");
+    fs::copy(&path, &main_alone).unwrap();
+    assert!(
+        opened(&main_alone, 0).is_err(),
+        "the premise: the log holds it"
+    );
+    fs::remove_file(&main_alone).unwrap();
+    let before = state(folder.path());
+    let loaded = opened(&path, 0).unwrap();
+    assert_eq!(said(&loaded.case.session), said(&exported));
+    assert_eq!(loaded.warnings, []);
+    assert_eq!(state(folder.path()), before);
+    writer.execute_batch("COMMIT").unwrap();
+    assert_eq!(opened(&path, 0).unwrap().case.session.title, "later");
+}
+
+#[test]
+fn conversations_of_a_database_are_numbered_from_the_oldest_and_keep_their_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("opencode.db");
+    let (mut export, _) = fixture("opencode/export.json").unwrap();
+    let first = export.clone();
+    export["info"]["title"] = "Second".into();
+    make::opencode(
+        &path,
+        &[("ses_b", 2_000, &export), ("ses_a", 1_000, &first)],
+    )
+    .unwrap();
+    let loaded = opened(&path, 1).unwrap();
+    assert_eq!(loaded.conversations, ["Sell things", "Second"]);
+    assert_eq!(loaded.case.session.title, "Second");
+    let db = Connection::open(&path).unwrap();
+    make::add_opencode(&db, "ses_0", 3_000, &first).unwrap();
+    assert_eq!(opened(&path, 1).unwrap().case.session.title, "Second");
+    assert_eq!(
+        opened(&path, 3).unwrap_err(),
+        "opencode.db holds 3 conversations; choose one from 1 to 3"
+    );
+    db.execute("DELETE FROM message WHERE session_id = 'ses_0'", [])
+        .unwrap();
+    db.execute("DELETE FROM part WHERE session_id = 'ses_0'", [])
+        .unwrap();
+    assert_eq!(
+        opened(&path, 2).unwrap_err(),
+        "opencode.db: conversation 3 of it holds no message"
+    );
+}
+
+#[test]
+fn goose_cowagent_and_cursor_are_read_of_their_databases() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (export, exported) = fixture("goose/export.json").unwrap();
+    make::goose(&path("sessions.db"), &export).unwrap();
+    let loaded = opened(&path("sessions.db"), 0).unwrap();
+    assert_eq!(said(&loaded.case.session), said(&exported));
+    assert_eq!(loaded.case.session.project.as_deref(), Some("/work"));
+
+    let (document, told) = fixture("cowagent/conversation.json").unwrap();
+    make::cowagent(&path("conversations.db"), &document).unwrap();
+    let loaded = opened(&path("conversations.db"), 1).unwrap();
+    assert_eq!(loaded.conversations, ["Nothing", "Rain"]);
+    assert_eq!(said(&loaded.case.session), said(&told));
+    let other = opened(&path("conversations.db"), 0).unwrap();
+    assert_eq!(other.case.session.messages.len(), 1);
+
+    let (document, told) = fixture("cursor/composer.json").unwrap();
+    make::cursor(&path("state.vscdb"), &document).unwrap();
+    let loaded = opened(&path("state.vscdb"), 0).unwrap();
+    assert_eq!(loaded.conversations, ["Limit the rate"]);
+    assert_eq!(without_times(&loaded.case.session), without_times(&told));
+    let text = String::from_utf8_lossy(&loaded.case.session.source.bytes).into_owned();
+    assert!(
+        !text.contains("hidden-") && !text.contains("gone"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_database_of_another_kind_says_so_and_an_empty_one_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("places.db");
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT)")
+        .unwrap();
+    let said = opened(&path, 0).unwrap_err();
+    assert!(
+        said.contains("a SQLite database of another kind (its table is moz_places)"),
+        "{said}"
+    );
+    assert!(said.contains("OpenCode session, Goose session"), "{said}");
+    db.execute_batch(make::OPENCODE).unwrap();
+    let said = opened(&path, 0).unwrap_err();
+    assert!(said.ends_with("it holds no session yet"), "{said}");
+}
