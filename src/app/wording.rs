@@ -2,7 +2,6 @@
 //!
 //! Thousands are grouped by thin spaces, `≈` stands before what is estimated, and a percentage always says of what.
 
-use crate::analysis::cost::Cause;
 use crate::analysis::insight::{Certainty, Level};
 use crate::engine::{Fate, Hook, Knob, WindowSource};
 use crate::session::{Kind, WrittenKind};
@@ -262,19 +261,6 @@ pub fn rate(rate: Rate) -> String {
         whole if whole.fract() == 0.0 => format!("${whole}"),
         _ if (cents - cents.round()).abs() < 1e-9 => format!("${:.2}", rate.0),
         other => format!("${other}"),
-    }
-}
-
-/// Why something was not read from the provider's cache.
-pub fn cause(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Compaction => "after a compaction",
-        Cause::ModelChange => "another model",
-        Cause::ToolChange => "new tools",
-        Cause::Gap => "after a long pause",
-        Cause::Abort => "after an aborted call",
-        Cause::UserTurn => "a person had spoken",
-        Cause::Unexplained => "unexplained",
     }
 }
 

@@ -81,6 +81,28 @@ impl Words {
         }))
     }
 
+    /// Reads all that is left. Operands are given back; an option is one of the shared ones, or `take` says whether it was
+    /// taken.
+    pub(super) fn read(
+        &mut self,
+        verb: &str,
+        shared: &mut Shared,
+        mut take: impl FnMut(&str, &mut Self) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<Vec<OsString>> {
+        let mut operands = Vec::new();
+        while let Some(word) = self.next()? {
+            match word {
+                Word::Operand(operand) => operands.push(operand),
+                Word::Option(option) => {
+                    if !shared.take(&option, self)? && !take(&option, self)? {
+                        return Err(unknown_option(verb, &option));
+                    }
+                }
+            }
+        }
+        Ok(operands)
+    }
+
     /// The value of the option just read, as it is (a path).
     pub(super) fn raw_value(&mut self, option: &str) -> anyhow::Result<OsString> {
         self.0

@@ -1,6 +1,6 @@
 //! `plimsoll compact`: runs a policy for real and writes the managed conversation beside the source.
 
-use super::args::{Shared, Word, Words, one_file, ordinal, unknown_option};
+use super::args::{Shared, Words, one_file, ordinal};
 use super::lanes::{self, LaneArgs};
 use super::model::ModelArgs;
 use super::output::{clean, counted, json, note, print, quote, tokens};
@@ -105,17 +105,9 @@ impl Wanted {
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let mut wanted = Wanted::default();
-    let mut files: Vec<OsString> = Vec::new();
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => files.push(file),
-            Word::Option(option) => {
-                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
-                    return Err(unknown_option(VERB.name, &option));
-                }
-            }
-        }
-    }
+    let files = words.read(VERB.name, &mut shared, |option, words| {
+        wanted.take(option, words)
+    })?;
     let file = one_file(VERB.name, files)?;
     let (lane, schedule) = (wanted.lanes.one(VERB.name, &shared)?, wanted.schedule()?);
     if wanted.resumable && wanted.output.is_some() {

@@ -2,7 +2,7 @@
 
 mod text;
 
-use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::args::{Shared, Words, one_file};
 use super::lanes;
 use super::output::{json, note, print};
 use super::{Status, Verb};
@@ -15,7 +15,6 @@ use crate::session::{Kind, Role, Session, Start, StepsFrom, Track, issues};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 use serde_json::{Map, Value, json};
-use std::ffi::OsString;
 
 pub(super) const VERB: Verb = Verb {
     name: "inspect",
@@ -45,14 +44,7 @@ const LARGEST: usize = 10;
 pub(super) const TRIGGER: Share = Share(0.75);
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let mut files: Vec<OsString> = Vec::new();
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => files.push(file),
-            Word::Option(option) if shared.take(&option, words)? => {}
-            Word::Option(option) => return Err(unknown_option(VERB.name, &option)),
-        }
-    }
+    let files = words.read(VERB.name, &mut shared, |_, _| Ok(false))?;
     let file = one_file(VERB.name, files)?;
     let none = lanes::none(&shared)?;
     let loaded = shared.load(&file)?;

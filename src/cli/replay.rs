@@ -1,6 +1,6 @@
 //! `plimsoll replay`: what each policy would have done over a recorded session, call by call.
 
-use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::args::{Shared, Words, one_file};
 use super::curve::CurveArgs;
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{clean, counted, grouped, json, note, percent, plain, print, tokens};
@@ -12,7 +12,6 @@ use crate::exec::Loaded;
 use crate::report::{Played, basis, basis_sentence, series, window_source};
 use crate::units::Tokens;
 use serde_json::{Map, Value, json};
-use std::ffi::OsString;
 use std::fmt::Write as _;
 
 pub(super) const VERB: Verb = Verb {
@@ -44,21 +43,10 @@ const SHOWN_EVENTS: usize = 12;
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let (mut wanted, mut csv, mut curve) = (LaneArgs::default(), false, CurveArgs::default());
-    let mut files: Vec<OsString> = Vec::new();
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => files.push(file),
-            Word::Option(option) if option == "--csv" => csv = true,
-            Word::Option(option) => {
-                let is_known = shared.take(&option, words)?
-                    || wanted.take(&option, words)?
-                    || curve.take(&option, words)?;
-                if !is_known {
-                    return Err(unknown_option(VERB.name, &option));
-                }
-            }
-        }
-    }
+    let files = words.read(VERB.name, &mut shared, |option, words| {
+        csv |= option == "--csv";
+        Ok(option == "--csv" || wanted.take(option, words)? || curve.take(option, words)?)
+    })?;
     if csv && shared.json {
         anyhow::bail!("--csv and --json are two forms of the result; choose one");
     }

@@ -1,6 +1,6 @@
 //! `plimsoll report`: a run told as a page or as Markdown, redacted where asked.
 
-use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::args::{Shared, Words, one_file};
 use super::lanes::{self, LaneArgs};
 use super::output::{clean, grouped, json, note, print};
 use super::played::play;
@@ -10,7 +10,6 @@ use crate::formats;
 use crate::report::{Report, Subject, html, markdown};
 use anyhow::bail;
 use serde_json::json;
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub(super) const VERB: Verb = Verb {
@@ -84,17 +83,9 @@ impl Wanted {
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let mut wanted = Wanted::default();
-    let mut files: Vec<OsString> = Vec::new();
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => files.push(file),
-            Word::Option(option) => {
-                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
-                    return Err(unknown_option(VERB.name, &option));
-                }
-            }
-        }
-    }
+    let files = words.read(VERB.name, &mut shared, |option, words| {
+        wanted.take(option, words)
+    })?;
     let file = one_file(VERB.name, files)?;
     // What was typed is checked before a long file is read.
     let (output, form) = wanted.output(shared.json)?;

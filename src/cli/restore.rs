@@ -1,12 +1,11 @@
 //! `plimsoll restore`: gives back the source of a managed conversation, byte for byte.
 
-use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::args::{Shared, Words, one_file};
 use super::output::{clean, grouped, json, print};
 use super::{Status, Verb};
 use crate::exec::restore;
 use anyhow::bail;
 use serde_json::json;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub(super) const VERB: Verb = Verb {
@@ -27,20 +26,13 @@ JSON: output, bytes, source.
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let mut output: Option<PathBuf> = None;
-    let mut files: Vec<OsString> = Vec::new();
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => files.push(file),
-            Word::Option(option) if option == "-o" || option == "--output" => {
-                output = Some(words.raw_value(&option)?.into());
-            }
-            Word::Option(option) => {
-                if !shared.take(&option, words)? {
-                    return Err(unknown_option(VERB.name, &option));
-                }
-            }
+    let files = words.read(VERB.name, &mut shared, |option, words| {
+        let is_known = ["-o", "--output"].contains(&option);
+        if is_known {
+            output = Some(words.raw_value(option)?.into());
         }
-    }
+        Ok(is_known)
+    })?;
     let file = one_file(VERB.name, files)?;
     if file == "-" {
         bail!("restore needs a file, since its sidecars stand beside it");

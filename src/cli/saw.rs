@@ -1,6 +1,6 @@
 //! `plimsoll saw`: what the model saw at a call, as a conversation file.
 
-use super::args::{Shared, Word, Words, one_file, ordinal, unknown_option};
+use super::args::{Shared, Words, one_file, ordinal};
 use super::compact;
 use super::lanes::{self, Lane, LaneArgs};
 use super::model;
@@ -11,7 +11,7 @@ use crate::exec::{ExportJob, Exported, Summarizer, default_seen_path, export_see
 use crate::formats::Format;
 use anyhow::bail;
 use serde_json::json;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -65,17 +65,9 @@ impl Wanted {
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let mut wanted = Wanted::default();
-    let mut files: Vec<OsString> = Vec::new();
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => files.push(file),
-            Word::Option(option) => {
-                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
-                    return Err(unknown_option(VERB.name, &option));
-                }
-            }
-        }
-    }
+    let files = words.read(VERB.name, &mut shared, |option, words| {
+        wanted.take(option, words)
+    })?;
     let file = one_file(VERB.name, files)?;
     let (lane, step) = (wanted.lanes.seen(VERB.name, &shared)?, wanted.at);
     let Some(step) = step else {

@@ -1,6 +1,6 @@
 //! `plimsoll state`: what the program itself keeps between runs, to be looked at and cleared.
 
-use super::args::{Shared, Word, Words, unknown_option};
+use super::args::{Shared, Words};
 use super::output::{clean, counted, grouped, json, print};
 use super::{Status, Verb};
 use crate::exec::stores::Cache;
@@ -28,19 +28,14 @@ logs[{path, bytes}]. JSON of clear: path, cleared, sessions_cleared, logs_cleare
 };
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let mut operands = Vec::new();
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(operand) => operands.push(operand.to_string_lossy().into_owned()),
-            Word::Option(option) if shared.take(&option, words)? => {}
-            Word::Option(option) => return Err(unknown_option(VERB.name, &option)),
-        }
-    }
+    let operands = words.read(VERB.name, &mut shared, |_, _| Ok(false))?;
+    let operands = operands.iter().map(|word| word.to_string_lossy());
+    let operands: Vec<_> = operands.collect();
     if shared.no_state {
         bail!("--no-state leaves the state alone; leave it out to list or clear it");
     }
     let path = State::path().context("there is no home folder, so nothing is kept")?;
-    match operands.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    match operands.iter().map(|word| &**word).collect::<Vec<_>>()[..] {
         [] | ["list"] => list(&path, shared.json)?,
         ["clear"] => clear(&path, shared.json, true)?,
         ["clear", "logs"] => clear(&path, shared.json, false)?,

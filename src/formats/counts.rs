@@ -24,6 +24,16 @@ pub(super) fn window_at(value: &Value, path: &[&str]) -> Option<Tokens> {
     tokens_at(value, path).filter(|window| *window > Tokens::ZERO)
 }
 
+/// All of a prompt where the file does not say whether its input counts what was cached: what was cached cannot be more.
+pub(super) fn whole_input(input: Tokens, read: Option<Tokens>, write: Option<Tokens>) -> Tokens {
+    let beside: Tokens = [read, write].into_iter().flatten().sum();
+    if beside > input {
+        input + beside
+    } else {
+        input
+    }
+}
+
 /// Whether a count can be right.
 pub(super) fn is_possible(tokens: Tokens) -> bool {
     tokens <= MOST

@@ -72,6 +72,19 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// For people, as it stands behind `missed`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Compaction => "after a compaction",
+            Self::ModelChange => "another model",
+            Self::ToolChange => "new tools",
+            Self::Gap => "after a long pause",
+            Self::Abort => "after an aborted call",
+            Self::UserTurn => "a person had spoken",
+            Self::Unexplained => "unexplained",
+        }
+    }
+
     /// All causes, in the order in which they are looked for.
     pub const ALL: [Self; 7] = [
         Self::Compaction,

@@ -3,7 +3,7 @@
 use super::tool_use::{Breadth, ToolUse};
 use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent, those};
 use crate::session::Kind;
-use crate::units::{Share, Tokens};
+use crate::units::Tokens;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -30,12 +30,40 @@ impl Vain {
     }
 }
 
-/// Sums up what was sent in vain, heaviest first; none if it is little.
-fn summed(facts: &Facts<'_>, mut vain: Vec<Vain>) -> Option<(Vec<Vain>, Tokens, Share)> {
-    vain.sort_by_key(|v| (Reverse(v.sent()), v.message));
-    let all: Tokens = vain.iter().map(Vain::sent).sum();
-    let share = facts.share_of_sent(all);
-    (share.0 >= TOLD).then_some((vain, all, share))
+/// A way in which results are sent in vain.
+struct Waste {
+    kind: InsightKind,
+    certainty: Certainty,
+    advice: &'static str,
+}
+
+impl Waste {
+    /// What was sent in vain this way, if that is much: `what` says what it was, from the heaviest on.
+    fn told(
+        self,
+        facts: &Facts<'_>,
+        mut vain: Vec<Vain>,
+        what: impl FnOnce(&[Vain]) -> String,
+    ) -> Vec<Insight> {
+        vain.sort_by_key(|v| (Reverse(v.sent()), v.message));
+        let all: Tokens = vain.iter().map(Vain::sent).sum();
+        let share = facts.share_of_sent(all);
+        let Some(first) = vain.first().filter(|_| share.0 >= TOLD) else {
+            return Vec::new();
+        };
+        vec![Insight {
+            kind: self.kind,
+            level: Level::Warning,
+            certainty: self.certainty,
+            lane: None,
+            step: first_step(facts, first.message),
+            message: Some(first.message),
+            text: format!("{}: {} of all tokens sent.", what(&vain), percent(share)),
+            evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
+            advice: self.advice,
+            stake: all,
+        }]
+    }
 }
 
 fn examples(facts: &Facts<'_>, vain: &[Vain]) -> String {
@@ -73,38 +101,27 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
                 calls,
             })
         });
-    let Some((vain, all, share)) = summed(facts, vain.collect()) else {
-        return Vec::new();
-    };
-    let never = vain
-        .iter()
-        .filter(|v| facts.uses.of_message(v.message).is_none())
-        .count();
-    vec![Insight {
+    let waste = Waste {
         kind: InsightKind::DeadResults,
-        level: Level::Warning,
         certainty: Certainty::Inferred,
-        lane: None,
-        step: first_step(facts, vain[0].message),
-        message: Some(vain[0].message),
-        text: format!(
-            "{} went on being sent after the model had named for the last time what {}{}: {} of all tokens sent.",
+        advice: "Clear old tool results, or have large ones written to a file with a pointer.",
+    };
+    waste.told(facts, vain.collect(), |vain| {
+        let is_never = |v: &&Vain| facts.uses.of_message(v.message).is_none();
+        format!(
+            "{} went on being sent after the model had named for the last time what {}{}",
             counted(vain.len(), "large tool result"),
             if vain.len() == 1 {
                 "it holds"
             } else {
                 "they hold"
             },
-            match never {
+            match vain.iter().filter(is_never).count() {
                 0 => String::new(),
                 n => format!(" ({n} never at all)"),
             },
-            percent(share)
-        ),
-        evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
-        advice: "Clear old tool results, or have large ones written to a file with a pointer.",
-        stake: all,
-    }]
+        )
+    })
 }
 
 /// The same call with the same result while the earlier one was still there.
@@ -125,25 +142,17 @@ pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
             });
         }
     }
-    let Some((vain, all, share)) = summed(facts, vain) else {
-        return Vec::new();
-    };
-    vec![Insight {
+    let waste = Waste {
         kind: InsightKind::DuplicateResults,
-        level: Level::Warning,
         certainty: Certainty::Certain,
-        lane: None,
-        step: first_step(facts, vain[0].message),
-        message: Some(vain[0].message),
-        text: format!(
-            "{} word for word what was still in the context: {} of all tokens sent.",
-            those(vain.len(), "call brought back", "calls brought back"),
-            percent(share)
-        ),
-        evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
         advice: "Keep only the newest of equal results, or have the tool say that nothing changed.",
-        stake: all,
-    }]
+    };
+    waste.told(facts, vain, |vain| {
+        format!(
+            "{} word for word what was still in the context",
+            those(vain.len(), "call brought back", "calls brought back")
+        )
+    })
 }
 
 /// Large reads, listings and searches of which hardly a line was named later.
@@ -173,25 +182,17 @@ pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
     let kinds = kinds.iter().filter(|(n, ..)| *n > 0);
     let kinds: Vec<String> = kinds.map(|(n, one, many)| those(*n, one, many)).collect();
     let vain = all.iter().map(|(_, vain)| *vain).collect();
-    let Some((vain, all, share)) = summed(facts, vain) else {
-        return Vec::new();
-    };
-    vec![Insight {
+    let waste = Waste {
         kind: InsightKind::BroadResults,
-        level: Level::Warning,
         certainty: Certainty::Inferred,
-        lane: None,
-        step: first_step(facts, vain[0].message),
-        message: Some(vain[0].message),
-        text: format!(
-            "{} of which at most one line in ten was named later: {} of all tokens sent.",
-            kinds.join(", "),
-            percent(share)
-        ),
-        evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
         advice: "Ask for a range of lines, one folder, or the first matches; cap the size of results.",
-        stake: all,
-    }]
+    };
+    waste.told(facts, vain, |_| {
+        format!(
+            "{} of which at most one line in ten was named later",
+            kinds.join(", ")
+        )
+    })
 }
 
 /// Pictures and documents weigh the same with every call that carries them.
@@ -211,23 +212,15 @@ pub(super) fn images(facts: &Facts<'_>) -> Vec<Insight> {
         }
     });
     let vain: Vec<Vain> = vain.filter(|v| v.calls >= CARRIED).collect();
-    let Some((vain, all, share)) = summed(facts, vain) else {
-        return Vec::new();
-    };
-    vec![Insight {
+    let waste = Waste {
         kind: InsightKind::ImagesResent,
-        level: Level::Warning,
         certainty: Certainty::Likely,
-        lane: None,
-        step: first_step(facts, vain[0].message),
-        message: Some(vain[0].message),
-        text: format!(
-            "{} went with every call since: {} of all tokens sent.",
-            those(vain.len(), "picture or document", "pictures or documents"),
-            percent(share)
-        ),
-        evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
         advice: "Drop pictures once they were looked at, or keep a description in their place.",
-        stake: all,
-    }]
+    };
+    waste.told(facts, vain, |vain| {
+        format!(
+            "{} went with every call since",
+            those(vain.len(), "picture or document", "pictures or documents")
+        )
+    })
 }

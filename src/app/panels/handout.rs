@@ -6,7 +6,7 @@ use crate::app::command::Command;
 use crate::app::handout::{Form, Handout, HandoutDraft};
 use crate::app::theme::space;
 use crate::app::widgets;
-use egui::{Align, Id, Layout, Ui, vec2};
+use egui::{Id, Ui};
 
 /// Width of what the dialog shows.
 const WIDTH: f32 = 480.0;
@@ -96,16 +96,7 @@ fn curve(ui: &mut Ui, draft: &mut HandoutDraft) {
 }
 
 fn line(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id)) {
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = space::M;
-        let size = vec2(LABEL, space::CONTROL);
-        let layout = Layout::left_to_right(Align::Center);
-        let label = ui.allocate_ui_with_layout(size, layout, |ui| {
-            ui.set_min_size(size);
-            ui.label(weak(ui, label)).id
-        });
-        content(ui, label.inner);
-    });
+    widgets::labelled(ui, (label, LABEL, space::M), content);
 }
 
 fn buttons(ui: &mut Ui, handout: &Handout, commands: &mut Vec<Command>) {

@@ -6,7 +6,7 @@ mod lost_text;
 mod shape;
 mod text;
 
-use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::args::{Shared, Words, one_file};
 use super::billing::BillingArgs;
 use super::inspect::TRIGGER;
 use super::lanes::{self, LaneArgs};
@@ -25,7 +25,6 @@ use crate::presets::prices::Price;
 use crate::report::Played;
 use crate::units::{Share, Tokens};
 use lost::Lost;
-use std::ffi::OsString;
 
 pub(super) const VERB: Verb = Verb {
     name: "diagnose",
@@ -103,21 +102,10 @@ impl Diagnosis<'_> {
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let (mut wanted, mut priced_by, mut all) = <(LaneArgs, BillingArgs, bool)>::default();
-    let mut files: Vec<OsString> = Vec::new();
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => files.push(file),
-            Word::Option(option) if option == "--all" => all = true,
-            Word::Option(option) => {
-                let is_known = shared.take(&option, words)?
-                    || wanted.take(&option, words)?
-                    || priced_by.take(&option, words)?;
-                if !is_known {
-                    return Err(unknown_option(VERB.name, &option));
-                }
-            }
-        }
-    }
+    let files = words.read(VERB.name, &mut shared, |option, words| {
+        all |= option == "--all";
+        Ok(option == "--all" || wanted.take(option, words)? || priced_by.take(option, words)?)
+    })?;
     let file = one_file(VERB.name, files)?;
     // What was typed is checked before a long file is read.
     let (lanes, none) = (wanted.lanes(&shared)?, lanes::none(&shared)?);

@@ -2,7 +2,7 @@
 
 use super::{Diagnosis, LaneCost, largest_growth};
 use crate::analysis::MessageName;
-use crate::analysis::cost::{Audit, BreakEven, Cause, CostSource};
+use crate::analysis::cost::{Audit, BreakEven, CostSource};
 use crate::analysis::insight::Insight;
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::presets::prices::Price;
@@ -257,22 +257,10 @@ fn audited(text: &mut String, audit: &Audit) {
         let _ = writeln!(
             text,
             "  {:<22} {:>9}, first at call {}: {} tokens sent again{money}",
-            because(found.cause),
+            found.cause.text(),
             counted(found.calls, "call"),
             found.first + 1,
             tokens(found.tokens),
         );
-    }
-}
-
-fn because(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Compaction => "after a compaction",
-        Cause::ModelChange => "another model",
-        Cause::ToolChange => "new tools",
-        Cause::Gap => "after a long pause",
-        Cause::Abort => "after an aborted call",
-        Cause::UserTurn => "a person had spoken",
-        Cause::Unexplained => "unexplained",
     }
 }

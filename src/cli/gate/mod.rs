@@ -6,7 +6,7 @@ mod options;
 mod shape;
 mod weigh;
 
-use super::args::{Shared, Word, Words, unknown_option};
+use super::args::{Shared, Words};
 use super::lanes::Lane;
 use super::output::{clean, counted, json, note, print};
 use super::targets::{LeftOut, Targets};
@@ -83,17 +83,10 @@ struct Verdict {
 }
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let (mut wanted, mut operands) = (Wanted::default(), Vec::new());
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => operands.push(file),
-            Word::Option(option) => {
-                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
-                    return Err(unknown_option(VERB.name, &option));
-                }
-            }
-        }
-    }
+    let mut wanted = Wanted::default();
+    let operands = words.read(VERB.name, &mut shared, |option, words| {
+        wanted.take(option, words)
+    })?;
     // What was typed is checked before a long file is read.
     wanted.check()?;
     let (lanes, with_recorded) = wanted.lanes.gated(VERB.name, &shared)?;

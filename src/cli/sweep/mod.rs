@@ -5,7 +5,7 @@ mod shape;
 mod swept;
 mod text;
 
-use super::args::{Shared, Word, Words, unknown_option};
+use super::args::{Shared, Words};
 use super::output::{json, print, progress};
 use super::targets::{LeftOut, Targets};
 use super::{Status, Verb};
@@ -67,17 +67,10 @@ struct Findings {
 }
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let (mut wanted, mut operands) = (Wanted::default(), Vec::new());
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => operands.push(file),
-            Word::Option(option) => {
-                if !shared.take(&option, words)? && !wanted.take(&option, words)? {
-                    return Err(unknown_option(VERB.name, &option));
-                }
-            }
-        }
-    }
+    let mut wanted = Wanted::default();
+    let operands = words.read(VERB.name, &mut shared, |option, words| {
+        wanted.take(option, words)
+    })?;
     if wanted.csv && shared.json {
         anyhow::bail!("--csv and --json are two forms of the result; choose one");
     }

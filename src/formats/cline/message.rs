@@ -97,12 +97,7 @@ fn sdk(value: &Value) -> Option<Usage> {
         count("cacheReadTokens"),
         count("cacheWriteTokens"),
     );
-    let beside: Tokens = [read, write].into_iter().flatten().sum();
-    let input = if beside > input {
-        input + beside
-    } else {
-        input
-    };
+    let input = counts::whole_input(input, read, write);
     (input > Tokens::ZERO).then(|| Usage {
         input,
         cache_read: read,

@@ -297,12 +297,7 @@ fn usage(attributes: &Attributes) -> Option<Usage> {
         "llm.token_count.prompt_details.cache_write",
         "llm.usage.cache_creation_input_tokens",
     ]);
-    let beside: Tokens = [read, write].into_iter().flatten().sum();
-    let input = if beside > input {
-        input + beside
-    } else {
-        input
-    };
+    let input = counts::whole_input(input, read, write);
     (input > Tokens::ZERO).then(|| Usage {
         input,
         cache_read: read,

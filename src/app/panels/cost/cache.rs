@@ -1,7 +1,7 @@
 //! What the provider's cache should have served against what it did, and every call that missed it with the likely cause.
 
 use super::{PanelInput, small, weak};
-use crate::analysis::cost::{Audit, Break};
+use crate::analysis::cost::{Audit, Break, Cause};
 use crate::app::command::Command;
 use crate::app::cost_view::{self, CostView};
 use crate::app::costs::Costs;
@@ -91,11 +91,7 @@ fn causes(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec
             ..
         } in &audit.breaks
         {
-            chip(
-                Some(*cause),
-                wording::cause(*cause),
-                (*calls, *tokens, *usd),
-            );
+            chip(Some(*cause), cause.text(), (*calls, *tokens, *usd));
         }
     });
 }
@@ -163,7 +159,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec<
                 ui.label(weak(ui, wording::number(call.step)));
             });
             cell(&mut row, Side::Left, |ui| {
-                ui.label(call.cause.map_or("", wording::cause));
+                ui.label(call.cause.map_or("", Cause::text));
             });
             for tokens in [call.most, call.recorded] {
                 cell(&mut row, Side::Right, |ui| {

@@ -97,16 +97,7 @@ pub(super) fn show(
 
 /// A labelled line of the form; the label stands at the first line of what it names.
 fn line<R>(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id) -> R) {
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::M;
-        let size = vec2(LABEL, space::CONTROL);
-        let layout = Layout::left_to_right(Align::Center);
-        let label = ui.allocate_ui_with_layout(size, layout, |ui| {
-            ui.set_min_size(size);
-            ui.label(weak(ui, label)).id
-        });
-        content(ui, label.inner);
-    });
+    widgets::labelled(ui, (label, LABEL, space::M), content);
     ui.add_space(space::XS);
 }
 

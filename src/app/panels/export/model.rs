@@ -1,13 +1,14 @@
 //! The fields that name the model which writes summaries.
 
 use super::super::path_field::PathField;
-use super::super::{small, weak};
+use super::super::small;
 use super::{connection, form};
 use crate::app::command::{Command, Place};
 use crate::app::managed_export::{Draft, Export, ModelDraft, Private};
 use crate::app::theme::{palette, space};
+use crate::app::widgets;
 use crate::providers::APIS;
-use egui::{Align, ComboBox, Layout, RichText, TextEdit, Ui, vec2};
+use egui::{ComboBox, RichText, TextEdit, Ui};
 
 /// Width of the labels.
 const LABEL: f32 = 82.0;
@@ -123,14 +124,5 @@ pub(super) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
 
 /// A labelled line within the form.
 pub(super) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::S;
-        let size = vec2(LABEL, space::CONTROL);
-        let layout = Layout::left_to_right(Align::Center);
-        let label = ui.allocate_ui_with_layout(size, layout, |ui| {
-            ui.set_min_size(size);
-            ui.label(weak(ui, label)).id
-        });
-        content(ui, label.inner);
-    });
+    widgets::labelled(ui, (label, LABEL, space::S), content);
 }

@@ -1,0 +1,23 @@
+//! A line of a form: a label and what it names.
+
+use crate::app::theme::{palette, space};
+use egui::{Align, Id, Layout, RichText, Ui, vec2};
+
+/// Shows a label of this width and, `gap` beside it, what it names. The label stands at the first line of that.
+pub fn labelled<R>(
+    ui: &mut Ui,
+    (label, width, gap): (&str, f32, f32),
+    content: impl FnOnce(&mut Ui, Id) -> R,
+) -> R {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = gap;
+        let size = vec2(width, space::CONTROL);
+        let layout = Layout::left_to_right(Align::Center);
+        let label = ui.allocate_ui_with_layout(size, layout, |ui| {
+            ui.set_min_size(size);
+            ui.label(RichText::new(label).color(palette(ui).weak)).id
+        });
+        content(ui, label.inner)
+    })
+    .inner
+}
