@@ -8,6 +8,8 @@ mod calibrate;
 mod heuristics;
 mod ledger;
 mod media;
+mod piece_counts;
+mod pieces;
 mod weight;
 
 pub use crate::progress::{Cancelled, Progress};
