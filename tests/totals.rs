@@ -11,6 +11,7 @@ use plimsoll::presets::{self, PRESETS, prices::Prices};
 use plimsoll::session::{Body, Kind, Role};
 use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
+use proptest::prelude::*;
 use std::path::Path;
 
 /// Both ways, for one policy and several settings of a knob; how many firings there were.
@@ -227,4 +228,52 @@ do = { drop = { notice = "gone" } }"#,
     };
     agree(&case.with_by_hand(by_hand), &policy, &settings(&policy, 20));
     agree(&case.with_restarts(&[4]), &policy, &settings(&policy, 20));
+}
+
+/// A talk of turns with so many calls each, whose results weigh this much.
+fn random_talk(turns: &[(usize, usize)]) -> Talk {
+    let mut talk = Talk::new();
+    for (calls, words) in turns {
+        talk.turn(*calls, *words);
+    }
+    talk
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_said_and_set_both_ways_come_to_the_same(
+        turns in proptest::collection::vec((0..6_usize, 0..400_usize), 1..30),
+        window in 200..20_000_u64,
+        keep in prop_oneof![
+            Just("last_tool_tokens(n * 60)"),
+            Just("last_results(n)"),
+            Just(r#"last_tool_tokens(n * 60)", "last_results(3)"#),
+            Just(r#"last_turns(2)", "last_tool_tokens(n * 20)"#),
+        ],
+        guard in prop_oneof![
+            Just("{}"),
+            Just(r#"{ min_saved = "n * 50" }"#),
+            Just(r#"{ min_saved = "900", must_shrink = true }"#),
+            Just(r#"{ min_saved = "0 - n", cooldown = "1" }"#),
+        ],
+        drops in any::<bool>(),
+    ) {
+        let slots = if drops {
+            format!(
+                r#"take = {{ what = "messages", keep = ["system", "last_messages(n)"] }}
+do = {{ drop = {{ notice = "gone" }} }}
+guard = {guard}"#
+            )
+        } else {
+            format!(
+                r#"take = {{ what = "tool_results", keep = ["{keep}"] }}
+do = {{ clear = {{ marker = "[gone]" }} }}
+guard = {guard}"#
+            )
+        };
+        let policy = policy(&slots);
+        agree(&case(&random_talk(&turns), window), &policy, &settings(&policy, 25));
+    }
 }

@@ -25,8 +25,10 @@ pub struct Floors<'a> {
     without_results: Vec<u64>,
     /// The smallest window.
     window: Tokens,
-    /// The most that is left at any call, by what is kept; settings share it.
-    most: Mutex<HashMap<Floor, u64>>,
+    /// It is the window of all calls.
+    is_even: bool,
+    /// What is left at so many calls at least, by what is kept; settings share it.
+    often: Mutex<HashMap<(Floor, usize), u64>>,
 }
 
 /// A policy cannot get below its own trigger.
@@ -76,17 +78,31 @@ impl<'a> Floors<'a> {
                 .copied()
                 .min()
                 .unwrap_or_default(),
-            most: Mutex::default(),
+            is_even: !case.windows.varies(),
+            often: Mutex::default(),
             case,
         }
     }
 
     /// Where a policy with these settings cannot get below its own trigger; none where it can, or nothing is proven.
     pub fn stuck(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
+        self.stuck_often(policy, knobs, STUCK)
+    }
+
+    /// The same, if that is so at this many calls at least.
+    pub fn stuck_often(&self, policy: &Policy, knobs: &KnobValues, least: usize) -> Option<Stuck> {
         let trigger = trigger(policy, knobs)?;
         let floor = floor(policy, knobs)?;
         let reserve = policy.output_reserve(knobs, self.case, 0);
+        let smallest = (self.window - reserve).as_f64() * trigger;
+        if policy.reserve.is_none() && (self.often(floor, least) as f64) < smallest {
+            return None;
+        }
+        let is_even = policy.reserve.is_none() && self.is_even;
         let limit = |step: usize| {
+            if is_even {
+                return smallest;
+            }
             // Only a reserve that is worked out can change from call to call.
             let reserve = match policy.reserve {
                 Some(_) => policy.output_reserve(knobs, self.case, step),
@@ -94,11 +110,6 @@ impl<'a> Floors<'a> {
             };
             (self.case.windows.at(step) - reserve).as_f64() * trigger
         };
-        if policy.reserve.is_none()
-            && (self.most(floor) as f64) < (self.window - reserve).as_f64() * trigger
-        {
-            return None;
-        }
         let (mut row, mut found, mut in_all) = (0, None::<(usize, usize)>, 0);
         for step in 0..self.before.len() {
             let is_stuck = self.left(floor, step) as f64 >= limit(step);
@@ -110,7 +121,7 @@ impl<'a> Floors<'a> {
                 _ => {}
             }
         }
-        let (step, in_a_row) = found?;
+        let (step, in_a_row) = found.filter(|_| in_all >= least)?;
         Some(Stuck {
             step,
             in_a_row,
@@ -120,23 +131,30 @@ impl<'a> Floors<'a> {
         })
     }
 
-    /// No less than the most of it at any call.
-    fn most(&self, floor: Floor) -> u64 {
+    /// No less than what is left at this many calls at least.
+    fn often(&self, floor: Floor, n_calls: usize) -> u64 {
         if let Floor::Newest(keep, summary @ 1..) = floor {
-            return self.most(Floor::Newest(keep, 0)) + summary;
+            return self.often(Floor::Newest(keep, 0), n_calls) + summary;
         }
-        let known = || self.most.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(most) = known().get(&floor) {
-            return *most;
+        let known = || self.often.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (floor, n_calls);
+        if let Some(often) = known().get(&key) {
+            return *often;
         }
         // Nobody waits for it: two may work out the same.
         let all = (0..self.before.len()).map(|step| self.left(floor, step));
-        let most = all.max().unwrap_or(0);
-        known().insert(floor, most);
-        most
+        let mut all: Vec<u64> = all.collect();
+        let often = match n_calls.checked_sub(1) {
+            Some(nth) if nth < all.len() => *all.select_nth_unstable_by(nth, |a, b| b.cmp(a)).1,
+            Some(_) => 0,
+            None => u64::MAX,
+        };
+        known().insert(key, often);
+        often
     }
 
     /// The least that can be left before a call.
+    #[inline]
     fn left(&self, floor: Floor, step: usize) -> u64 {
         let overhead = self.case.ledger.overhead.0;
         match floor {

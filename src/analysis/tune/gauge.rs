@@ -228,8 +228,8 @@ impl<'a> Gauge<'a> {
             .and_then(|knob| knobs.get(&knob.name));
         let rest = cooldown.unwrap_or(0.0) as usize + 1;
         let calls = self.case.session.steps.len();
-        let stuck = self.floors.stuck(policy, knobs)?;
-        (stuck.in_all >= (THRASH * rest).max(calls.div_ceil(20))).then_some(stuck)
+        let least = (THRASH * rest).max(calls.div_ceil(20));
+        self.floors.stuck_often(policy, knobs, least)
     }
 }
 

@@ -7,16 +7,28 @@ use crate::engine::outcome::SummaryTraffic;
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// What a run did.
+/// What a run did, as far as it is told.
 #[derive(Debug)]
 pub(super) struct Story<'a> {
     course: &'a Course,
-    pub(super) budget: Budget,
+    budget: Budget,
+    /// The last calls, to which more may come.
+    open: Option<Stretch>,
+    totals: Totals,
+    /// The summaries paid for before call after call that are followed now.
+    row: Row,
+    pub(super) summaries: SummaryTraffic,
+    /// All of it, where more than totals is asked for.
+    told: Option<Told>,
+}
+
+/// All that a run did.
+#[derive(Debug, Default)]
+pub(super) struct Told {
     /// All calls, in order.
     pub(super) stretches: Vec<Stretch>,
     /// Firings that removed something, in order.
     pub(super) deeds: Vec<Deed>,
-    pub(super) summaries: SummaryTraffic,
 }
 
 /// Calls between which nothing is taken out.
@@ -59,58 +71,85 @@ pub(super) enum Text {
 }
 
 impl<'a> Story<'a> {
+    /// Nothing happened yet; only totals are kept.
     pub(super) fn new(course: &'a Course, budget: Budget) -> Self {
         Self {
             course,
             budget,
-            stretches: Vec::new(),
-            deeds: Vec::new(),
+            open: None,
+            totals: Totals::default(),
+            row: Row::default(),
             summaries: SummaryTraffic::default(),
+            told: None,
         }
     }
 
-    /// These calls are made.
+    /// The same, with everything kept.
+    pub(super) fn in_full(course: &'a Course, budget: Budget) -> Self {
+        Self {
+            told: Some(Told::default()),
+            ..Self::new(course, budget)
+        }
+    }
+
+    /// These calls are made, each with so much more than what was said.
     pub(super) fn calls(&mut self, calls: Range<usize>, (truth, metered): (i64, i64)) {
         if calls.is_empty() {
             return;
         }
-        match self.stretches.last_mut() {
+        match &mut self.open {
             Some(last) if (last.truth, last.metered) == (truth, metered) => {
                 last.calls.end = calls.end;
             }
-            _ => self.stretches.push(Stretch {
-                calls,
-                truth,
-                metered,
-            }),
-        }
-    }
-
-    /// What it comes to.
-    pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals {
-            compactions: self.deeds.len(),
-            summaries: self.summaries,
-            ..Totals::default()
-        };
-        for stretch in &self.stretches {
-            self.add(&mut totals, stretch);
-        }
-        let mut current = Row::default();
-        for deed in &self.deeds {
-            if let What::Replaced {
-                text: Some(Text::Summary(..)),
-                ..
-            } = deed.what
-            {
-                totals.paid = totals.paid.with(&mut current, deed.call);
+            _ => {
+                self.close();
+                self.open = Some(Stretch {
+                    calls,
+                    truth,
+                    metered,
+                });
             }
         }
-        totals
     }
 
-    fn add(&self, totals: &mut Totals, Stretch { calls, truth, .. }: &Stretch) {
-        let course = self.course;
+    /// A firing before this call removed something.
+    pub(super) fn did(&mut self, call: usize, what: What) {
+        self.totals.compactions += 1;
+        if let What::Replaced {
+            text: Some(Text::Summary(..)),
+            ..
+        } = what
+        {
+            self.totals.paid = self.totals.paid.with(&mut self.row, call);
+        }
+        if let Some(told) = &mut self.told {
+            told.deeds.push(Deed { call, what });
+        }
+    }
+
+    /// What it comes to, and what it did where that was kept.
+    pub(super) fn finish(mut self) -> (Totals, Told) {
+        self.close();
+        let totals = Totals {
+            summaries: self.summaries,
+            ..self.totals
+        };
+        (totals, self.told.unwrap_or_default())
+    }
+
+    /// Nothing more comes to the last calls.
+    fn close(&mut self) {
+        let Some(stretch) = self.open.take() else {
+            return;
+        };
+        self.add(&stretch);
+        if let Some(told) = &mut self.told {
+            told.stretches.push(stretch);
+        }
+    }
+
+    fn add(&mut self, Stretch { calls, truth, .. }: &Stretch) {
+        let (course, totals) = (self.course, &mut self.totals);
         let sum = |calls: &Range<usize>| {
             let said = course.truth_sums[calls.end] - course.truth_sums[calls.start];
             let more = truth * (calls.len() as u64).cast_signed();

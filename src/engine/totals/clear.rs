@@ -1,6 +1,7 @@
 //! Clearing tool results, by sums: always the oldest, so that two numbers say which are left.
 
 use super::account::What;
+use super::course::{Course, first_not};
 use super::plain::{Attempt, Least, Scene};
 use crate::engine::seen::{SeenKind, SeenText};
 use crate::engine::select::newest_turns;
@@ -58,6 +59,23 @@ impl Clearing {
         })
     }
 
+    /// The first call from this one on before which enough of the oldest results is neither protected nor among the newest.
+    pub(super) fn earliest(&self, course: &Course, call: usize) -> usize {
+        let results = &course.results;
+        let (before, n_calls) = (&results.metered_before, results.at.len());
+        let least = self.least.min_saved.unwrap_or(0.0).max(0.0);
+        let is_too_little = |sum: &u64| (sum - before[self.cleared]) as f64 <= least;
+        let end = first_not(before, self.cleared + 1, is_too_little);
+        let Some(protected) = before.get(end).and(before.get(end - 1)) else {
+            return n_calls;
+        };
+        // All newer than the last of them must be more than what is protected.
+        let is_protected = |came: &u64| came - protected.min(came) <= self.protect;
+        let call = first_not(&results.metered_at, call, is_protected);
+        let is_newest = |came: &usize| *came < end.saturating_add(self.newest);
+        first_not(&results.at, call, is_newest)
+    }
+
     pub(super) fn attempt(&mut self, scene: &Scene<'_>, call: usize) -> Attempt {
         let results = &scene.course.results;
         let end = results.at[call];
@@ -102,18 +120,15 @@ impl Clearing {
     fn end(&mut self, scene: &Scene<'_>, call: usize) -> usize {
         let results = &scene.course.results;
         let all = results.at[call];
-        let newer = |result: usize| results.metered_before[all] - results.metered_before[result];
-        self.protected = self.protected.max(self.cleared);
-        while self.protected < all && newer(self.protected) > self.protect {
-            self.protected += 1;
-        }
+        let before = &results.metered_before[..=all];
+        let is_open = |sum: &u64| before[all] - sum > self.protect;
+        self.protected = first_not(before, self.protected.max(self.cleared), is_open);
         let Some(turns) = self.turns else {
             return self.protected;
         };
         let from = newest_turns(scene.case, scene.course.ends[call], turns);
-        while self.turned < all && results.messages[self.turned] < from {
-            self.turned += 1;
-        }
+        let messages = &results.messages[..all];
+        self.turned = first_not(messages, self.turned, |message| *message < from);
         self.protected.min(self.turned)
     }
 }

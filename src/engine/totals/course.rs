@@ -43,6 +43,8 @@ pub(super) struct Results {
     pub(super) metered_before: Vec<u64>,
     /// How many had come in before each call.
     pub(super) at: Vec<usize>,
+    /// Tokens of these on the policy's own meter.
+    pub(super) metered_at: Vec<u64>,
 }
 
 impl Course {
@@ -98,11 +100,25 @@ impl Course {
     /// this.
     pub(super) fn reaches(&self, from: usize, added: i64, floor: f64) -> usize {
         let is_below = |metered: &u64| ((metered.cast_signed() + added) as f64) < floor;
-        match self.metered[from..].first() {
-            Some(first) if is_below(first) => from + self.metered[from..].partition_point(is_below),
-            _ => from,
-        }
+        first_not(&self.metered, from, is_below)
     }
+}
+
+/// The first place from `from` on at which what is asked does not hold, where it holds up to there alone: looked for near
+/// by first.
+pub(super) fn first_not<T>(values: &[T], from: usize, holds: impl Fn(&T) -> bool) -> usize {
+    let (mut low, mut step) = (from, 1);
+    loop {
+        match values.get(low + step - 1) {
+            Some(value) if holds(value) => low += step,
+            _ => break,
+        }
+        step *= 2;
+    }
+    let high = (low + step - 1).min(values.len());
+    low + values
+        .get(low..high)
+        .map_or(0, |rest| rest.partition_point(holds))
 }
 
 impl Results {
@@ -134,6 +150,8 @@ impl Results {
             .collect();
         results.truth_before = sums(weights.iter().map(|(truth, _)| *truth));
         results.metered_before = sums(weights.iter().map(|(_, metered)| *metered));
+        let metered_at = results.at.iter().map(|n| results.metered_before[*n]);
+        results.metered_at = metered_at.collect();
         results
     }
 }

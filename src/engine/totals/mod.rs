@@ -16,6 +16,7 @@ use super::event::{Did, Event};
 use super::outcome::{Outcome, SummaryTraffic};
 use super::{Case, KnobValues, Policy, simulate};
 use crate::units::{Share, Tokens};
+use account::Story;
 use course::Course;
 use plain::{Plain, Scene};
 use replace::Notices;
@@ -134,7 +135,11 @@ impl<'a> Tally<'a> {
     /// What the policy comes to with these settings.
     pub fn totals(&self, knobs: &KnobValues) -> Totals {
         match self.plain(knobs) {
-            Some(plain) => plain.play(&self.scene()).0.totals(),
+            Some(plain) => {
+                let scene = self.scene();
+                let story = Story::new(scene.course, plain.budget);
+                plain.play(&scene, story).0.0
+            }
             None => Totals::of(&simulate(self.case, self.policy, knobs, None)),
         }
     }
@@ -145,8 +150,10 @@ impl<'a> Tally<'a> {
         match self.plain(knobs) {
             Some(plain) => {
                 let scene = self.scene();
-                let (story, actor) = plain.play(&scene);
-                outline::outline(&scene, &story, actor.as_ref())
+                let budget = plain.budget;
+                let story = Story::in_full(scene.course, budget);
+                let (done, actor) = plain.play(&scene, story);
+                outline::outline(&scene, budget, &done, actor.as_ref())
             }
             None => simulate(self.case, self.policy, knobs, None),
         }

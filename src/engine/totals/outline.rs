@@ -1,8 +1,10 @@
 //! The outline of a run that was told from sums: its prompts, what they share with the ones before, and what they saw of
 //! the session.
 
-use super::account::{Deed, Story, Text, What};
+use super::Totals;
+use super::account::{Deed, Text, Told, What};
 use super::plain::{Actor, Scene};
+use crate::engine::budget::Budget;
 use crate::engine::event::{Cause, Did, Event};
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::seen::{PartSight, Seen, SeenChange, Sight, TextChange};
@@ -10,12 +12,16 @@ use crate::session::Kind;
 use crate::units::Tokens;
 use std::ops::Range;
 
-pub(super) fn outline(scene: &Scene<'_>, story: &Story<'_>, actor: Option<&Actor>) -> Outcome {
-    let totals = story.totals();
+pub(super) fn outline(
+    scene: &Scene<'_>,
+    budget: Budget,
+    (totals, told): &(Totals, Told),
+    actor: Option<&Actor>,
+) -> Outcome {
     Outcome {
-        samples: samples(scene, story),
-        events: story.deeds.iter().filter_map(paid).collect(),
-        seen: Witness::new(scene, actor).seen(&story.deeds),
+        samples: samples(scene, budget, told),
+        events: told.deeds.iter().filter_map(paid).collect(),
+        seen: Witness::new(scene, actor).seen(&told.deeds),
         compactions: totals.compactions,
         overflows: totals.overflows,
         tokens_rejected: totals.rejected,
@@ -24,12 +30,12 @@ pub(super) fn outline(scene: &Scene<'_>, story: &Story<'_>, actor: Option<&Actor
     }
 }
 
-fn samples(scene: &Scene<'_>, story: &Story<'_>) -> Vec<Sample> {
+fn samples(scene: &Scene<'_>, budget: Budget, told: &Told) -> Vec<Sample> {
     let (course, steps) = (scene.course, &scene.case.session.steps);
     let mut samples: Vec<Sample> = Vec::with_capacity(steps.len());
-    let mut deeds = story.deeds.iter().peekable();
+    let mut deeds = told.deeds.iter().peekable();
     let mut cache = Cache::new(scene);
-    for stretch in &story.stretches {
+    for stretch in &told.stretches {
         for step in stretch.calls.clone() {
             let added = |said: u64, more: i64| Tokens((said.cast_signed() + more).cast_unsigned());
             let tokens = added(course.truth[step], stretch.truth);
@@ -38,12 +44,12 @@ fn samples(scene: &Scene<'_>, story: &Story<'_>) -> Vec<Sample> {
                 Some(deed) => cache.after(deed, before),
                 None => before,
             };
-            let pressure = story.budget.pressure(tokens);
+            let pressure = budget.pressure(tokens);
             let overflows = pressure.0 > 1.0;
             samples.push(Sample {
                 step,
                 turn: steps[step].turn,
-                window: story.budget.window,
+                window: budget.window,
                 metered: added(course.metered[step], stretch.metered),
                 tokens,
                 pressure,

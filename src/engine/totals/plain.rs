@@ -1,6 +1,7 @@
 //! Policies that are plain enough to be told from sums: at most one stage, which acts from some threshold on.
 
-use super::account::{Deed, Story, Text, What};
+use super::Totals;
+use super::account::{Story, Text, Told, What};
 use super::clear::Clearing;
 use super::course::Course;
 use super::replace::{Notices, Replacing};
@@ -14,7 +15,7 @@ use crate::units::Tokens;
 
 /// A plain policy with its settings.
 pub(super) struct Plain {
-    budget: Budget,
+    pub(super) budget: Budget,
     stage: Option<PlainStage>,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Scene<'a> {
 /// Numbers that hold a stage back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
-    min_saved: Option<f64>,
+    pub(super) min_saved: Option<f64>,
     pub(super) must_shrink: bool,
 }
 
@@ -109,19 +110,23 @@ impl Plain {
         Some(Self { budget, stage })
     }
 
-    pub(super) fn play<'a>(self, scene: &Scene<'a>) -> (Story<'a>, Option<Actor>) {
+    /// Plays it into a story that has not begun: what that comes to, and the stage as it was left.
+    pub(super) fn play(
+        self,
+        scene: &Scene<'_>,
+        mut story: Story<'_>,
+    ) -> ((Totals, Told), Option<Actor>) {
         let (course, overhead) = (scene.course, scene.case.ledger.overhead);
-        let mut story = Story::new(course, self.budget);
         let mut truth = overhead.0.cast_signed();
         let mut metered = scene.meter.overhead(scene.case, overhead).cast_signed();
         let Some(mut stage) = self.stage else {
             story.calls(0..course.len(), (truth, metered));
-            return (story, None);
+            return (story.finish(), None);
         };
         let (mut call, mut rested) = (0, 0);
         while call < course.len() {
-            let next = course.reaches(call, metered, stage.floor);
-            let next = next.max(rested).min(course.len());
+            let next = course.reaches(call, metered, stage.floor).max(rested);
+            let next = stage.actor.earliest(scene, next.min(course.len()));
             story.calls(call..next, (truth, metered));
             if next == course.len() {
                 break;
@@ -133,12 +138,12 @@ impl Plain {
             if let Attempt::Done(what, added) = attempt {
                 truth += added.0;
                 metered += added.1;
-                story.deeds.push(Deed { call: next, what });
+                story.did(next, what);
             }
             story.calls(next..next + 1, (truth, metered));
             call = next + 1;
         }
-        (story, Some(stage.actor))
+        (story.finish(), Some(stage.actor))
     }
 }
 
@@ -171,6 +176,14 @@ impl PlainStage {
 }
 
 impl Actor {
+    /// The first call from this one on before which there may be something to do; as many as there are if none.
+    fn earliest(&self, scene: &Scene<'_>, call: usize) -> usize {
+        match self {
+            Self::Clear(clearing) => clearing.earliest(scene.course, call),
+            Self::Replace(replacing) => replacing.earliest(scene.course, call),
+        }
+    }
+
     fn attempt(&mut self, scene: &Scene<'_>, call: usize, story: &mut Story<'_>) -> Attempt {
         match self {
             Self::Clear(clearing) => clearing.attempt(scene, call),

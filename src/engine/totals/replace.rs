@@ -2,6 +2,7 @@
 //! the newest messages.
 
 use super::account::{Text, What};
+use super::course::{Course, first_not};
 use super::plain::{Attempt, Least, Scene};
 use crate::engine::Case;
 use crate::engine::meter::Count;
@@ -23,6 +24,8 @@ pub(super) struct Replacing {
     written: Option<Written>,
     /// Messages that are gone.
     gone: usize,
+    /// What a summary weighs: true tokens, and on the policy's own meter.
+    summary: Option<(u64, u64)>,
 }
 
 enum Action {
@@ -84,6 +87,17 @@ impl Replacing {
             oldest: None,
             written: None,
             gone: 0,
+            summary: None,
+        })
+    }
+
+    /// The first call from this one on before which there is more than what stays.
+    pub(super) fn earliest(&self, course: &Course, call: usize) -> usize {
+        let oldest = self.oldest.unwrap_or(course.preamble);
+        let stays = self.keep.checked_sub(usize::from(self.written.is_some()));
+        stays.map_or(call, |stays| {
+            let is_all_kept = |rank: &usize| *rank <= oldest.saturating_add(stays);
+            first_not(&course.ranks, call, is_all_kept)
         })
     }
 
@@ -112,7 +126,8 @@ impl Replacing {
                 if !self.least.allows(gone, || Tokens::ZERO) {
                     return Attempt::Nothing;
                 }
-                let (weight, metered) = summary(scene, prefix, *max_tokens);
+                let weights = || summary(scene, prefix, *max_tokens);
+                let (weight, metered) = *self.summary.get_or_insert_with(weights);
                 summaries.requests += 1;
                 summaries.sent += Tokens(taken.tokens);
                 let shrinks = !self.least.must_shrink || metered < taken.metered;
