@@ -1,0 +1,239 @@
+//! The tab Messages: every message of the session in a table, and the selected one in full beside it.
+
+mod cell;
+mod columns;
+mod header;
+
+use super::marks::{self, AllMarks};
+use super::{PanelInput, detail, small, weak};
+use crate::app::command::Command;
+use crate::app::message_table::{Filter, chosen, chosen_rows};
+use crate::app::theme::{palette, space};
+use crate::app::widgets;
+use crate::app::wording;
+use crate::session::Kind;
+use egui::{
+    Align, Button, Id, Layout, Margin, Popup, PopupCloseBehavior, Response, Sense, TextEdit, Ui,
+};
+use egui_extras::{Column, TableBuilder};
+use std::ops::Range;
+
+/// Height of a row.
+const ROW: f32 = 22.0;
+
+/// Narrowest detail.
+const MIN_DETAIL: f32 = 220.0;
+/// Narrowest field for the filter.
+const LEAST_FILTER: f32 = 48.0;
+/// What the detail leaves of the width to the table.
+const MIN_TABLE: f32 = 400.0;
+
+/// Shows the table and the detail.
+pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    if input.selection.message.is_some() || input.selection.written.is_some() {
+        let available = ui.available_width();
+        let most = (available - MIN_TABLE).max(MIN_DETAIL);
+        let panel = egui::Panel::right("detail")
+            .resizable(true)
+            .default_size((available * 0.36).round().min(most))
+            .size_range(MIN_DETAIL..=most);
+        panel
+            .frame(egui::Frame::new().fill(palette(ui).panel))
+            .show(ui, |ui| detail::show(ui, input, commands));
+    }
+    // Never over the detail, however narrow.
+    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    table(ui, input, commands);
+}
+
+/// Filter, jump and count, at the right of the drawer's tabs; from right to left.
+pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.spacing_mut().interact_size.y = 22.0;
+    let (shown, all) = (input.order.len(), input.document.facts.len());
+    ui.label(small(
+        ui,
+        format!(
+            "{} of {}",
+            wording::grouped(shown as u64),
+            wording::grouped(all as u64)
+        ),
+    ));
+    jump(ui, input, commands);
+    kinds(ui, input, commands);
+    let marks = AllMarks::fitting(ui, input, LEAST_FILTER + 14.0);
+    let mut filter = input.view.filter.clone();
+    let edit = TextEdit::singleline(&mut filter.text)
+        .id(Id::unique("message filter"))
+        .hint_text("Filter…  /")
+        // Narrow where the tabs leave little room.
+        .desired_width((ui.available_width() - 14.0 - marks.width).clamp(LEAST_FILTER, 150.0));
+    let response = ui
+        .add(edit.margin(Margin::symmetric(6, 3)))
+        .on_hover_text("Messages whose text or tool holds this")
+        .accessible_name("Filter messages");
+    if input.once.focuses_filter {
+        response.request_focus();
+    }
+    if response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Escape)) {
+        filter.text.clear();
+    }
+    if filter != input.view.filter {
+        commands.push(Command::SetFilter(filter));
+    }
+    marks.show(ui, input, commands);
+}
+
+fn jump(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let mut text = input.view.jump.clone();
+    let edit = TextEdit::singleline(&mut text)
+        .hint_text("Go to #")
+        .desired_width(58.0)
+        .margin(Margin::symmetric(6, 3));
+    let response = ui
+        .add(edit)
+        .on_hover_text("Number of a message, then Enter")
+        .accessible_name("Go to message");
+    if response.changed() {
+        let digits: String = text.chars().filter(char::is_ascii_digit).take(9).collect();
+        commands.push(Command::EditJump(digits));
+    }
+    let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
+    if let (true, Ok(number)) = (is_entered, text.parse::<usize>()) {
+        commands.push(Command::GoToMessage(number));
+    }
+}
+
+fn kinds(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let hidden = input.view.filter.hidden.iter().filter(|h| **h).count();
+    let name = if hidden == 0 {
+        "All kinds".to_owned()
+    } else {
+        format!("{} of {} kinds", Kind::ALL.len() - hidden, Kind::ALL.len())
+    };
+    let button = ui
+        .add(Button::new(name))
+        .on_hover_text("Show or hide kinds of messages");
+    Popup::menu(&button)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .show(|ui| {
+            let mut filter = input.view.filter.clone();
+            for kind in Kind::ALL {
+                ui.horizontal(|ui| {
+                    widgets::swatch(ui, palette(ui).kind(kind));
+                    let mut is_shown = !filter.hidden[kind.index()];
+                    ui.checkbox(&mut is_shown, wording::kind(kind));
+                    filter.hidden[kind.index()] = !is_shown;
+                });
+            }
+            if ui.button("Show all").clicked() {
+                filter = Filter {
+                    hidden: Filter::default().hidden,
+                    ..filter
+                };
+            }
+            if filter != input.view.filter {
+                commands.push(Command::SetFilter(filter));
+            }
+        });
+}
+
+fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    if input.order.is_empty() {
+        let text = if input.view.filter.is_empty() {
+            "This session has no messages."
+        } else {
+            "No message matches the filter."
+        };
+        super::padded(ui, |ui| ui.label(weak(ui, text)));
+        return;
+    }
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let columns = columns::fitting(ui.available_width());
+    let id = Id::unique(("message rows seen", input.document.id));
+    let seen: Range<usize> = ui.data(|d| d.get_temp(id)).unwrap_or(0..0);
+    let mut now: Option<Range<usize>> = None;
+    let ctx = ui.ctx().clone();
+    let mut table = TableBuilder::new(ui)
+        .id_salt(("messages", input.document.id, columns.len()))
+        .striped(true)
+        .sense(Sense::CLICK)
+        .auto_shrink(false)
+        .cell_layout(Layout::left_to_right(Align::Center))
+        .min_scrolled_height(0.0);
+    for column in &columns {
+        table = table.column(column.width());
+    }
+    table = table.column(Column::exact(space::XS));
+    if input.once.reveals_message
+        && let Some(row) = input
+            .selection
+            .message
+            .and_then(|m| input.order.iter().position(|o| *o as usize == m))
+    {
+        // What is seen whole stays where it is; the rows at the edges may not be.
+        let inner = seen.start + 1..seen.end.saturating_sub(2);
+        if !inner.contains(&row) {
+            table = table
+                .scroll_to_row(row, Some(Align::Center))
+                .animate_scrolling(false);
+        }
+    }
+    let table = table.header(space::ROW, |mut row| {
+        for column in &columns {
+            row.col(|ui| header::show(ui, input, *column, commands));
+        }
+        row.col(|_| {});
+    });
+    let new = new_at_step(input);
+    let stretch = chosen_rows(&input.selection, input.order);
+    table.body(|body| {
+        body.rows(ROW, input.order.len(), |mut row| {
+            let at = row.index();
+            now = Some(now.as_ref().map_or(at, |r| r.start)..at + 1);
+            let message = input.order[row.index()] as usize;
+            let is_within = stretch.as_ref().is_some_and(|rows| rows.contains(&at));
+            row.set_selected(is_within || input.selection.message == Some(message));
+            for column in &columns {
+                row.col(|ui| cell::show(ui, input, message, *column, new.contains(&message)));
+            }
+            row.col(|_| {});
+            clicks(&row.response(), input, message, commands);
+        });
+    });
+    let now = now.unwrap_or(0..0);
+    if now != seen {
+        ctx.data_mut(|d| d.insert_temp(id, now));
+    }
+}
+
+/// What the mouse asks of a row: a click selects it, with Shift all from the one before, and the other button opens the
+/// menu for what is selected, or for a row beside that.
+fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
+    if row.clicked() {
+        let is_more = row.ctx.input(|i| i.modifiers.shift);
+        commands.push(if is_more {
+            Command::ExtendSelection(message)
+        } else {
+            Command::SelectMessage(message)
+        });
+    }
+    row.context_menu(|ui| {
+        let selected = chosen(&input.selection, input.order);
+        if selected.contains(&message) {
+            marks::row_menu(ui, input, &selected, commands);
+        } else {
+            marks::row_menu(ui, input, &[message], commands);
+        }
+    });
+}
+
+/// The messages that entered at the selected call.
+fn new_at_step(input: &PanelInput<'_>) -> Range<usize> {
+    let session = input.document.session();
+    let step = input.selection.step;
+    if step < session.steps.len() {
+        session.new_messages(step)
+    } else {
+        0..0
+    }
+}
