@@ -25,7 +25,6 @@ use crate::app::state::{Config, Selection, View};
 use crate::engine::{ByHand, Sample};
 use crate::tokens::TokenLedger;
 use crate::units::{Share, Tokens};
-use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
