@@ -332,6 +332,9 @@ pub fn place(step: usize, n_steps: usize) -> String {
 
 /// The same as a label: `call 212`, `call 225, end`.
 pub fn place_label(step: usize, n_steps: usize) -> String {
+    if n_steps == 0 {
+        return "end".to_owned();
+    }
     let end = if step + 1 < n_steps { "" } else { ", end" };
     format!("call {}{end}", number(step.min(n_steps.saturating_sub(1))))
 }

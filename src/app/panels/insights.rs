@@ -117,6 +117,11 @@ fn nothing(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
             });
         } else if input.insights.is_none() || input.costs.is_none() {
             ui.label(weak(ui, "Looking through the session…"));
+        } else if input.document.session().steps.is_empty() {
+            ui.label(weak(
+                ui,
+                "No model call in this file: there is nothing to judge.",
+            ));
         } else {
             let said = "Nothing stands out: no threshold crossed, little sent in vain, no policy in trouble.";
             ui.label(RichText::new(said).color(palette(ui).ok));

@@ -212,9 +212,10 @@ struct Figure {
 fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
     let run = &input.runs.lanes[lane];
     let about = wording::about(input.runs.case.ledger.basis);
-    let peak = run.peak.map_or(Tokens::ZERO, |(_, tokens)| tokens);
     let now = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
     let tokens = |n: Tokens| format!("{about}{}", wording::short(n));
+    // Without a call nothing was sent, and nothing could be missed: that is not zero but unknown.
+    let of_calls = |said: String| run.peak.map_or_else(|| "–".to_owned(), |_| said);
     let (label, short, tone) = ("", "", Tone::Plain);
     let figure = Figure {
         label,
@@ -227,21 +228,23 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
         Figure {
             label: "peak",
             short: "peak",
-            value: tokens(peak),
+            value: run
+                .peak
+                .map_or_else(|| "–".to_owned(), |(_, peak)| tokens(peak)),
             hint: |input, lane| peak_hint(&input.runs.lanes[lane]),
             ..figure
         },
         Figure {
             label: "compactions",
             short: "comp.",
-            value: wording::grouped(run.outcome.compactions as u64),
+            value: of_calls(wording::grouped(run.outcome.compactions as u64)),
             hint: |_, _| "Firings that removed something".to_owned(),
             ..figure
         },
         Figure {
             label: "overflows",
             short: "over.",
-            value: wording::grouped(run.outcome.overflows as u64),
+            value: of_calls(wording::grouped(run.outcome.overflows as u64)),
             tone: if run.outcome.overflows > 0 {
                 Tone::Bad
             } else {
@@ -259,9 +262,12 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
         Figure {
             label: "at risk",
             short: "at risk",
-            value: loss(input, lane).map_or_else(|| "…".to_owned(), loss_view::at_risk_said),
+            value: of_calls(
+                loss(input, lane).map_or_else(|| "…".to_owned(), loss_view::at_risk_said),
+            ),
             tone: loss(input, lane)
                 .zip(input.losses)
+                .filter(|_| run.peak.is_some())
                 .map_or(Tone::Weak, |(loss, all)| {
                     loss_view::tone(loss, &all.recorded)
                 }),
@@ -270,7 +276,7 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
         Figure {
             label: "sent",
             short: "sent",
-            value: tokens(run.sent),
+            value: of_calls(tokens(run.sent)),
             hint: |input, lane| sent_hint(&input.runs.lanes[lane]),
             ..figure
         },

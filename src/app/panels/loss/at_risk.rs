@@ -192,7 +192,9 @@ fn message(ui: &mut Ui, input: &PanelInput<'_>, message: usize, has_preview: boo
 /// Why the list is empty.
 fn nothing(ui: &mut Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>) {
     let name = cost_view::label(input.runs, lane);
-    let said = if losses.names.is_empty() {
+    let said = if input.document.session().steps.is_empty() {
+        "No model call in this file: nothing was used, so nothing can be missed.".to_owned()
+    } else if losses.names.is_empty() {
         "The agent never came back to anything by name, so nothing can be missed.".to_owned()
     } else if lane.is_none() {
         "Nothing that the agent used was gone in what was recorded: the noise floor is 0."

@@ -13,6 +13,7 @@ use crate::app::tune_view::TuneView;
 use crate::app::tuning::Tuning;
 use crate::app::widgets;
 use crate::app::wording;
+use crate::units::Tokens;
 use egui::{Frame, Panel, Ui};
 
 /// Width of what is chosen, at the right.
@@ -118,6 +119,9 @@ fn hindsight(ui: &mut Ui, input: &PanelInput<'_>) {
         .hindsight
         .map_or_else(String::new, |usd| format!(" for {}", wording::usd(usd)));
     let (sent, none) = (reach.hindsight.tokens_sent(), reach.none.tokens_sent());
+    if none == Tokens::ZERO {
+        return;
+    }
     let said = format!(
         "With hindsight, each tool result cleared right after its last use, {} tokens would have been sent{cost} instead of {} without management.",
         wording::short(sent),
