@@ -91,7 +91,7 @@ pub fn load_stream(
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
     let bytes = read_all(stream, name, Bytes(0), progress)?;
-    load_bytes(name, bytes, options, progress)
+    load_read(name, bytes, options, progress)
 }
 
 /// All bytes of a stream, up to [`MOST_BYTES`]; `expected` is 0 where nobody knows how many there are. What is no text
@@ -101,32 +101,80 @@ pub(super) fn read_all(
     name: &str,
     expected: Bytes,
     progress: &Progress,
-) -> Result<Vec<u8>, LoadError> {
+) -> Result<Arc<[u8]>, LoadError> {
     // Taking apart is the other half of it.
     progress.begin(Phase::Reading, Bytes(expected.0 * 2));
     let unread = |error: io::Error| LoadError(format!("{name} cannot be read ({error})"));
-    let mut stream = unpacked(stream).map_err(unread)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(expected.0).unwrap_or(0));
-    loop {
-        progress
+    let unpacked = unpacked(stream).map_err(unread)?;
+    let mut stream = Stream {
+        bytes: unpacked.bytes,
+        name,
+        progress,
+    };
+    let mut start = Vec::new();
+    stream.read_on(&mut start)?;
+    formats::check_start(&start).map_err(|refused| LoadError(format!("{name}: {refused}")))?;
+    let expected = usize::try_from(expected.0).unwrap_or(0);
+    if expected > start.len() && !unpacked.was_packed {
+        return stream.read_into_place(&start, expected);
+    }
+    let mut bytes = start;
+    stream.read_rest(&mut bytes)?;
+    Ok(bytes.into())
+}
+
+/// A stream being read, with somebody who waits.
+struct Stream<'a> {
+    bytes: Box<dyn Read + 'a>,
+    name: &'a str,
+    progress: &'a Progress,
+}
+
+impl Stream<'_> {
+    /// Reads up to [`CHUNK`] more bytes; how many there were.
+    fn read_on(&mut self, bytes: &mut Vec<u8>) -> Result<usize, LoadError> {
+        let name = self.name;
+        self.progress
             .go_on()
             .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
-        let n = stream
-            .by_ref()
-            .take(CHUNK)
-            .read_to_end(&mut bytes)
-            .map_err(unread)?;
-        if n == 0 {
-            return Ok(bytes);
-        }
-        if bytes.len() == n {
-            formats::check_start(&bytes)
-                .map_err(|refused| LoadError(format!("{name}: {refused}")))?;
-        }
+        let chunk = self.bytes.by_ref().take(CHUNK).read_to_end(bytes);
+        let n = chunk.map_err(|error| LoadError(format!("{name} cannot be read ({error})")))?;
         if bytes.len() as u64 > MOST_BYTES {
             return Err(too_large(name));
         }
-        progress.advance(n as u64);
+        self.progress.advance(n as u64);
+        Ok(n)
+    }
+
+    fn read_rest(&mut self, bytes: &mut Vec<u8>) -> Result<(), LoadError> {
+        while self.read_on(bytes)? > 0 {}
+        Ok(())
+    }
+
+    /// Reads so many bytes, of which these are the first, to where they stay: moving what is large would need room for
+    /// it twice. A file that grows or shrinks meanwhile is read to its end all the same.
+    fn read_into_place(&mut self, start: &[u8], expected: usize) -> Result<Arc<[u8]>, LoadError> {
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, expected).collect();
+        let mut chunk = Vec::new();
+        let mut at = start.len();
+        if let Some(place) = Arc::get_mut(&mut bytes) {
+            place[..at].copy_from_slice(start);
+            while at < expected {
+                chunk.clear();
+                let n = self.read_on(&mut chunk)?.min(expected - at);
+                if n == 0 {
+                    break;
+                }
+                place[at..at + n].copy_from_slice(&chunk[..n]);
+                at += n;
+                chunk.drain(..n);
+            }
+        }
+        self.read_rest(&mut chunk)?;
+        if at == expected && chunk.is_empty() {
+            return Ok(bytes);
+        }
+        Ok([&bytes[..at], &chunk[..]].concat().into())
     }
 }
 
@@ -147,13 +195,13 @@ pub fn load_bytes(
     options: &LoadOptions,
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
-    ready(name, bytes, None, options, progress)
+    ready(name, bytes.into(), None, options, progress)
 }
 
 /// The same for bytes of the file at `path`, beside which more of the session may lie.
 fn ready(
     name: &str,
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     path: Option<&Path>,
     options: &LoadOptions,
     progress: &Progress,
@@ -165,7 +213,7 @@ fn ready(
     }
     let input = Input {
         name: name.to_owned(),
-        bytes: Arc::from(bytes),
+        bytes,
     };
     let size = input.bytes.len() as u64;
     progress.begin(Phase::Reading, Bytes(size * 2));
@@ -314,6 +362,23 @@ mod tests {
             ),
             "{said}"
         );
+    }
+
+    #[test]
+    fn a_file_that_grows_or_shrinks_while_it_is_read_is_read_to_its_end() {
+        let text: Vec<u8> = (0..3 * CHUNK).map(|at| b'a' + (at % 7) as u8).collect();
+        for expected in [
+            1,
+            5 << 20,
+            text.len() - 1,
+            text.len(),
+            text.len() + 9,
+            20 << 20,
+        ] {
+            let expected = Bytes(expected as u64);
+            let read = read_all(&text[..], "talk", expected, &Progress::default());
+            assert!(read.is_ok_and(|read| read[..] == text[..]), "{expected:?}");
+        }
     }
 
     #[test]

@@ -12,11 +12,19 @@ const MOST_TIMES: u64 = 400;
 /// Up to here anything may come out, bytes.
 const HARMLESS: u64 = 64 << 20;
 
+/// What a stream holds.
+pub(super) struct Unpacked<'a> {
+    /// Its bytes, unpacked.
+    pub(super) bytes: Box<dyn Read + 'a>,
+    /// It was compressed: how many bytes there are nobody knows.
+    pub(super) was_packed: bool,
+}
+
 /// What a stream holds: itself, unless it is compressed.
 ///
 /// # Errors
 /// Those of the stream.
-pub(super) fn unpacked<'a>(stream: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+pub(super) fn unpacked<'a>(stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
     let packed = Rc::new(Cell::new(0));
     let counted = Counted {
         stream,
@@ -29,13 +37,21 @@ pub(super) fn unpacked<'a>(stream: impl Read + 'a) -> io::Result<Box<dyn Read + 
             stream,
             frame: FrameDecoder::new(),
         }),
-        _ => return Ok(Box::new(stream)),
+        _ => {
+            return Ok(Unpacked {
+                bytes: Box::new(stream),
+                was_packed: false,
+            });
+        }
     };
-    Ok(Box::new(Bounded {
-        unpacking,
-        packed,
-        n: 0,
-    }))
+    Ok(Unpacked {
+        bytes: Box::new(Bounded {
+            unpacking,
+            packed,
+            n: 0,
+        }),
+        was_packed: true,
+    })
 }
 
 /// A frame, or one of those (`*M` and the like) that hold no content.
@@ -150,7 +166,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut read = Vec::new();
-        unpacked(bytes)?.read_to_end(&mut read)?;
+        unpacked(bytes)?.bytes.read_to_end(&mut read)?;
         Ok(read)
     }
 
@@ -187,8 +203,10 @@ mod tests {
 
     #[test]
     fn what_unpacks_to_hundreds_of_times_its_size_is_refused() {
-        let bomb = gzip(&vec![b' '; 80 << 20]).unwrap();
-        let refused = read(&bomb).unwrap_err().to_string();
-        assert!(refused.contains("400 times"), "{refused}");
+        let spaces = vec![b' '; 80 << 20];
+        for bomb in [gzip(&spaces).unwrap(), zstd(&spaces)] {
+            let refused = read(&bomb).unwrap_err().to_string();
+            assert!(refused.contains("400 times"), "{refused}");
+        }
     }
 }
