@@ -54,7 +54,7 @@ impl Tree {
         let mut is_on = vec![false; self.parents.len()];
         let mut path = Vec::new();
         let mut next = Some(leaf);
-        while let Some(at) = next.filter(|at| !is_on[*at]) {
+        while let Some(at) = next.filter(|at| is_on.get(*at) == Some(&false)) {
             is_on[at] = true;
             path.push(at);
             next = self.parents[at];
@@ -131,5 +131,7 @@ mod tests {
     fn records_without_ids_follow_one_another() {
         let tree = Tree::new([(None, None), (None, None), (None, None)].into_iter());
         assert_eq!((tree.path(2), tree.leaves()), (vec![0, 1, 2], vec![2]));
+        let none = Tree::new(std::iter::empty());
+        assert_eq!((none.path(0), none.leaves()), (vec![], vec![]));
     }
 }

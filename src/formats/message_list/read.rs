@@ -278,7 +278,8 @@ fn read_one(
         last.and_then(|last| builder.step_mut(last)),
         around,
     ) {
-        step.usage = step.usage.or(around.usage);
+        let around = || notes.usage(layout.whole.start, around.usage);
+        step.usage = step.usage.or_else(around);
     }
     let mut session = builder.finish();
     // What people keep by hand has a name of its own.
