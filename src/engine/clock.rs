@@ -21,7 +21,7 @@ impl Clock {
             let recorded = step
                 .time
                 .zip(first)
-                .map(|(time, first)| (time.0 - first.0) as f64 / 1e3);
+                .map(|(time, first)| time.0.saturating_sub(first.0) as f64 / 1e3);
             now = recorded.filter(|s| *s >= now).unwrap_or(now + assumed);
             now
         });
