@@ -87,7 +87,7 @@ impl Document {
                     .parts_of(message)
                     .iter()
                     .find_map(|p| p.body.tool())
-                    .map(Into::into),
+                    .map(|tool| safe_text::one_line(tool, 200).into()),
                 preview: preview(&loaded, message).into(),
                 step: message.step.or_else(|| first_step_with(session, idx)),
                 partners: std::mem::take(&mut partners[idx]),

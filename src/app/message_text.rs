@@ -110,7 +110,7 @@ fn section(message: &Message, part: &Part, tokens: Tokens) -> Section {
         body => body.text().to_owned(),
     };
     Section {
-        title: title(kind, &part.body),
+        title: safe_text::one_line(&title(kind, &part.body), 200),
         kind: Some(kind),
         tokens: Some(tokens),
         text: safe_text::visible(&text).into_owned(),

@@ -266,7 +266,7 @@ fn chips(ui: &mut Ui, document: &Document, runs: &Runs, commands: &mut Vec<Comma
         safe_text::one_line(&session.title, 200),
         document.place()
     );
-    if chip(ui, &file).on_hover_text(hint).clicked() {
+    if chip(ui, &file).on_hover_text(safe_text::visible(&hint)).clicked() {
         commands.push(Command::ShowTab(Tab::Import));
     }
     if !place.is_empty() {
@@ -288,7 +288,7 @@ fn chips(ui: &mut Ui, document: &Document, runs: &Runs, commands: &mut Vec<Comma
             hint.push_str("\n\n");
             hint.push_str(warning);
         }
-        chip(ui, &window).on_hover_text(hint);
+        chip(ui, &window).on_hover_text(safe_text::visible(&hint));
     }
     if ui.available_width() > 100.0 {
         basis(ui, runs, commands);
@@ -327,7 +327,7 @@ fn window_words(document: &Document, runs: &Runs, detail: Detail) -> Words {
         .map_or("unknown model", String::as_str);
     let mut words = Words::new();
     if detail <= Detail::ModelName {
-        words.push((format!("{model} · "), false));
+        words.push((format!("{} · ", safe_text::one_line(model, 60)), false));
     }
     words.push((wording::tokens(windows.largest()), true));
     let source = match windows.source {

@@ -416,7 +416,10 @@ fn cost_hint(input: &PanelInput<'_>, lane: usize) -> String {
         Some("") => {
             "The file names no model, so no price is known. Choose one in the tab Cost.".to_owned()
         }
-        Some(model) => format!("No price is known for {model}. Choose one in the tab Cost."),
+        Some(model) => {
+            let model = crate::safe_text::one_line(model, 60);
+            format!("No price is known for {model}. Choose one in the tab Cost.")
+        }
         None => "No call was billed.".to_owned(),
     }
 }
