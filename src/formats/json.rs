@@ -11,6 +11,8 @@ use serde_json::{Deserializer, Map, Value};
 const LARGE: usize = 1 << 20;
 /// How deep pieces are taken apart: a list of conversations, one of them, its request, the messages.
 const PIECES_WITHIN: usize = 4;
+/// A value holds no more others. Each is kept as far more than the two bytes that `{}` takes in a file.
+const MOST_VALUES: usize = 16_000_000;
 /// How often a document is parsed in all: to tell what it is, and for its messages.
 pub(super) const DOCUMENT_PASSES: u64 = 2;
 
@@ -30,6 +32,36 @@ pub(super) fn parse_lenient(text: &[u8]) -> Result<Value, serde_json::Error> {
 /// Parses the value that stands at `span`; see [`parse_lenient`].
 pub(super) fn parse_span(bytes: &[u8], span: &Span) -> Option<Value> {
     parse_lenient(bytes.get(span.clone())?).ok()
+}
+
+/// Whether a text holds more values than any session does, told by the commas between them.
+pub(super) fn is_crowded(text: &[u8]) -> bool {
+    // Most are too short, or have too few even with those in strings, which are found quickly.
+    let is_comma = |b: &&u8| **b == b',';
+    text.len() > MOST_VALUES
+        && text.iter().filter(is_comma).count() > MOST_VALUES
+        && commas_between(text) > MOST_VALUES
+}
+
+/// Commas outside of strings.
+fn commas_between(text: &[u8]) -> usize {
+    let (mut commas, mut in_string, mut is_escaped) = (0, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_string,
+            b'"' => in_string = !in_string,
+            b',' => commas += usize::from(!in_string),
+            _ => {}
+        }
+    }
+    commas
+}
+
+/// What is said of such a text.
+pub(super) fn crowded() -> String {
+    let most = MOST_VALUES / 1_000_000;
+    format!("it holds more than {most} million values, which no session does")
 }
 
 /// Whether a text is one value and nothing else; neither its strings nor its depth are looked at.
@@ -294,6 +326,15 @@ mod tests {
         );
         assert_eq!(member(bytes, &document, "c"), None);
         assert_eq!(elements(bytes, &document), None);
+    }
+
+    #[test]
+    fn commas_count_where_they_stand_between_values() {
+        let text = br#"[1,"a,\",",{"b,":[",\\",{}]}]"#;
+        assert_eq!(commas_between(text), 3);
+        let text = ",".repeat(MOST_VALUES + 2);
+        assert!(is_crowded(text.as_bytes()));
+        assert!(!is_crowded(format!("\"{text}\"").as_bytes()));
     }
 
     #[test]

@@ -32,8 +32,10 @@ pub(super) struct Head {
 
 /// A head stops here even if it has few records: lines may be long.
 const HEAD_BYTES: usize = 32 << 20;
-/// A file with more bad lines than this is summed up rather than listed.
-const MAX_BAD_LINES_LISTED: usize = 50;
+/// No session has more lines: each is kept as more than the few bytes that it may take in a file.
+const MOST_LINES: usize = 5_000_000;
+/// A file with more bad lines than this is summed up rather than listed; so is one with more odd ones.
+const MAX_LINES_LISTED: usize = 50;
 /// How often a broken line is searched for a record that was glued behind the break.
 const MAX_RESYNCS: usize = 8;
 
@@ -60,12 +62,13 @@ pub(super) fn map_records<T: Send>(
         })
         .collect::<Result<_, Cancelled>>()?;
     let mut all = Vec::with_capacity(read.len());
-    let mut bad = 0;
+    let (mut bad, mut odd) = (0, 0);
     for (line, (records, problems)) in lines.iter().zip(read) {
         all.extend(records);
         for problem in problems {
-            bad += usize::from(problem.is_bad());
-            if bad <= MAX_BAD_LINES_LISTED || !problem.is_bad() {
+            let before = if problem.is_bad() { &mut bad } else { &mut odd };
+            *before += 1;
+            if *before <= MAX_LINES_LISTED || matches!(problem, Problem::Torn(_)) {
                 warnings.push(Warning {
                     line: Some(line.number),
                     text: problem.sentence(),
@@ -73,12 +76,15 @@ pub(super) fn map_records<T: Send>(
             }
         }
     }
-    if bad > MAX_BAD_LINES_LISTED {
-        let text = format!(
-            "{} more lines could not be read",
-            bad - MAX_BAD_LINES_LISTED
-        );
-        warnings.push(Warning { line: None, text });
+    for (n, what) in [(bad, "could not be read"), (odd, "like these")] {
+        let more = n.saturating_sub(MAX_LINES_LISTED);
+        if more > 0 {
+            let text = format!(
+                "{more} more line{} {what}",
+                if more == 1 { "" } else { "s" }
+            );
+            warnings.push(Warning { line: None, text });
+        }
     }
     Ok(all)
 }
@@ -98,6 +104,17 @@ pub(super) fn head(bytes: &[u8], max: usize) -> Head {
         }
     }
     head
+}
+
+/// Whether there are more lines than any session has, however little stands in them.
+pub(super) fn is_crowded(bytes: &[u8]) -> bool {
+    bytes.len() > MOST_LINES && bytes.split(|b| *b == b'\n').nth(MOST_LINES).is_some()
+}
+
+/// What is said of such a file.
+pub(super) fn crowded() -> String {
+    let most = MOST_LINES / 1_000_000;
+    format!("it has more than {most} million lines, which no session has")
 }
 
 /// Where the text starts: behind a byte order mark, if there is one.
@@ -170,6 +187,9 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
 
 fn read_line(bytes: &[u8], line: &Line) -> (Vec<Record>, Vec<Problem>) {
     let text = &bytes[line.span.clone()];
+    if json::is_crowded(text) {
+        return (Vec::new(), vec![Problem::Bad(json::crowded())]);
+    }
     if let Ok(value) = serde_json::from_slice(text) {
         return (
             vec![Record {
@@ -371,5 +391,8 @@ mod tests {
         let (_, warnings) = read("bad\n".repeat(60).as_bytes());
         assert_eq!(warnings.len(), 51);
         assert_eq!(warnings[50], "10 more lines could not be read");
+        let (records, warnings) = read("{\"a\":1}{\"a\":2}\n".repeat(51).as_bytes());
+        assert_eq!((records.len(), warnings.len()), (102, 51));
+        assert_eq!(warnings[50], "1 more line like these");
     }
 }

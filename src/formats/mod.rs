@@ -63,7 +63,7 @@ pub use probe::Probe;
 pub use resume::{Adopt, Birth, Resumable, Resume};
 
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Managed, Session, Span};
+use crate::session::{MOST_KEPT, Managed, Session, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -295,6 +295,8 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
             progress.go_on()?;
             let mut parsed = (format.parse)(input, progress)?;
             parsed.report.recognized_by = why;
+            notes::sum_up(&mut parsed.warnings);
+            parsed.warnings.extend(crowded(&parsed.sessions));
             return Ok(parsed);
         }
     }
@@ -307,6 +309,17 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
 /// Says of a session that it is what the sub-agent of this id did, whose file lies beside that of the main session.
 pub fn is_sub_agent(main: &Session, report: &ImportReport, id: &str, session: &mut Session) {
     claude_code::is_sub_agent(main, report, id, session);
+}
+
+/// A word on a session whose compactions keep as many messages as are read.
+fn crowded(sessions: &[Session]) -> Option<Warning> {
+    let kept = |s: &Session| s.compactions.iter().map(|c| c.kept.len()).sum::<usize>();
+    let is_full = |s: &&Session| kept(s) + s.messages.len() > MOST_KEPT;
+    let text = "there are so many compactions that the last may have been left out";
+    sessions.iter().find(is_full).map(|_| Warning {
+        line: None,
+        text: text.to_owned(),
+    })
 }
 
 /// Refuses a file by its first bytes where they already tell that it is no text, so that the rest of it need not be

@@ -5,24 +5,51 @@ use crate::session::Usage;
 use crate::units::Tokens;
 use std::collections::HashSet;
 
+/// No more is told of one file: nobody reads on, and each line of a large one could have its own.
+const MOST: usize = 1_000;
+
+/// So many warnings are not told.
+fn left_out(n: usize) -> Warning {
+    let (end, verb) = if n == 1 { ("", "is") } else { ("s", "are") };
+    Warning {
+        line: None,
+        text: format!("{n} more warning{end} {verb} left out"),
+    }
+}
+
+/// Leaves out what goes beyond what is told.
+pub(super) fn sum_up(warnings: &mut Vec<Warning>) {
+    if warnings.len() > 2 * MOST {
+        let n = warnings.len() - MOST;
+        warnings.truncate(MOST);
+        warnings.push(left_out(n));
+    }
+}
+
 /// Things to tell about a file.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     found: Vec<(usize, String)>,
     said: HashSet<String>,
+    /// What is not told.
+    n_more: usize,
 }
 
 impl Notes {
     /// Something at this byte of the file.
     pub(super) fn add(&mut self, at: usize, text: impl Into<String>) {
-        self.found.push((at, text.into()));
+        if self.found.len() < MOST {
+            self.found.push((at, text.into()));
+        } else {
+            self.n_more += 1;
+        }
     }
 
     /// The same, told once however often it is found.
     pub(super) fn once(&mut self, at: usize, text: impl Into<String>) {
         let text = text.into();
-        if self.said.insert(text.clone()) {
-            self.found.push((at, text));
+        if self.said.len() < MOST && self.said.insert(text.clone()) {
+            self.add(at, text);
         }
     }
 
@@ -61,6 +88,32 @@ impl Notes {
                 text,
             }
         };
-        self.found.into_iter().map(place).collect()
+        let mut warnings: Vec<Warning> = self.found.into_iter().map(place).collect();
+        if self.n_more > 0 {
+            warnings.push(left_out(self.n_more));
+        }
+        warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_things_the_first_are_told_and_the_rest_is_counted() {
+        let mut notes = Notes::default();
+        for at in 0..=MOST {
+            notes.add(at, "odd");
+        }
+        let warnings = notes.warnings(&[b' '; MOST]);
+        assert_eq!(warnings.len(), MOST + 1);
+        assert_eq!(warnings[MOST].to_string(), "1 more warning is left out");
+        let mut many = [&warnings[..]; 3].concat();
+        sum_up(&mut many);
+        assert_eq!(many.len(), MOST + 1);
+        assert_eq!(many[MOST].to_string(), "2003 more warnings are left out");
+        sum_up(&mut many);
+        assert_eq!(many.len(), MOST + 1);
     }
 }

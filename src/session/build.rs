@@ -7,6 +7,10 @@ use super::{
 };
 use crate::units::{Millis, Tokens};
 
+/// The compactions of one session keep no more messages in all: a file could list a hundred thousand of them that each
+/// keep everything. Those beyond are left out.
+pub const MOST_KEPT: usize = 20_000_000;
+
 /// A message as a format reads it, before it is numbered.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -65,6 +69,8 @@ pub struct SessionBuilder {
     open_step: Option<usize>,
     /// The model of calls that name none themselves.
     usual_model: Option<String>,
+    /// Messages that compactions may still keep.
+    kept_left: usize,
 }
 
 impl SessionBuilder {
@@ -89,6 +95,7 @@ impl SessionBuilder {
             session,
             open_step: None,
             usual_model: None,
+            kept_left: MOST_KEPT,
         }
     }
 
@@ -183,7 +190,8 @@ impl SessionBuilder {
         &mut self.session.parts[range]
     }
 
-    /// Adds a compaction that stands before the next message of the history and left these messages.
+    /// Adds a compaction that stands before the next message of the history and left these messages, as far as
+    /// [`MOST_KEPT`] allows.
     pub fn compaction(
         &mut self,
         trigger: impl Into<String>,
@@ -192,6 +200,10 @@ impl SessionBuilder {
         kept: Vec<usize>,
     ) {
         self.open_step = None;
+        let Some(left) = self.kept_left.checked_sub(kept.len()) else {
+            return;
+        };
+        self.kept_left = left;
         self.session.compactions.push(RecordedCompaction {
             before_message: self.session.messages.len(),
             step: self.session.steps.len(),

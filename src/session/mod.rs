@@ -12,7 +12,7 @@ mod message;
 mod part;
 mod track;
 
-pub use build::{Draft, SessionBuilder, StepDraft};
+pub use build::{Draft, MOST_KEPT, SessionBuilder, StepDraft};
 pub use check::{Issue, IssueKind, issues};
 pub use identifier::identifiers;
 pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};

@@ -2,7 +2,7 @@
 //! stay in the file, so that a person can go back.
 
 use super::super::json;
-use crate::session::{RecordedCompaction, Session};
+use crate::session::{MOST_KEPT, RecordedCompaction, Session};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -19,6 +19,7 @@ pub(super) fn apply(session: &mut Session) {
     let all = hiding(session);
     let mut gone: HashSet<usize> = HashSet::new();
     let mut heads: HashSet<usize> = HashSet::new();
+    let mut kept_left = MOST_KEPT;
     for hides in all {
         gone.extend(&hides.hidden);
         let at = hides.message;
@@ -31,9 +32,13 @@ pub(super) fn apply(session: &mut Session) {
             .max(at + 1);
         session.messages[at].in_history = false;
         heads.insert(at);
+        if kept_left == 0 {
+            continue;
+        }
         let is_there = |idx: &usize| heads.contains(idx) || session.messages[*idx].in_history;
         let kept = (0..after).filter(|idx| !gone.contains(idx) && is_there(idx));
         let kept: Vec<usize> = kept.collect();
+        kept_left = kept_left.saturating_sub(kept.len());
         let is_seen = |step: &crate::session::Step| step.context_end >= after;
         let step = session
             .steps

@@ -42,6 +42,8 @@ enum Kind {
     Binary(&'static str),
     Json,
     JsonLines,
+    /// It has more lines or values than a session can have; the words for it.
+    Crowded(String),
     /// It begins like JSON and then breaks off; why.
     BrokenJson(String),
     /// Other text; the words for it.
@@ -62,15 +64,20 @@ impl Probe {
             return Ok(Self::of(Kind::Binary(what)));
         }
         progress.go_on()?;
+        let is_json = matches!(start.trim_ascii_start().first(), Some(b'{' | b'['));
         let head = jsonl::head(bytes, HEAD_RECORDS);
         let objects = head.records.iter().filter(|r| r.value.is_object()).count();
-        if objects > 1 && head.bad * ONE_BAD_LINE_IN <= head.lines {
+        let is_lines = objects > 1 && head.bad * ONE_BAD_LINE_IN <= head.lines;
+        if (is_lines || !is_json) && jsonl::is_crowded(bytes) {
+            return Ok(Self::of(Kind::Crowded(jsonl::crowded())));
+        }
+        if is_lines {
             return Ok(Self {
                 records: head.records,
                 ..Self::of(Kind::JsonLines)
             });
         }
-        if matches!(start.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        if is_json {
             return Self::of_json(bytes, head, progress);
         }
         Ok(match serde_json::from_slice(start.trim_ascii()) {
@@ -115,6 +122,7 @@ impl Probe {
                 records: head.records,
                 ..Self::of(Kind::JsonLines)
             },
+            _ if json::is_crowded(&bytes[span.clone()]) => Self::of(Kind::Crowded(json::crowded())),
             _ => match json::parse_document(bytes, &span, progress)? {
                 Ok(value) => Self {
                     document: Some(value),
@@ -150,6 +158,7 @@ impl Probe {
         match &self.kind {
             Kind::Empty => "this is an empty file".to_owned(),
             Kind::Binary(what) | Kind::Text(what) => format!("this looks like {what}"),
+            Kind::Crowded(why) => format!("this file cannot be read: {why}"),
             Kind::BrokenJson(why) => {
                 format!("this looks like JSON that breaks off or is damaged ({why})")
             }
