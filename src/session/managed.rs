@@ -2,7 +2,7 @@
 //!
 //! Only [`crate::engine`] makes one, from a context in which nothing is predicted; [`crate::formats`] writes it.
 
-use super::Role;
+use super::{Role, Session};
 use crate::units::Tokens;
 
 /// How the true tokens of a session were told from counted ones. A managed copy carries it where its format can, for
@@ -28,6 +28,18 @@ pub struct Managed {
     pub tokens: Option<Tokens>,
     /// One entry a message as the model would see it.
     pub entries: Vec<ManagedEntry>,
+}
+
+impl Managed {
+    /// Everything that the file says is there, untouched and in order, so that it is the file itself: what a compaction
+    /// of its own wrote is among the messages, or there was none.
+    pub fn is_everything(&self, session: &Session) -> bool {
+        let is_kept = |(idx, entry): (usize, &ManagedEntry)| matches!(entry, ManagedEntry::Kept { message } if *message == idx);
+        let has_written = || session.messages.iter().any(|m| !m.in_history);
+        self.entries.len() == session.messages.len()
+            && self.entries.iter().enumerate().all(is_kept)
+            && (session.compactions.is_empty() || has_written())
+    }
 }
 
 /// One message to write.

@@ -83,7 +83,20 @@ pub(super) fn find(
             }),
         }
     }
-    Ok(found)
+    Ok(alone(bytes, shape, found))
+}
+
+/// Where only one of several conversations says anything, what surrounds it is no other's: the file is its own.
+fn alone(bytes: &[u8], shape: &Shape, mut found: Vec<Layout>) -> Vec<Layout> {
+    let is_message = |e: &Span| shape.is_marked_at(bytes, e);
+    let says =
+        |layout: &&mut Layout| !layout.answers.is_empty() || layout.elements.iter().any(is_message);
+    let mut saying = found.iter_mut().filter(says);
+    if let (Some(only), None) = (saying.next(), saying.next()) {
+        only.whole = 0..bytes.len();
+        only.is_one_of_many = false;
+    }
+    found
 }
 
 /// What a record of JSON Lines is.
@@ -125,15 +138,11 @@ fn of_document(bytes: &[u8], shape: &Shape, document: &Span) -> Vec<Layout> {
         let layout = of_conversation(bytes, shape, span)?;
         Some(Layout {
             whole: span.clone(),
-            is_one_of_many: listed.len() > 1,
+            is_one_of_many: true,
             ..layout
         })
     });
-    let mut found: Vec<Layout> = each.collect();
-    if let ([only], 1) = (&mut found[..], listed.len()) {
-        only.whole = file;
-    }
-    found
+    alone(bytes, shape, each.collect())
 }
 
 fn of_lines(bytes: &[u8], elements: Vec<Span>) -> Layout {

@@ -1,6 +1,7 @@
 //! Writes a managed conversation as a session file.
 //!
-//! Kept messages keep the bytes of their records. What is no context (progress, snapshots, titles) is left out.
+//! Where nothing changed it is the file as it was. Kept messages keep the bytes of their records. What is no context
+//! (progress, snapshots, titles) is left out.
 //! A summary needs a `compact_boundary`; it stands at the top of the file, since only what follows the boundary
 //! is context, and that is all of the file. Whatever role it speaks as, what we write is a `user` record: so the
 //! program itself writes summaries and reminders.
@@ -37,6 +38,9 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         let reason = format!("only a {} can be written as one", super::FORMAT.label);
         return Err(CannotExport { reason });
     }
+    if managed.is_everything(session) {
+        return Ok(session.source.bytes.to_vec());
+    }
     let mut items = Vec::new();
     for entry in &managed.entries {
         match entry {
@@ -49,11 +53,8 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
             }
         }
     }
-    Ok(write(
-        &items,
-        !is_whole(session, managed),
-        managed.calibration.as_ref(),
-    ))
+    let is_changed = !is_whole(session, managed);
+    Ok(write(&items, is_changed, managed.calibration.as_ref()))
 }
 
 /// Everything is there as it was said.

@@ -28,6 +28,9 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         let reason = format!("only a {} can be written as one", super::FORMAT.label);
         return Err(CannotExport { reason });
     }
+    if managed.is_everything(session) {
+        return Ok(session.source.bytes.to_vec());
+    }
     let known = known(managed).unwrap_or(session.messages.len());
     let past = Past::of(session, known)?;
     let context = session.real_context(known);

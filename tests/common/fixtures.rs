@@ -1,0 +1,81 @@
+//! The fixtures, for tests that go through every format.
+#![allow(dead_code, reason = "each test file uses its part of it")]
+
+use plimsoll::formats::{self, Export, Input, Parsed};
+use plimsoll::session::{Managed, ManagedEntry, Session};
+use std::path::{Path, PathBuf};
+
+/// A file under `tests/fixtures/FORMAT`.
+pub(crate) struct Fixture {
+    /// Its path from there, to tell it by.
+    pub(crate) name: String,
+    /// The format's name.
+    pub(crate) format: &'static str,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Fixture {
+    /// Whether it is a record a line.
+    pub(crate) fn is_lines(&self) -> bool {
+        self.name.ends_with("jsonl")
+    }
+
+    /// How its format writes a managed conversation, where it does.
+    pub(crate) fn export(&self) -> Option<Export> {
+        formats::by_name(self.format)?.export
+    }
+}
+
+/// All of them, by name.
+pub(crate) fn fixtures() -> Vec<Fixture> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut found = Vec::new();
+    for format in formats::FORMATS {
+        for path in files_in(&root.join(format.name)) {
+            let name = path.strip_prefix(&root).unwrap_or(&path);
+            found.push(Fixture {
+                name: name.to_string_lossy().into_owned(),
+                format: format.name,
+                bytes: std::fs::read(&path).unwrap_or_default(),
+            });
+        }
+    }
+    found
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_none_or(|end| end != "told"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// A file as the program reads it.
+pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Parsed, String> {
+    let parsed = formats::parse(&Input {
+        name: name.to_owned(),
+        bytes: bytes.into(),
+    });
+    parsed.map_err(|refused| refused.to_string())
+}
+
+/// The whole of a session, untouched.
+pub(crate) fn all_kept(session: &Session) -> Managed {
+    let kept = |message| ManagedEntry::Kept { message };
+    Managed {
+        entries: (0..session.messages.len()).map(kept).collect(),
+        ..Managed::default()
+    }
+}
+
+/// What the parts of a session say, each with who says it.
+pub(crate) fn said(session: &Session) -> Vec<String> {
+    let parts = session.messages.iter().flat_map(|message| {
+        let parts = session.parts_of(message).iter();
+        parts.map(|part| format!("{}: {:?}", message.role.name(), part.body))
+    });
+    parts.collect()
+}
