@@ -22,6 +22,11 @@ const WORDS: [&str; 12] = [
 
 /// The session of so many messages as Claude Code writes one, with usage on every call.
 pub(crate) fn file_of(messages: usize) -> Vec<u8> {
+    file_with(messages, 1_500)
+}
+
+/// The same with results of up to so many words.
+pub(crate) fn file_with(messages: usize, most_words: usize) -> Vec<u8> {
     let mut text = String::new();
     let mut context = 20_000;
     for idx in 0..messages {
@@ -29,7 +34,7 @@ pub(crate) fn file_of(messages: usize) -> Vec<u8> {
             0 => r#"{"role":"user","content":"please go on with the next task"}"#.to_owned(),
             n if n % 2 == 1 => call(idx, context),
             _ => {
-                let (result, words) = result(idx);
+                let (result, words) = result(idx, most_words);
                 context += words * 2;
                 result
             }
@@ -61,8 +66,8 @@ fn call(idx: usize, context: usize) -> String {
     )
 }
 
-fn result(idx: usize) -> (String, usize) {
-    let words = 10 + ((idx as u32).wrapping_mul(2_654_435_761) >> 16) as usize % 1_490;
+fn result(idx: usize, most_words: usize) -> (String, usize) {
+    let words = 10 + ((idx as u32).wrapping_mul(2_654_435_761) >> 16) as usize % (most_words - 10);
     let content: Vec<_> = (0..words)
         .map(|n| WORDS[(n * 7 + idx) % WORDS.len()])
         .collect();
