@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A conversation being written down.
+#[derive(Debug)]
 pub(crate) struct Talk {
     drafts: Vec<Draft>,
     compaction: Option<(usize, String)>,
