@@ -1,0 +1,52 @@
+#!/bin/sh
+# tests/fuzz/run.sh [SECONDS [TARGET…]]: fuzzes each target for so long, ten minutes unless told, and stops at a find.
+#
+# Needs cargo-fuzz (`cargo install cargo-fuzz --locked`) and a C++ compiler; a stable Rust will do. Fixtures and samples
+# are the seeds. What was learned stays in tests/fuzz/corpus, what was found in tests/fuzz/artifacts (neither is kept in
+# the repository): a find becomes a regression test beside the code that it is about.
+set -eu
+cd "$(dirname "$0")/../.."
+seconds=${1:-600}
+[ $# -eq 0 ] || shift
+[ $# -gt 0 ] || set -- detect parse open write_back expression preset play
+export RUSTC_BOOTSTRAP=1
+[ -f tests/fuzz/Cargo.lock ] || cp Cargo.lock tests/fuzz/Cargo.lock
+
+# One file for each of the given ones, by a name of its own.
+copy() {
+    for file; do
+        case $file in *.told) continue ;; esac
+        cp "$file" "$corpus/seed-$(echo "$file" | tr '/' '-')"
+    done
+}
+
+# Every file to every parser, which the first byte chooses: more numbers than there are formats do no harm.
+copy_to_parsers() {
+    for file; do
+        case $file in *.told) continue ;; esac
+        for which in $(seq 0 39); do
+            seed="$corpus/seed-$which-$(echo "$file" | tr '/' '-')"
+            # shellcheck disable=SC2059
+            { printf "\\$(printf %03o "$which")" && cat "$file"; } >"$seed"
+        done
+    done
+}
+
+for target; do
+    corpus=tests/fuzz/corpus/$target
+    mkdir -p "$corpus"
+    case $target in
+    parse) copy_to_parsers tests/fixtures/*/* ;;
+    preset) copy assets/presets/*.toml assets/*.toml tests/configs/* ;;
+    expression) sed -n 's/^\(when\|[a-z_]*\) *= *"\(.*\)"$/\2/p' assets/presets/*.toml | sort -u |
+        split -l 1 -a 4 - "$corpus/seed-" ;;
+    play) ;;
+    *) copy tests/fixtures/*/* sample_sessions/*.json* ;;
+    esac
+    case $target in
+    expression | preset | play) words=presets.dict ;;
+    *) words=sessions.dict ;;
+    esac
+    cargo fuzz run --fuzz-dir tests/fuzz --sanitizer "${SANITIZER:-none}" "$target" -- \
+        -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 -max_len=65536 -dict="tests/fuzz/$words" -print_final_stats=1
+done

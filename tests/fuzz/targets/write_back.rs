@@ -1,0 +1,84 @@
+//! Writing: what was not touched is the same bytes, and no managed conversation makes a writer panic.
+#![no_main]
+
+use libfuzzer_sys::arbitrary::{Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use plimsoll::formats::{self, Export, parse_with};
+use plimsoll::progress::Progress;
+use plimsoll::session::{Managed, ManagedEntry, ManagedPart, Role, Session, WrittenKind};
+use plimsoll::units::Tokens;
+use plimsoll_fuzz::{check, input};
+
+/// Bytes behind the file that choose what is managed.
+const CHOICES: usize = 32;
+
+fuzz_target!(|bytes: &[u8]| {
+    let (file, choices) = bytes.split_at(bytes.len().saturating_sub(CHOICES));
+    let read = parse_with(&input(file), &Progress::default());
+    let Ok(parsed) = &read else { return };
+    for session in &parsed.sessions {
+        let Some(export) = formats::by_name(session.source.format).and_then(|f| f.export) else {
+            return;
+        };
+        if parsed.sessions.len() == 1 {
+            is_the_same(session, export);
+        }
+        let managed = managed(session, &mut Unstructured::new(choices));
+        if let Ok(written) = export(session, &managed.unwrap_or_default()) {
+            check(&parse_with(&input(&written), &Progress::default()));
+        }
+    }
+});
+
+fn is_the_same(session: &Session, export: Export) {
+    let kept = |message| ManagedEntry::Kept { message };
+    let managed = Managed {
+        entries: (0..session.messages.len()).map(kept).collect(),
+        ..Managed::default()
+    };
+    // Where a compaction hid messages and wrote none, these two write all of them as a context of its own.
+    let is_own = ["claude_code", "codex_rollout"].contains(&session.source.format);
+    if is_own && !managed.is_everything(session) {
+        return;
+    }
+    let out = export(session, &managed).expect("nothing was changed");
+    let [out, source] = [&out, &session.source.bytes[..]].map(String::from_utf8_lossy);
+    assert_eq!(out, source);
+}
+
+/// Any of a session's messages kept, edited, left out or written before.
+fn managed(session: &Session, u: &mut Unstructured<'_>) -> Result<Managed> {
+    let mut managed = Managed {
+        tokens: u.arbitrary::<Option<u16>>()?.map(|n| Tokens(n.into())),
+        ..Managed::default()
+    };
+    for (idx, message) in session.messages.iter().enumerate() {
+        let roles = [Role::System, Role::User, Role::Assistant, Role::Tool];
+        match u.int_in_range(0..=7)? {
+            0 => {}
+            1 => managed.entries.push(ManagedEntry::Written {
+                role: *u.choose(&roles)?,
+                text: format!("written {idx} \u{1b}\"\u{0}"),
+                kind: *u.choose(&[WrittenKind::Summary, WrittenKind::Notice])?,
+                before_message: idx,
+            }),
+            2 | 3 => {
+                let mut parts = Vec::new();
+                for part in message.parts.clone() {
+                    let text = "new \u{2028}\\".to_owned();
+                    match u.int_in_range(0..=3)? {
+                        0 => {}
+                        1 => parts.push(ManagedPart::Kept { part }),
+                        _ => parts.push(ManagedPart::Replaced { part, text }),
+                    }
+                }
+                let message = idx;
+                managed
+                    .entries
+                    .push(ManagedEntry::Edited { message, parts });
+            }
+            _ => managed.entries.push(ManagedEntry::Kept { message: idx }),
+        }
+    }
+    Ok(managed)
+}
