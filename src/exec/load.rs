@@ -91,7 +91,7 @@ pub fn load_stream(
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
     let bytes = read_all(stream, name, Bytes(0), progress)?;
-    load_read(name, bytes, options, progress)
+    ready(name, bytes, None, options, progress)
 }
 
 /// All bytes of a stream, up to [`MOST_BYTES`]; `expected` is 0 where nobody knows how many there are. What is no text
