@@ -99,11 +99,12 @@ pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
         let of_record = session.parts[*idx].record == record;
         of_record && matches!(session.parts[*idx].body, Body::Media { .. })
     };
-    let nth = (message.parts.start..part).filter(is_media).count();
+    let before = (message.parts.start..part).filter(is_media);
+    let before = before.map(|idx| &session.parts[idx].body);
     let raw = session.raw(message.raw.get(record as usize)?);
     let value = serde_json::from_slice(raw).ok()?;
-    match &media::all_in(&value).get(nth)?.held {
-        media::Held::Base64 { data, .. } => decode(data, usize::MAX),
+    match media::found(&value, before, &session.parts[part].body)?.held {
+        media::Held::Base64 { data, .. } => decode(&data, usize::MAX),
         media::Held::Url(_) | media::Held::File(_) => None,
     }
 }

@@ -251,9 +251,8 @@ impl<'a> Records<'a> {
             .block(part)
             .and_then(|block| media::all_in(block).into_iter().nth(nth_in_block));
         let anywhere = || {
-            media::all_in(self.record(part)?)
-                .into_iter()
-                .nth(before.len())
+            let bodies = before.iter().map(|part| &part.body);
+            media::found(self.record(part)?, bodies, &part.body)
         };
         let found = in_block.or_else(anywhere);
         found.map_or_else(|| Block::Text(missing(&part.body)), Block::Media)

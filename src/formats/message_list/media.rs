@@ -66,6 +66,38 @@ pub(in crate::formats) fn all_in(value: &Value) -> Vec<Media> {
     }
 }
 
+/// The one of all inside a value that became this part; `before` are the parts of the same value before it. What looks
+/// like a file and became no part (a text that was attached) stands among them.
+pub(in crate::formats) fn found<'a>(
+    value: &Value,
+    before: impl Iterator<Item = &'a Body>,
+    part: &Body,
+) -> Option<Media> {
+    let before: Vec<&Body> = before.filter(|b| matches!(b, Body::Media { .. })).collect();
+    let all = all_in(value);
+    let alike: Vec<usize> = (0..all.len())
+        .filter(|idx| are_alike(&all[*idx].body(None), part))
+        .collect();
+    let nth = before.iter().filter(|b| are_alike(b, part)).count();
+    let idx = alike.get(nth).copied().unwrap_or(before.len());
+    all.into_iter().nth(idx)
+}
+
+/// The same but for where they stand.
+fn are_alike(a: &Body, b: &Body) -> bool {
+    let told = |body: &Body| match body {
+        Body::Media {
+            media,
+            mime,
+            bytes,
+            pixels,
+            ..
+        } => Some((*media, mime.clone(), *bytes, *pixels)),
+        _ => None,
+    };
+    told(a) == told(b)
+}
+
 /// Images of which only the URLs are listed.
 pub(in crate::formats) fn of_urls(urls: &[Value]) -> impl Iterator<Item = Media> {
     urls.iter().filter_map(Value::as_str).map(|url| Media {
