@@ -190,6 +190,17 @@ pub(super) fn str_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
     at(value, path)?.as_str()
 }
 
+/// The first text at a path of the values that stand at these places, of which only the first few are looked at.
+pub(super) fn first_str<'a>(
+    bytes: &[u8],
+    spans: impl Iterator<Item = &'a Span>,
+    path: &[&str],
+) -> Option<String> {
+    const FEW: usize = 8;
+    let text = |span| Some(str_at(&parse_span(bytes, span)?, path)?.to_owned());
+    spans.take(FEW).find_map(text)
+}
+
 /// Whether there stands `true`.
 pub(super) fn is_true(value: &Value, path: &[&str]) -> bool {
     at(value, path).and_then(Value::as_bool) == Some(true)

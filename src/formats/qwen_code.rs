@@ -236,6 +236,11 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         let looks_like = "this looks like a Qwen Code session without a message".to_owned();
         return Err(Refused { looks_like }.into());
     }
+    let spans = entries.iter().map(|entry| &entry.span);
+    let folder = json::first_str(&input.bytes, spans, &["cwd"]);
+    for session in &mut sessions {
+        session.project.clone_from(&folder);
+    }
     warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
     Ok(Parsed {

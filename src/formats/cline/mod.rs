@@ -111,11 +111,21 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
     let screen = screen::usages(&input.bytes);
+    let folder = folder(&input.bytes);
     for session in &mut parsed.sessions {
+        session.project.clone_from(&folder);
         condense::apply(session);
         screen::apply(session, &screen);
     }
     Ok(parsed)
+}
+
+/// Where a task of a folder was worked at, as Cline and as Roo call it.
+fn folder(bytes: &[u8]) -> Option<String> {
+    let item = json::member(bytes, &json::document_span(bytes), "history_item.json")?;
+    let item = json::parse_span(bytes, &item)?;
+    let folder = content::first(&item, &["cwdOnTaskInitialization", "workspace"]);
+    folder.and_then(Value::as_str).map(str::to_owned)
 }
 
 fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {

@@ -92,6 +92,11 @@ pub(super) fn read(
         let looks_like = "this looks like Copilot's events without a message".to_owned();
         return Err(Refused { looks_like }.into());
     }
+    let spans = events.iter().map(|event| &event.span);
+    let folder = json::first_str(&input.bytes, spans, &["data", "context", "cwd"]);
+    for session in &mut sessions {
+        session.project.clone_from(&folder);
+    }
     warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
     Ok(Parsed {

@@ -59,7 +59,7 @@ fn entries(rows: &Rows) -> Vec<Entry> {
 }
 
 /// Older versions called it a description.
-fn name<'a>(row: Record<'a>) -> &'a str {
+fn name(row: Record<'_>) -> &str {
     match row.text("name") {
         "" => row.text("description"),
         name => name,
