@@ -85,7 +85,7 @@ pub(super) fn read(
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned(),
-        bytes: read_all(file, &shown, Bytes(size), progress)?.into(),
+        bytes: read_all(file, &shown, Bytes(size), progress)?,
     };
     let mut parsed = formats::parse_with(&input, progress).map_err(|error| unread(&error))?;
     if let Some(session) = parsed.sessions.first_mut() {
