@@ -365,3 +365,49 @@ fn inspect_calls_unknown_what_a_format_cannot_tell() {
         "{said}"
     );
 }
+
+/// Exports a conversation with what is not needed taken away, and gives what the program said.
+fn compact(path: &Path, conversation: usize, out: &Path) -> String {
+    let number = conversation.to_string();
+    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args([
+            "compact",
+            "--policy",
+            "truncate",
+            "--set",
+            "keep_recent=1",
+            "--force",
+        ])
+        .args(["--conversation", &number, "--output"])
+        .args([out, path])
+        .output()
+        .expect("the program starts");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("it is UTF-8")
+}
+
+#[test]
+fn every_conversation_of_a_file_can_be_written_and_checks_out() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, conversation) in [
+        ("claude_code/sub-agents.jsonl", 1),
+        ("claude_code/sub-agents.jsonl", 2),
+        ("claude_code/sub-agents.jsonl", 4),
+        ("claude_code/branches.jsonl", 2),
+    ] {
+        let out = folder
+            .path()
+            .join(format!("{conversation}-{}", name.replace('/', "-")));
+        let said = compact(&fixture(name), conversation, &out);
+        assert!(
+            !said.contains("FAILED") && said.contains("ok     restores"),
+            "{name} {conversation}\n{said}"
+        );
+        let again = open(&out, 0).unwrap();
+        assert!(!again.case.session.messages.is_empty());
+    }
+}

@@ -33,7 +33,7 @@ pub(super) const FORMAT: Format = Format {
         Carried::Compactions,
         Carried::SubAgents,
     ],
-    kept: None,
+    kept: Some(export::embedded::kept),
     resume: Some(resume::RESUME),
 };
 

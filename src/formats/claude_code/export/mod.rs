@@ -12,6 +12,7 @@
 
 mod chain;
 mod edit;
+pub(super) mod embedded;
 
 use crate::formats::{CannotExport, json};
 use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
@@ -88,13 +89,14 @@ fn records<'a>(
     message: usize,
     edit: Option<&[ManagedPart]>,
 ) -> Vec<Item<'a>> {
-    let raw = session.messages[message]
-        .raw
-        .iter()
-        .map(|span| session.raw(span));
-    let left = raw.enumerate().filter_map(|(record, text)| match edit {
-        None => Some(Cow::Borrowed(text)),
-        Some(kept) => edited(session, message, record, text, kept),
+    let raw = session.messages[message].raw.iter();
+    let left = raw.enumerate().filter_map(|(record, span)| {
+        let text = session.raw(span);
+        let left = match edit {
+            None => Cow::Borrowed(text),
+            Some(kept) => edited(session, message, record, text, kept)?,
+        };
+        Some(embedded::completed(session, span, left))
     });
     left.map(|text| item(message, text)).collect()
 }

@@ -1,0 +1,79 @@
+//! What a sub-agent said inside of the program's `progress` records, as records of their own: they lack what every record
+//! has, which the record around them knows.
+
+use super::COPIED;
+use crate::formats::json;
+use crate::session::{Session, Span};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// The last of the members that we put before those that a record brings along.
+const LAST: &str = "fromProgress";
+
+/// The record at a place of the source with all that a record of the file has. `text` is what is left of it.
+pub(super) fn completed<'a>(session: &Session, span: &Span, text: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+    let Some(own) = added(session, span) else {
+        return text;
+    };
+    let own = Value::Object(own).to_string();
+    let head = own.trim_end_matches('}').as_bytes();
+    Cow::Owned([head, b",", &text[1..]].concat())
+}
+
+/// Where in a record the text stands that the record brought along.
+pub(in crate::formats::claude_code) fn kept(record: &[u8]) -> Span {
+    let whole = 0..record.len();
+    let has = |key: &str| json::member(record, &whole, key);
+    match has(LAST) {
+        // Behind the value and its comma.
+        Some(value) => value.end + 1..record.len(),
+        None if has("sessionId").is_none() && record.starts_with(b"{") => 1..record.len(),
+        None => whole,
+    }
+}
+
+/// What a record inside of another lacks; none for any other record.
+fn added(session: &Session, span: &Span) -> Option<Map<String, Value>> {
+    let bytes = &session.source.bytes;
+    let is_end = |byte: &u8| *byte == b'\n';
+    let start = bytes[..span.start]
+        .iter()
+        .rposition(is_end)
+        .map_or(0, |at| at + 1);
+    if bytes[start..span.start].trim_ascii_start().is_empty() {
+        return None;
+    }
+    let end = bytes[span.end..].iter().position(is_end);
+    let end = end.map_or(bytes.len(), |at| span.end + at);
+    let around = json::parse_lenient(bytes[start..end].trim_ascii()).ok()?;
+    let agent = json::str_at(&around, &["data", "agentId"])?;
+    let record = json::parse_span(bytes, span)?;
+    let mut own = Map::new();
+    own.insert("parentUuid".into(), Value::Null);
+    own.insert("isSidechain".into(), true.into());
+    own.insert("agentId".into(), agent.into());
+    for key in COPIED.iter().filter(|key| record.get(**key).is_none()) {
+        if let Some(value) = around.get(*key).filter(|_| !own.contains_key(*key)) {
+            own.insert((*key).into(), value.clone());
+        }
+    }
+    own.insert(LAST.into(), true.into());
+    Some(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_record_brings_along_is_found_before_and_after_it_was_completed() {
+        let inner = r#"{"type":"user","uuid":"e"}"#;
+        let made =
+            r#"{"parentUuid":null,"sessionId":"s","fromProgress":true,"type":"user","uuid":"e"}"#;
+        let text = |record: &str| record[kept(record.as_bytes())].to_owned();
+        assert_eq!(text(inner), r#""type":"user","uuid":"e"}"#);
+        assert_eq!(text(made), text(inner));
+        let whole = r#"{"sessionId":"s","type":"user"}"#;
+        assert_eq!(text(whole), whole);
+    }
+}
