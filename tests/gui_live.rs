@@ -2,6 +2,7 @@
 
 use egui::Vec2;
 use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::{App, Options};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -20,9 +21,15 @@ fn lines() -> Vec<String> {
 }
 
 fn window(path: PathBuf) -> Harness<'static, App> {
+    showing(path, 0)
+}
+
+/// A window that shows one of several conversations.
+fn showing(path: PathBuf, conversation: usize) -> Harness<'static, App> {
     let size = Vec2::new(1440.0, 900.0);
     let options = Options {
         paths: vec![path],
+        conversation,
         no_state: true,
         size,
         ..Options::default()
@@ -86,4 +93,29 @@ fn a_file_that_grows_is_followed_and_then_the_window_rests() {
     thread::sleep(Duration::from_secs(2));
     window.run_steps(4);
     assert_eq!(steps(&window), cut);
+}
+
+#[test]
+fn the_conversation_that_is_shown_stays_when_its_number_moves() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grows.jsonl");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude_code");
+    fs::copy(fixtures.join("branches.jsonl"), &path).unwrap();
+    let mut window = showing(path.clone(), 1);
+    wait(&mut window, |window| {
+        window.query_by_label("branch, 2 of 2 ⏷").is_some()
+    });
+    assert_eq!(steps(&window), 4);
+    // A sub-agent begins, which is listed before branches.
+    let text = fs::read_to_string(fixtures.join("sub-agents.jsonl")).unwrap();
+    let agent = text
+        .lines()
+        .filter(|line| line.contains("\"isSidechain\": true"));
+    let lines: Vec<String> = agent.map(|line| format!("{line}\n")).collect();
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(lines.concat().as_bytes()).unwrap();
+    wait(&mut window, |window| {
+        window.query_by_label("branch, 4 of 4 ⏷").is_some()
+    });
+    assert_eq!(steps(&window), 4);
 }

@@ -57,11 +57,11 @@ struct Watch {
 }
 
 impl Live {
-    /// Watches a document's file.
-    pub(super) fn new(ctx: &egui::Context, path: &Path) -> Self {
+    /// Watches a document's file; `shown` is the one that what is shown stands in, which may lie beside it.
+    pub(super) fn new(ctx: &egui::Context, path: &Path, shown: Option<&Path>) -> Self {
         Self {
             path: path.to_owned(),
-            watch: Watch::start(ctx, path.to_owned()),
+            watch: Watch::start(ctx, shown.unwrap_or(path).to_owned()),
             loading: None,
             next: None,
             n_read: 0,
@@ -79,20 +79,39 @@ impl Live {
     pub(super) fn read_again(&mut self, ctx: &egui::Context, options: LoadOptions) {
         let is_busy = self.loading.is_some() || self.next.is_some();
         if !is_busy && self.watch.has_changed.swap(false, Ordering::Relaxed) {
-            let origin = Origin::Path(self.path.clone());
-            self.loading = Some(Loading::start(ctx, Where::AsNeeded, origin, options));
+            self.read(ctx, options);
         }
     }
 
+    fn read(&mut self, ctx: &egui::Context, options: LoadOptions) {
+        let origin = Origin::Path(self.path.clone());
+        self.loading = Some(Loading::start(ctx, Where::AsNeeded, origin, options));
+    }
+
     /// Takes what was read; who looks at the end keeps looking at it.
-    pub(super) fn receive(&mut self, ctx: &egui::Context, shown: &Document, at: &Selection) {
+    pub(super) fn receive(
+        &mut self,
+        ctx: &egui::Context,
+        options: LoadOptions,
+        shown: &Document,
+        at: &Selection,
+    ) {
         let Some(loading) = self.loading.take() else {
             return;
         };
         match loading.take() {
             Ok(Ok(document)) => {
                 self.problem = None;
-                self.next = Some(Next::new(document, shown, at));
+                match moved(shown, &document) {
+                    Some(conversation) => self.read(
+                        ctx,
+                        LoadOptions {
+                            conversation,
+                            ..options
+                        },
+                    ),
+                    None => self.next = Some(Next::new(document, shown, at)),
+                }
             }
             // Half written or away: what was read before stays, until the file changes again.
             Ok(Err(problem)) => self.problem = Some(problem),
@@ -125,6 +144,21 @@ impl Live {
         let next = self.next.take()?;
         Some((next.document, next.derived, next.selection))
     }
+}
+
+/// The number that the shown conversation has now, where it is no longer the one that was read: others may have begun
+/// before it.
+fn moved(shown: &Document, read: &Document) -> Option<usize> {
+    let known = shown.loaded.conversations.get(shown.conversation)?;
+    let now = &read.loaded.conversations;
+    if now
+        .get(read.conversation)
+        .is_some_and(|read| read.is_same(known))
+    {
+        return None;
+    }
+    let number = now.iter().position(|c| c.is_same(known));
+    number.filter(|number| *number != read.conversation)
 }
 
 impl Next {

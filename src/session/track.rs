@@ -92,6 +92,22 @@ impl Conversation {
         Self::of(session, start)
     }
 
+    /// Whether it is the same one in a file that has grown, where its number may be another.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.track, &other.track) {
+            (Track::SubAgent(a), Track::SubAgent(b)) if a.id.is_some() || b.id.is_some() => {
+                a.id == b.id
+            }
+            (Track::SubAgent(a), Track::SubAgent(b)) => {
+                a.call == b.call && self.title == other.title
+            }
+            (Track::Branch, Track::Branch) => {
+                self.start == other.start && self.title == other.title
+            }
+            (a, b) => a == b,
+        }
+    }
+
     fn of(session: &Session, start: Option<Start>) -> Self {
         Self {
             title: session.title.clone(),

@@ -12,8 +12,9 @@ use std::sync::Arc;
 impl App {
     /// Watches the open file from now on.
     pub(super) fn watch(&mut self, ctx: &egui::Context, document: &Document) {
+        let shown = document.loaded.path.as_deref();
         self.live = match &document.origin {
-            Origin::Path(path) if self.work == Where::AsNeeded => Some(Live::new(ctx, path)),
+            Origin::Path(path) if self.work == Where::AsNeeded => Some(Live::new(ctx, path, shown)),
             _ => None,
         };
     }
@@ -33,7 +34,7 @@ impl App {
             conversation: document.conversation,
         };
         live.read_again(ctx, options);
-        live.receive(ctx, document, &self.selection);
+        live.receive(ctx, options, document, &self.selection);
         let ready = live.take_ready(ctx, &self.policies, &self.config, &self.view);
         let Some((next, derived, selection)) = ready else {
             return;
