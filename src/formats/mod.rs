@@ -346,8 +346,8 @@ const PROMINENT: [&str; 6] = [
     "anthropic_messages",
 ];
 
-/// The formats that most people have, and how many more there are.
-fn prominent() -> String {
+/// The formats that most people have, and how many more there are, for a sentence.
+pub fn prominent() -> String {
     let named = FORMATS.iter().filter(|f| PROMINENT.contains(&f.name));
     let labels: Vec<_> = named.map(|f| f.label).collect();
     let more = FORMATS.len() - labels.len();

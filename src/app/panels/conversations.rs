@@ -1,21 +1,26 @@
 //! The choice among the conversations of a file: the main one, those of sub-agents, branches that a person went back from.
 
-use super::small;
 use crate::app::command::Command;
 use crate::app::document::Document;
-use crate::app::theme::space;
+use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
 use crate::report::{has_tracks, track};
 use crate::safe_text;
 use crate::session::{Conversation, Start, Track};
-use egui::{Align, Label, Layout, Popup, Response, ScrollArea, Ui};
+use egui::{
+    Align, Color32, Galley, Layout, Popup, Rect, Response, RichText, Role, ScrollArea, Sense,
+    StrokeKind, TextStyle, TextWrapMode, Ui, UiBuilder, WidgetInfo, WidgetText, pos2, vec2,
+};
+use std::sync::Arc;
 
 /// Width and greatest height of the list.
-const WIDTH: f32 = 460.0;
-const HEIGHT: f32 = 400.0;
+const WIDTH: f32 = 520.0;
+const HEIGHT: f32 = 416.0;
 /// Height of a row.
-const ROW: f32 = 24.0;
+const ROW: f32 = 26.0;
+/// Room for a number.
+const NUMBER: f32 = 28.0;
 
 /// A row of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,23 +60,22 @@ pub(super) fn help(document: &Document) -> String {
 pub(super) fn menu(chip: &Response, document: &Document, commands: &mut Vec<Command>) {
     Popup::menu(chip).show(|ui| {
         ui.set_width(WIDTH);
+        ui.spacing_mut().item_spacing.y = 0.0;
         let all = &document.loaded.conversations;
         let rows = rows(all);
-        let height = ROW - ui.spacing().item_spacing.y;
         ScrollArea::vertical()
             .max_height(HEIGHT)
-            .show_rows(ui, height, rows.len(), |ui, range| {
+            .show_rows(ui, ROW, rows.len(), |ui, range| {
                 for row in &rows[range] {
-                    ui.allocate_ui(egui::vec2(ui.available_width(), height), |ui| match row {
-                        Row::Heading(title) => {
-                            widgets::section(ui, title);
-                        }
+                    match row {
+                        Row::Heading(title) => heading(ui, title),
                         Row::Conversation(at) => {
-                            if line(ui, all, *at, *at == document.conversation) {
+                            let is_open = *at == document.conversation;
+                            if line(ui, &all[*at], *at, is_open).clicked() {
                                 commands.push(Command::OpenConversation(*at));
                             }
                         }
-                    });
+                    }
                 }
             });
     });
@@ -102,45 +106,92 @@ fn rows(all: &[Conversation]) -> Vec<Row> {
     rows
 }
 
-/// One conversation; true where it was chosen.
-fn line(ui: &mut Ui, all: &[Conversation], at: usize, is_open: bool) -> bool {
-    let conversation = &all[at];
-    let title = safe_text::one_line(&conversation.title, 200);
-    let name = format!("{}  {title}", wording::number(at));
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        ui.label(small(ui, about(conversation)));
-        ui.add_space(space::S);
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            let radio = ui.radio(is_open, "").accessible_name(&name);
-            let label = Label::new(name.as_str())
-                .truncate()
-                .sense(egui::Sense::click());
-            let label = ui.add(label).on_hover_text(hint(conversation));
-            radio.clicked() || label.clicked()
-        })
-        .inner
-    })
-    .inner
+fn heading(ui: &mut Ui, title: &str) {
+    let size = vec2(ui.available_width(), ROW);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let rect = rect.shrink2(vec2(space::S, 4.0));
+    let layout = Layout::left_to_right(Align::Max);
+    let mut inner = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
+    widgets::section(&mut inner, title);
 }
 
-/// Where it begins and how long it is.
+/// One conversation: its number, its title, and at the right where it begins and how long it is.
+fn line(ui: &mut Ui, conversation: &Conversation, at: usize, is_open: bool) -> Response {
+    let size = vec2(ui.available_width(), ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let title = safe_text::one_line(&conversation.title, 200);
+    let name = format!("{}  {title}", wording::number(at));
+    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, is_open, &name));
+    if ui.is_rect_visible(rect) {
+        paint(
+            ui,
+            rect,
+            &response,
+            is_open,
+            &[wording::number(at), title, about(conversation)],
+        );
+    }
+    response.on_hover_ui(|ui| {
+        ui.label(hint(conversation));
+    })
+}
+
+fn paint(ui: &Ui, rect: Rect, response: &Response, is_open: bool, words: &[String; 3]) {
+    let palette = palette(ui);
+    let painter = ui.painter();
+    if response.hovered() {
+        painter.rect_filled(rect, f32::from(space::RADIUS), palette.hover);
+    }
+    if response.has_focus() {
+        let ring = theme::focus_ring(ui);
+        painter.rect_stroke(rect, f32::from(space::RADIUS), ring, StrokeKind::Inside);
+    }
+    let middle = rect.center().y;
+    if is_open {
+        painter.circle_filled(pos2(rect.left() + 12.0, middle), 3.5, palette.accent);
+    }
+    let [number, title, about] = words;
+    let galley = |text: &str, style: TextStyle, ink: Color32, width: f32| {
+        let text = RichText::new(text).text_style(style).color(ink);
+        WidgetText::from(text).into_galley(ui, Some(TextWrapMode::Truncate), width, TextStyle::Body)
+    };
+    let number = galley(number, TextStyle::Body, palette.weak, NUMBER);
+    let about = galley(about, TextStyle::Small, palette.weak, f32::INFINITY);
+    let (left, right) = (rect.left() + 20.0 + NUMBER, rect.right() - space::S);
+    let room = right - about.size().x - space::M - left - space::S;
+    let style = if is_open {
+        theme::strong()
+    } else {
+        TextStyle::Body
+    };
+    let title = galley(title, style, palette.text, room);
+    let put = |galley: Arc<Galley>, x: f32| {
+        let at = pos2(x, middle - galley.size().y / 2.0);
+        painter.galley(at, galley, palette.text);
+    };
+    let (number_width, about_width) = (number.size().x, about.size().x);
+    put(number, left - number_width);
+    put(title, left + space::S);
+    put(about, right - about_width);
+}
+
+/// What kind of agent it is, where it begins, and how long it is.
 fn about(conversation: &Conversation) -> String {
+    let kind = match &conversation.track {
+        Track::SubAgent(agent) => agent.kind.as_deref(),
+        _ => None,
+    };
+    let kind = kind.map(|kind| safe_text::one_line(kind, 24));
+    let start = conversation.start.map(|start| match start {
+        Start::AskedAt(step) => format!("from call {}", wording::number(step)),
+        Start::After(0) => "from the beginning".to_owned(),
+        Start::After(messages) => format!("after message {}", wording::grouped(messages as u64)),
+    });
     let calls = conversation
         .size
         .map(|size| wording::count(size.calls, "call"));
-    let start = match &conversation.start {
-        Some(Start::AskedAt(step)) => Some(format!("from call {}", wording::number(*step))),
-        Some(Start::After(messages)) => Some(format!(
-            "after message {}",
-            wording::grouped(*messages as u64)
-        )),
-        None => None,
-    };
-    start
-        .into_iter()
-        .chain(calls)
-        .collect::<Vec<_>>()
-        .join(" · ")
+    let all = [kind, start, calls].into_iter().flatten();
+    all.collect::<Vec<_>>().join(" · ")
 }
 
 fn hint(conversation: &Conversation) -> String {

@@ -8,6 +8,7 @@ mod stages;
 
 use super::{PanelInput, weak};
 use crate::app::command::Command;
+use crate::app::document::Origin;
 use crate::app::managed_export::{Export, Stage};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
@@ -142,7 +143,10 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, export: &Export) {
                 let text = "Writes a new session; the recorded one stays as it is. You see where before it is written.";
                 ui.label(weak(ui, text));
             } else if export.draft.output.trim().is_empty() {
-                let text = "Choose where to: the source's own folder belongs to the agent, which would take the export for a session of its own.";
+                let text = match &input.document.origin {
+                    Origin::Pasted(_) => "Choose where to: what was pasted is in no file.",
+                    _ => "Choose where to: the source's own folder belongs to the agent, which would take the export for a session of its own.",
+                };
                 ui.label(RichText::new(text).color(palette(ui).warn));
             } else {
                 let text = "Writes a new file; the source stays as it is. What was written is read again and checked.";

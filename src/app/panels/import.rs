@@ -55,14 +55,14 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Comm
 }
 
 /// Room between columns.
-const GAP: f32 = 32.0;
+const GAP: f32 = 28.0;
 
 /// The columns that fit this width, each with its own width and what stands in it.
 fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
     let wide: [(f32, &'static [Section]); 3] = [
-        (300.0, &[understood]),
-        (230.0, &[carried]),
-        (270.0, &[records]),
+        (262.0, &[understood]),
+        (250.0, &[carried]),
+        (300.0, &[records]),
     ];
     let taken: f32 = wide.iter().map(|(width, _)| width + GAP).sum();
     let rest = available - taken;
@@ -86,7 +86,7 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
     Grid::new("understood")
         .num_columns(2)
         .spacing([16.0, 4.0])
-        .max_col_width(190.0)
+        .max_col_width(168.0)
         .show(ui, |ui| {
             let mut row = |name: &str, value: String| {
                 // At the first line of a value of several.
@@ -110,7 +110,7 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
             );
             let is_kept = |what| is_kept(input, what);
             row(
-                "calls with usage",
+                "with usage",
                 if is_kept(Carried::Usage) {
                     wording::grouped(with_usage as u64)
                 } else {
@@ -120,7 +120,7 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
             let ledger = &input.runs.case.ledger;
             row("counted", wording::basis_help(ledger));
             row(
-                "recorded compactions",
+                "compactions",
                 if is_kept(Carried::Compactions) {
                     wording::grouped(session.compactions.len() as u64)
                 } else {
@@ -191,13 +191,14 @@ fn records(ui: &mut Ui, input: &PanelInput<'_>) {
     Grid::new("records")
         .num_columns(3)
         .spacing([16.0, 4.0])
+        .max_col_width(180.0)
         .show(ui, |ui| {
-            for head in ["kind", "in the file", "in the context"] {
+            for head in ["kind", "in file", "in context"] {
                 ui.label(small(ui, head));
             }
             ui.end_row();
             for (kind, count) in records {
-                ui.label(kind);
+                ui.vertical(|ui| ui.add(egui::Label::new(kind).wrap()));
                 ui.label(wording::grouped(count.count as u64));
                 ui.label(if count.in_context == 0 {
                     weak(ui, "–")

@@ -90,7 +90,8 @@ fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
                 return;
             }
             ui.label(RichText::new("Drop a session file here").size(16.0));
-            ui.label(weak(ui, formats::supported()));
+            let formats = ui.label(weak(ui, formats::prominent()));
+            formats.on_hover_text(formats::supported());
             ui.add_space(space::M);
             if widgets::primary_button(ui, "Open a file…").clicked() {
                 commands.push(Command::OpenDialog);
