@@ -1,8 +1,8 @@
 //! A copy of a database in a folder of our own, with what its program wrote last and has not put in place yet (the
-//! write-ahead log). The original is never opened with SQLite, which locks and tidies up what it opens.
+//! write-ahead log). The original is never opened with `SQLite`, which locks and tidies up what it opens.
 //!
-//! The log's index (`-shm`) is not copied: SQLite makes it anew of the log. Nor is the journal of a write that was broken
-//! off (`-journal`): one made for harm names other files, which SQLite would take away.
+//! The log's index (`-shm`) is not copied: `SQLite` makes it anew of the log. Nor is the journal of a write that was broken
+//! off (`-journal`): one made for harm names other files, which `SQLite` would take away.
 
 use crate::exec::load::{LoadError, MOST_BYTES};
 use crate::progress::Progress;

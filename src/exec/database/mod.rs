@@ -15,10 +15,10 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// How a SQLite database begins.
+/// How a `SQLite` database begins.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// There is a SQLite database at this path, whatever it holds.
+/// There is a `SQLite` database at this path, whatever it holds.
 pub fn is_database(path: &Path) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let mut head = [0; MAGIC.len()];
@@ -72,7 +72,7 @@ enum Why {
 }
 
 impl Why {
-    /// SQLite does not look whether a log goes with a database.
+    /// `SQLite` does not look whether a log goes with a database.
     fn may_be_the_log(&self) -> bool {
         !matches!(self, Self::Trouble(Trouble::Cancelled))
     }
@@ -138,13 +138,13 @@ impl Snapshot {
             ..*options
         };
         let loaded = load_bytes(&name, document, &one, progress);
-        let mut loaded = loaded.map_err(|error| match is_empty {
-            true => LoadError(format!(
+        let empty = || {
+            LoadError(format!(
                 "{name}: conversation {} of it holds no message",
                 number + 1
-            )),
-            false => error,
-        })?;
+            ))
+        };
+        let mut loaded = loaded.map_err(|error| if is_empty { empty() } else { error })?;
         let all = opened.warnings.iter().cloned().chain(warnings);
         let all = all.map(|text| Warning { line: None, text });
         loaded.warnings.splice(0..0, all);

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Steps of SQLite's machine between looks at whether to stop.
-const STEPS: u32 = 1_000;
+/// Steps of `SQLite`'s machine between looks at whether to stop.
+const STEPS: i32 = 1_000;
 /// Steps that every question may take, and one more for each byte of the file.
 const FREE_STEPS: u64 = 20_000_000;
 /// A question has no more rows than this.
@@ -100,10 +100,10 @@ impl Asked {
             connection.set_limit(limit, most)?;
         }
         let (steps, stop) = (Arc::clone(&self.steps), Arc::clone(&self.stop));
-        let most = self.bytes.saturating_add(FREE_STEPS) / u64::from(STEPS);
+        let most = self.bytes.saturating_add(FREE_STEPS) / u64::from(STEPS.unsigned_abs());
         let is_enough =
             move || stop.load(Ordering::Relaxed) || steps.fetch_add(1, Ordering::Relaxed) > most;
-        connection.progress_handler(STEPS as i32, Some(is_enough))?;
+        connection.progress_handler(STEPS, Some(is_enough))?;
         for (name, value) in [
             ("trusted_schema", 0),
             ("query_only", 1),
@@ -251,9 +251,12 @@ fn question(ask: &Ask, table: &Table) -> (String, Vec<String>) {
     let columns: Vec<String> = ask
         .columns
         .iter()
-        .map(|column| match has(column) {
-            true => quoted(column),
-            false => "NULL".to_owned(),
+        .map(|column| {
+            if has(column) {
+                quoted(column)
+            } else {
+                "NULL".to_owned()
+            }
         })
         .collect();
     let (only, values) = match &ask.only {

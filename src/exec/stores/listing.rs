@@ -6,6 +6,7 @@ use crate::exec::is_database;
 use crate::progress::{Cancelled, Progress};
 use crate::units::{Bytes, Millis};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -111,7 +112,7 @@ fn items(files: &[Found], progress: &Progress) -> Result<Vec<Item>, Cancelled> {
             Err(why) => items.push(item(Of::Refused(why.to_string()))),
             Ok(snapshot) => {
                 ids.extend(snapshot.entries().iter().map(|entry| entry.id.clone()));
-                items.extend(entries(found, Arc::new(snapshot)));
+                items.extend(entries(found, &Arc::new(snapshot)));
             }
         }
     }
@@ -121,11 +122,11 @@ fn items(files: &[Found], progress: &Progress) -> Result<Vec<Item>, Cancelled> {
         is_stored && stem.is_some_and(|stem| ids.contains(stem))
     };
     items.retain(|item| !is_twin(item));
-    items.sort_by(|a, b| b.found.modified.cmp(&a.found.modified));
+    items.sort_by_key(|item| Reverse(item.found.modified));
     Ok(items)
 }
 
-fn entries(found: &Found, snapshot: Arc<Snapshot>) -> Vec<Item> {
+fn entries(found: &Found, snapshot: &Arc<Snapshot>) -> Vec<Item> {
     let item = |idx: usize| {
         let entry = &snapshot.entries()[idx];
         Item {
@@ -134,7 +135,7 @@ fn entries(found: &Found, snapshot: Arc<Snapshot>) -> Vec<Item> {
                 modified: entry.updated.and_then(moment).or(found.modified),
                 ..found.clone()
             },
-            of: Of::Entry(Arc::clone(&snapshot), idx),
+            of: Of::Entry(Arc::clone(snapshot), idx),
         }
     };
     (0..snapshot.entries().len()).map(item).collect()
