@@ -8,6 +8,7 @@ mod args;
 mod billing;
 mod by_hand;
 mod compact;
+mod convert;
 mod curve;
 mod diagnose;
 mod gate;
@@ -60,6 +61,7 @@ static VERBS: &[Verb] = &[
     gate::VERB,
     compact::VERB,
     restore::VERB,
+    convert::VERB,
     saw::VERB,
     report::VERB,
     sessions::VERB,

@@ -25,6 +25,17 @@ pub fn default_path_beside(source: &Path, what: &str, extension: &str) -> Option
     ))
 }
 
+/// The same for a session in another format, or a copy of it (which ends as it does): `<name>-<format>.<ext>`.
+pub fn default_converted_path(source: &Path, format: &Format, is_copy: bool) -> Option<PathBuf> {
+    let of = stem_path(source);
+    let own = of.extension().and_then(|ending| ending.to_str());
+    let own = own.filter(|ending| is_copy && COPIED.contains(ending));
+    default_path_beside(source, format.name, own.unwrap_or(extension(format)))
+}
+
+/// Endings of text files that a copy keeps; a database's session is a document.
+const COPIED: [&str; 5] = ["json", "jsonl", "ndjson", "md", "traj"];
+
 /// A path, or where something is there the first that is free with a number behind its name: `a-2.json`.
 pub fn free_path(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -54,19 +65,26 @@ fn extension(format: &Format) -> &'static str {
     }
 }
 
-/// The name of a file without what tells its kind: a copy is not compressed.
+/// The name of a file without what tells its kind.
 fn stem(source: &Path) -> String {
-    let stem = Path::new(source.file_stem().unwrap_or_default());
+    let name = stem_path(source);
+    let stem = name.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// The name of what a file holds: a copy is not compressed.
+fn stem_path(source: &Path) -> &Path {
     let is_packed = source.extension().is_some_and(|ending| {
         ["gz", "zst"]
             .iter()
             .any(|known| ending.eq_ignore_ascii_case(known))
     });
-    let stem = stem
-        .file_stem()
-        .filter(|_| is_packed)
-        .unwrap_or(stem.as_os_str());
-    stem.to_string_lossy().into_owned()
+    let name = if is_packed {
+        source.file_stem()
+    } else {
+        source.file_name()
+    };
+    Path::new(name.unwrap_or_default())
 }
 
 fn free_name(folder: &Path, source: &Path, format: &Format) -> PathBuf {

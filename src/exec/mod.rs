@@ -1,6 +1,7 @@
 //! Touches the world: reads session files, writes exports, keeps the program's own state, talks to models. Knows no window.
 
 mod check;
+mod convert;
 mod database;
 mod export;
 mod export_path;
@@ -26,11 +27,12 @@ mod summary;
 mod unpack;
 
 pub use check::Check;
+pub use convert::{Aspect, Converted, convert, targets};
 pub use database::is_database;
 pub use export::{
     ExportJob, Exported, Preview, Sidecars, WrittenFile, export, export_seen, files_path, preview,
 };
-pub use export_path::{default_export_path, default_path_beside, default_seen_path, free_path};
+pub use export_path::{default_converted_path, default_export_path, default_path_beside, default_seen_path, free_path};
 pub use folder::open_folder;
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,

@@ -1,6 +1,7 @@
 //! A conversation to write out: what was kept of a session and what was written in place of the rest.
 //!
-//! Only [`crate::engine`] makes one, from a context in which nothing is predicted; [`crate::formats`] writes it.
+//! Only [`crate::engine`] makes one that changes anything, from a context in which nothing is predicted;
+//! [`crate::formats`] writes it.
 
 use super::{Role, Session};
 use crate::units::Tokens;

@@ -90,7 +90,7 @@ impl<'a> Contents<'a> {
                 self.calls.push(Asked {
                     message,
                     tool,
-                    arguments: object(new.unwrap_or(arguments)),
+                    arguments: self::arguments(new.unwrap_or(arguments)),
                     result: None,
                 });
             }
@@ -118,7 +118,7 @@ impl<'a> Contents<'a> {
 }
 
 /// A call's arguments as an object, which some formats want them to be.
-fn object(arguments: &str) -> Value {
+pub(in crate::exec) fn arguments(arguments: &str) -> Value {
     match serde_json::from_str(arguments) {
         Ok(value @ Value::Object(_)) => value,
         _ if arguments.is_empty() => json!({}),
@@ -127,7 +127,7 @@ fn object(arguments: &str) -> Value {
 }
 
 /// Name, description and schema of a tool, whoever defined it.
-fn definition(json: &str) -> Value {
+pub(in crate::exec) fn definition(json: &str) -> Value {
     let tool: Value = serde_json::from_str(json).unwrap_or_default();
     let inner = ["function", "custom"]
         .iter()

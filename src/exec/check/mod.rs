@@ -8,6 +8,8 @@ mod roles;
 mod signatures;
 mod tokens;
 
+pub(super) use contents::{arguments, definition};
+
 use crate::engine::{Case, KnobValues, Policy};
 use crate::formats::{self, Format, ImportReport, Input};
 use crate::session::{Body, Managed, Session};
