@@ -1,4 +1,5 @@
 //! Frames of the whole window over a 10,000-message session: layout and tessellation, without painting pixels.
+//! `PLIMSOLL_MESSAGES=100000` has it show a longer one.
 
 mod common;
 
@@ -15,7 +16,10 @@ fn main() {
 fn window() -> (Stage, App, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder for the session");
     let path = folder.path().join("bench.jsonl");
-    std::fs::write(&path, common::file_of(common::MESSAGES)).expect("room for the session");
+    let messages = std::env::var("PLIMSOLL_MESSAGES").ok();
+    let messages = messages.and_then(|n| n.parse().ok());
+    let messages = messages.unwrap_or(common::MESSAGES);
+    std::fs::write(&path, common::file_of(messages)).expect("room for the session");
     let options = Options {
         paths: vec![path],
         no_state: true,

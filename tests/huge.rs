@@ -2,7 +2,7 @@
 //! asked for: `cargo test --release --test huge -- --ignored`.
 
 #[path = "../benches/common/mod.rs"]
-#[allow(dead_code, reason = "its usual number of messages is for benchmarks")]
+#[expect(dead_code, reason = "its usual number of messages is for benchmarks")]
 mod common;
 
 use std::fs;
