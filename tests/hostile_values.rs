@@ -163,7 +163,7 @@ fn parents_in_a_ring_lead_nowhere_in_any_format() {
         {
             let mut ids = Vec::new();
             objects(&mut values.clone(), &mut |object| {
-                ids.extend(object.get(id).cloned())
+                ids.extend(object.get(id).cloned());
             });
             // Its own parent, its child's child, and the last one's.
             for ahead in [0, 1, ids.len().saturating_sub(1)] {

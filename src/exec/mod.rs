@@ -32,7 +32,9 @@ pub use database::is_database;
 pub use export::{
     ExportJob, Exported, Preview, Sidecars, WrittenFile, export, export_seen, files_path, preview,
 };
-pub use export_path::{default_converted_path, default_export_path, default_path_beside, default_seen_path, free_path};
+pub use export_path::{
+    default_converted_path, default_export_path, default_path_beside, default_seen_path, free_path,
+};
 pub use folder::open_folder;
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,

@@ -59,14 +59,12 @@ impl Known {
 /// The bytes of a piece and its length, as a number.
 #[inline]
 fn key(text: &[u8], from: usize, len: usize) -> u128 {
-    let bytes = match text.get(from..from + 16).and_then(|b| b.try_into().ok()) {
-        Some(bytes) => bytes,
-        None => {
-            let mut bytes = [0; 16];
-            bytes[..len].copy_from_slice(&text[from..from + len]);
-            bytes
-        }
-    };
+    let whole = text.get(from..from + 16).and_then(|b| b.try_into().ok());
+    let bytes = whole.unwrap_or_else(|| {
+        let mut bytes = [0; 16];
+        bytes[..len].copy_from_slice(&text[from..from + len]);
+        bytes
+    });
     let own = (1_u128 << (8 * len)) - 1;
     (u128::from_le_bytes(bytes) & own) | (len as u128) << 120
 }

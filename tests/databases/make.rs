@@ -84,7 +84,10 @@ pub(crate) fn add_opencode(db: &Connection, id: &str, created: i64, export: &Val
     let messages: Vec<&Value> = items(export, "messages").collect();
     for (n, message) in messages.into_iter().enumerate().rev() {
         let info = &message["info"];
-        let (mut message_id, n) = (text(info, "id").to_owned(), n as i64);
+        let (mut message_id, n) = (
+            text(info, "id").to_owned(),
+            i64::try_from(n).unwrap_or(i64::MAX),
+        );
         if id != "ses_1" {
             message_id = format!("{message_id}-{id}");
         }

@@ -266,7 +266,10 @@ fn chips(ui: &mut Ui, document: &Document, runs: &Runs, commands: &mut Vec<Comma
         safe_text::one_line(&session.title, 200),
         document.place()
     );
-    if chip(ui, &file).on_hover_text(safe_text::visible(&hint)).clicked() {
+    if chip(ui, &file)
+        .on_hover_text(safe_text::visible(&hint))
+        .clicked()
+    {
         commands.push(Command::ShowTab(Tab::Import));
     }
     if !place.is_empty() {

@@ -145,7 +145,9 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, export: &Export) {
             } else if export.draft.output.trim().is_empty() {
                 let text = match &input.document.origin {
                     Origin::Pasted(_) => "Choose where to: what was pasted is in no file.",
-                    _ => "Choose where to: the source's own folder belongs to the agent, which would take the export for a session of its own.",
+                    _ => {
+                        "Choose where to: the source's own folder belongs to the agent, which would take the export for a session of its own."
+                    }
                 };
                 ui.label(RichText::new(text).color(palette(ui).warn));
             } else {
