@@ -309,7 +309,11 @@ fn untouched_real_files_are_written_byte_for_byte_where_their_format_can_be_writ
                     bytes: out.into(),
                 };
                 let again = formats::parse(&input).unwrap();
-                assert_eq!(says(&again.sessions[0]), says(session), "{path} changed");
+                let (again, before) = (says(&again.sessions[0]), says(session));
+                let differs = again.iter().zip(&before).position(|(a, b)| a != b);
+                let at = differs.unwrap_or(again.len().min(before.len()));
+                assert_eq!(again.get(at), before.get(at), "{path} changed at {at}");
+                assert_eq!(again.len(), before.len(), "{path} changed");
             }
         }
         written += 1;

@@ -209,6 +209,12 @@ fn a_claude_code_session_goes_into_the_folder_of_its_project() {
     }
 }
 
+fn files_in(folder: &Path) -> usize {
+    let inside = fs::read_dir(folder).into_iter().flatten().flatten();
+    let count = |path: PathBuf| if path.is_dir() { files_in(&path) } else { 1 };
+    inside.map(|entry| count(entry.path())).sum()
+}
+
 #[test]
 fn files_of_a_policy_lie_beside_the_recorded_session_and_pointers_name_them() {
     let home = home();
@@ -225,7 +231,10 @@ fn files_of_a_policy_lie_beside_the_recorded_session_and_pointers_name_them() {
     let beside = home.path().join("many-managed-1.files");
     assert!(beside.is_dir(), "{told}");
     let notes = told["notes"].to_string();
-    assert!(notes.contains("the policy wrote 74 files into "), "{notes}");
+    // How many are masked depends a little on how long the folder's name is.
+    let n = files_in(&beside);
+    let wrote = format!("the policy wrote {n} files into ");
+    assert!(n > 50 && notes.contains(&wrote), "{n}: {notes}");
     assert!(notes.contains("many-managed-1.files"), "{notes}");
     let written = fs::read_to_string(text_of(&told, "/resume/path")).expect("it is there");
     assert!(written.contains(&*beside.to_string_lossy()));

@@ -3,7 +3,7 @@
 //! Only [`crate::engine`] makes one that changes anything, from a context in which nothing is predicted;
 //! [`crate::formats`] writes it.
 
-use super::{Role, Session};
+use super::{Role, Session, Track};
 use crate::units::Tokens;
 
 /// How the true tokens of a session were told from counted ones. A managed copy carries it where its format can, for
@@ -37,7 +37,9 @@ impl Managed {
     pub fn is_everything(&self, session: &Session) -> bool {
         let is_kept = |(idx, entry): (usize, &ManagedEntry)| matches!(entry, ManagedEntry::Kept { message } if *message == idx);
         let has_written = || session.messages.iter().any(|m| !m.in_history);
-        self.entries.len() == session.messages.len()
+        // A sub-agent's records are no more than a part of the file.
+        session.track == Track::Main
+            && self.entries.len() == session.messages.len()
             && self.entries.iter().enumerate().all(is_kept)
             && (session.compactions.is_empty() || has_written())
     }
