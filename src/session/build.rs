@@ -9,7 +9,7 @@ use crate::units::{Millis, Tokens};
 
 /// The compactions of one session keep no more messages in all: a file could list a hundred thousand of them that each
 /// keep everything. Those beyond are left out.
-pub const MOST_KEPT: usize = 20_000_000;
+pub const MOST_KEPT: usize = 5_000_000;
 
 /// A message as a format reads it, before it is numbered.
 #[derive(Clone, Debug)]
