@@ -110,9 +110,20 @@ impl<'a> Floors<'a> {
             };
             (self.case.windows.at(step) - reserve).as_f64() * trigger
         };
+        let found = match floor {
+            Floor::WithoutResults => self.rows(|step| self.without_results(step), limit),
+            Floor::Newest(keep, summary) => {
+                self.rows(|step| self.newest(keep, summary, step), limit)
+            }
+        };
+        found.filter(|stuck| stuck.in_all >= least)
+    }
+
+    /// The first row of calls at which no less is left than a limit, and how many there are in all.
+    fn rows(&self, left: impl Fn(usize) -> u64, limit: impl Fn(usize) -> f64) -> Option<Stuck> {
         let (mut row, mut found, mut in_all) = (0, None::<(usize, usize)>, 0);
         for step in 0..self.before.len() {
-            let is_stuck = self.left(floor, step) as f64 >= limit(step);
+            let is_stuck = left(step) as f64 >= limit(step);
             row = if is_stuck { row + 1 } else { 0 };
             in_all += usize::from(is_stuck);
             match &mut found {
@@ -121,12 +132,12 @@ impl<'a> Floors<'a> {
                 _ => {}
             }
         }
-        let (step, in_a_row) = found.filter(|_| in_all >= least)?;
+        let (step, in_a_row) = found?;
         Some(Stuck {
             step,
             in_a_row,
             in_all,
-            floor: Tokens(self.left(floor, step)),
+            floor: Tokens(left(step)),
             limit: Tokens(limit(step) as u64),
         })
     }
@@ -142,8 +153,14 @@ impl<'a> Floors<'a> {
             return *often;
         }
         // Nobody waits for it: two may work out the same.
-        let all = (0..self.before.len()).map(|step| self.left(floor, step));
-        let mut all: Vec<u64> = all.collect();
+        let steps = 0..self.before.len();
+        let mut all: Vec<u64> = match floor {
+            Floor::WithoutResults => steps.map(|step| self.without_results(step)).collect(),
+            Floor::Newest(keep, summary) => {
+                let newest = steps.map(|step| self.newest(keep, summary, step));
+                newest.collect()
+            }
+        };
         let often = match n_calls.checked_sub(1) {
             Some(nth) if nth < all.len() => *all.select_nth_unstable_by(nth, |a, b| b.cmp(a)).1,
             Some(_) => 0,
@@ -153,21 +170,21 @@ impl<'a> Floors<'a> {
         often
     }
 
-    /// The least that can be left before a call.
+    /// The least that can be left before a call of all but tool results.
+    fn without_results(&self, step: usize) -> u64 {
+        self.case.ledger.overhead.0 + self.without_results[step]
+    }
+
+    /// The least that can be left before a call of so many messages behind a text of this size.
     #[inline]
-    fn left(&self, floor: Floor, step: usize) -> u64 {
+    fn newest(&self, keep: usize, summary: u64, step: usize) -> u64 {
         let overhead = self.case.ledger.overhead.0;
-        match floor {
-            Floor::WithoutResults => overhead + self.without_results[step],
-            Floor::Newest(keep, summary) => {
-                let upto = self.before[step];
-                let first = upto.saturating_sub(keep).max(self.preamble).min(upto);
-                // Where all of it is kept there is nothing to summarize.
-                let summary = if first > self.preamble { summary } else { 0 };
-                let newest = self.history[upto] - self.history[first];
-                overhead + self.history[self.preamble.min(upto)] + newest + summary
-            }
-        }
+        let upto = self.before[step];
+        let first = upto.saturating_sub(keep).max(self.preamble).min(upto);
+        // Where all of it is kept there is nothing to summarize.
+        let summary = if first > self.preamble { summary } else { 0 };
+        let newest = self.history[upto] - self.history[first];
+        overhead + self.history[self.preamble.min(upto)] + newest + summary
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::session::{Body, Kind, Role, Session, kind_of};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Columns over the parts and messages of a session.
 #[derive(Debug, Default)]
@@ -31,6 +32,17 @@ pub struct SessionIndex {
     pub call_in_turn: Vec<u32>,
     /// The first message of each turn, by turn (0: what stands before the first).
     pub turn_start: Vec<u32>,
+    /// What runs ask of each message again and again, by message.
+    facts: Vec<Facts>,
+}
+
+/// What runs ask of a message, close together: messages themselves are large.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    parts: (u32, u32),
+    /// The step that wrote it; as large as can be for none.
+    step: u32,
+    in_history: bool,
 }
 
 impl SessionIndex {
@@ -96,11 +108,36 @@ impl SessionIndex {
                 }
             }
             index.first_call.push(first_call);
+            index.facts.push(Facts {
+                parts: (message.parts.start as u32, message.parts.end as u32),
+                step: message.step.map_or(u32::MAX, |step| step as u32),
+                in_history: message.in_history,
+            });
         }
         index.n_pairs = pairs.len();
         index.repeated_in = repeated_in(session, &index.message_of);
         index.call_in_turn = calls_in_turn(session);
         index
+    }
+
+    /// The parts of a message.
+    #[inline]
+    pub(super) fn parts(&self, message: usize) -> Range<usize> {
+        let (start, end) = self.facts[message].parts;
+        start as usize..end as usize
+    }
+
+    /// Whether a message is part of the full history.
+    #[inline]
+    pub(super) fn in_history(&self, message: usize) -> bool {
+        self.facts[message].in_history
+    }
+
+    /// How many messages from this one on a step wrote.
+    #[inline]
+    pub(super) fn answer_len(&self, start: usize, step: usize) -> usize {
+        let is_of_step = |facts: &&Facts| facts.step == step as u32;
+        self.facts[start..].iter().take_while(is_of_step).count()
     }
 }
 

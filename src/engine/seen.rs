@@ -7,7 +7,7 @@
 //! weighed is taken for the same, as it is for the cache.
 
 use super::Case;
-use super::context::{Context, Edited, EntryBody, Left, PartFate};
+use super::context::{Context, Edited, Entry, EntryBody, Left, PartFate};
 use crate::session::WrittenKind;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -156,15 +156,29 @@ impl Watch {
         let step = step as u32;
         self.calls += 1;
         let n_same = n_same.min(self.last.len()).min(context.entries.len());
-        let left = self.last.split_off(n_same);
-        for seat in &left {
+        let (left, entries) = (self.last.split_off(n_same), &context.entries[n_same..]);
+        let sights = &self.sights;
+        let stays = |(seat, entry): (&Seat, &Entry)| match (seat, &entry.body) {
+            (Seat::Message(was), EntryBody::Original(is)) => {
+                was == is && sights[*was as usize] == Sight::Whole
+            }
+            _ => false,
+        };
+        // What stands where it stood, as it was said, need not be looked at again.
+        let stay: Vec<bool> = left.iter().zip(entries).map(stays).collect();
+        let stays = |nth: usize| stay.get(nth).copied().unwrap_or(false);
+        for (_, seat) in left.iter().enumerate().filter(|(nth, _)| !stays(*nth)) {
             match *seat {
                 Seat::Text(text) => self.count(text, false),
                 Seat::Message(message) => self.count_in(case, message, false),
             }
         }
         let new = self.messages_end..context.messages_end;
-        for entry in &context.entries[n_same..] {
+        for (nth, entry) in entries.iter().enumerate() {
+            if stays(nth) {
+                self.last.push(left[nth]);
+                continue;
+            }
             match &entry.body {
                 EntryBody::Written(written) => {
                     let kind = match written.kind {
@@ -190,8 +204,9 @@ impl Watch {
                 }
             }
         }
-        for seat in left {
+        for (nth, seat) in left.into_iter().enumerate() {
             if let Seat::Message(message) = seat
+                && !stays(nth)
                 && self.placed[message as usize] != self.calls
             {
                 self.sights[message as usize] = Sight::Gone;
@@ -218,7 +233,7 @@ impl Watch {
             self.count_in(case, message, true);
         }
         // What is new is told of once all stands.
-        if was != sight && !(new.contains(&idx) && case.session.messages[idx].in_history) {
+        if was != sight && !(new.contains(&idx) && case.index.in_history(idx)) {
             self.change(step, message, sight);
         }
     }
@@ -228,7 +243,7 @@ impl Watch {
         self.messages_end = self.messages_end.max(new.end);
         for message in new {
             let sight = self.sights[message];
-            if sight != Sight::Whole && case.session.messages[message].in_history {
+            if sight != Sight::Whole && case.index.in_history(message) {
                 self.change(step, message as u32, sight);
             }
         }
@@ -318,7 +333,7 @@ impl Watch {
         let Sight::Partly(first) = self.sights[message as usize] else {
             return;
         };
-        let n_parts = case.session.messages[message as usize].parts.len();
+        let n_parts = case.index.parts(message as usize).len();
         for part in first as usize..first as usize + n_parts {
             if let PartSight::Text(text) = self.seen.parts[part]
                 && self.seen.texts[text as usize].kind != SeenKind::Remainder

@@ -196,15 +196,20 @@ fn turn_start(case: &Case, messages_end: usize, n: &Expr, moment: &Moment) -> u3
 }
 
 /// The same for a number.
-pub(super) fn newest_turns(case: &Case, messages_end: usize, n: f64) -> u32 {
+fn newest_turns(case: &Case, messages_end: usize, n: f64) -> u32 {
     if n < 1.0 {
         return u32::MAX;
     }
     let current = messages_end
         .checked_sub(1)
         .map_or(0, |last| case.session.messages[last].turn);
-    let first = (f64::from(current) - n + 1.0).max(0.0) as usize;
+    let first = oldest_turn(current, n);
     case.index.turn_start.get(first).copied().unwrap_or(0)
+}
+
+/// The first of the newest `n` turns, this one counted.
+pub(super) fn oldest_turn(current: u32, n: f64) -> usize {
+    (f64::from(current) - n + 1.0).max(0.0) as usize
 }
 
 /// Moves a cut towards the oldest until it is where it may fall.

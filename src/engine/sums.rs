@@ -46,26 +46,51 @@ impl Sums {
     pub(super) fn add(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens += u64::from(entry.tokens);
         self.metered += u64::from(entry.metered);
-        entry.each_weight(case, markers, |kind, tokens| {
-            self.by_kind[kind.index()] += u64::from(tokens);
-        });
-        each_part(case, entry, |part, fate| {
-            if !matches!(fate, PartFate::Removed { .. }) {
-                self.pairs.change(case, part, |n| *n += 1);
-            }
-        });
+        self.change(
+            case,
+            markers,
+            entry,
+            |sum, tokens| *sum += tokens,
+            |n| *n += 1,
+        );
     }
 
     /// Takes an entry out again.
     pub(super) fn forget(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
         self.metered -= u64::from(entry.metered);
+        self.change(
+            case,
+            markers,
+            entry,
+            |sum, tokens| *sum -= tokens,
+            |n| *n -= 1,
+        );
+    }
+
+    fn change(
+        &mut self,
+        case: &Case,
+        markers: &[Marker],
+        entry: &Entry,
+        weigh: impl Fn(&mut u64, u64),
+        count: impl Fn(&mut u32),
+    ) {
+        // Mostly: all of a message, as it was said.
+        if let EntryBody::Original(message) = entry.body {
+            for part in case.index.parts(message as usize) {
+                let tokens = u64::from(case.ledger.truth.per_part[part]);
+                weigh(&mut self.by_kind[case.index.kinds[part].index()], tokens);
+                self.pairs.change(case, part, &count);
+            }
+            return;
+        }
         entry.each_weight(case, markers, |kind, tokens| {
-            self.by_kind[kind.index()] -= u64::from(tokens);
+            weigh(&mut self.by_kind[kind.index()], u64::from(tokens));
         });
         each_part(case, entry, |part, fate| {
             if !matches!(fate, PartFate::Removed { .. }) {
-                self.pairs.change(case, part, |n| *n -= 1);
+                self.pairs.change(case, part, &count);
             }
         });
     }
@@ -73,7 +98,7 @@ impl Sums {
 
 impl Pairs {
     /// A part comes or goes.
-    fn change(&mut self, case: &Case, part: usize, change: impl FnOnce(&mut u32)) {
+    fn change(&mut self, case: &Case, part: usize, change: impl Fn(&mut u32)) {
         let Some(pair) = case.index.pair[part] else {
             return;
         };
@@ -92,7 +117,7 @@ pub(super) fn each_part(case: &Case, entry: &Entry, mut give: impl FnMut(usize, 
     let Some(message) = entry.message() else {
         return;
     };
-    let parts = case.session.messages[message as usize].parts.clone();
+    let parts = case.index.parts(message as usize);
     match &entry.body {
         EntryBody::Edited(edited) => {
             let fates = parts.zip(edited.parts.as_slice());

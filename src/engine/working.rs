@@ -189,7 +189,7 @@ impl<'a> Working<'a> {
     /// Messages of the full history up to (not including) this index join the context.
     pub(super) fn append_history(&mut self, end: usize) {
         for message in self.context.messages_end..end {
-            if self.case.session.messages[message].in_history {
+            if self.case.index.in_history(message) {
                 self.append(message);
             }
         }
@@ -197,8 +197,7 @@ impl<'a> Working<'a> {
     }
 
     fn append(&mut self, message_idx: usize) {
-        let message = &self.case.session.messages[message_idx];
-        for part in message.parts.clone() {
+        for part in self.case.index.parts(message_idx) {
             let kind = self.case.index.kinds[part];
             let metered = self.column.per_part[part];
             if kind == Kind::ToolResult {

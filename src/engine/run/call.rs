@@ -104,12 +104,8 @@ impl Run<'_> {
 
     /// The messages that this step's model wrote join the context.
     fn append_answer(&mut self) {
-        let session = &self.case.session;
         let start = self.working.context.messages_end;
-        let answer = session.messages[start..]
-            .iter()
-            .take_while(|m| m.step == Some(self.step))
-            .count();
+        let answer = self.case.index.answer_len(start, self.step);
         self.working.append_history(start + answer);
     }
 

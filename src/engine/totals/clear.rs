@@ -1,10 +1,10 @@
 //! Clearing tool results, by sums: always the oldest, so that two numbers say which are left.
 
 use super::account::What;
-use super::course::{Course, first_not};
+use super::course::first_not;
 use super::plain::{Attempt, Least, Scene};
 use crate::engine::seen::{SeenKind, SeenText};
-use crate::engine::select::newest_turns;
+use crate::engine::select::oldest_turn;
 use crate::engine::stages::{Clear, Keep, Results, Take};
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub(super) struct Clearing {
     protected: usize,
     /// Where the newest turns begin: it only moves on.
     turned: usize,
+    /// The first result up to which there is enough to clear: it only moves on.
+    enough: usize,
 }
 
 impl Clearing {
@@ -56,24 +58,33 @@ impl Clearing {
             cleared: 0,
             protected: 0,
             turned: 0,
+            enough: 0,
         })
     }
 
-    /// The first call from this one on before which enough of the oldest results is neither protected nor among the newest.
-    pub(super) fn earliest(&self, course: &Course, call: usize) -> usize {
-        let results = &course.results;
-        let (before, n_calls) = (&results.metered_before, results.at.len());
+    /// The first call from this one on before which enough of the oldest results is spared by no rule.
+    pub(super) fn earliest(&mut self, scene: &Scene<'_>, call: usize) -> usize {
+        let (course, results) = (scene.course, &scene.course.results);
+        let before = &results.metered_before;
         let least = self.least.min_saved.unwrap_or(0.0).max(0.0);
         let is_too_little = |sum: &u64| (sum - before[self.cleared]) as f64 <= least;
-        let end = first_not(before, self.cleared + 1, is_too_little);
-        let Some(protected) = before.get(end).and(before.get(end - 1)) else {
-            return n_calls;
-        };
+        let end = first_not(before, self.enough.max(self.cleared + 1), is_too_little);
+        self.enough = end;
         // All newer than the last of them must be more than what is protected.
-        let is_protected = |came: &u64| came - protected.min(came) <= self.protect;
+        let Some(protected) = before.get(end).and(before.get(end - 1)) else {
+            return course.len();
+        };
+        let is_protected = |came: &u64| came.saturating_sub(*protected) <= self.protect;
         let call = first_not(&results.metered_at, call, is_protected);
         let is_newest = |came: &usize| *came < end.saturating_add(self.newest);
-        first_not(&results.at, call, is_newest)
+        let call = first_not(&results.at, call, is_newest);
+        let Some(turns) = self.turns.filter(|turns| *turns >= 1.0) else {
+            return call;
+        };
+        let message = results.messages[end - 1];
+        let starts = &scene.case.index.turn_start;
+        let is_new = |turn: &u32| starts.get(oldest_turn(*turn, turns)) <= Some(&message);
+        first_not(&course.turns, call, is_new)
     }
 
     pub(super) fn attempt(&mut self, scene: &Scene<'_>, call: usize) -> Attempt {
@@ -126,7 +137,11 @@ impl Clearing {
         let Some(turns) = self.turns else {
             return self.protected;
         };
-        let from = newest_turns(scene.case, scene.course.ends[call], turns);
+        let first = oldest_turn(scene.course.turns[call], turns);
+        let from = match scene.case.index.turn_start.get(first) {
+            _ if turns < 1.0 => u32::MAX,
+            start => start.copied().unwrap_or(0),
+        };
         let messages = &results.messages[..all];
         self.turned = first_not(messages, self.turned, |message| *message < from);
         self.protected.min(self.turned)

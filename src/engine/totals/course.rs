@@ -11,6 +11,8 @@ pub(super) struct Course {
     pub(super) ends: Vec<usize>,
     /// The same as a rank.
     pub(super) ranks: Vec<usize>,
+    /// The turn of the last message of it.
+    pub(super) turns: Vec<u32>,
     /// True tokens of it, overhead not counted.
     pub(super) truth: Vec<u64>,
     /// Sums of these over the calls before.
@@ -76,7 +78,9 @@ impl Course {
         for rank in (0..history.len()).rev() {
             needed_from[rank] = needed_from[rank].min(needed_from[rank + 1]);
         }
+        let turn = |end: &usize| end.checked_sub(1).map_or(0, |m| session.messages[m].turn);
         Self {
+            turns: ends.iter().map(turn).collect(),
             needed_from,
             results: Results::new(case, &column.per_part, &history, &ends),
             preamble: history.partition_point(|m| *m < case.index.preamble_end),
@@ -114,6 +118,9 @@ pub(super) fn first_not<T>(values: &[T], from: usize, holds: impl Fn(&T) -> bool
             _ => break,
         }
         step *= 2;
+    }
+    if step == 1 {
+        return low;
     }
     let high = (low + step - 1).min(values.len());
     low + values

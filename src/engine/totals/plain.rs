@@ -177,9 +177,9 @@ impl PlainStage {
 
 impl Actor {
     /// The first call from this one on before which there may be something to do; as many as there are if none.
-    fn earliest(&self, scene: &Scene<'_>, call: usize) -> usize {
+    fn earliest(&mut self, scene: &Scene<'_>, call: usize) -> usize {
         match self {
-            Self::Clear(clearing) => clearing.earliest(scene.course, call),
+            Self::Clear(clearing) => clearing.earliest(scene, call),
             Self::Replace(replacing) => replacing.earliest(scene.course, call),
         }
     }

@@ -154,7 +154,7 @@ impl Working<'_> {
         let Some(message) = entry.message() else {
             return;
         };
-        let parts = case.session.messages[message as usize].parts.clone();
+        let parts = case.index.parts(message as usize);
         if let EntryBody::Original(_) = entry.body {
             let parts = PartFates::kept(parts.len());
             entry.body = EntryBody::Edited(Edited { message, parts });

@@ -1,0 +1,129 @@
+#!/bin/bash
+# Plimsoll beside other programs and libraries on the same bytes, in turns, as ratios: see README, "How fast".
+#
+#     benches/peers.sh [FOLDER]      FOLDER keeps what is made (default target/peers); ROUNDS=5, MB=100
+#
+# Needs cargo, python3, jq, and npm for ccusage. What is not there is left out and said so.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$here")
+work=$(mkdir -p "${1:-$root/target/peers}" && cd "${1:-$root/target/peers}" && pwd)
+rounds=${ROUNDS:-5}
+mb=${MB:-100}
+ccusage_version=18.0.11
+
+has() { command -v "$1" > /dev/null; }
+say() { echo "$*" >&2; }
+
+# --- Both sides, built or installed -----------------------------------------------------------------------------------
+plimsoll=${PLIMSOLL:-$root/target/release/plimsoll}
+if [ ! -x "$plimsoll" ]; then
+    (cd "$root" && cargo build --release)
+fi
+(cd "$here/peers" && CARGO_TARGET_DIR="$work/cargo" cargo build --release)
+peers=$work/cargo/release/peers
+ccusage=$work/node/node_modules/.bin/ccusage
+if [ ! -e "$ccusage" ] && has npm; then
+    mkdir -p "$work/node"
+    (cd "$work/node" && npm install --no-audit --no-fund --silent "ccusage@$ccusage_version") || say "ccusage cannot be installed"
+fi
+is_version() { [ "$1" = "$2" ] || { say "$3 is $1, not $2"; exit 1; }; }
+if [ -e "$ccusage" ]; then
+    is_version "$("$ccusage" --version | tail -1)" "$ccusage_version" ccusage
+fi
+
+# --- What they are given ----------------------------------------------------------------------------------------------
+cd "$work"
+mkdir -p corpus
+[ -s corpus/prose.txt ] || python3 "$here/peers/mkcorpus.py" >&2
+session=$work/session-$mb.jsonl
+[ -s "$session" ] || python3 "$here/peers/gen_session.py" "$session" "$mb" 1 >&2
+mkdir -p claude/projects/-p
+ln -sf "$session" claude/projects/-p/session.jsonl
+cat "$session" > /dev/null
+
+# --- Turns ------------------------------------------------------------------------------------------------------------
+declare -A seconds found
+
+# note NAME SECONDS: remembers one measurement.
+note() { seconds[$1]="${seconds[$1]:-} $2"; }
+
+# whole NAME COMMAND..: the whole process, its output thrown away.
+whole() {
+    local name=$1 begun ended
+    shift
+    begun=$EPOCHREALTIME
+    "$@" > /dev/null 2>> "$work/errors"
+    ended=$EPOCHREALTIME
+    note "$name" "$(awk -v a="$begun" -v b="$ended" 'BEGIN { printf "%.4f", b - a }')"
+}
+
+# inside NAME ARGS..: what a process of the peers measures within itself.
+inside() {
+    local name=$1 out
+    shift
+    out=$("$peers" "$@")
+    note "$name" "${out% *}"
+    found[$name]=${out#* }
+}
+
+run_all() {
+    whole "jq" jq -c 'select(.message.usage)|.message.usage.output_tokens' "$session"
+    whole "inspect" "$plimsoll" --no-state inspect "$session"
+    whole "inspect chars/4" "$plimsoll" --no-state inspect "$session" --counter chars/4
+    if [ -e "$ccusage" ]; then
+        CLAUDE_CONFIG_DIR=$work/claude whole "ccusage" "$ccusage" daily --offline --json
+    fi
+    for corpus in prose code cjk; do
+        for whose in ours tiktoken-rs toktok-rs tiktoken bpe-openai; do
+            inside "$corpus $whose" count "$whose" "corpus/$corpus.txt"
+        done
+    done
+    inside "parse simd-json" parse simd-json "$session"
+    RAYON_NUM_THREADS=1 inside "parse ours" parse ours "$session"
+    inside "parse ours, all cores" parse ours "$session"
+}
+for round in $(seq "$rounds"); do
+    say "round $round of $rounds"
+    run_all
+done
+
+# --- The table --------------------------------------------------------------------------------------------------------
+median() { echo "${seconds[$1]}" | tr ' ' '\n' | sed '/^$/d' | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
+
+# row WHAT OURS THEIRS GOAL: how often ours goes into theirs, by time.
+row() {
+    [ -n "${seconds[$2]:-}" ] && [ -n "${seconds[$3]:-}" ] || return 0
+    local ours theirs
+    ours=$(median "$2")
+    theirs=$(median "$3")
+    echo "| $1 | ${ours} s | ${theirs} s | $(ratio "$theirs" "$ours") | $4 |"
+}
+
+cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2> /dev/null | head -1)
+echo "$(date +%F), $(nproc) cores of ${cpu:-an unknown processor}, median of $rounds rounds in turns; jq $(jq --version | tr -d 'jq-'), ccusage $ccusage_version, simd-json 0.19.0, tiktoken-rs $(sed -n '/^name = "tiktoken-rs"/{n;s/.*"\(.*\)"/\1/p}' "$here/peers/Cargo.lock"), toktok-rs 0.3.0, tiktoken 4.1.2"
+echo
+echo "| $mb MB of Claude Code, $(wc -l < "$session") lines | ours | theirs | times as fast | goal |"
+echo "|---|---|---|---|---|"
+row "\`inspect\`, counting exactly, against \`jq\` with one filter" "inspect" "jq" "1"
+row "\`inspect\`, counting exactly, against \`ccusage daily\`" "inspect" "ccusage" "5"
+row "\`inspect --counter chars/4\` against \`jq\`" "inspect chars/4" "jq" "2"
+row "parsing on one thread (to a session) against simd-json (to values)" "parse ours" "parse simd-json" "0.6"
+row "the same on all cores" "parse ours, all cores" "parse simd-json" ""
+goal=(2.5 5 2)
+nth=0
+for corpus in prose code cjk; do
+    mbs=$(awk -v b="$(wc -c < "corpus/$corpus.txt")" 'BEGIN { printf "%.0f", b / 1e6 }')
+    row "counting $mbs MB of $corpus, cold, one thread, against tiktoken-rs" "$corpus ours" "$corpus tiktoken-rs" "${goal[$nth]}"
+    for whose in toktok-rs tiktoken bpe-openai; do
+        row "the same against $whose" "$corpus ours" "$corpus $whose" ""
+    done
+    for whose in tiktoken-rs toktok-rs tiktoken bpe-openai; do
+        if [ "${found[$corpus $whose]}" != "${found[$corpus ours]}" ]; then
+            say "$corpus: ours counts ${found[$corpus ours]} tokens, $whose ${found[$corpus $whose]}"
+            exit 1
+        fi
+    done
+    nth=$((nth + 1))
+done
