@@ -69,12 +69,12 @@ fn wrong_types_and_texts_that_are_not_utf_8_are_told() {
         &path,
         "UPDATE part SET data = CAST(x'7b2274797065223a2274657874222c2274657874223a22ff227d' AS text)
            WHERE id = (SELECT min(id) FROM part);
-         INSERT INTO message VALUES ('msg_zz1', 'ses_1', 'never', NULL, 12);
+         INSERT INTO message VALUES ('msg_zz1', 'ses_1', 'never', 0, 12);
          INSERT INTO message VALUES ('msg_zz2', 'ses_1', 9e99, x'00', x'ff00');
          INSERT INTO message VALUES ('msg_zz3', 'ses_1', 1, 1, '{\"role\": \"user\", \"time\": []}');
          INSERT INTO message VALUES (7, 'ses_1', 1, 1, '{\"role\"');",
     )
-    .unwrap_or_default();
+    .unwrap();
     let loaded = opened(&path, 0).unwrap();
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
     assert!(

@@ -40,7 +40,7 @@ fn detect(probe: &Probe) -> Option<String> {
             && m.get("content").is_some()
     };
     let is_its = document.get("session_id").is_some() && document.get("last_active").is_some();
-    (is_its && !list.is_empty() && list.iter().all(is_message))
+    (is_its && list.iter().any(is_message))
         .then(|| "a `session_id` with `last_active`, and messages with a `seq`".to_owned())
 }
 

@@ -36,8 +36,8 @@ fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
     json::str_at(document, &["composerId"])?;
     let list = document.get("conversation")?.as_array()?;
-    let is_its = |m: &Value| m.is_string() || bubble::role(m).is_some();
-    (list.iter().any(Value::is_object) && list.iter().all(is_its))
+    list.iter()
+        .any(|bubble| bubble::role(bubble).is_some())
         .then(|| "a `composerId` and a `conversation` of bubbles".to_owned())
 }
 
@@ -113,16 +113,27 @@ impl Reader {
                 "pictures of messages are not read from Cursor's database",
             );
         }
-        if bubble::role(&row.value) == Some(Role::User) {
-            let said = bubble::said(&row.value);
-            let is_said = !said.is_empty();
-            if is_said {
-                self.answer = None;
-                self.talk.say(draft(row, Role::User, said));
+        match bubble::role(&row.value) {
+            Some(Role::User) => ("user", self.user(row)),
+            Some(_) => ("assistant", self.assistant(row, notes)),
+            None => {
+                notes.add(
+                    at,
+                    "a message of an unknown type is kept, but is no context",
+                );
+                ("other", false)
             }
-            return ("user", is_said);
         }
-        ("assistant", self.assistant(row, notes))
+    }
+
+    fn user(&mut self, row: &Row) -> bool {
+        let said = bubble::said(&row.value);
+        if said.is_empty() {
+            return false;
+        }
+        self.answer = None;
+        self.talk.say(draft(row, Role::User, said));
+        true
     }
 
     fn assistant(&mut self, row: &Row, notes: &mut Notes) -> bool {

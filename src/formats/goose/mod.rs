@@ -48,11 +48,12 @@ fn detect(probe: &Probe) -> Option<String> {
             && m.get("content").is_some_and(Value::is_array)
             && (m.get("created").is_some_and(Value::is_number) || has_own(m))
     };
-    if let Some(list) = probe
-        .document()
-        .and_then(|d| d.get("conversation")?.as_array())
-    {
-        return (!list.is_empty() && list.iter().all(is_message))
+    let document = probe.document();
+    if let Some(list) = document.and_then(|d| d.get("conversation")?.as_array()) {
+        // A record that was damaged does not make it another format.
+        let is_told = document.is_some_and(|d| d.get("working_dir").is_some());
+        let is_its = list.iter().any(is_message) && (is_told || list.iter().all(is_message));
+        return is_its
             .then(|| "a document whose `conversation` holds messages of Goose".to_owned());
     }
     let (head, rest) = probe.records().split_first()?;

@@ -43,8 +43,10 @@ fn detect(probe: &Probe) -> Option<String> {
             )
     };
     let listed = document.get("messages").unwrap_or(document).as_array()?;
-    let is_its = !listed.is_empty() && listed.iter().all(is_message);
     let id = json::str_at(document, &["info", "id"]).unwrap_or_default();
+    // A record that was damaged does not make it another format.
+    let is_its =
+        listed.iter().any(is_message) && (id.starts_with("ses_") || listed.iter().all(is_message));
     is_its.then(|| {
         if id.starts_with("ses_") {
             "an `info` with the id of a session, and messages with `parts`".to_owned()
