@@ -411,3 +411,70 @@ fn every_conversation_of_a_file_can_be_written_and_checks_out() {
         assert!(!again.case.session.messages.is_empty());
     }
 }
+
+#[test]
+fn the_recorded_lane_has_no_count_of_compactions_where_the_format_cannot_tell() {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/handoff.json");
+    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .arg("replay")
+        .arg(sample)
+        .output()
+        .expect("the program starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let row = |lane: &str| {
+        let line = said.lines().find(|line| line.starts_with(lane));
+        let cells = line
+            .into_iter()
+            .flat_map(|line| line.split_whitespace().rev());
+        cells.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("recorded ")[2], "–", "{said}");
+    assert_eq!(row("none ")[2], "0", "{said}");
+}
+
+#[test]
+fn a_file_that_tells_of_more_sub_agents_than_anybody_has_opens_with_as_many_as_can_be_told() {
+    let mut text = main_file();
+    for n in 0..2_100 {
+        let said = json!({"type": "user", "uuid": format!("e{n}"), "message": {"role": "user", "content": "look"}});
+        let mut line = record(&format!("p{n}"), None, "progress", false, &Value::Null);
+        line["data"] =
+            json!({"type": "agent_progress", "agentId": format!("g{n}"), "message": said});
+        text.push_str(&(line.to_string() + "\n"));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let loaded = open(&write(folder.path(), "s.jsonl", &text), 0).unwrap();
+    assert_eq!(loaded.conversations.len(), 2_001);
+    let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        warnings
+            .iter()
+            .any(|w| w.starts_with("100 sub-agents are left out")),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn a_ring_of_parents_among_sub_agents_ends() {
+    let text = main_file()
+        + &record(
+            "x",
+            Some("y"),
+            "user",
+            true,
+            &json!({"role": "user", "content": "a"}),
+        )
+        .to_string()
+        + "\n"
+        + &record(
+            "y",
+            Some("x"),
+            "user",
+            true,
+            &json!({"role": "user", "content": "b"}),
+        )
+        .to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let loaded = open(&write(folder.path(), "s.jsonl", &text), 0).unwrap();
+    assert_eq!(loaded.conversations.len(), 2);
+}

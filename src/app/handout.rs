@@ -9,6 +9,7 @@ use crate::app::policies::NONE;
 use crate::app::runs::{LaneRun, Runs};
 use crate::engine::{KnobValues, recorded, simulate};
 use crate::exec;
+use crate::formats;
 use crate::presets;
 use crate::report::{Played, Report, Subject, draw, html, markdown, series, svg};
 use crate::units::Tokens;
@@ -182,6 +183,7 @@ fn write(draft: &HandoutDraft, document: &Document, runs: &Runs) -> Result<PathB
         format: document.format_label(),
         output_reserve: reserve,
         lanes: &lanes,
+        tells_compactions: formats::tells_compactions(&runs.case.session),
     };
     let curve = || {
         let nothing = || "the session has no model call, so there is no curve".to_owned();

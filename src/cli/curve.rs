@@ -5,6 +5,7 @@ use super::output::note;
 use super::window::parse_theme;
 use super::{Status, Theme};
 use crate::exec::{Loaded, refuse_output, write_file};
+use crate::formats;
 use crate::report::{Drawing, Played, Subject, draw, series, svg};
 use crate::units::Tokens;
 use anyhow::bail;
@@ -109,6 +110,7 @@ fn drawing(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> anyhow::Resul
         format: "",
         output_reserve: reserve,
         lanes: played,
+        tells_compactions: formats::tells_compactions(&loaded.case.session),
     };
     draw(&subject.plain_curve())
         .ok_or_else(|| anyhow::anyhow!("the session has no model call, so there is no curve"))

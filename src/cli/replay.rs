@@ -9,6 +9,7 @@ use super::{Status, Verb};
 use crate::analysis::Finding;
 use crate::engine::{Budget, Did, Event, Hook, KnobValues, Sample};
 use crate::exec::Loaded;
+use crate::formats::tells_compactions;
 use crate::report::{Played, basis, basis_sentence, series, window_source};
 use crate::units::Tokens;
 use serde_json::{Map, Value, json};
@@ -227,7 +228,11 @@ fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
             },
         );
         let (compactions, overflows) = (
-            outcome.compactions.to_string(),
+            if lane.policy.is_some() || tells_compactions(&case.session) {
+                outcome.compactions.to_string()
+            } else {
+                "–".to_owned()
+            },
             outcome.overflows.to_string(),
         );
         let sent = tokens(outcome.tokens_sent());

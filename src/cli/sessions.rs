@@ -29,8 +29,9 @@ itself, with the --conversation that opens it.
   --agent NAME   only one agent's, such as claude-code or codex
   --limit N      stop at about so many of the newest, 40 unless told; 0 for all
 
-JSON: sessions[{path, conversation (from 1, or null), agent, title, project, format, modified, bytes, messages, calls, compactions, peak_tokens, peak_basis
-(reported or estimated), peak_share, conversations}], unread[{path, agent, why}], looked_into[{agent, folder}], not_read.
+JSON: sessions[{path, conversation (from 1, or null), agent, title, project, format, modified, bytes, messages, calls,
+compactions (null where the format does not tell), peak_tokens, peak_basis (reported or estimated), peak_share, conversations}],
+unread[{path, agent, why}], looked_into[{agent, folder}], not_read.
 ",
     run,
 };

@@ -57,6 +57,24 @@ pub struct LoadError(pub String);
 /// # Errors
 /// A [`LoadError`] when there is no such file, it cannot be read, or it holds no conversation.
 pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<Loaded, LoadError> {
+    load_file(path, Some(path), options, progress)
+}
+
+/// The same without looking for files of sub-agents beside it.
+pub(super) fn load_alone(
+    path: &Path,
+    options: &LoadOptions,
+    progress: &Progress,
+) -> Result<Loaded, LoadError> {
+    load_file(path, None, options, progress)
+}
+
+fn load_file(
+    path: &Path,
+    beside: Option<&Path>,
+    options: &LoadOptions,
+    progress: &Progress,
+) -> Result<Loaded, LoadError> {
     let metadata = must_exist(path)?;
     if let Some((name, bytes)) = session_folder::session_at(path)? {
         let mut loaded = load_bytes(&name, bytes, options, progress)?;
@@ -77,7 +95,9 @@ pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<L
         .file_name()
         .unwrap_or(path.as_os_str())
         .to_string_lossy();
-    ready(&name, bytes, Some(path), options, progress)
+    let mut loaded = ready(&name, bytes, beside, options, progress)?;
+    loaded.path.get_or_insert_with(|| path.to_owned());
+    Ok(loaded)
 }
 
 /// The same for what comes from a stream (standard input), which may never end.

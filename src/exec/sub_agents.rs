@@ -4,7 +4,7 @@
 //! Only the beginning of such a file is read, until somebody chooses it. No links are followed.
 
 use super::load::{LoadError, read_all};
-use crate::formats::{self, ImportReport, Input, Parsed};
+use crate::formats::{self, ImportReport, Input, Parsed, Starts};
 use crate::progress::Progress;
 use crate::session::{Conversation, Session, SubAgent, Track};
 use crate::units::Bytes;
@@ -38,18 +38,23 @@ pub(super) fn beside(
     let Some(main) = main.filter(|m| m.source.format == FORMAT) else {
         return Beside::new();
     };
-    let mut heads: Vec<(PathBuf, Session, bool)> = files(path, &parsed.report)
+    let files = files(path, &parsed.report);
+    if files.is_empty() {
+        return Beside::new();
+    }
+    let starts = Starts::new(main, &parsed.report);
+    let mut heads: Vec<(PathBuf, Session, bool)> = files
         .into_iter()
         .filter_map(|(id, path)| {
-            let (session, is_whole) = head(&path, &id, main, &parsed.report)?;
+            let (session, is_whole) = head(&path, &id, &starts)?;
             Some((path, session, is_whole))
         })
         .collect();
     let time = |session: &Session| session.messages.first().and_then(|m| m.time);
     heads.sort_by(|(a_path, a, _), (b_path, b, _)| (time(a), a_path).cmp(&(time(b), b_path)));
+    let all = Conversation::started_in(main, heads.iter().map(|(_, session, _)| session));
     let mut found = Beside::new();
-    for (path, session, is_whole) in heads {
-        let mut told = Conversation::started_in(main, &session);
+    for ((path, _, is_whole), mut told) in heads.into_iter().zip(all) {
         told.size = told.size.filter(|_| is_whole);
         let same = conversations
             .iter()
@@ -90,7 +95,7 @@ pub(super) fn read(
     let mut parsed = formats::parse_with(&input, progress).map_err(|error| unread(&error))?;
     if let Some(session) = parsed.sessions.first_mut() {
         let id = id(path).unwrap_or_default();
-        formats::is_sub_agent(main, report, &id, session);
+        Starts::new(main, report).name(&id, session);
         described(path, session);
     }
     Ok(parsed)
@@ -159,7 +164,7 @@ fn is_file(path: &Path) -> bool {
 }
 
 /// What the beginning of a file tells, and whether that is all of it; none where it is no conversation.
-fn head(path: &Path, id: &str, main: &Session, report: &ImportReport) -> Option<(Session, bool)> {
+fn head(path: &Path, id: &str, starts: &Starts<'_>) -> Option<(Session, bool)> {
     let mut bytes = Vec::new();
     File::open(path)
         .ok()?
@@ -175,7 +180,7 @@ fn head(path: &Path, id: &str, main: &Session, report: &ImportReport) -> Option<
         bytes: bytes.into(),
     };
     let mut session = formats::parse(&input).ok()?.sessions.into_iter().next()?;
-    formats::is_sub_agent(main, report, id, &mut session);
+    starts.name(id, &mut session);
     described(path, &mut session);
     Some((session, is_whole))
 }

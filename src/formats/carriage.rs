@@ -56,6 +56,14 @@ pub fn carriage(
     Carried::ALL.iter().map(|what| (*what, of(*what))).collect()
 }
 
+/// Whether what a session says of its program's own compactions means anything: where its format has no place for them,
+/// that there are none does not.
+pub fn tells_compactions(session: &Session) -> bool {
+    let format = by_name(session.source.format);
+    holds(session, &[], Carried::Compactions)
+        || format.is_some_and(|format| format.carries.contains(&Carried::Compactions))
+}
+
 fn holds(session: &Session, conversations: &[Conversation], what: Carried) -> bool {
     let has_tools = |body: &Body| matches!(body, Body::ToolDefinition { .. });
     let messages = &session.messages;

@@ -53,7 +53,8 @@ mod title;
 mod trae_agent;
 mod tree;
 
-pub use carriage::{Carriage, carriage};
+pub use carriage::{Carriage, carriage, tells_compactions};
+pub use claude_code::Starts;
 pub use database::{
     Ask, Cell, DATABASES, Database, Entry, Only, Rows, Table, database_of, known_databases,
 };
@@ -304,11 +305,6 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
         looks_like: probe.looks_like(),
     }
     .into())
-}
-
-/// Says of a session that it is what the sub-agent of this id did, whose file lies beside that of the main session.
-pub fn is_sub_agent(main: &Session, report: &ImportReport, id: &str, session: &mut Session) {
-    claude_code::is_sub_agent(main, report, id, session);
 }
 
 /// A word on a session whose compactions keep as many messages as are read.

@@ -42,6 +42,8 @@ pub struct Subject<'a> {
     pub output_reserve: Tokens,
     /// The lanes; the first is what really happened.
     pub lanes: &'a [Played],
+    /// The file could tell of its program's own compactions.
+    pub tells_compactions: bool,
 }
 
 /// The generic strategies' trigger, which the verdict speaks of where no lane has one.
@@ -86,7 +88,12 @@ impl Report {
             .lanes
             .iter()
             .zip(&kinds)
-            .map(|(lane, kind)| lane_report(subject.case, lane, *kind, &mut teller))
+            .map(|(lane, kind)| {
+                let mut told = lane_report(subject.case, lane, *kind, &mut teller);
+                let is_known = *kind != CurveKind::Recorded || subject.tells_compactions;
+                told.figures.compactions = told.figures.compactions.filter(|_| is_known);
+                told
+            })
             .collect();
         let names = lanes.iter().map(|lane| lane.name.to_string());
         let curve = draw(&subject.curve(&kinds, names.collect()));

@@ -131,7 +131,7 @@ fn figures(out: &mut String, report: &Report) {
             Cell::number(peak.map_or_else(dash, |p| p.known.mark(p.tokens))),
             Cell::number(peak.map_or_else(dash, |p| number(p.step))),
             if is_over { share.bad() } else { share },
-            Cell::number(grouped(figures.compactions as u64)),
+            Cell::number(figures.compactions.map_or_else(dash, |n| grouped(n as u64))),
             Cell::number(grouped(figures.overflows as u64)),
             Cell::number(figures.known.mark(figures.sent)),
             Cell::text(figures.known.to_string()),

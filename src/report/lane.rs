@@ -115,7 +115,7 @@ fn figures(case: &Case, outcome: &Outcome, kind: CurveKind) -> Figures {
             pressure: sample.pressure,
             known: known(is_reported(sample.step)),
         }),
-        compactions: outcome.compactions,
+        compactions: Some(outcome.compactions),
         overflows: outcome.overflows,
         sent: outcome.tokens_sent(),
         rejected: outcome.tokens_rejected,

@@ -74,7 +74,9 @@ fn figures(out: &mut String, report: &Report) {
             out,
             "| {} | {peak} | {step} | {share} | {} | {} | {} | {} |",
             code(&lane.name.to_string()),
-            grouped(figures.compactions as u64),
+            figures
+                .compactions
+                .map_or_else(|| "–".to_owned(), |n| grouped(n as u64)),
             grouped(figures.overflows as u64),
             figures.known.mark(figures.sent),
             figures.known

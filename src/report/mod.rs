@@ -191,8 +191,8 @@ pub enum CountIs {
 pub struct Figures {
     /// The largest sample.
     pub peak: Option<Peak>,
-    /// Firings that removed something.
-    pub compactions: usize,
+    /// Firings that removed something; none where the file does not tell.
+    pub compactions: Option<usize>,
     /// Calls whose first try did not fit.
     pub overflows: usize,
     /// Sum of the samples.

@@ -83,13 +83,16 @@ impl Conversation {
         }
     }
 
-    /// The conversation of a sub-agent that this main one started.
-    pub fn started_in(main: &Session, session: &Session) -> Self {
-        let start = match &session.track {
-            Track::SubAgent(agent) => asked_at(&steps_of_calls(main), agent),
+    /// The conversations of sub-agents that this main one started.
+    pub fn started_in<'a>(main: &Session, agents: impl Iterator<Item = &'a Session>) -> Vec<Self> {
+        let calls = steps_of_calls(main);
+        let start = |session: &Session| match &session.track {
+            Track::SubAgent(agent) => asked_at(&calls, agent),
             _ => None,
         };
-        Self::of(session, start)
+        agents
+            .map(|session| Self::of(session, start(session)))
+            .collect()
     }
 
     /// Whether it is the same one in a file that has grown, where its number may be another.

@@ -2,12 +2,13 @@
 
 use super::{PanelInput, padded, small, weak};
 use crate::app::command::Command;
+use crate::app::document::Origin;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::wording;
 use crate::formats::{Carriage, Carried, carriage};
 use crate::report::{has_tracks, track};
-use crate::session::StepsFrom;
+use crate::session::{StepsFrom, Track};
 use crate::units::Bytes;
 use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
 
@@ -193,7 +194,12 @@ fn records(ui: &mut Ui, input: &PanelInput<'_>) {
         .spacing([16.0, 4.0])
         .max_col_width(180.0)
         .show(ui, |ui| {
-            for head in ["kind", "in file", "in context"] {
+            // What is context is told of the main conversation.
+            let document = input.document;
+            let has_own_file = matches!(&document.origin, Origin::Path(path) if document.loaded.path.as_ref() != Some(path));
+            let is_main = document.session().track == Track::Main;
+            let in_context = if is_main || has_own_file { "in context" } else { "in main context" };
+            for head in ["kind", "in file", in_context] {
                 ui.label(small(ui, head));
             }
             ui.end_row();

@@ -2,7 +2,8 @@
 
 use crate::engine::{Case, recorded};
 use crate::exec::database::Snapshot;
-use crate::exec::{LoadOptions, Loaded, load};
+use crate::exec::load::load_alone;
+use crate::exec::{LoadOptions, Loaded};
 use crate::formats::{self, Carried};
 use crate::progress::Progress;
 use crate::tokens;
@@ -50,9 +51,9 @@ impl SessionSummary {
     /// Reads a file. Blocks.
     ///
     /// # Errors
-    /// What [`load`] says, in one line.
+    /// What [`crate::exec::load()`] says, in one line.
     pub(super) fn read(path: &Path, progress: &Progress) -> Result<Self, String> {
-        let loaded = load(path, &options(0), progress).map_err(|error| error.to_string())?;
+        let loaded = load_alone(path, &options(0), progress).map_err(|error| error.to_string())?;
         Ok(Self::of(loaded))
     }
 

@@ -133,45 +133,75 @@ pub(super) fn reported(entries: &[Entry]) -> BTreeMap<String, Box<str>> {
     entries.iter().filter_map(pair).collect()
 }
 
-/// Says of a sub-agent's conversation whose it is, and names it as the call that started it does.
-pub(super) fn name(
-    main: &Session,
-    report: &ImportReport,
-    (id, call): (Option<Box<str>>, Option<Box<str>>),
-    session: &mut Session,
-) {
-    let of_id = || report.sub_agents.get(&**id.as_ref()?).cloned();
-    let call = call.or_else(of_id);
-    let prompt = session.messages.iter().find(|m| m.role == Role::User);
-    let prompt = prompt.and_then(|m| Some(session.parts_of(m).first()?.body.text()));
-    let started = main.parts.iter().find_map(|part| {
-        let Body::ToolCall {
-            call: its,
-            tool,
-            arguments,
-        } = &part.body
-        else {
-            return None;
-        };
-        let is_it = match &call {
-            Some(call) => call == its,
-            None => TOOLS.contains(&&**tool),
-        };
-        if !is_it {
-            return None;
+/// The calls of a main conversation that start sub-agents.
+#[derive(Debug)]
+pub struct Starts<'a> {
+    /// What each call asks for, by its id.
+    calls: HashMap<&'a str, &'a str>,
+    /// The calls that ask for this.
+    by_prompt: HashMap<String, &'a str>,
+    /// The calls of sub-agents that reported, by the ids of these.
+    reported: &'a BTreeMap<String, Box<str>>,
+}
+
+impl<'a> Starts<'a> {
+    /// Those of a session that was read.
+    pub fn new(main: &'a Session, report: &'a ImportReport) -> Self {
+        let (mut calls, mut by_prompt) = (HashMap::new(), HashMap::new());
+        for part in &main.parts {
+            let Body::ToolCall {
+                call,
+                tool,
+                arguments,
+            } = &part.body
+            else {
+                continue;
+            };
+            calls.insert(&**call, &**arguments);
+            let prompt = TOOLS
+                .contains(&&**tool)
+                .then(|| says(arguments, "prompt"))
+                .flatten();
+            if let Some(prompt) = prompt {
+                by_prompt.entry(prompt).or_insert(&**call);
+            }
         }
-        let arguments: Value = serde_json::from_str(arguments).ok()?;
-        let asks = json::str_at(&arguments, &["prompt"]);
-        (call.is_some() || asks.is_some() && asks == prompt).then(|| (its.clone(), arguments))
-    });
-    let says = |key: &str| {
-        let (_, arguments) = started.as_ref()?;
-        json::str_at(arguments, &[key]).map(str::to_owned)
-    };
-    let kind = says("subagent_type").map(Into::into);
-    if let Some(words) = says("description").as_deref().and_then(title::of) {
-        session.title = words;
+        Self {
+            calls,
+            by_prompt,
+            reported: &report.sub_agents,
+        }
     }
-    let call = started.map(|(call, _)| call).or(call);
-    session.track = Track::SubAgent(SubAgent { id, kind, call });
+
+    /// Says of the conversation of the sub-agent with this id whose it is, and names it as the call that started it does.
+    pub fn name(&self, id: &str, session: &mut Session) {
+        self.tell((Some(id.into()), None), session);
+    }
+
+    /// The same for one whose id or call may be known.
+    pub(super) fn tell(
+        &self,
+        (id, call): (Option<Box<str>>, Option<Box<str>>),
+        session: &mut Session,
+    ) {
+        let of_id = || self.reported.get(&**id.as_ref()?).cloned();
+        let call = call.or_else(of_id).or_else(|| {
+            let prompt = session.messages.iter().find(|m| m.role == Role::User)?;
+            let prompt = session.parts_of(prompt).first()?.body.text();
+            self.by_prompt.get(prompt).map(|call| Box::from(*call))
+        });
+        let asked = call.as_ref().and_then(|call| self.calls.get(&**call));
+        let says = |key: &str| says(asked?, key);
+        let kind = says("subagent_type").map(Into::into);
+        if let Some(words) = says("description").as_deref().and_then(title::of) {
+            session.title = words;
+        }
+        session.track = Track::SubAgent(SubAgent { id, kind, call });
+    }
+}
+
+/// A text among the arguments of a call.
+fn says(arguments: &str, key: &str) -> Option<String> {
+    let arguments: Value = serde_json::from_str(arguments).ok()?;
+    json::str_at(&arguments, &[key]).map(str::to_owned)
 }

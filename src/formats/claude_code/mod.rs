@@ -15,9 +15,9 @@ mod records;
 mod resume;
 mod tree;
 
-use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Unread, json, jsonl};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, json, jsonl};
 use crate::progress::Progress;
-use crate::session::Session;
+pub use agents::Starts;
 use jsonl::Record;
 
 /// This format's row.
@@ -89,9 +89,4 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let read = |record: Record| records::read(&input.bytes, &record);
     let entries = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, read)?;
     reader::read(input, entries, progress, warnings)
-}
-
-/// Says of a conversation that it is the sub-agent's of this id, whose file lies beside the main one's.
-pub(super) fn is_sub_agent(main: &Session, report: &ImportReport, id: &str, session: &mut Session) {
-    agents::name(main, report, (Some(id.into()), None), session);
 }

@@ -1,7 +1,7 @@
 //! The conversations of a file: the main one, those of sub-agents, and the branches that a person went back from.
 
-use super::agents::{self, Agent};
-use super::line::{self, Told};
+use super::agents::{self, Agent, Starts};
+use super::line;
 use super::records::{Entry, What};
 use super::tree::{self, Course, Place};
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning};
@@ -15,6 +15,9 @@ const ODD_SHRINKING: Tokens = Tokens(4000);
 /// is at least taken to be this large, in bytes.
 const MOST_REPEATED: usize = 64 << 20;
 
+/// No more sub-agents than this are told apart.
+const MOST_AGENTS: usize = 2000;
+
 /// The conversations of these records.
 pub(super) fn read(
     input: &Input,
@@ -23,57 +26,44 @@ pub(super) fn read(
     mut warnings: Vec<Warning>,
 ) -> Result<Parsed, Unread> {
     progress.go_on()?;
-    let mut report = ImportReport::default();
     let (mut entries, agents) = agents::take_out(entries);
     let mut courses = tree::courses(&entries).into_iter();
     let main = courses.next().map(|c| c.places).unwrap_or_default();
     let parts: Vec<Vec<Part>> = entries.iter_mut().map(line::take_parts).collect();
     let (branches, n_left_out) = branches(input, &entries, &parts, courses.collect(), progress)?;
-    let Told {
-        session: main_session,
-        is_context,
-        warnings: odd,
-    } = line::tell(input, None, &entries, parts, &main, progress)?;
-    warnings.extend(odd);
-    for ((entry, place), is_context) in entries.iter().zip(&main).zip(is_context) {
-        let branch = match place {
-            Place::Abandoned => " (abandoned branch)",
-            Place::Copy => " (copy)",
-            Place::Main | Place::Aside => "",
-        };
-        report.note(&format!("{}{branch}", entry.label), is_context);
-    }
-    for entry in agents.iter().flat_map(|agent| &agent.inline) {
-        report.note(&entry.label, false);
-    }
-    report.sub_agents = agents::reported(&entries);
-    if main_session.messages.is_empty() {
+    let told = line::tell(input, None, &entries, parts, &main, progress)?;
+    warnings.extend(told.warnings);
+    let report = report(&entries, &main, &told.is_context, &agents);
+    if told.session.messages.is_empty() {
         let looks_like = "this looks like a Claude Code session without a message".to_owned();
         return Err(Refused { looks_like }.into());
     }
-    let mut sessions = vec![main_session];
-    for agent in agents {
-        sub_agent(
-            input,
-            agent,
-            &report,
-            &mut sessions,
-            &mut warnings,
-            progress,
-        )?;
-    }
-    let n_branches = branches.len();
+    let texts = [
+        abandoned(&entries, &main, branches.len()),
+        left_out(n_left_out, "branch", "branches"),
+        left_out(
+            agents.len().saturating_sub(MOST_AGENTS),
+            "sub-agent",
+            "sub-agents",
+        ),
+        microcompactions(&entries),
+        odd_shrinking(&told.session),
+    ];
+    let others = sub_agents(
+        input,
+        agents,
+        &told.session,
+        &report,
+        &mut warnings,
+        progress,
+    )?;
+    let mut sessions = vec![told.session];
+    sessions.extend(others);
     for branch in branches {
         let name = format!("{} #{}", input.name, sessions.len() + 1);
         sessions.push(renamed(branch, name));
     }
     warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
-    let texts = [
-        abandoned(&entries, &main, n_branches),
-        left_out(n_left_out),
-        microcompactions(&entries),
-        odd_shrinking(&sessions[0]),
-    ];
     let texts = texts.into_iter().flatten();
     warnings.extend(texts.map(|text| Warning { line: None, text }));
     Ok(Parsed {
@@ -81,6 +71,29 @@ pub(super) fn read(
         warnings,
         report,
     })
+}
+
+/// What became of every record.
+fn report(
+    entries: &[Entry],
+    main: &[Place],
+    is_context: &[bool],
+    agents: &[Agent],
+) -> ImportReport {
+    let mut report = ImportReport::default();
+    for ((entry, place), is_context) in entries.iter().zip(main).zip(is_context) {
+        let branch = match place {
+            Place::Abandoned => " (abandoned branch)",
+            Place::Copy => " (copy)",
+            Place::Main | Place::Aside => "",
+        };
+        report.note(&format!("{}{branch}", entry.label), *is_context);
+    }
+    for entry in agents.iter().flat_map(|agent| &agent.inline) {
+        report.note(&entry.label, false);
+    }
+    report.sub_agents = agents::reported(entries);
+    report
 }
 
 /// The conversations of the branches, and how many there are beside them for which the file is too large.
@@ -115,15 +128,35 @@ fn branches(
     Ok((found, n_left_out))
 }
 
+/// The conversations of sub-agents.
+fn sub_agents(
+    input: &Input,
+    agents: Vec<Agent>,
+    main: &Session,
+    report: &ImportReport,
+    warnings: &mut Vec<Warning>,
+    progress: &Progress,
+) -> Result<Vec<Session>, Cancelled> {
+    let starts = Starts::new(main, report);
+    let mut found = Vec::new();
+    for agent in agents.into_iter().take(MOST_AGENTS) {
+        let number = found.len() + 2;
+        found.extend(sub_agent(
+            input, number, agent, &starts, warnings, progress,
+        )?);
+    }
+    Ok(found)
+}
+
 /// The conversation of a sub-agent, told from its own records alone.
 fn sub_agent(
     input: &Input,
+    number: usize,
     agent: Agent,
-    report: &ImportReport,
-    sessions: &mut Vec<Session>,
+    starts: &Starts<'_>,
     warnings: &mut Vec<Warning>,
     progress: &Progress,
-) -> Result<(), Cancelled> {
+) -> Result<Option<Session>, Cancelled> {
     let Agent {
         id,
         call,
@@ -134,15 +167,11 @@ fn sub_agent(
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
     let parts = entries.iter_mut().map(line::take_parts).collect();
-    let number = Some(sessions.len() + 1);
-    let told = line::tell(input, number, &entries, parts, &places, progress)?;
+    let told = line::tell(input, Some(number), &entries, parts, &places, progress)?;
     warnings.extend(told.warnings);
     let mut session = told.session;
-    if !session.messages.is_empty() {
-        agents::name(&sessions[0], report, (id, call), &mut session);
-        sessions.push(session);
-    }
-    Ok(())
+    starts.tell((id, call), &mut session);
+    Ok(Some(session).filter(|session| !session.messages.is_empty()))
 }
 
 fn renamed(mut session: Session, name: String) -> Session {
@@ -150,15 +179,17 @@ fn renamed(mut session: Session, name: String) -> Session {
     session
 }
 
-fn left_out(n: usize) -> Option<String> {
-    let what = match n {
-        0 => return None,
-        1 => "1 branch is".to_owned(),
-        n => format!("{n} branches are"),
-    };
-    Some(format!(
-        "{what} left out, because the file is too large to repeat so much of it"
-    ))
+/// A sentence on what there is too much of.
+fn left_out(n: usize, one: &str, many: &str) -> Option<String> {
+    match n {
+        0 => None,
+        1 => Some(format!(
+            "1 {one} is left out: there is too much to tell all apart"
+        )),
+        n => Some(format!(
+            "{n} {many} are left out: there is too much to tell all apart"
+        )),
+    }
 }
 
 /// A sentence on what was said on branches that somebody left.

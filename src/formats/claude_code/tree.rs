@@ -33,9 +33,6 @@ pub(super) struct Course {
 
 /// No more branches than this are conversations of their own.
 const MOST_BRANCHES: usize = 50;
-/// And no more places are looked at to find them: a file can consist of answers that were tried again.
-const MOST_LOOKS: usize = 200;
-
 /// The courses of the conversation: the main one, then those that a person went back from, in order of their ends.
 pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
     let is_sidechain = !entries.iter().any(|e| speaks(e) && is_in(e, false));
@@ -170,27 +167,29 @@ impl<'a> Tree<'a> {
     fn branches(&self, entries: &[Entry], main: &[bool]) -> Vec<(Vec<bool>, String)> {
         let mut seen = main.to_vec();
         let mut found = Vec::new();
-        let mut n_looks = 0;
         for leaf in (0..seen.len()).rev() {
             if seen[leaf] || !speaks(&entries[self.entries[leaf]]) {
                 continue;
             }
-            n_looks += 1;
-            if n_looks > MOST_LOOKS || found.len() == MOST_BRANCHES {
-                break;
+            let (mut words, mut is_answered) = (None, false);
+            let mut next = Some(leaf);
+            while let Some(node) = next.filter(|node| !seen[*node]) {
+                seen[node] = true;
+                let what = &entries[self.entries[node]].what;
+                words = persons_words(what).or(words);
+                is_answered |= matches!(what, What::Answered(_));
+                next = self.parents[node];
             }
-            let kept = self.kept(entries, leaf);
-            let own = || {
-                let own = (0..kept.len()).filter(|node| kept[*node] && !main[*node]);
-                own.map(|node| &entries[self.entries[node]].what)
+            let Some(words) = words.filter(|_| is_answered) else {
+                continue;
             };
-            let words = own().find_map(persons_words);
-            let is_answered = own().any(|what| matches!(what, What::Answered(_)));
+            let kept = self.kept(entries, leaf);
             for (seen, kept) in seen.iter_mut().zip(&kept) {
                 *seen |= kept;
             }
-            if let Some(words) = words.filter(|_| is_answered) {
-                found.push((kept, words));
+            found.push((kept, words));
+            if found.len() == MOST_BRANCHES {
+                break;
             }
         }
         found.reverse();
