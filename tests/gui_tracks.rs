@@ -44,7 +44,6 @@ fn a_sub_agent_is_chosen_from_the_list_and_shown_by_itself() {
     window.run_steps(3);
     window.get_by_label("MAIN CONVERSATION");
     window.get_by_label("SUB-AGENTS");
-    window.get_by_label("from call 2 · 2 calls");
     window
         .get_by_role_and_label(Role::RadioButton, "4  Count the tests")
         .click();

@@ -7,7 +7,7 @@ use super::output::{clean, counted, grouped, json, note, percent, plain, print, 
 use super::played::play;
 use super::{Status, Verb};
 use crate::analysis::Finding;
-use crate::engine::{Budget, Did, Event, Hook, KnobValues, Sample};
+use crate::engine::{Budget, Case, Did, Event, Hook, KnobValues, Sample};
 use crate::exec::Loaded;
 use crate::formats::tells_compactions;
 use crate::report::{Played, basis, basis_sentence, series, window_source};
@@ -88,11 +88,17 @@ fn shape(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Value {
         "basis": basis(&loaded.case),
         "counter": loaded.case.ledger.counter.name,
         "steps": loaded.case.session.steps.len(),
-        "lanes": played.iter().map(lane_shape).collect::<Vec<_>>(),
+        "lanes": played.iter().map(|lane| lane_shape(&loaded.case, lane)).collect::<Vec<_>>(),
     })
 }
 
-fn lane_shape(lane: &Played) -> Value {
+/// Firings that removed something; none for what really happened where the format does not tell.
+fn compactions(case: &Case, lane: &Played) -> Option<usize> {
+    let is_told = lane.policy.is_some() || tells_compactions(&case.session);
+    is_told.then_some(lane.outcome.compactions)
+}
+
+fn lane_shape(case: &Case, lane: &Played) -> Value {
     let outcome = &lane.outcome;
     let peak = outcome.peak();
     json!({
@@ -102,7 +108,7 @@ fn lane_shape(lane: &Played) -> Value {
         "output_reserve": lane.output_reserve,
         "peak": peak.map(|(_, tokens)| tokens),
         "peak_step": peak.map(|(step, _)| step + 1),
-        "compactions": outcome.compactions,
+        "compactions": compactions(case, lane),
         "overflows": outcome.overflows,
         "tokens_sent": outcome.tokens_sent(),
         "tokens_rejected": outcome.tokens_rejected,
@@ -228,11 +234,7 @@ fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
             },
         );
         let (compactions, overflows) = (
-            if lane.policy.is_some() || tells_compactions(&case.session) {
-                outcome.compactions.to_string()
-            } else {
-                "–".to_owned()
-            },
+            compactions(case, lane).map_or_else(|| "–".to_owned(), |n| n.to_string()),
             outcome.overflows.to_string(),
         );
         let sent = tokens(outcome.tokens_sent());

@@ -198,7 +198,7 @@ fn records(ui: &mut Ui, input: &PanelInput<'_>) {
             let document = input.document;
             let has_own_file = matches!(&document.origin, Origin::Path(path) if document.loaded.path.as_ref() != Some(path));
             let is_main = document.session().track == Track::Main;
-            let in_context = if is_main || has_own_file { "in context" } else { "in main context" };
+            let in_context = if is_main || has_own_file { "in context" } else { "in main" };
             for head in ["kind", "in file", in_context] {
                 ui.label(small(ui, head));
             }
