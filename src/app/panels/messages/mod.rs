@@ -25,6 +25,8 @@ const ROW: f32 = 22.0;
 const MIN_DETAIL: f32 = 220.0;
 /// Narrowest field for the filter.
 const LEAST_FILTER: f32 = 48.0;
+/// Beside less room than this the count gives way to what can be done.
+const LEAST_COUNTED: f32 = 300.0;
 /// What the detail leaves of the width to the table.
 const MIN_TABLE: f32 = 400.0;
 
@@ -49,15 +51,11 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
 /// Filter, jump and count, at the right of the drawer's tabs; from right to left.
 pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().interact_size.y = 22.0;
-    let (shown, all) = (input.order.len(), input.document.facts.len());
-    ui.label(small(
-        ui,
-        format!(
-            "{} of {}",
-            wording::grouped(shown as u64),
-            wording::grouped(all as u64)
-        ),
-    ));
+    if ui.available_width() > LEAST_COUNTED {
+        let (shown, all) = (input.order.len(), input.document.facts.len());
+        let (shown, all) = (wording::grouped(shown as u64), wording::grouped(all as u64));
+        ui.label(small(ui, format!("{shown} of {all}")));
+    }
     jump(ui, input, commands);
     kinds(ui, input, commands);
     let marks = AllMarks::fitting(ui, input, LEAST_FILTER + 14.0);
