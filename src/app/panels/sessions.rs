@@ -1,6 +1,7 @@
 //! The list of sessions on this machine: a table to be ordered, filtered and opened from.
 
-use super::{small, weak};
+use super::table::sort_head;
+use super::weak;
 use crate::app::command::Command;
 use crate::app::sessions::{Column, Sessions, SessionsWish, agent};
 use crate::app::theme::{self, palette, space};
@@ -10,8 +11,8 @@ use crate::exec::stores::{Listed, PeakBasis, SessionSummary, looked_into};
 use crate::safe_text;
 use crate::units::{Bytes, Share};
 use egui::{
-    Align, Button, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, Modifiers,
-    ProgressBar, RichText, ScrollArea, Sense, TextEdit, TextStyle, Ui, vec2,
+    Align, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, Modifiers, ProgressBar,
+    RichText, ScrollArea, Sense, TextEdit, TextStyle, Ui, vec2,
 };
 use egui_extras::{Column as Width, TableBuilder};
 use std::time::{Duration, SystemTime};
@@ -207,22 +208,8 @@ fn layout(column: Column) -> Layout {
 
 /// The head of a column. Whether it was clicked.
 fn head_cell(ui: &mut Ui, sessions: &Sessions, column: Column, title: &str) -> bool {
-    let is_by = sessions.column == column;
-    let arrow = match (is_by, sessions.is_descending) {
-        (true, true) => " ⏷",
-        (true, false) => " ⏶",
-        _ => "",
-    };
-    let color = if is_by {
-        palette(ui).text
-    } else {
-        palette(ui).weak
-    };
-    ui.spacing_mut().button_padding = vec2(0.0, 0.0);
-    let text = small(ui, format!("{title}{arrow}")).color(color);
-    let name = format!("Sort by {title}");
-    let button = ui.add(Button::new(text).frame(false)).on_hover_text(&name);
-    button.accessible_name(name).clicked()
+    let sorted = (sessions.column == column).then_some(sessions.is_descending);
+    sort_head(ui, title, "", sorted)
 }
 
 fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, now: SystemTime) {

@@ -57,7 +57,7 @@ pub(super) fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<boo
         .text_style(TextStyle::Small)
         .color(color);
     ui.spacing_mut().button_padding = vec2(0.0, 0.0);
-    let name = format!("Sort by {title}");
+    let name = format!("Sort by {}", if title == "#" { "number" } else { title });
     let hint = if help.is_empty() {
         name.clone()
     } else {
