@@ -8,7 +8,7 @@ use plimsoll::analysis::cost::{
     price_recorded,
 };
 use plimsoll::engine::{
-    Case, Context, Entry, EntryBody, Policy, WindowPlan, WindowSource, recorded, simulate,
+    Case, Context, Entry, EntryBody, KnobValues, WindowPlan, WindowSource, recorded, simulate,
 };
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::session::{Draft, Role, Session, SessionBuilder, Source, StepDraft, Usage};
@@ -363,22 +363,20 @@ fn a_summary_and_rejected_tries_are_priced_beside_the_calls() {
     );
 }
 
-/// Clears old results only where the cache is empty anyway, or nothing else helps.
-const WHEN_COLD: &str = "used >= compression_trigger * usable and (idle > 5 or used >= window)";
-
 #[test]
 fn a_policy_can_wait_until_the_cache_is_empty_and_then_removing_costs_nothing_extra() {
-    let toml = presets::PRESETS
-        .iter()
-        .find(|p| p.name == "prune")
-        .expect("bundled")
-        .toml;
-    let when = "used >= compression_trigger * usable";
-    assert!(toml.contains(when));
-    let patient = presets::parse(&toml.replace(when, WHEN_COLD)).expect("it is a policy");
-    let eager = presets::by_name("prune").expect("bundled");
+    let policy = presets::by_name("prune").expect("bundled");
+    let waiting = |minutes: f64| {
+        let mut knobs = policy.defaults();
+        // Little is reserved, so that there is room left where the trigger is met.
+        for (name, value) in [("cold_after", minutes), ("output_reserve", 8_000.0)] {
+            policy.set(&mut knobs, name, value).expect("in range");
+        }
+        knobs
+    };
+    let (eager, patient) = (waiting(0.0), waiting(5.0));
     let mut case = long_case();
-    let run = |case: &Case, policy: &Policy| simulate(case, policy, &policy.defaults(), None);
+    let run = |case: &Case, knobs: &KnobValues| simulate(case, &policy, knobs, None);
     let first = run(&case, &eager).events[0].step;
     // The person goes for lunch one call after the trigger is met.
     let mut session = (*case.session).clone();

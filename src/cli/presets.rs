@@ -184,6 +184,7 @@ fn stage_shape(stage: &Stage) -> Value {
             "min_saved": stage.guard.min_saved.as_ref().map(|e| e.text.clone()),
             "must_shrink": stage.guard.must_shrink,
             "cooldown": stage.guard.cooldown.text,
+            "cold": stage.guard.cold.as_ref().map(|e| e.text.clone()),
         },
         "mutates": match stage.mutates {
             Mutates::Store => "store",
@@ -288,6 +289,12 @@ fn sentence(stage: &Stage) -> String {
     }
     if stage.guard.cooldown.text != "0" {
         clauses.push(format!("then rests {} steps", stage.guard.cooldown.text));
+    }
+    if let Some(minutes) = &stage.guard.cold {
+        clauses.push(format!(
+            "once no call was made for {} minutes, or all is full",
+            minutes.text
+        ));
     }
     clauses.join("; ")
 }

@@ -9,7 +9,7 @@ use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
 use super::prefix::Prefix;
 use super::seen::Watch;
-use super::taken::{ranges, widen};
+use super::taken::widen;
 use super::working::{Which, Working};
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
         let due = Which::At(due.map(|(at, _)| at).collect());
         if due.len() > 0 {
             let before = working.tokens();
-            let messages = widen(&ranges(due.messages(&working.live).into_iter()));
+            let messages = widen(&due.messages(&working.live));
             working.clear(&due, &marker, outcome.events.len() as u32);
             outcome
                 .events

@@ -43,6 +43,7 @@ struct Facts {
     /// The step that wrote it; as large as can be for none.
     step: u32,
     in_history: bool,
+    has_results: bool,
 }
 
 impl SessionIndex {
@@ -112,6 +113,7 @@ impl SessionIndex {
                 parts: (message.parts.start as u32, message.parts.end as u32),
                 step: message.step.map_or(u32::MAX, |step| step as u32),
                 in_history: message.in_history,
+                has_results: index.kinds[message.parts.start..].contains(&Kind::ToolResult),
             });
         }
         index.n_pairs = pairs.len();
@@ -131,6 +133,12 @@ impl SessionIndex {
     #[inline]
     pub(super) fn in_history(&self, message: usize) -> bool {
         self.facts[message].in_history
+    }
+
+    /// Whether a message holds results of tools.
+    #[inline]
+    pub(super) fn has_results(&self, message: usize) -> bool {
+        self.facts[message].has_results
     }
 
     /// How many messages from this one on a step wrote.

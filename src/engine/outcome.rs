@@ -49,6 +49,8 @@ pub enum Idle {
     NotMet,
     /// It rests after an attempt.
     Resting,
+    /// The prompt cache is warm, and the context still fits.
+    CacheWarm,
     /// All there is is kept.
     NothingToTake,
     /// Its guard held it back: it would not save enough.

@@ -274,7 +274,7 @@ impl Edit {
     /// The messages it touches, as ascending ranges; what an earlier event took already is not among them.
     pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
         match self {
-            Self::Clear { which, .. } => widen(&ranges(which.messages(&working.live).into_iter())),
+            Self::Clear { which, .. } => widen(&which.messages(&working.live)),
             Self::Shorten(shortened) => {
                 let messages = shortened.results.iter();
                 let messages = messages.map(|(nth, _)| working.live[*nth].message);

@@ -43,6 +43,7 @@ impl Sums {
     }
 
     /// Takes an entry in, by the weights that it names.
+    #[inline]
     pub(super) fn add(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens += u64::from(entry.tokens);
         self.metered += u64::from(entry.metered);
@@ -56,6 +57,7 @@ impl Sums {
     }
 
     /// Takes an entry out again.
+    #[inline]
     pub(super) fn forget(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
         self.metered -= u64::from(entry.metered);
@@ -68,6 +70,7 @@ impl Sums {
         );
     }
 
+    #[inline]
     fn change(
         &mut self,
         case: &Case,
@@ -98,6 +101,7 @@ impl Sums {
 
 impl Pairs {
     /// A part comes or goes.
+    #[inline]
     fn change(&mut self, case: &Case, part: usize, change: impl Fn(&mut u32)) {
         let Some(pair) = case.index.pair[part] else {
             return;

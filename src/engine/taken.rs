@@ -52,7 +52,7 @@ fn lengthen(ranges: &mut Vec<Range<u32>>, message: u32) {
 
 /// Messages (mostly ascending) as ascending ranges.
 pub(super) fn ranges(messages: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
-    let mut ranges = Vec::new();
+    let mut ranges = Vec::with_capacity(messages.size_hint().0);
     messages.for_each(|message| lengthen(&mut ranges, message));
     join(ranges)
 }

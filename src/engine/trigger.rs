@@ -55,6 +55,7 @@ impl<'a> Triggers<'a> {
             }
         };
         let stages: Vec<_> = policy.stages.iter().map(bind).collect();
+        let waits = stages.iter().any(|stage| stage.bound.guard.cold.is_some());
         let n = stages.len();
         let mut moment = Moment {
             since: vec![f64::INFINITY; n],
@@ -66,7 +67,7 @@ impl<'a> Triggers<'a> {
             stages,
             believes: policy.believes.as_ref().map(|expr| expr.bind(&names)),
             taken: 0.0,
-            wants_idle: policy.mentions(Quantity::Idle),
+            wants_idle: policy.mentions(Quantity::Idle) || waits,
             moment,
         }
     }
@@ -103,13 +104,13 @@ impl<'a> Triggers<'a> {
         if !is_met.unwrap_or_else(|| stage.bound.when.holds(&self.moment)) {
             return Err(Idle::NotMet);
         }
-        let cooldown = stage.bound.guard.cooldown.value(&self.moment);
-        // Without a rest it may act again in the same step: a call that was rejected is tried again.
-        let rests = cooldown > 0.0
-            && stage
-                .last_tried
-                .is_some_and(|tried| (step - tried) as f64 <= cooldown);
-        if rests { Err(Idle::Resting) } else { Ok(()) }
+        if stage.rests(&self.moment, step) {
+            return Err(Idle::Resting);
+        }
+        if stage.waits_for_cold(&self.moment, used) {
+            return Err(Idle::CacheWarm);
+        }
+        Ok(())
     }
 
     /// How full the policy believes the context to be, where it says.
@@ -181,6 +182,28 @@ impl<'a> Triggers<'a> {
             when: stage.stage.when.text.clone(),
             terms: stage.terms.iter().map(value).collect(),
         }
+    }
+}
+
+impl BoundStage<'_> {
+    /// Whether it tried too short a while ago. Without a rest it may act again in the same step: a call that was rejected
+    /// is tried again.
+    fn rests(&self, moment: &Moment, step: usize) -> bool {
+        let Some(tried) = self.last_tried else {
+            return false;
+        };
+        let cooldown = self.bound.guard.cooldown.value(moment);
+        cooldown > 0.0 && (step - tried) as f64 <= cooldown
+    }
+
+    /// Whether the prompt cache has not been left alone for long enough, and what is used still fits.
+    fn waits_for_cold(&self, moment: &Moment, used: f64) -> bool {
+        let Some(cold) = &self.bound.guard.cold else {
+            return false;
+        };
+        let minutes = cold.value(moment);
+        let of = |quantity: Quantity| moment.quantities[quantity as usize];
+        minutes > 0.0 && of(Quantity::Idle) < minutes && used <= of(Quantity::Input)
     }
 }
 

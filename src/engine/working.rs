@@ -197,6 +197,21 @@ impl<'a> Working<'a> {
     }
 
     fn append(&mut self, message_idx: usize) {
+        if self.case.index.has_results(message_idx) {
+            self.append_live(message_idx);
+        }
+        let entry = Entry {
+            id: message_idx as u32,
+            tokens: self.case.ledger.truth.per_message[message_idx],
+            metered: self.column.per_message[message_idx],
+            body: EntryBody::Original(message_idx as u32),
+        };
+        self.sums.add(self.case, &self.context.markers, &entry);
+        self.context.entries.push(entry);
+    }
+
+    /// The tool results of a message join those that are not cleared.
+    fn append_live(&mut self, message_idx: usize) {
         for part in self.case.index.parts(message_idx) {
             let kind = self.case.index.kinds[part];
             let metered = self.column.per_part[part];
@@ -214,16 +229,6 @@ impl<'a> Working<'a> {
                 self.live_metered += u64::from(metered);
             }
         }
-        let tokens = self.case.ledger.truth.per_message[message_idx];
-        let metered = self.column.per_message[message_idx];
-        let entry = Entry {
-            id: message_idx as u32,
-            tokens,
-            metered,
-            body: EntryBody::Original(message_idx as u32),
-        };
-        self.sums.add(self.case, &self.context.markers, &entry);
-        self.context.entries.push(entry);
     }
 
     /// The context from an entry on as a named action sees it, with the entries that each message is made of.

@@ -38,6 +38,9 @@ fn obstacle(job: &ExportJob, reason: Idle) -> String {
     match reason {
         Idle::NotMet => "no stage was asked".to_owned(),
         Idle::Resting => "it rests after its last try".to_owned(),
+        Idle::CacheWarm => {
+            "it waits until the prompt cache is cold, and the context still fits".to_owned()
+        }
         Idle::NothingToTake => "there is nothing that it may remove".to_owned(),
         Idle::GuardHeld => guard(job),
         Idle::Failed => "its summary failed".to_owned(),

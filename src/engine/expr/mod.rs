@@ -5,9 +5,13 @@
 //! truth is 1 and 0 inside. Dividing by zero gives infinity or NaN, and a comparison with NaN is false:
 //! a run cannot fail, the check at load refuses a constant zero divisor.
 
+mod moment;
+mod node;
 mod parse;
 
-use super::rewrite::NamedWindow;
+pub use moment::{Moment, Quantity};
+
+use node::{Binary, Node};
 use std::collections::BTreeMap;
 
 /// What an expression may name.
@@ -28,102 +32,6 @@ pub enum Type {
     Truth,
 }
 
-/// What a run measures at every step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// Tokens in the context, on the policy's own meter.
-    Used,
-    /// The context window.
-    Window,
-    /// The input budget: window minus output reserve.
-    Input,
-    /// Room kept for the answer.
-    OutputReserve,
-    /// Messages in the context.
-    Msgs,
-    /// Turns so far.
-    Turns,
-    /// The step, from 1.
-    Step,
-    /// Definitions of tools, on the policy's own meter.
-    Tools,
-    /// The window that the system itself takes the model to have.
-    ModelWindow,
-    /// The longest answer that the system itself takes the model to give; 0 if it does not know.
-    ModelOutput,
-    /// How often this step's call was rejected so far.
-    Attempt,
-    /// The call within its turn, from 0.
-    Call,
-    /// The last call's prompt, as its provider reported it, on the policy's own meter; once something was taken out, no
-    /// more than what is there. 0 before the first.
-    LastInput,
-    /// The same with the answer.
-    LastTotal,
-    /// What would be in the context had nothing been taken out of it, on the policy's own meter: what a client sends
-    /// where the server edits.
-    Sent,
-    /// Minutes since the call before: beyond a provider's time the prompt cache is empty, and removing costs nothing
-    /// extra.
-    Idle,
-}
-
-impl Quantity {
-    /// All quantities with their names.
-    pub const ALL: [(&'static str, Self); 16] = [
-        ("used", Self::Used),
-        ("window", Self::Window),
-        ("input", Self::Input),
-        ("output_reserve", Self::OutputReserve),
-        ("msgs", Self::Msgs),
-        ("turns", Self::Turns),
-        ("step", Self::Step),
-        ("tools", Self::Tools),
-        ("model_window", Self::ModelWindow),
-        ("model_output", Self::ModelOutput),
-        ("attempt", Self::Attempt),
-        ("call", Self::Call),
-        ("last_input", Self::LastInput),
-        ("last_total", Self::LastTotal),
-        ("sent", Self::Sent),
-        ("idle", Self::Idle),
-    ];
-
-    fn name(self) -> &'static str {
-        Self::ALL[self as usize].0
-    }
-}
-
-/// The values at one moment of a run.
-#[derive(Clone, Debug, Default)]
-pub struct Moment {
-    /// By quantity, in the order of [`Quantity::ALL`].
-    pub quantities: [f64; Quantity::ALL.len()],
-    /// Steps since each stage last acted, by stage; infinite before it did.
-    pub since: Vec<f64>,
-    /// Whether each stage acted in this pass of this step.
-    pub fired: Vec<bool>,
-}
-
-impl Moment {
-    /// Sets what a system's own table says of a model.
-    pub(super) fn set_model(&mut self, known: Option<&NamedWindow>, model: &str) {
-        self.set(
-            Quantity::ModelWindow,
-            known.map_or(0, |k| (k.window)(model)) as f64,
-        );
-        self.set(
-            Quantity::ModelOutput,
-            known.map_or(0, |k| (k.output)(model)) as f64,
-        );
-    }
-
-    /// Sets one quantity.
-    pub fn set(&mut self, quantity: Quantity, value: f64) {
-        self.quantities[quantity as usize] = value;
-    }
-}
-
 /// What is wrong with an expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at column {column} of `{text}`")]
@@ -142,45 +50,6 @@ pub struct Expr {
     /// As written.
     pub text: String,
     node: Node,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Node {
-    Constant(f64),
-    Quantity(Quantity),
-    /// A knob or a `let`; gone once bound.
-    Name(String),
-    Since(usize),
-    Fired(usize),
-    Not(Box<Self>),
-    Negate(Box<Self>),
-    Binary(Binary, Box<Self>, Box<Self>),
-    Call(Function, Vec<Self>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Binary {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    Equal,
-    NotEqual,
-    And,
-    Or,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Function {
-    Min,
-    Max,
-    Clamp,
-    Floor,
-    If,
 }
 
 impl Expr {
@@ -324,128 +193,4 @@ pub(super) fn quantity(name: &str) -> Option<Quantity> {
         .iter()
         .find(|(n, _)| *n == name)
         .map(|(_, q)| *q)
-}
-
-fn truth(holds: bool) -> f64 {
-    f64::from(u8::from(holds))
-}
-
-impl Binary {
-    fn apply(self, a: f64, b: f64) -> f64 {
-        match self {
-            Self::Add => a + b,
-            Self::Subtract => a - b,
-            Self::Multiply => a * b,
-            Self::Divide => a / b,
-            Self::Less => truth(a < b),
-            Self::LessOrEqual => truth(a <= b),
-            Self::Greater => truth(a > b),
-            Self::GreaterOrEqual => truth(a >= b),
-            Self::Equal => truth(a == b),
-            Self::NotEqual => truth(a != b),
-            Self::And => truth(a == 1.0 && b == 1.0),
-            Self::Or => truth(a == 1.0 || b == 1.0),
-        }
-    }
-}
-
-impl Function {
-    fn apply(self, args: &[f64]) -> f64 {
-        match (self, args) {
-            (Self::Min, _) => args.iter().copied().fold(f64::INFINITY, f64::min),
-            (Self::Max, _) => args.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            // Not f64::clamp, which panics when a knob turns the bounds around.
-            (Self::Clamp, [x, low, high]) => x.min(*high).max(*low),
-            (Self::Floor, [x]) => x.floor(),
-            (Self::If, [condition, then, otherwise]) => {
-                if *condition == 1.0 {
-                    *then
-                } else {
-                    *otherwise
-                }
-            }
-            _ => f64::NAN,
-        }
-    }
-}
-
-impl Node {
-    fn value(&self, moment: &Moment) -> f64 {
-        match self {
-            Self::Constant(value) => *value,
-            Self::Quantity(quantity) => moment.quantities[*quantity as usize],
-            Self::Name(_) => f64::NAN,
-            Self::Since(stage) => moment.since.get(*stage).copied().unwrap_or(f64::INFINITY),
-            Self::Fired(stage) => truth(moment.fired.get(*stage).copied().unwrap_or(false)),
-            Self::Not(inner) => 1.0 - inner.value(moment),
-            Self::Negate(inner) => -inner.value(moment),
-            Self::Binary(op, a, b) => op.apply(a.value(moment), b.value(moment)),
-            Self::Call(function, args) => {
-                let mut values = [0.0; parse::MAX_ARGUMENTS];
-                for (value, arg) in values.iter_mut().zip(args) {
-                    *value = arg.value(moment);
-                }
-                function.apply(&values[..args.len()])
-            }
-        }
-    }
-
-    /// Replaces nodes from the leaves up and folds what is then constant.
-    fn rewrite(&self, replace: &dyn Fn(&Self) -> Option<Self>) -> Self {
-        let inner = |node: &Self| Box::new(node.rewrite(replace));
-        let node = match self {
-            Self::Not(a) => Self::Not(inner(a)),
-            Self::Negate(a) => Self::Negate(inner(a)),
-            Self::Binary(op, a, b) => Self::Binary(*op, inner(a), inner(b)),
-            Self::Call(function, args) => {
-                Self::Call(*function, args.iter().map(|a| a.rewrite(replace)).collect())
-            }
-            leaf => replace(leaf).unwrap_or_else(|| leaf.clone()),
-        };
-        if node.is_constant() {
-            Self::Constant(node.value(&Moment::default()))
-        } else {
-            node
-        }
-    }
-
-    fn written_out(&self, sizes: &BTreeMap<String, usize>) -> usize {
-        let inner: usize = match self {
-            Self::Name(name) => sizes.get(name).copied().unwrap_or(0),
-            Self::Not(a) | Self::Negate(a) => a.written_out(sizes),
-            Self::Binary(_, a, b) => a.written_out(sizes) + b.written_out(sizes),
-            Self::Call(_, args) => args.iter().map(|a| a.written_out(sizes)).sum(),
-            _ => 0,
-        };
-        inner.saturating_add(1)
-    }
-
-    fn is_constant(&self) -> bool {
-        match self {
-            Self::Constant(_) => true,
-            Self::Quantity(_) | Self::Name(_) | Self::Since(_) | Self::Fired(_) => false,
-            Self::Not(inner) | Self::Negate(inner) => inner.is_constant(),
-            Self::Binary(_, a, b) => a.is_constant() && b.is_constant(),
-            Self::Call(_, args) => args.iter().all(Self::is_constant),
-        }
-    }
-
-    fn terms(&self, found: &mut Vec<String>) {
-        let mut add = |name: &str| {
-            if !found.iter().any(|f| f == name) {
-                found.push(name.to_owned());
-            }
-        };
-        match self {
-            Self::Quantity(quantity) => add(quantity.name()),
-            Self::Name(name) => add(name),
-            Self::Not(inner) | Self::Negate(inner) => inner.terms(found),
-            Self::Binary(_, a, b) => {
-                a.terms(found);
-                b.terms(found);
-            }
-            Self::Call(_, args) => args.iter().for_each(|a| a.terms(found)),
-            Self::Constant(_) | Self::Since(_) | Self::Fired(_) => {}
-        }
-    }
 }

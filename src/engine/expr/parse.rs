@@ -1,6 +1,7 @@
 //! Reads expressions: a small precedence-climbing parser that checks names and types as it goes.
 
-use super::{Binary, ExprError, Function, Moment, Node, Type, Vocabulary, quantity};
+use super::node::{Binary, Function, Node};
+use super::{ExprError, Moment, Type, Vocabulary, quantity};
 
 /// `clamp` and `if` take three; `min` and `max` up to this many.
 pub(super) const MAX_ARGUMENTS: usize = 8;

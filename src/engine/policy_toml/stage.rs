@@ -69,6 +69,7 @@ struct GuardToml {
     min_saved: Option<String>,
     must_shrink: bool,
     cooldown: Option<String>,
+    cold: Option<String>,
 }
 
 pub(super) fn stage(
@@ -112,6 +113,7 @@ pub(super) fn stage(
             min_saved: stage.guard.min_saved.as_deref().map(number).transpose()?,
             must_shrink: stage.guard.must_shrink,
             cooldown: number(stage.guard.cooldown.as_deref().unwrap_or("0"))?,
+            cold: stage.guard.cold.as_deref().map(number).transpose()?,
         },
         mutates: stage.mutates,
         repair: stage.repair,

@@ -207,6 +207,9 @@ pub struct Guard {
     pub must_shrink: bool,
     /// Steps it rests after an attempt.
     pub cooldown: Expr,
+    /// Minutes without a call after which the provider's prompt cache is taken to be cold: it waits for that, since what
+    /// is removed then costs nothing extra, unless the context no longer fits. None, or 0: it does not wait.
+    pub cold: Option<Expr>,
 }
 
 /// What a stage does.
@@ -289,6 +292,7 @@ impl Stage {
                 min_saved: self.guard.min_saved.as_ref().map(bind),
                 must_shrink: self.guard.must_shrink,
                 cooldown: bind(&self.guard.cooldown),
+                cold: self.guard.cold.as_ref().map(bind),
             },
             mutates: self.mutates,
             repair: self.repair,

@@ -6,7 +6,7 @@ use super::clear::Clearing;
 use super::course::Course;
 use super::replace::{Notices, Replacing};
 use crate::engine::budget::Budget;
-use crate::engine::expr::Quantity;
+use crate::engine::expr::{Expr, Quantity};
 use crate::engine::meter::{Count, Meter};
 use crate::engine::seen::SeenText;
 use crate::engine::stages::{Action, Guard, Hook, Mutates, Repair, Stage};
@@ -158,6 +158,10 @@ impl PlainStage {
         let floor = bound.when.floor_of(Quantity::Used);
         let floor = floor.filter(|floor| !floor.is_nan())?;
         let cooldown = bound.guard.cooldown.constant_value()?;
+        let waits = |cold: &Expr| cold.constant_value() != Some(0.0);
+        if bound.guard.cold.as_ref().is_some_and(waits) {
+            return None;
+        }
         let least = Least::new(&bound.guard)?;
         let actor = match bound.action {
             Action::Clear(clear) => Actor::Clear(Clearing::new(&bound.take, clear, least)?),

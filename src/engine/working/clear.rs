@@ -3,7 +3,9 @@
 
 use super::{LiveResult, Working};
 use crate::engine::context::{Edited, Entry, EntryBody, Left, PartFate, PartFates};
+use crate::engine::taken::ranges;
 use crate::session::{Body, Kind};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Some of the tool results whose content is still in the context.
@@ -32,11 +34,11 @@ impl Which {
         }
     }
 
-    /// The messages that hold them, in context order.
-    pub(in crate::engine) fn messages(&self, live: &[LiveResult]) -> Vec<u32> {
+    /// The messages that hold them, as ascending ranges.
+    pub(in crate::engine) fn messages(&self, live: &[LiveResult]) -> Vec<Range<u32>> {
         match self {
-            Self::Oldest(n) => live[..*n].iter().map(|r| r.message).collect(),
-            Self::At(places) => places.iter().map(|at| live[*at].message).collect(),
+            Self::Oldest(n) => ranges(live[..*n].iter().map(|r| r.message)),
+            Self::At(places) => ranges(places.iter().map(|at| live[*at].message)),
         }
     }
 

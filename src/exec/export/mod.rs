@@ -10,24 +10,27 @@ mod manifest;
 mod notes;
 mod pieces;
 mod removed;
+mod sidecars;
 
 pub use files::WrittenFile;
 pub(super) use hash::sha256;
 pub(super) use manifest::{Recipe, put_together};
 pub(super) use removed::Removed;
+pub use sidecars::{Sidecars, files_path};
+pub(super) use sidecars::{manifest_path, removed_path};
 
 use super::check::{self, Check, Promise};
-use super::counted;
 use super::idle;
 use super::new_file::{refuse_output, write_file};
-use super::place::{Staged, cannot_create, write_new};
+use super::place::{Staged, cannot_create};
 use super::summary::{Answers, LogWriter, RequestRecord, Summarizer};
 use crate::engine::{Case, ExecutedContext, KnobValues, Outcome, Policy, Schedule, Storage, drive};
 use crate::formats::{self, FORMATS, Format, Input};
 use crate::session::{Managed, Session};
 use crate::units::Tokens;
 use files::Files;
-use manifest::{FileMark, Told};
+use manifest::Told;
+use sidecars::{refuse, sidecars};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -77,32 +80,6 @@ pub struct Exported {
     pub requests: Vec<RequestRecord>,
     /// The log of what was asked of a model.
     pub log: Option<PathBuf>,
-}
-
-/// What stands beside a managed file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sidecars {
-    /// What was taken out, line by line.
-    pub removed: PathBuf,
-    /// What was done, and how to undo it.
-    pub manifest: PathBuf,
-    /// The folder of files that the policy wrote, and how many.
-    pub files: Option<(PathBuf, usize)>,
-}
-
-/// The sidecar of a managed file that holds what was taken out.
-pub(super) fn removed_path(managed: &Path) -> PathBuf {
-    managed.with_extension("removed.jsonl")
-}
-
-/// The manifest of a managed file.
-pub(super) fn manifest_path(managed: &Path) -> PathBuf {
-    managed.with_extension("manifest.json")
-}
-
-/// The folder of files beside a managed file.
-pub fn files_path(managed: &Path) -> PathBuf {
-    managed.with_extension("files")
 }
 
 /// Runs the policy with its requests answered for real, writes the result atomically, reads it again and checks it.
@@ -346,79 +323,6 @@ fn files_folder(job: &ExportJob) -> PathBuf {
     std::path::absolute(&folder).unwrap_or(folder)
 }
 
-impl Sidecars {
-    /// They belong to nothing.
-    fn take_away(&self) {
-        for path in [&self.removed, &self.manifest] {
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
-
-/// Writes what was taken out and the manifest, after having put the source together again from them.
-fn sidecars(told: &Told<'_>, managed: &[u8], checks: &mut Vec<Check>) -> Result<Sidecars, String> {
-    let (job, case) = (told.job, &told.job.case);
-    let source = &case.session.source;
-    let read = session_of(managed);
-    let pieces = pieces::pieces(&case.session, managed, read.as_ref());
-    let removed = removed::removed(case, &told.outcome.context, &told.outcome.events, &pieces);
-    let mut lines = Vec::new();
-    for entry in &removed {
-        serde_json::to_writer(&mut lines, entry).map_err(|error| error.to_string())?;
-        lines.push(b'\n');
-    }
-    let paths = Sidecars {
-        removed: removed_path(&job.output),
-        manifest: manifest_path(&job.output),
-        files: None,
-    };
-    let mark = |name: &Path, format: &str, bytes: &[u8]| FileMark {
-        name: name
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
-        format: format.to_owned(),
-        bytes: bytes.len(),
-        sha256: sha256(bytes),
-    };
-    let recipe = Recipe {
-        source: mark(Path::new(&source.name), source.format, &source.bytes),
-        managed: mark(&job.output, job.format.name, managed),
-        removed: mark(&paths.removed, "", &lines),
-        restore: manifest::recipe(&pieces),
-    };
-    checks.push(restores(&recipe, managed, &removed, &source.bytes));
-    let whole = manifest::manifest(told, checks, &recipe);
-    let text = serde_json::to_vec_pretty(&whole).map_err(|error| error.to_string())?;
-    write_new(&paths.removed, &lines).map_err(|error| cannot_create(&paths.removed, &error))?;
-    write_new(&paths.manifest, &text).map_err(|error| {
-        let _ = std::fs::remove_file(&paths.removed);
-        cannot_create(&paths.manifest, &error)
-    })?;
-    Ok(paths)
-}
-
-/// Whether the source comes back byte for byte.
-fn restores(recipe: &Recipe, managed: &[u8], removed: &[Removed], source: &[u8]) -> Check {
-    let name = "restores";
-    match put_together(&recipe.restore, managed, removed) {
-        Ok(bytes) if bytes == source => {
-            let n = removed.len();
-            Check::passed(
-                name,
-                format!(
-                    "{} with {} put back",
-                    counted(source.len(), "byte"),
-                    counted(n, "removed piece"),
-                ),
-            )
-        }
-        Ok(_) => Check::failed(name, "what is put together differs from the source"),
-        Err(why) => Check::failed(name, why),
-    }
-}
-
 fn cannot_write(format: &Format) -> String {
     let known: Vec<_> = FORMATS
         .iter()
@@ -430,19 +334,6 @@ fn cannot_write(format: &Format) -> String {
         format.label,
         known.join(", ")
     )
-}
-
-/// Nothing that exists is written over, the sidecars of an export that was interrupted least of all.
-fn refuse(output: &Path) -> Result<(), String> {
-    refuse_output(output)?;
-    let strays = [removed_path(output), manifest_path(output)];
-    match strays.iter().find(|path| super::is_taken(path)) {
-        Some(stray) => Err(format!(
-            "{} was left by an export that was interrupted; remove it or choose another name",
-            stray.display()
-        )),
-        None => Ok(()),
-    }
 }
 
 /// The conversation that some bytes hold.

@@ -1,0 +1,167 @@
+//! The tree of an expression: its values, and what is asked about it.
+
+use super::{Moment, Quantity};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Node {
+    Constant(f64),
+    Quantity(Quantity),
+    /// A knob or a `let`; gone once bound.
+    Name(String),
+    Since(usize),
+    Fired(usize),
+    Not(Box<Self>),
+    Negate(Box<Self>),
+    Binary(Binary, Box<Self>, Box<Self>),
+    Call(Function, Vec<Self>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Min,
+    Max,
+    Clamp,
+    Floor,
+    If,
+}
+
+fn truth(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+impl Binary {
+    fn apply(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+            Self::Less => truth(a < b),
+            Self::LessOrEqual => truth(a <= b),
+            Self::Greater => truth(a > b),
+            Self::GreaterOrEqual => truth(a >= b),
+            Self::Equal => truth(a == b),
+            Self::NotEqual => truth(a != b),
+            Self::And => truth(a == 1.0 && b == 1.0),
+            Self::Or => truth(a == 1.0 || b == 1.0),
+        }
+    }
+}
+
+impl Function {
+    fn apply(self, args: &[f64]) -> f64 {
+        match (self, args) {
+            (Self::Min, _) => args.iter().copied().fold(f64::INFINITY, f64::min),
+            (Self::Max, _) => args.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            // Not f64::clamp, which panics when a knob turns the bounds around.
+            (Self::Clamp, [x, low, high]) => x.min(*high).max(*low),
+            (Self::Floor, [x]) => x.floor(),
+            (Self::If, [condition, then, otherwise]) => {
+                if *condition == 1.0 {
+                    *then
+                } else {
+                    *otherwise
+                }
+            }
+            _ => f64::NAN,
+        }
+    }
+}
+
+impl Node {
+    pub(super) fn value(&self, moment: &Moment) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Quantity(quantity) => moment.quantities[*quantity as usize],
+            Self::Name(_) => f64::NAN,
+            Self::Since(stage) => moment.since.get(*stage).copied().unwrap_or(f64::INFINITY),
+            Self::Fired(stage) => truth(moment.fired.get(*stage).copied().unwrap_or(false)),
+            Self::Not(inner) => 1.0 - inner.value(moment),
+            Self::Negate(inner) => -inner.value(moment),
+            Self::Binary(op, a, b) => op.apply(a.value(moment), b.value(moment)),
+            Self::Call(function, args) => {
+                let mut values = [0.0; super::parse::MAX_ARGUMENTS];
+                for (value, arg) in values.iter_mut().zip(args) {
+                    *value = arg.value(moment);
+                }
+                function.apply(&values[..args.len()])
+            }
+        }
+    }
+
+    /// Replaces nodes from the leaves up and folds what is then constant.
+    pub(super) fn rewrite(&self, replace: &dyn Fn(&Self) -> Option<Self>) -> Self {
+        let inner = |node: &Self| Box::new(node.rewrite(replace));
+        let node = match self {
+            Self::Not(a) => Self::Not(inner(a)),
+            Self::Negate(a) => Self::Negate(inner(a)),
+            Self::Binary(op, a, b) => Self::Binary(*op, inner(a), inner(b)),
+            Self::Call(function, args) => {
+                Self::Call(*function, args.iter().map(|a| a.rewrite(replace)).collect())
+            }
+            leaf => replace(leaf).unwrap_or_else(|| leaf.clone()),
+        };
+        if node.is_constant() {
+            Self::Constant(node.value(&Moment::default()))
+        } else {
+            node
+        }
+    }
+
+    pub(super) fn written_out(&self, sizes: &BTreeMap<String, usize>) -> usize {
+        let inner: usize = match self {
+            Self::Name(name) => sizes.get(name).copied().unwrap_or(0),
+            Self::Not(a) | Self::Negate(a) => a.written_out(sizes),
+            Self::Binary(_, a, b) => a.written_out(sizes) + b.written_out(sizes),
+            Self::Call(_, args) => args.iter().map(|a| a.written_out(sizes)).sum(),
+            _ => 0,
+        };
+        inner.saturating_add(1)
+    }
+
+    pub(super) fn is_constant(&self) -> bool {
+        match self {
+            Self::Constant(_) => true,
+            Self::Quantity(_) | Self::Name(_) | Self::Since(_) | Self::Fired(_) => false,
+            Self::Not(inner) | Self::Negate(inner) => inner.is_constant(),
+            Self::Binary(_, a, b) => a.is_constant() && b.is_constant(),
+            Self::Call(_, args) => args.iter().all(Self::is_constant),
+        }
+    }
+
+    pub(super) fn terms(&self, found: &mut Vec<String>) {
+        let mut add = |name: &str| {
+            if !found.iter().any(|f| f == name) {
+                found.push(name.to_owned());
+            }
+        };
+        match self {
+            Self::Quantity(quantity) => add(quantity.name()),
+            Self::Name(name) => add(name),
+            Self::Not(inner) | Self::Negate(inner) => inner.terms(found),
+            Self::Binary(_, a, b) => {
+                a.terms(found);
+                b.terms(found);
+            }
+            Self::Call(_, args) => args.iter().for_each(|a| a.terms(found)),
+            Self::Constant(_) | Self::Since(_) | Self::Fired(_) => {}
+        }
+    }
+}

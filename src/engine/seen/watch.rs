@@ -1,0 +1,315 @@
+//! Writes down what each call saw, as what differs from the call before.
+
+use super::texts::{About, Texts};
+use super::{PartSight, Seen, SeenChange, SeenKind, Sight};
+use crate::engine::Case;
+use crate::engine::context::{Context, Edited, Entry, EntryBody, Left, PartFate};
+use crate::session::WrittenKind;
+use std::ops::Range;
+
+/// Writes down what calls see.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Watch {
+    /// How it saw messages otherwise than the one before.
+    changes: Vec<SeenChange>,
+    /// What was seen of parts.
+    parts: Vec<PartSight>,
+    texts: Texts,
+    /// What the last call saw, in order.
+    last: Vec<Seat>,
+    /// What it saw of each message.
+    sights: Vec<Sight>,
+    /// The call that last placed each message, counted from 1.
+    placed: Vec<u32>,
+    /// The last call accounts for the messages before this index.
+    messages_end: usize,
+    calls: u32,
+}
+
+/// One entry of what a call saw.
+#[derive(Clone, Copy, Debug)]
+enum Seat {
+    Message(u32),
+    Text(u32),
+}
+
+/// Seats that are left, and the places of entries that are taken, between one call and the next. A message that both see
+/// as it was said need not be looked at again; both mostly stand in the session's order, so one pass pairs them, and what
+/// it does not pair only costs another look.
+fn apart(left: &[Seat], entries: &[Entry], sights: &[Sight]) -> (Vec<Seat>, Vec<usize>) {
+    let mut gone = Vec::with_capacity(left.len());
+    let mut fresh = Vec::with_capacity(entries.len());
+    let mut next = 0;
+    for (nth, entry) in entries.iter().enumerate() {
+        let stands_before = |seat: &Seat| match (seat, &entry.body) {
+            (Seat::Message(was), EntryBody::Original(is)) => {
+                was < is || sights[*was as usize] != Sight::Whole
+            }
+            (Seat::Text(_), EntryBody::Original(_)) => true,
+            _ => false,
+        };
+        while let Some(seat) = left.get(next).filter(|seat| stands_before(seat)) {
+            gone.push(*seat);
+            next += 1;
+        }
+        if left
+            .get(next)
+            .is_some_and(|seat| seat.is_still(entry, sights))
+        {
+            next += 1;
+        } else {
+            fresh.push(nth);
+        }
+    }
+    gone.extend(&left[next..]);
+    (gone, fresh)
+}
+
+impl Seat {
+    /// An entry is the message that sat here, seen whole then and now.
+    #[inline]
+    fn is_still(&self, entry: &Entry, sights: &[Sight]) -> bool {
+        match (self, &entry.body) {
+            (Self::Message(was), EntryBody::Original(is)) => {
+                was == is && sights[*was as usize] == Sight::Whole
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Watch {
+    /// Nothing was seen yet.
+    pub(in crate::engine) fn new(case: &Case) -> Self {
+        let n = case.session.messages.len();
+        Self {
+            last: Vec::with_capacity(n),
+            sights: vec![Sight::Gone; n],
+            placed: vec![0; n],
+            ..Self::default()
+        }
+    }
+
+    /// What was written down.
+    pub(in crate::engine) fn finish(&mut self) -> Seen {
+        let texts = std::mem::take(&mut self.texts);
+        Seen {
+            changes: std::mem::take(&mut self.changes),
+            texts: texts.list,
+            text_changes: texts.changes,
+            parts: std::mem::take(&mut self.parts),
+        }
+    }
+
+    /// A call sees this context, of which so many entries are what the last call saw there.
+    pub(in crate::engine) fn note(
+        &mut self,
+        case: &Case,
+        context: &Context,
+        (step, n_same): (usize, usize),
+    ) {
+        let step = step as u32;
+        self.calls += 1;
+        let n_same = n_same.min(self.last.len()).min(context.entries.len());
+        let new = self.messages_end..context.messages_end;
+        let entries = &context.entries[n_same..];
+        if n_same == self.last.len() && self.all_said(case, entries, &new) {
+            return;
+        }
+        let (same_behind, n_added) = self.behind(n_same, entries);
+        let (old, added) = entries.split_at(entries.len() - n_added);
+        let between = &old[..old.len() - same_behind];
+        let behind = self.last.split_off(self.last.len() - same_behind);
+        let left = self.last.split_off(n_same);
+        let (gone, fresh) = apart(&left, between, &self.sights);
+        for seat in &gone {
+            match *seat {
+                Seat::Text(text) => self.texts.count(text, false),
+                Seat::Message(message) => self.count_in(case, message, false),
+            }
+        }
+        let mut fresh = fresh.iter();
+        let mut next = fresh.next();
+        for (nth, entry) in between.iter().enumerate() {
+            if next == Some(&nth) {
+                self.seat(case, context, entry, (step, &new));
+                next = fresh.next();
+            } else {
+                self.last.push(Seat::Message(entry.id));
+            }
+        }
+        self.last.extend(behind);
+        for entry in added {
+            self.seat(case, context, entry, (step, &new));
+        }
+        for seat in gone {
+            if let Seat::Message(message) = seat
+                && self.placed[message as usize] != self.calls
+            {
+                self.sights[message as usize] = Sight::Gone;
+                self.change(step, message, Sight::Gone);
+            }
+        }
+        self.join(case, step, new);
+        self.texts.settle(step);
+    }
+
+    /// How many of the last seats, those before `n_same` not looked at, are taken as they were, and how many of these
+    /// entries stand behind them because they were said since.
+    fn behind(&self, n_same: usize, entries: &[Entry]) -> (usize, usize) {
+        let is_added = |entry: &&Entry| matches!(entry.body, EntryBody::Original(message) if message as usize >= self.messages_end);
+        let n_added = entries.iter().rev().take_while(is_added).count();
+        let old = entries[..entries.len() - n_added].iter().rev();
+        let pairs = self.last[n_same..].iter().rev().zip(old);
+        let is_still = |(seat, entry): &(&Seat, &Entry)| seat.is_still(entry, &self.sights);
+        (pairs.take_while(is_still).count(), n_added)
+    }
+
+    /// Mostly a call sees what the last one saw and, whole and in order, all that was said since: these entries. Then
+    /// there is nothing to write down.
+    fn all_said(&mut self, case: &Case, entries: &[Entry], new: &Range<usize>) -> bool {
+        let mut said = new
+            .clone()
+            .filter(|message| case.index.in_history(*message));
+        let is_next = |entry: &Entry| match entry.body {
+            EntryBody::Original(message) => said.next() == Some(message as usize),
+            _ => false,
+        };
+        if !entries.iter().all(is_next) || said.next().is_some() {
+            return false;
+        }
+        for entry in entries {
+            self.sights[entry.id as usize] = Sight::Whole;
+            self.last.push(Seat::Message(entry.id));
+        }
+        self.messages_end = self.messages_end.max(new.end);
+        true
+    }
+
+    /// An entry that the last call did not see, or not so, stands next.
+    fn seat(&mut self, case: &Case, context: &Context, entry: &Entry, at: (u32, &Range<usize>)) {
+        match &entry.body {
+            EntryBody::Written(written) => {
+                let kind = match written.kind {
+                    WrittenKind::Summary => SeenKind::Summary,
+                    WrittenKind::Notice => SeenKind::Notice,
+                };
+                let about = About {
+                    kind,
+                    is_predicted: written.is_predicted,
+                    tokens: entry.tokens,
+                    event: written.event,
+                };
+                let text = self.texts.index(&written.text, about);
+                self.texts.count(text, true);
+                self.last.push(Seat::Text(text));
+            }
+            EntryBody::Original(message) => self.place(case, *message, Sight::Whole, at),
+            EntryBody::Edited(edited) => {
+                let sight = self.sight(context, edited);
+                self.place(case, edited.message, sight, at);
+            }
+        }
+    }
+
+    /// A message stands next.
+    fn place(
+        &mut self,
+        case: &Case,
+        message: u32,
+        sight: Sight,
+        (step, new): (u32, &Range<usize>),
+    ) {
+        let idx = message as usize;
+        let was = std::mem::replace(&mut self.sights[idx], sight);
+        self.placed[idx] = self.calls;
+        self.last.push(Seat::Message(message));
+        if sight != Sight::Whole {
+            self.count_in(case, message, true);
+        }
+        // What is new is told of once all stands.
+        if was != sight && !(new.contains(&idx) && case.index.in_history(idx)) {
+            self.change(step, message, sight);
+        }
+    }
+
+    /// Messages of the history are seen from now on: whole, unless this says otherwise.
+    fn join(&mut self, case: &Case, step: u32, new: Range<usize>) {
+        self.messages_end = self.messages_end.max(new.end);
+        for message in new {
+            let sight = self.sights[message];
+            if sight != Sight::Whole && case.index.in_history(message) {
+                self.change(step, message as u32, sight);
+            }
+        }
+    }
+
+    fn change(&mut self, step: u32, message: u32, now: Sight) {
+        if let Some(last) = self.changes.last_mut()
+            && (last.step, last.now, last.messages.end) == (step, now, message)
+        {
+            last.messages.end += 1;
+            return;
+        }
+        let messages = message..message + 1;
+        self.changes.push(SeenChange {
+            step,
+            messages,
+            now,
+        });
+    }
+
+    /// What is seen of a message of which some parts changed.
+    fn sight(&mut self, context: &Context, edited: &Edited) -> Sight {
+        let first = self.parts.len();
+        for fate in edited.parts.as_slice() {
+            let sight = match fate {
+                PartFate::Kept => PartSight::Kept,
+                PartFate::Removed { .. } => PartSight::Gone,
+                PartFate::Cleared { marker } => {
+                    let marker = &context.markers[*marker as usize];
+                    let kind = match marker.left {
+                        Left::All => None,
+                        Left::Some => Some(SeenKind::Remainder),
+                        Left::Nothing => Some(SeenKind::Marker),
+                    };
+                    kind.map_or(PartSight::Kept, |kind| {
+                        let about = About {
+                            kind,
+                            is_predicted: marker.is_predicted,
+                            tokens: marker.tokens,
+                            event: marker.event,
+                        };
+                        PartSight::Text(self.texts.index(&marker.text, about))
+                    })
+                }
+            };
+            self.parts.push(sight);
+        }
+        let (before, now) = self.parts.split_at(first);
+        let sight = match self.sights[edited.message as usize] {
+            _ if now.iter().all(|part| *part == PartSight::Kept) => Sight::Whole,
+            Sight::Partly(known) if before[known as usize..].starts_with(now) => {
+                Sight::Partly(known)
+            }
+            _ => return Sight::Partly(first as u32),
+        };
+        self.parts.truncate(first);
+        sight
+    }
+
+    /// The texts in the place of a message's parts come or go.
+    fn count_in(&mut self, case: &Case, message: u32, comes: bool) {
+        let Sight::Partly(first) = self.sights[message as usize] else {
+            return;
+        };
+        let n_parts = case.index.parts(message as usize).len();
+        for part in first as usize..first as usize + n_parts {
+            if let PartSight::Text(text) = self.parts[part]
+                && !self.texts.is_remainder(text)
+            {
+                self.texts.count(text, comes);
+            }
+        }
+    }
+}
