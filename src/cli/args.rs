@@ -1,8 +1,9 @@
 //! Options that every verb knows, and the words they are made of.
 
 use super::by_hand::ByHandArgs;
-use crate::engine::ProviderError;
-use crate::exec::{LoadOptions, Loaded, load, load_stream};
+use super::output::note;
+use crate::engine::{Case, ProviderError};
+use crate::exec::{LoadOptions, Loaded, Several, load, load_stream};
 use crate::presets::{provider_error, provider_errors};
 use crate::tokens::{self, COUNTERS, Counter, Progress};
 use crate::units::Tokens;
@@ -11,6 +12,9 @@ use lexopt::Arg;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
+
+/// What to call standard input.
+const STDIN: &str = "standard input";
 
 /// What every verb's help ends with.
 pub(super) fn shared_help() -> String {
@@ -22,7 +26,7 @@ Options everywhere, before the verb or after it:
   --output-reserve N   room kept for the answer
   --counter NAME       what counts tokens, one of
                        {}
-  --conversation N     which conversation of a file that holds several, from 1
+  --conversation N     which conversation of a file that holds several, from 1; the first unless told (sweep, gate: all)
   --restart STEP       the agent's program was started again before this call; again for more
   --error STEP=ERROR   the provider answers this call with an error first: a known one by its name, or its words in full
   --pin N,N-M          messages, from 1, that no strategy takes (real systems know no pins); again for more
@@ -159,8 +163,8 @@ pub(super) struct Shared {
     pub(super) output_reserve: Option<Tokens>,
     /// What counts.
     pub(super) counter: &'static Counter,
-    /// Index of the conversation.
-    pub(super) conversation: usize,
+    /// Index of the conversation, where one was chosen.
+    pub(super) conversation: Option<usize>,
     /// Steps before which the program was started again (indices).
     pub(super) restarts: Vec<usize>,
     /// Errors of the provider.
@@ -180,7 +184,7 @@ impl Shared {
             window: None,
             output_reserve: None,
             counter: tokens::default_counter(),
-            conversation: 0,
+            conversation: None,
             restarts: Vec::new(),
             errors: Vec::new(),
             by_hand: ByHandArgs::default(),
@@ -207,7 +211,9 @@ impl Shared {
             "--window" => self.window = Some(at_least_one(option, &words.value(option)?)?),
             "--output-reserve" => self.output_reserve = Some(whole(option, &words.value(option)?)?),
             "--counter" => self.counter = counter(&words.value(option)?)?,
-            "--conversation" => self.conversation = ordinal(option, &words.value(option)?)?,
+            "--conversation" => {
+                self.conversation = Some(ordinal(option, &words.value(option)?)?);
+            }
             "--restart" => self.restarts.push(ordinal(option, &words.value(option)?)?),
             "--error" => self.errors.push(error(option, &words.value(option)?)?),
             "--no-state" => self.no_state = true,
@@ -222,7 +228,7 @@ impl Shared {
         LoadOptions {
             counter: self.counter,
             window: self.window,
-            conversation: self.conversation,
+            conversation: self.conversation.unwrap_or(0),
         }
     }
 
@@ -231,24 +237,56 @@ impl Shared {
         let (options, progress) = (self.load_options(), Progress::default());
         let mut loaded = if file == "-" {
             let stdin = io::stdin().lock();
-            load_stream("standard input", stdin, &options, &progress)?
+            load_stream(STDIN, stdin, &options, &progress)?
         } else {
             load(Path::new(file), &options, &progress)?
         };
-        let steps = loaded.case.session.steps.len();
+        if self.conversation.is_none() && loaded.are_several() {
+            let all = loaded.conversations.len();
+            let name = file.to_string_lossy();
+            note(&format!(
+                "{name} holds {all} conversations; this is the first, and --conversation N chooses another"
+            ));
+        }
+        loaded.case = self.marked(loaded.case)?;
+        Ok(loaded)
+    }
+
+    /// The same as all the sessions that it holds.
+    pub(super) fn several(&self, file: &OsStr) -> anyhow::Result<Several> {
+        let progress = Progress::default();
+        Ok(if file == "-" {
+            Several::read(STDIN, io::stdin().lock(), &progress)?
+        } else {
+            Several::open(Path::new(file), &progress)?
+        })
+    }
+
+    /// One of them.
+    pub(super) fn case_of(&self, several: &Several, number: usize) -> anyhow::Result<Case> {
+        let case = several.case(number, &self.load_options(), &Progress::default())?;
+        self.marked(case)
+    }
+
+    /// Whether something was marked that only one session can have.
+    pub(super) fn marks_one(&self) -> bool {
+        !self.restarts.is_empty() || !self.errors.is_empty() || !self.by_hand.is_empty()
+    }
+
+    /// The session with what was marked in it.
+    fn marked(&self, case: Case) -> anyhow::Result<Case> {
+        let steps = case.session.steps.len();
         if let Some(step) = self.restarts.iter().find(|step| **step >= steps) {
             bail!("--restart {}: the session has {steps} calls", step + 1);
         }
         if let Some(error) = self.errors.iter().find(|error| error.step >= steps) {
             bail!("--error {}: the session has {steps} calls", error.step + 1);
         }
-        let by_hand = self.by_hand.within(loaded.case.session.messages.len())?;
-        loaded.case = loaded
-            .case
+        let by_hand = self.by_hand.within(case.session.messages.len())?;
+        Ok(case
             .with_restarts(&self.restarts)
             .with_errors(&self.errors)
-            .with_by_hand(by_hand);
-        Ok(loaded)
+            .with_by_hand(by_hand))
     }
 }
 

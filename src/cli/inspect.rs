@@ -52,7 +52,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     if let Some(text) = lanes::check_reserve(&loaded.case, reserve, &shared)? {
         note(&text);
     }
-    let found = Findings::new(&loaded, reserve, shared.conversation);
+    let found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
     if shared.json {
         json(&found.shape())?;
     } else {

@@ -19,12 +19,12 @@ pub(super) const VERB: Verb = Verb {
     name: "sessions",
     summary: "List the sessions that agents left on this machine, or those of a folder, newest first.",
     help: "\
-plimsoll sessions [FOLDER|DATABASE...] [--agent NAME] [--limit N] [--json]
+plimsoll sessions [FOLDER|FILE...] [--agent NAME] [--limit N] [--json]
 
 Without a folder it looks only where agents keep their sessions (the places are listed when nothing is found), opens only
 files that have the names of sessions, and follows no link. What was read is remembered by size and time, so that the next
-list is quick; --no-state remembers nothing. Sessions of a database (OpenCode, Goose, CowAgent, Cursor) are listed each by
-itself, with the --conversation that opens it.
+list is quick; --no-state remembers nothing. Sessions of a database (OpenCode, Goose, CowAgent, Cursor), and of a FILE that
+holds many, are listed each by itself, with the --conversation that opens it.
 
   --agent NAME   only one agent's, such as claude-code or codex
   --limit N      stop at about so many of the newest, 40 unless told; 0 for all
@@ -125,11 +125,21 @@ fn text(listing: &Listing, folders: &[PathBuf]) -> String {
             row(&mut text, listed, summary);
         }
     }
-    if listing.sessions.is_empty() {
-        text.push_str(&nothing(folders));
+    match (&listing.sessions[..], &listing.unread[..]) {
+        ([], [only]) if only.found.is_named => {
+            let why = only.summary.as_ref().err();
+            let _ = writeln!(text, "{}", clean(why.map_or("", String::as_str)));
+            return text;
+        }
+        ([], _) => text.push_str(&nothing(folders)),
+        _ => {}
     }
     let more = [
-        (listing.left, "older file", "not read (--limit 0 reads all)"),
+        (
+            listing.left,
+            "older session",
+            "not read (--limit 0 reads all)",
+        ),
         (
             listing.unread.len(),
             "file",

@@ -1,13 +1,19 @@
-//! The session files of a verb that takes several: files as typed, and all of a folder.
+//! The sessions of a verb that takes several: files as typed, all of a folder, all that one file holds side by side.
 
 use super::args::Shared;
 use super::output::note;
+use crate::engine::Case;
 use crate::exec::stores::find_in;
-use crate::exec::{Loaded, is_folder};
+use crate::exec::{is_database, is_folder};
 use crate::progress::Progress;
 use anyhow::bail;
+use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
+
+/// No more sessions are looked at: a data set can hold millions.
+const MOST: usize = 100_000;
 
 /// Session files to be read one after another: a folder of them may be larger than the memory.
 #[derive(Debug)]
@@ -23,9 +29,34 @@ struct Target {
     of_folder: bool,
 }
 
-/// What became of the files of folders that were not read.
+/// Where a session stands. As text it names the session, in a baseline too.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// The file.
+    pub(super) file: String,
+    /// Which conversation of it, from 0, where the file alone does not tell.
+    pub(super) conversation: Option<usize>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.conversation {
+            Some(number) => write!(f, "{}#{}", self.file, number + 1),
+            None => f.write_str(&self.file),
+        }
+    }
+}
+
+impl Place {
+    /// The number for JSON, from 1.
+    pub(super) fn number(&self) -> Option<usize> {
+        self.conversation.map(|number| number + 1)
+    }
+}
+
+/// What became of sessions that were not read.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut(pub(super) Vec<(String, String)>);
+pub(super) struct LeftOut(Vec<(Place, String)>);
 
 impl Targets {
     /// The files that are meant.
@@ -60,9 +91,7 @@ impl Targets {
         if files.is_empty() {
             bail!("{verb} needs a session file or a folder of them: plimsoll {verb} FILE");
         }
-        let of_one =
-            !shared.restarts.is_empty() || !shared.errors.is_empty() || !shared.by_hand.is_empty();
-        if files.len() > 1 && of_one {
+        if files.len() > 1 && shared.marks_one() {
             bail!(
                 "--restart, --error, --pin, --clear and --drop are about one session; give one file"
             );
@@ -75,31 +104,30 @@ impl Targets {
         self.files.len() > 1
     }
 
-    /// Reads them one after another and has each looked at, with its name. Files of a folder that hold no session with
-    /// calls are left out, and told.
+    /// Reads the sessions one after another and has each looked at, with its place. What of many holds no session with
+    /// calls is left out, and told.
     pub(super) fn each(
         &self,
         shared: &Shared,
-        mut look: impl FnMut(&str, Loaded) -> anyhow::Result<()>,
+        mut look: impl FnMut(&Place, &Case) -> anyhow::Result<()>,
     ) -> anyhow::Result<LeftOut> {
-        let mut left_out = LeftOut::default();
+        let mut seen = Seen {
+            look: &mut look,
+            n: 0,
+            left_out: LeftOut::default(),
+        };
         for target in &self.files {
-            let name = shown(&target.path);
-            let loaded = shared.load(target.path.as_os_str());
-            let loaded = loaded.and_then(|loaded| {
-                if loaded.case.session.steps.is_empty() {
-                    bail!("{name} holds no model call");
+            let read = target.each(shared, &mut seen)?;
+            if let Err(error) = read {
+                if !target.of_folder {
+                    return Err(error);
                 }
-                Ok(loaded)
-            });
-            match loaded {
-                Ok(loaded) => look(&name, loaded)?,
-                Err(error) if target.of_folder => left_out.0.push((name, format!("{error:#}"))),
-                Err(error) => return Err(error),
+                let place = target.place(None);
+                seen.left_out.0.push((place, format!("{error:#}")));
             }
         }
-        if left_out.0.len() == self.files.len() {
-            let (_, why) = &left_out.0[0];
+        let Seen { n, left_out, .. } = seen;
+        if let (0, Some((_, why))) = (n, left_out.0.first()) {
             bail!("no file there holds a session; the first: {why}");
         }
         left_out.tell();
@@ -107,13 +135,103 @@ impl Targets {
     }
 }
 
+/// What was looked at so far.
+struct Seen<'a> {
+    look: &'a mut dyn FnMut(&Place, &Case) -> anyhow::Result<()>,
+    n: usize,
+    left_out: LeftOut,
+}
+
+impl Target {
+    /// The outer error ends it all, the inner one only this file.
+    fn each(
+        &self,
+        shared: &Shared,
+        seen: &mut Seen<'_>,
+    ) -> anyhow::Result<Result<(), anyhow::Error>> {
+        if let Some(number) = shared.conversation {
+            return match shared.load(self.path.as_os_str()) {
+                Ok(loaded) => {
+                    let is_told = number > 0 || loaded.are_several() || is_database(&self.path);
+                    let place = self.place(Some(number).filter(|_| is_told));
+                    match with_calls(&place, loaded.case) {
+                        Ok(case) => seen.look(&place, &case).map(Ok),
+                        Err(error) => Ok(Err(error)),
+                    }
+                }
+                Err(error) => Ok(Err(error)),
+            };
+        }
+        let several = match shared.several(self.path.as_os_str()) {
+            Ok(several) => several,
+            Err(error) => return Ok(Err(error)),
+        };
+        let numbers = several.numbers();
+        if numbers.len() > 1 && shared.marks_one() {
+            bail!(
+                "{} holds {} conversations, and --restart, --error, --pin, --clear and --drop are about one; choose it with --conversation N",
+                shown(&self.path),
+                numbers.len()
+            );
+        }
+        for number in numbers {
+            let place = self.place(Some(*number).filter(|_| several.are_numbered()));
+            if seen.n >= MOST {
+                let why = format!("{place} and what follows: no more than {MOST} are looked at");
+                seen.left_out.0.push((place, why));
+                break;
+            }
+            let case = shared.case_of(&several, *number);
+            match case.and_then(|case| with_calls(&place, case)) {
+                Ok(case) => seen.look(&place, &case)?,
+                Err(error) if numbers.len() > 1 => {
+                    seen.left_out.0.push((place, format!("{error:#}")));
+                }
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn place(&self, conversation: Option<usize>) -> Place {
+        Place {
+            file: shown(&self.path),
+            conversation,
+        }
+    }
+}
+
+impl Seen<'_> {
+    fn look(&mut self, place: &Place, case: &Case) -> anyhow::Result<()> {
+        self.n += 1;
+        (self.look)(place, case)
+    }
+}
+
+fn with_calls(place: &Place, case: Case) -> anyhow::Result<Case> {
+    if case.session.steps.is_empty() {
+        bail!("{place} holds no model call");
+    }
+    Ok(case)
+}
+
 impl LeftOut {
+    /// As JSON.
+    pub(super) fn shape(&self) -> Value {
+        let all = self.0.iter().map(|(place, why)| {
+            json!({ "file": place.file, "conversation": place.number(), "why": why })
+        });
+        Value::Array(all.collect())
+    }
+
     fn tell(&self) {
+        let are_files = self.0.iter().all(|(place, _)| place.conversation.is_none());
+        let what = if are_files { "files" } else { "sessions" };
         match &self.0[..] {
             [] => {}
             [(_, why)] => note(&format!("left out: {why}")),
             [(_, why), rest @ ..] => note(&format!(
-                "{} files are left out; the first: {why}",
+                "{} {what} are left out; the first: {why}",
                 rest.len() + 1
             )),
         }

@@ -5,10 +5,10 @@
 use super::unpack::unpacked;
 use super::{database, session_folder, sub_agents};
 use crate::engine::Case;
-use crate::formats::{self, ImportReport, Input, Warning};
+use crate::formats::{self, ImportReport, Input, Parsed, Warning};
 use crate::presets::models;
 use crate::progress::{Phase, Progress};
-use crate::session::Conversation;
+use crate::session::{Conversation, Session, Track};
 use crate::tokens::{Counter, TokenLedger};
 use crate::units::{Bytes, Tokens};
 use std::fs::{self, File, Metadata};
@@ -45,6 +45,14 @@ pub struct Loaded {
     pub report: ImportReport,
     /// All conversations of the file, this one included, and those of sub-agents that have files beside it.
     pub conversations: Vec<Conversation>,
+}
+
+impl Loaded {
+    /// The file holds other conversations that stand side by side with this one.
+    pub fn are_several(&self) -> bool {
+        let all = self.conversations.iter();
+        all.filter(|c| c.track == Track::Main).nth(1).is_some()
+    }
 }
 
 /// Why a file could not be opened: one line that says what to do.
@@ -84,20 +92,31 @@ fn load_file(
     if database::is_database(path) {
         return database::load(path, options, progress);
     }
-    refuse_folders_and_devices(path, &metadata)?;
+    let bytes = read_file(path, &metadata, progress)?;
+    let mut loaded = ready(&file_name(path), bytes, beside, options, progress)?;
+    loaded.path.get_or_insert_with(|| path.to_owned());
+    Ok(loaded)
+}
+
+/// All bytes of an ordinary file.
+pub(super) fn read_file(
+    path: &Path,
+    metadata: &Metadata,
+    progress: &Progress,
+) -> Result<Arc<[u8]>, LoadError> {
+    refuse_folders_and_devices(path, metadata)?;
     let shown = path.display().to_string();
     if metadata.len() > MOST_BYTES {
         return Err(too_large(&shown));
     }
     let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
-    let bytes = read_all(file, &shown, Bytes(metadata.len()), progress)?;
-    let name = path
-        .file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy();
-    let mut loaded = ready(&name, bytes, beside, options, progress)?;
-    loaded.path.get_or_insert_with(|| path.to_owned());
-    Ok(loaded)
+    read_all(file, &shown, Bytes(metadata.len()), progress)
+}
+
+/// A file's name for messages.
+pub(super) fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
 }
 
 /// The same for what comes from a stream (standard input), which may never end.
@@ -226,20 +245,7 @@ fn ready(
     options: &LoadOptions,
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(LoadError(format!(
-            "{name} is empty; give a session file that holds a conversation"
-        )));
-    }
-    let input = Input {
-        name: name.to_owned(),
-        bytes,
-    };
-    let size = input.bytes.len() as u64;
-    progress.begin(Phase::Reading, Bytes(size * 2));
-    progress.advance(size);
-    let mut parsed = formats::parse_with(&input, progress)
-        .map_err(|unread| LoadError(format!("{name}: {unread}")))?;
+    let mut parsed = parsed(name, bytes, progress)?;
     let mut conversations = Conversation::all(&parsed.sessions);
     let beside = path.map(|path| sub_agents::beside(path, &parsed, &mut conversations));
     let mut place = options.conversation;
@@ -253,16 +259,47 @@ fn ready(
         .into_iter()
         .nth(place)
         .ok_or_else(|| no_such_conversation(name, conversations.len()))?;
-    let ledger = TokenLedger::count(&session, options.counter, progress)
-        .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
-    let windows = models::window_plan(&session, options.window);
     Ok(Loaded {
         path,
-        case: Case::new(Arc::new(session), ledger, windows),
+        case: case_of(name, Arc::new(session), options, progress)?,
         warnings: parsed.warnings,
         report: parsed.report,
         conversations,
     })
+}
+
+/// What the bytes of a file say.
+pub(super) fn parsed(
+    name: &str,
+    bytes: Arc<[u8]>,
+    progress: &Progress,
+) -> Result<Parsed, LoadError> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(LoadError(format!(
+            "{name} is empty; give a session file that holds a conversation"
+        )));
+    }
+    let input = Input {
+        name: name.to_owned(),
+        bytes,
+    };
+    let size = input.bytes.len() as u64;
+    progress.begin(Phase::Reading, Bytes(size * 2));
+    progress.advance(size);
+    formats::parse_with(&input, progress).map_err(|unread| LoadError(format!("{name}: {unread}")))
+}
+
+/// A session with its weights and windows.
+pub(super) fn case_of(
+    name: &str,
+    session: Arc<Session>,
+    options: &LoadOptions,
+    progress: &Progress,
+) -> Result<Case, LoadError> {
+    let ledger = TokenLedger::count(&session, options.counter, progress)
+        .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
+    let windows = models::window_plan(&session, options.window);
+    Ok(Case::new(session, ledger, windows))
 }
 
 /// The file's metadata, following links.

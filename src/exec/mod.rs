@@ -19,6 +19,7 @@ mod restore;
 mod resumable;
 mod sending;
 mod session_folder;
+mod several;
 mod stamp;
 mod state;
 pub mod stores;
@@ -47,6 +48,7 @@ pub use policy_file::{load_configuration, load_policy, load_prices, policy_text,
 pub use restore::{Restored, restore};
 pub use resumable::{Resumed, export_resumable, resumable_folder};
 pub use sending::{Sending, sending};
+pub use several::Several;
 pub use stamp::Stamp;
 pub use state::State;
 pub use summary::{

@@ -4,6 +4,7 @@
 mod hostile;
 mod listed;
 mod make;
+mod many;
 
 use plimsoll::exec::{LoadOptions, Loaded, load};
 use plimsoll::formats::{self, Input};

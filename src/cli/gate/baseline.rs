@@ -19,14 +19,14 @@ pub(super) struct Baseline {
     shape: u32,
     /// The program's version.
     plimsoll: String,
-    /// By file.
+    /// By file, and by the number in it where that holds several.
     pub(super) sessions: BTreeMap<String, Session>,
 }
 
 /// One session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Session {
-    /// SHA-256 of the file.
+    /// SHA-256 of the file, or of its messages where the file holds several.
     pub(super) sha256: String,
     /// Which conversation of it, from 1.
     pub(super) conversation: usize,

@@ -31,7 +31,8 @@ impl Verdict {
 }
 
 fn suite(judged: &Judged) -> (usize, usize, String) {
-    let file = escaped(&judged.file);
+    let name = judged.place.to_string();
+    let suite_name = escaped(&named(&name, judged));
     let mut cases = String::new();
     let (mut tests, mut failures) = (0, 0);
     let mut case = |class: &str, name: &str, failure: Option<&str>| {
@@ -56,19 +57,27 @@ fn suite(judged: &Judged) -> (usize, usize, String) {
     };
     if judged.content_changed {
         let why = "its content is not what it was when the baseline was written";
-        case(&judged.file, "content", Some(why));
+        case(&name, "content", Some(why));
     }
     for lane in &judged.lanes {
-        let class = format!("{}.{}", judged.file, lane.name);
+        let class = format!("{name}.{}", lane.name);
         for check in &lane.checks {
             let failure = (!check.ok).then_some(&*check.text);
             case(&class, check.measure.told(), failure);
         }
     }
     let suite = format!(
-        "  <testsuite name=\"{file}\" tests=\"{tests}\" failures=\"{failures}\">\n{cases}  </testsuite>\n"
+        "  <testsuite name=\"{suite_name}\" tests=\"{tests}\" failures=\"{failures}\">\n{cases}  </testsuite>\n"
     );
     (tests, failures, suite)
+}
+
+/// A session of many by its title too.
+fn named(name: &str, judged: &Judged) -> String {
+    match judged.place.conversation {
+        Some(_) => format!("{name} {}", judged.title),
+        None => name.to_owned(),
+    }
 }
 
 /// For texts and attributes. What XML cannot hold at all, not even escaped, is left out.

@@ -9,13 +9,13 @@ mod weigh;
 use super::args::{Shared, Words};
 use super::lanes::Lane;
 use super::output::{clean, counted, json, note, print};
-use super::targets::{LeftOut, Targets};
+use super::targets::{LeftOut, Place, Targets};
 use super::{Status, Verb};
 use crate::analysis::tune::{Check, Limits, checks};
 use crate::exec::{OwnPresets, check_own, fingerprint, policy_text, read_own, write_own};
 use baseline::Baseline;
 use options::Wanted;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -43,20 +43,22 @@ regression or beyond a limit, 2 bad input or use.
   --prices FILE.toml, --price-as MODEL, --cache-time usual|long, --bill-rejected   as in diagnose
   --junit FILE         the result for a build server; a result of ours that is there is written over, nothing else
 
-A changed setting is compared and told. A session whose content is not what it was is not compared, which is a failure:
+A file that holds many sessions (a database, a log of many) is checked session by session, each named FILE#N; --conversation N
+checks one. A changed setting is compared and told. A session whose content is not what it was is not compared, which is a failure:
 write the baseline anew. A session that the baseline does not know is checked by the limits alone.
 
-JSON: passed, baseline|null {file, written_by, other_version}, wrote|null, sessions[{file, sha256, content_changed,
+JSON: passed, baseline|null {file, written_by, other_version}, wrote|null, sessions[{file, conversation|null, title, sha256, content_changed,
 changes[], lanes[{lane, policy, knobs{}, passed, figures{usd|null, tokens_sent, at_risk, blind_edits, refetch, peak,
 peak_share, compactions, overflows, flaw|null}, before|null {the same}, changes[], checks[{measure, ok, text}]}]}],
-not_checked[], left_out[{file, why}]. measure is cost, tokens_sent, at_risk, peak, overflows or thrash.
+not_checked[], left_out[{file, conversation|null, why}]. measure is cost, tokens_sent, at_risk, peak, overflows or thrash.
 ",
     run,
 };
 
 /// One session, weighed, with what was found.
 struct Judged {
-    file: String,
+    place: Place,
+    title: String,
     session: baseline::Session,
     /// The content is another than the baseline's.
     content_changed: bool,
@@ -102,17 +104,13 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let prices = wanted.billing.prices()?;
     let billing = wanted.billing.billing(&prices)?;
     let mut sessions = Vec::new();
-    let left_out = targets.each(&shared, |file, loaded| {
-        let weighed = weigh::session(
-            &loaded,
-            (&lanes, with_recorded),
-            billing,
-            shared.conversation,
-        );
+    let left_out = targets.each(&shared, |place, case| {
+        let weighed = weigh::session(case, (&lanes, with_recorded), billing, place);
         let before = baseline
             .as_ref()
-            .and_then(|(_, known)| known.sessions.get(file));
-        sessions.push(judge(file, weighed, before, &wanted.limits));
+            .and_then(|(_, known)| known.sessions.get(&place.to_string()));
+        let named = (place, &*case.session.title);
+        sessions.push(judge(named, weighed, before, &wanted.limits));
         Ok(())
     })?;
     let mut verdict = Verdict {
@@ -160,7 +158,7 @@ fn opened(wanted: &Wanted) -> anyhow::Result<Option<(String, Baseline)>> {
 }
 
 fn judge(
-    file: &str,
+    (place, title): (&Place, &str),
     session: baseline::Session,
     before: Option<&baseline::Session>,
     limits: &Limits,
@@ -180,7 +178,8 @@ fn judge(
         }
     });
     Judged {
-        file: file.to_owned(),
+        place: place.clone(),
+        title: title.to_owned(),
         lanes: lanes.collect(),
         changes: before.map_or_else(Vec::new, |before| session.changes(before)),
         content_changed,
@@ -192,8 +191,11 @@ fn not_checked(baseline: Option<&(String, Baseline)>, sessions: &[Judged]) -> Ve
     let known = baseline
         .into_iter()
         .flat_map(|(_, known)| known.sessions.keys());
-    let is_missing = |file: &&String| sessions.iter().all(|s| s.file != **file);
-    known.filter(is_missing).cloned().collect()
+    let here: BTreeSet<String> = sessions.iter().map(|s| s.place.to_string()).collect();
+    known
+        .filter(|name| !here.contains(*name))
+        .cloned()
+        .collect()
 }
 
 impl JudgedLane {
@@ -219,7 +221,7 @@ impl Verdict {
             let sessions = self
                 .sessions
                 .iter()
-                .map(|s| (s.file.clone(), s.session.clone()));
+                .map(|s| (s.place.to_string(), s.session.clone()));
             let text = Baseline::new(sessions.collect::<BTreeMap<_, _>>()).text()?;
             write_own(path, &text, (baseline::WHAT, Baseline::is_one))?;
             self.wrote = Some(path.to_string_lossy().into_owned());
@@ -264,7 +266,8 @@ impl Verdict {
 
 impl Judged {
     fn text(&self, text: &mut String, has_baseline: bool) {
-        let file = clean(&self.file);
+        let place = self.place.to_string();
+        let file = clean(&place);
         if self.content_changed {
             let _ = writeln!(
                 text,

@@ -17,14 +17,16 @@ impl Verdict {
             "wrote": self.wrote,
             "sessions": self.sessions.iter().map(session).collect::<Vec<_>>(),
             "not_checked": self.not_checked,
-            "left_out": self.left_out.0.iter().map(|(file, why)| json!({"file": file, "why": why})).collect::<Vec<_>>(),
+            "left_out": self.left_out.shape(),
         })
     }
 }
 
 fn session(judged: &Judged) -> Value {
     json!({
-        "file": judged.file,
+        "file": judged.place.file,
+        "conversation": judged.place.number(),
+        "title": judged.title,
         "sha256": judged.session.sha256,
         "passed": judged.passed(),
         "content_changed": judged.content_changed,

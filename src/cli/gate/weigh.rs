@@ -5,19 +5,20 @@ use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::loss::Names;
 use crate::analysis::tune::{Figures, Gauge};
 use crate::cli::lanes::{ALWAYS, Lane};
-use crate::engine::{KnobValues, recorded};
-use crate::exec::{Loaded, fingerprint};
+use crate::cli::targets::Place;
+use crate::engine::{Case, KnobValues, recorded};
+use crate::exec::fingerprint;
+use crate::session::Session as Recorded;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// What the lanes come to.
 pub(super) fn session(
-    loaded: &Loaded,
+    case: &Case,
     (lanes, with_recorded): (&[(&Lane, String)], bool),
     billing: Billing<'_>,
-    conversation: usize,
+    place: &Place,
 ) -> Session {
-    let case = &loaded.case;
     let names = Names::new(&case.session);
     let gauge = Gauge::new(case, Bills::new(case, billing), &names);
     let played = lanes.par_iter().map(|(lane, sha256)| {
@@ -44,13 +45,23 @@ pub(super) fn session(
         );
     }
     Session {
-        sha256: fingerprint(&case.session.source.bytes),
-        conversation: conversation + 1,
+        sha256: content(&case.session, place),
+        conversation: place.number().unwrap_or(1),
         counter: case.ledger.counter.name.to_owned(),
         window: case.windows.largest().0,
-        prices: prices(loaded, billing),
+        prices: prices(&case.session, billing),
         lanes: played,
     }
+}
+
+/// What tells one content from another: the file, or the messages of one session where the file holds more.
+fn content(session: &Recorded, place: &Place) -> String {
+    let messages = session.messages.iter().flat_map(|message| &message.raw);
+    let own: Vec<&[u8]> = messages.map(|span| session.raw(span)).collect();
+    if place.conversation.is_none() || own.is_empty() {
+        return fingerprint(&session.source.bytes);
+    }
+    fingerprint(&own.join(&b'\n'))
 }
 
 fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
@@ -61,8 +72,7 @@ fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
 }
 
 /// What calls are billed by.
-fn prices(loaded: &Loaded, billing: Billing<'_>) -> Vec<String> {
-    let session = &loaded.case.session;
+fn prices(session: &Recorded, billing: Billing<'_>) -> Vec<String> {
     let told = |(idx, name): (usize, &String)| {
         let mut steps = session.steps.iter();
         let first = steps

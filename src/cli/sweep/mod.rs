@@ -35,6 +35,9 @@ question, and says why. Without --policy: truncate, prune and summarize. Without
   --all                lists every setting
   --csv                one line a session and setting
 
+A file that holds many sessions (a database, a log of many) is swept session by session, each named FILE#N; --conversation N
+sweeps one.
+
 In the table * marks what no other setting tried beats in cost, references at risk and peak together, > what is
 recommended, = the present settings. References at risk count a summary that is only predicted as holding nothing; 3-12 means
 that 3 would be left if it held what was asked for most. Where a price is not known, tokens sent stand for the cost.
@@ -44,12 +47,12 @@ the session as it was really sent count as so many: that much is noise.) Of seve
 does in a session than the best tried there. Every session is also left out once: what would the others have picked for it, and
 how much worse would that have been?
 
-JSON: tried, weight, sessions[{file, format, title, calls, window, output_reserve, basis, cost_in (usd or tokens),
+JSON: tried, weight, sessions[{file, conversation|null, format, title, calls, window, output_reserve, basis, cost_in (usd or tokens),
 noise_floor|null (references at risk on the recorded lane), points[{lane, policy, knobs{}, set[], now, front, usd|null,
 tokens_sent, at_risk|null, fewest_at_risk|null, blind_edits|null, refetch|null, peak, peak_share, compactions, overflows,
 rejected|null {reason, step, text}}], recommended|null {point, cheapest, safest, set[], text, others|null, saved|null (of what
-could have been left unsent without loss)}, no_recommendation|null}], robust|null {lane, policy, knobs{}, set[], sessions[{file, best, regret|null}],
-left_out[{file, set[], regret|null}]}, left_out[{file, why}]. A point that was not played has null figures; points are numbered
+could have been left unsent without loss)}, no_recommendation|null}], robust|null {lane, policy, knobs{}, set[], sessions[{file, conversation|null, best,
+regret|null}], left_out[{file, conversation|null, set[], regret|null}]}, left_out[{file, conversation|null, why}]. A point that was not played has null figures; points are numbered
 from 0. rejected.reason is cannot_get_below_trigger, overflows, thrashes or gives_up.
 ",
     run,
@@ -81,9 +84,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let billing = wanted.billing.billing(&prices)?;
     let plan = plan(&subjects, wanted.points(&subjects));
     let mut sessions = Vec::new();
-    let left_out = targets.each(&shared, |file, loaded| {
-        let told = |text: &str| progress(&format!("{file}: {text}"));
-        let swept = Swept::new(file, &loaded, (&subjects, &plan), (billing, &wanted), &told);
+    let left_out = targets.each(&shared, |place, case| {
+        let told = |text: &str| progress(&format!("{place}: {text}"));
+        let swept = Swept::new(place, case, (&subjects, &plan), (billing, &wanted), &told);
         progress("");
         sessions.push(swept?);
         Ok(())
@@ -106,7 +109,10 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     } else if wanted.csv {
         print(&findings.csv())?;
     } else {
-        print(&findings.text(wanted.all, targets.are_many()))?;
+        print(&findings.text(
+            wanted.all,
+            targets.are_many() || findings.sessions.len() > 1,
+        ))?;
     }
     Ok(Status::Done)
 }

@@ -17,7 +17,7 @@ impl Findings {
             "weight": self.weight,
             "sessions": self.sessions.iter().map(|s| self.session_shape(s)).collect::<Vec<_>>(),
             "robust": self.robust_shape(),
-            "left_out": self.left_out.0.iter().map(|(file, why)| json!({"file": file, "why": why})).collect::<Vec<_>>(),
+            "left_out": self.left_out.shape(),
         })
     }
 
@@ -25,7 +25,8 @@ impl Findings {
         let front = front(&swept.points);
         let points = swept.points.iter().enumerate();
         json!({
-            "file": swept.file,
+            "file": swept.place.file,
+            "conversation": swept.place.number(),
             "format": swept.format,
             "title": swept.title,
             "calls": swept.calls,
@@ -87,17 +88,17 @@ impl Findings {
         let (robust, first) = (self.robust.as_ref()?, self.sessions.first()?);
         let point = &first.points[robust.setting];
         let subject = &self.subjects[point.subject];
-        let file = |session: usize| &self.sessions[session].file;
+        let place = |session: usize| &self.sessions[session].place;
         Some(json!({
             "lane": subject.lane,
             "policy": subject.policy.name,
             "knobs": knobs_shape(&point.knobs),
             "set": self.set(point),
             "sessions": robust.regrets.iter().map(|r| json!({
-                "file": file(r.session), "best": r.best, "regret": r.regret,
+                "file": place(r.session).file, "conversation": place(r.session).number(), "best": r.best, "regret": r.regret,
             })).collect::<Vec<_>>(),
             "left_out": robust.left_out.iter().map(|l| json!({
-                "file": file(l.session), "set": self.set(&first.points[l.setting]), "regret": l.regret,
+                "file": place(l.session).file, "conversation": place(l.session).number(), "set": self.set(&first.points[l.setting]), "regret": l.regret,
             })).collect::<Vec<_>>(),
         }))
     }
@@ -114,7 +115,7 @@ impl Findings {
                 let _ = writeln!(
                     text,
                     "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                    quoted(&clean(&swept.file)),
+                    quoted(&clean(&swept.place.to_string())),
                     quoted(&clean(&self.subjects[point.subject].lane)),
                     quoted(&self.set(point).join(" ")),
                     told(score.and_then(|s| s.cost).map(|usd| usd.0.to_string())),

@@ -6,8 +6,8 @@ use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
     Gauge, Point, Recommendation, Subject, Taste, front, recommend, sweep, trade_off,
 };
+use crate::cli::targets::Place;
 use crate::engine::{Case, recorded, simulate};
-use crate::exec::Loaded;
 use crate::presets;
 use crate::progress::Progress;
 use crate::report::{basis, basis_sentence, window_source};
@@ -20,7 +20,7 @@ const TELL: usize = 16;
 
 /// One session with all its points.
 pub(super) struct Swept {
-    pub(super) file: String,
+    pub(super) place: Place,
     pub(super) format: &'static str,
     pub(super) title: String,
     pub(super) calls: usize,
@@ -49,13 +49,12 @@ pub(super) struct Beside {
 impl Swept {
     /// Tries them; `tell` hears how far it is.
     pub(super) fn new(
-        file: &str,
-        loaded: &Loaded,
+        place: &Place,
+        case: &Case,
         (subjects, plan): (&[Subject], &[Point]),
         (billing, wanted): (Billing<'_>, &Wanted),
         tell: &(dyn Fn(&str) + Sync),
     ) -> anyhow::Result<Self> {
-        let case = &loaded.case;
         let names = (!wanted.tokens_only).then(|| Names::new(&case.session));
         let gauge = match &names {
             Some(names) => Gauge::new(case, Bills::new(case, billing), names),
@@ -94,7 +93,7 @@ impl Swept {
             }
         });
         Ok(Self {
-            file: file.to_owned(),
+            place: place.clone(),
             format: case.session.source.format,
             title: case.session.title.clone(),
             calls: case.session.steps.len(),

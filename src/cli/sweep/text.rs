@@ -189,7 +189,10 @@ impl Findings {
                 .collect::<Vec<_>>()
                 .join(", ")
         );
-        let width = self.sessions.iter().map(|s| clean(&s.file).chars().count());
+        let width = self
+            .sessions
+            .iter()
+            .map(|s| clean(&s.place.to_string()).chars().count());
         let width = width.max().unwrap_or(0).clamp(7, 60);
         let _ = writeln!(
             text,
@@ -214,7 +217,7 @@ impl Findings {
                 text,
                 "  worst regret {} ({})",
                 regret(worst.regret),
-                clean(&self.sessions[worst.session].file)
+                clean(&self.sessions[worst.session].place.to_string())
             );
         }
         if let Some(worst) = robust.worst_left_out() {
@@ -222,7 +225,7 @@ impl Findings {
                 text,
                 "  picked without it, a session would have had {} at worst ({})",
                 regret(worst.regret),
-                clean(&self.sessions[worst.session].file)
+                clean(&self.sessions[worst.session].place.to_string())
             );
         }
         self.paste(text, point);
@@ -247,7 +250,7 @@ impl Findings {
         let _ = writeln!(
             text,
             "{:width$} {:>6}  {best:>24}  {:>24} {:>7}  {:>8}",
-            clean(&swept.file),
+            clean(&swept.place.to_string()),
             swept.calls,
             robust
                 .filter(|_| own.is_some())

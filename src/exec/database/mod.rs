@@ -35,7 +35,12 @@ pub(super) fn load(
     options: &LoadOptions,
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
-    Snapshot::open(path, progress)?.load(path, options, progress)
+    let snapshot = Snapshot::open(path, progress)?;
+    let mut loaded = snapshot.load(path, options, progress)?;
+    let entries = snapshot.entries().iter();
+    let unread = entries.map(|entry| Conversation::unread(entry.title.clone()));
+    loaded.conversations = unread.collect();
+    Ok(loaded)
 }
 
 /// A database as it was at a moment.
@@ -110,7 +115,7 @@ impl Snapshot {
         &self.opened.entries
     }
 
-    /// Reads one of its sessions.
+    /// Reads one of its sessions, as if it were the only one.
     ///
     /// # Errors
     /// A [`LoadError`] when there is no such session or it holds no message.
@@ -149,9 +154,6 @@ impl Snapshot {
         let all = all.map(|text| Warning { line: None, text });
         loaded.warnings.splice(0..0, all);
         loaded.report.recognized_by = opened.recognized_by();
-        let entries = opened.entries.iter();
-        let unread = entries.map(|entry| Conversation::unread(entry.title.clone()));
-        loaded.conversations = unread.collect();
         loaded.path = Some(path.to_owned());
         Ok(loaded)
     }

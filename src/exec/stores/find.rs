@@ -1,7 +1,7 @@
 //! Finds session files: by the names that each store gives them, or in a folder of a person's choice.
 
 use super::places;
-use crate::exec::{LoadError, is_database, must_exist};
+use crate::exec::{LoadError, must_exist};
 use crate::progress::{Cancelled, Progress};
 use crate::units::Bytes;
 use std::collections::HashSet;
@@ -33,6 +33,8 @@ pub struct Found {
     pub size: Bytes,
     /// When it was last written, where the system says.
     pub modified: Option<SystemTime>,
+    /// A person named it by itself: each session that it holds is listed.
+    pub is_named: bool,
 }
 
 /// The session files of all agents on this machine, newest first. Blocks.
@@ -56,25 +58,26 @@ pub fn find(progress: &Progress) -> Result<Vec<Found>, Cancelled> {
     Ok(newest_first(found))
 }
 
-/// The files in a folder and those below it that may hold a session, newest first; a database is a folder of its
-/// sessions. Blocks.
+/// The files in a folder and those below it that may hold a session, newest first; a file is a folder of its sessions.
+/// Blocks.
 ///
 /// # Errors
 /// When it is neither, or `progress` says to stop.
 pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<Found>, LoadError> {
     let metadata = must_exist(folder)?;
-    if is_database(folder) {
+    if metadata.is_file() {
         return Ok(vec![Found {
             agent: None,
             path: folder.to_owned(),
             size: Bytes(metadata.len()),
             modified: metadata.modified().ok(),
+            is_named: true,
         }]);
     }
     if !metadata.is_dir() {
         let folder = folder.display();
         return Err(LoadError(format!(
-            "{folder} is no folder; `plimsoll inspect FILE` shows a single file"
+            "{folder} is neither a folder nor a file; give one of these"
         )));
     }
     let mut found = Vec::new();
@@ -176,6 +179,7 @@ impl Search<'_> {
                 path: entry.path(),
                 size: Bytes(metadata.len()),
                 modified: metadata.modified().ok(),
+                is_named: false,
             });
         }
     }

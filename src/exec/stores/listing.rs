@@ -2,7 +2,7 @@
 
 use super::{Cache, Found, SessionSummary};
 use crate::exec::database::Snapshot;
-use crate::exec::is_database;
+use crate::exec::{Several, is_database};
 use crate::progress::{Cancelled, Progress};
 use crate::units::{Bytes, Millis};
 use rayon::prelude::*;
@@ -79,7 +79,7 @@ pub fn list(
     Ok(listing)
 }
 
-/// What is to be read: a file, or a session of a database.
+/// What is to be read: a file, or one of its sessions.
 #[derive(Debug)]
 struct Item {
     found: Found,
@@ -90,7 +90,9 @@ struct Item {
 enum Of {
     File,
     Entry(Arc<Snapshot>, usize),
-    /// A database that cannot be opened, and why.
+    /// One of the sessions of a file that a person named.
+    One(Arc<Several>, usize),
+    /// What cannot be opened, and why.
     Refused(String),
 }
 
@@ -105,7 +107,11 @@ fn items(files: &[Found], progress: &Progress) -> Result<Vec<Item>, Cancelled> {
             of,
         };
         if !is_database(&found.path) {
-            items.push(item(Of::File));
+            if found.is_named {
+                items.extend(named(found, progress));
+            } else {
+                items.push(item(Of::File));
+            }
             continue;
         }
         match Snapshot::open(&found.path, progress) {
@@ -124,6 +130,24 @@ fn items(files: &[Found], progress: &Progress) -> Result<Vec<Item>, Cancelled> {
     items.retain(|item| !is_twin(item));
     items.sort_by_key(|item| Reverse(item.found.modified));
     Ok(items)
+}
+
+/// What a file holds that a person named.
+fn named(found: &Found, progress: &Progress) -> Vec<Item> {
+    let item = |of| Item {
+        found: found.clone(),
+        of,
+    };
+    match Several::open(&found.path, progress) {
+        Err(why) => vec![item(Of::Refused(why.to_string()))],
+        Ok(several) if !several.are_numbered() => vec![item(Of::File)],
+        Ok(several) => {
+            let several = Arc::new(several);
+            let numbers = several.numbers().iter();
+            let one = |number: &usize| item(Of::One(Arc::clone(&several), *number));
+            numbers.map(one).collect()
+        }
+    }
 }
 
 fn entries(found: &Found, snapshot: &Arc<Snapshot>) -> Vec<Item> {
@@ -154,7 +178,8 @@ impl Item {
                 let entry = &snapshot.entries()[*idx];
                 format!("{}/{}", entry.owner, entry.id)
             }
-            _ => String::new(),
+            Of::One(_, number) => format!("#{number}"),
+            Of::File | Of::Refused(_) => String::new(),
         }
     }
 
@@ -163,13 +188,14 @@ impl Item {
             // Its own progress: bytes are no files.
             Of::File => SessionSummary::read(&self.found.path, &Progress::default()),
             Of::Entry(snapshot, idx) => SessionSummary::of_entry(snapshot, &self.found.path, *idx),
+            Of::One(several, number) => SessionSummary::of_one(several, *number),
             Of::Refused(why) => Err(why.clone()),
         }
     }
 
     fn listed(&self, summary: Result<SessionSummary, String>) -> Listed {
         let mut found = self.found.clone();
-        let conversation = if let Of::Entry(_, idx) = self.of {
+        let conversation = if let Of::Entry(_, idx) | Of::One(_, idx) = self.of {
             found.size = summary
                 .as_ref()
                 .map_or(found.size, |summary| Bytes(summary.bytes));

@@ -3,7 +3,7 @@
 use crate::engine::{Case, recorded};
 use crate::exec::database::Snapshot;
 use crate::exec::load::load_alone;
-use crate::exec::{LoadOptions, Loaded};
+use crate::exec::{LoadOptions, Several};
 use crate::formats::{self, Carried};
 use crate::progress::Progress;
 use crate::tokens;
@@ -54,7 +54,25 @@ impl SessionSummary {
     /// What [`crate::exec::load()`] says, in one line.
     pub(super) fn read(path: &Path, progress: &Progress) -> Result<Self, String> {
         let loaded = load_alone(path, &options(0), progress).map_err(|error| error.to_string())?;
-        Ok(Self::of(loaded))
+        Ok(Self::of(&loaded.case, loaded.conversations.len()))
+    }
+
+    /// Of one of several sessions of a file.
+    ///
+    /// # Errors
+    /// What [`Several::case`] says, in one line.
+    pub(super) fn of_one(several: &Several, number: usize) -> Result<Self, String> {
+        let case = several.case(number, &options(number), &Progress::default());
+        let case = case.map_err(|error| error.to_string())?;
+        let raw = case
+            .session
+            .messages
+            .iter()
+            .flat_map(|message| &message.raw);
+        Ok(Self {
+            bytes: raw.map(|span| span.len() as u64).sum(),
+            ..Self::of(&case, 1)
+        })
     }
 
     /// Reads one session of a database. Blocks.
@@ -64,10 +82,7 @@ impl SessionSummary {
     pub(super) fn of_entry(snapshot: &Snapshot, path: &Path, entry: usize) -> Result<Self, String> {
         let loaded = snapshot.load(path, &options(entry), &Progress::default());
         let loaded = loaded.map_err(|error| error.to_string())?;
-        Ok(Self {
-            conversations: 1,
-            ..Self::of(loaded)
-        })
+        Ok(Self::of(&loaded.case, 1))
     }
 
     /// The format's name for people.
@@ -81,13 +96,8 @@ impl SessionSummary {
         self.compactions > 0 || format.is_some_and(|f| f.carries.contains(&Carried::Compactions))
     }
 
-    fn of(loaded: Loaded) -> Self {
-        let Loaded {
-            case,
-            conversations,
-            ..
-        } = loaded;
-        let (peak, peak_basis, share) = peak(&case);
+    fn of(case: &Case, conversations: usize) -> Self {
+        let (peak, peak_basis, share) = peak(case);
         let session = &case.session;
         Self {
             title: session.title.clone(),
@@ -99,7 +109,7 @@ impl SessionSummary {
             peak: peak.0,
             peak_basis,
             peak_share: share.0,
-            conversations: conversations.len(),
+            conversations,
             bytes: session.source.bytes.len() as u64,
         }
     }

@@ -1,0 +1,234 @@
+//! `sweep`, `gate` and `sessions` over files that hold many sessions: a database, a data set of a line each.
+
+use super::{fixture, make};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// What the program says in a folder.
+fn plimsoll(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    let command = command.args(args).current_dir(folder).env("HOME", folder);
+    let output = command.env_remove("XDG_DATA_HOME").stdin(Stdio::null());
+    output.output().expect("the program starts")
+}
+
+/// Standard output and standard error, if it ends with this code.
+fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
+    let output = plimsoll(folder, args);
+    let [said, noted] =
+        [output.stdout, output.stderr].map(|b| String::from_utf8_lossy(&b).into_owned());
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {noted}{said}");
+    (said, noted)
+}
+
+fn json_of(folder: &Path, code: i32, args: &[&str]) -> Value {
+    let (said, _) = ends(folder, code, args);
+    serde_json::from_str(&said).expect("it is JSON")
+}
+
+/// A conversation of some turns, as a line of a data set.
+fn talk(about: &str, turns: usize) -> Value {
+    let turn = |n: usize| {
+        let words = format!("{about} {n}: {}", "and so on ".repeat(60));
+        [
+            json!({"role": "user", "content": words}),
+            json!({"role": "assistant", "content": format!("{about} {n} is done.")}),
+        ]
+    };
+    let messages: Vec<Value> = (0..turns).flat_map(turn).collect();
+    json!({ "messages": messages })
+}
+
+/// A data set of three conversations, the second of which nobody answered, and a database of two.
+fn made() -> Option<tempfile::TempDir> {
+    let folder = tempfile::tempdir().ok()?;
+    let asked = json!({"messages": [{"role": "user", "content": "Anybody?"}]});
+    let lines = [talk("Apples", 6), asked, talk("Pears", 9)];
+    let text = lines.map(|line| line.to_string() + "\n").concat();
+    fs::write(folder.path().join("set.jsonl"), text).ok()?;
+    let (export, _) = fixture("opencode/export.json")?;
+    let mut later = export.clone();
+    later["info"]["title"] = "Later".into();
+    let all = [("ses_1", 1_000, &export), ("ses_2", 2_000, &later)];
+    make::opencode(&folder.path().join("store.db"), &all).ok()?;
+    Some(folder)
+}
+
+fn places(sessions: &Value) -> Vec<(String, Value)> {
+    let all = sessions.as_array().into_iter().flatten();
+    let place = |s: &Value| {
+        let file = s["file"].as_str().unwrap_or_default();
+        (file.to_owned(), s["conversation"].clone())
+    };
+    all.map(place).collect()
+}
+
+const LIMIT: [&str; 4] = ["--policy", "truncate", "--max-peak", "9"];
+
+#[test]
+fn a_gate_checks_every_session_of_a_file_and_names_each() {
+    let here = made().unwrap();
+    let run = |files: &[&'static str], more: &[&'static str]| {
+        let args: Vec<&str> = [&["gate"], files, &LIMIT, more].concat();
+        json_of(here.path(), 0, &args)
+    };
+    let told = run(&["store.db", "set.jsonl"], &["--json", "--junit", "r.xml"]);
+    let (db, set) = ("store.db".to_owned(), "set.jsonl".to_owned());
+    let expected = [
+        (db.clone(), 1.into()),
+        (db.clone(), 2.into()),
+        (set.clone(), 1.into()),
+        (set, 3.into()),
+    ];
+    assert_eq!(places(&told["sessions"]), expected);
+    assert_eq!(told["sessions"][1]["title"], "Later");
+    assert_eq!(told["left_out"][0]["conversation"], 2);
+    let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
+    assert!(
+        xml.contains("<testsuite name=\"store.db#2 Later\""),
+        "{xml}"
+    );
+    assert!(xml.contains("classname=\"set.jsonl#3.truncate\""), "{xml}");
+    // The same as if it were found in a folder, and one of them alone.
+    let found = run(&["."], &["--json"]);
+    assert_eq!(found["sessions"].as_array().map(Vec::len), Some(4));
+    let one = run(&["store.db"], &["--json", "--conversation", "2"]);
+    assert_eq!(places(&one["sessions"]), [(db, 2.into())]);
+    assert_eq!(one["sessions"][0]["lanes"], told["sessions"][1]["lanes"]);
+}
+
+#[test]
+fn a_session_of_many_is_compared_with_itself_whatever_becomes_of_the_others() {
+    let here = made().unwrap();
+    let gate = [
+        "gate",
+        "set.jsonl",
+        "--policy",
+        "truncate",
+        "--baseline",
+        "b.json",
+    ];
+    let (said, noted) = ends(here.path(), 0, &[&gate[..], &["--write-baseline"]].concat());
+    assert!(said.ends_with("wrote b.json of 2 sessions\n"), "{said}");
+    assert!(
+        noted.contains("left out: set.jsonl#2 holds no model call"),
+        "{noted}"
+    );
+    let file = here.path().join("set.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{text}{}\n", talk("Plums", 4))).unwrap();
+    let (said, _) = ends(here.path(), 0, &gate);
+    assert!(
+        said.contains("ok   set.jsonl#4  truncate  not in the baseline"),
+        "{said}"
+    );
+    assert!(said.ends_with("passed: 3 sessions\n"), "{said}");
+    fs::write(&file, text.replace("Pears 3 is", "Pears 3 was")).unwrap();
+    let (said, _) = ends(here.path(), 1, &gate);
+    assert!(
+        said.contains("FAIL set.jsonl#3  its content is not what it was"),
+        "{said}"
+    );
+    assert!(said.ends_with("failed: 1 of 2 sessions\n"), "{said}");
+}
+
+#[test]
+fn a_sweep_tries_every_session_of_a_file_and_picks_one_setting_for_all() {
+    let here = made().unwrap();
+    let sweep = [
+        "sweep",
+        "set.jsonl",
+        "--policy",
+        "truncate",
+        "--points",
+        "4",
+        "--window",
+        "2k",
+        "--output-reserve",
+        "100",
+    ];
+    let told = json_of(here.path(), 0, &[&sweep[..], &["--json"]].concat());
+    let set = "set.jsonl".to_owned();
+    assert_eq!(
+        places(&told["sessions"]),
+        [(set.clone(), 1.into()), (set, 3.into())]
+    );
+    assert_eq!(
+        places(&told["robust"]["sessions"]),
+        places(&told["sessions"])
+    );
+    let (said, _) = ends(here.path(), 0, &sweep);
+    assert!(
+        said.contains("set.jsonl#3") && said.contains("One for all: truncate"),
+        "{said}"
+    );
+    let (csv, _) = ends(
+        here.path(),
+        0,
+        &[&sweep[..], &["--csv", "--conversation", "3"]].concat(),
+    );
+    assert!(
+        csv.lines()
+            .skip(1)
+            .all(|line| line.starts_with("set.jsonl#3,")),
+        "{csv}"
+    );
+    let marked = [&sweep[..], &["--pin", "1"]].concat();
+    let (_, refused) = ends(here.path(), 2, &marked);
+    assert!(
+        refused.contains("set.jsonl holds 3 conversations") && refused.contains("--conversation N"),
+        "{refused}"
+    );
+    ends(
+        here.path(),
+        0,
+        &[&marked[..], &["--conversation", "3"]].concat(),
+    );
+}
+
+#[test]
+fn a_verb_about_one_session_says_which_of_many_it_took() {
+    let here = made().unwrap();
+    let (_, noted) = ends(
+        here.path(),
+        0,
+        &["replay", "set.jsonl", "--policy", "truncate"],
+    );
+    let note =
+        "set.jsonl holds 3 conversations; this is the first, and --conversation N chooses another";
+    assert!(noted.contains(note), "{noted}");
+    let chosen = [
+        "replay",
+        "set.jsonl",
+        "--policy",
+        "truncate",
+        "--conversation",
+        "1",
+    ];
+    assert_eq!(ends(here.path(), 0, &chosen).1, "");
+}
+
+#[test]
+fn a_file_of_many_sessions_is_a_list_like_a_folder() {
+    let here = made().unwrap();
+    let sessions = ["sessions", "set.jsonl", "--no-state"];
+    let told = json_of(here.path(), 0, &[&sessions[..], &["--json"]].concat());
+    let rows = told["sessions"].as_array().cloned().unwrap_or_default();
+    let row = |s: &Value| (s["conversation"].clone(), s["messages"].clone());
+    let expected = [
+        (1.into(), 12.into()),
+        (2.into(), 1.into()),
+        (3.into(), 18.into()),
+    ];
+    assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
+    let whole = fs::metadata(here.path().join("set.jsonl")).unwrap().len();
+    let bytes = rows.iter().filter_map(|s| s["bytes"].as_u64());
+    assert!(bytes.sum::<u64>() < whole, "each has its own: {rows:?}");
+    let (said, _) = ends(here.path(), 0, &sessions);
+    assert!(said.contains("    set.jsonl --conversation 3\n"), "{said}");
+    fs::write(here.path().join("notes.txt"), "Buy milk.").unwrap();
+    let (said, _) = ends(here.path(), 0, &["sessions", "notes.txt", "--no-state"]);
+    assert!(said.starts_with("notes.txt: this looks like"), "{said}");
+}
