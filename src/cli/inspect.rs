@@ -248,6 +248,7 @@ impl<'a> Findings<'a> {
         let carries = self.carriage().into_iter();
         json!({
             "recognized_by": report.recognized_by,
+            "sub_agent_of": report.parent,
             "records": object(records),
             "carries": object(carries.map(|(what, how)| (what.name(), json!(how.name())))),
         })
@@ -266,17 +267,20 @@ impl<'a> Findings<'a> {
                 Track::SubAgent(agent) => ("sub_agent", agent.kind.as_deref()),
                 Track::Branch => ("branch", None),
             };
-            let (call, after) = match c.start {
-                Some(Start::AskedAt(step)) => (Some(step + 1), None),
-                Some(Start::After(messages)) => (None, Some(messages)),
-                None => (None, None),
-            };
+            let (mut call, mut after, mut of) = (None, None, None);
+            match c.start {
+                Some(Start::AskedAt(step)) => call = Some(step + 1),
+                Some(Start::After(messages)) => after = Some(messages),
+                Some(Start::Of(number)) => of = Some(number + 1),
+                None => {}
+            }
             json!({
                 "title": c.title,
                 "track": track,
                 "agent": agent,
                 "call": call,
                 "after_message": after,
+                "of_conversation": of,
                 "messages": c.size.map(|size| size.messages),
                 "calls": c.size.map(|size| size.calls),
             })

@@ -85,8 +85,8 @@ fn load_file(
 ) -> Result<Loaded, LoadError> {
     let metadata = must_exist(path)?;
     if let Some((name, bytes)) = session_folder::session_at(path)? {
-        let mut loaded = load_bytes(&name, bytes, options, progress)?;
-        loaded.path = Some(path.to_owned());
+        let mut loaded = ready(&name, bytes.into(), beside, options, progress)?;
+        loaded.path.get_or_insert_with(|| path.to_owned());
         return Ok(loaded);
     }
     if database::is_database(path) {
@@ -247,7 +247,7 @@ fn ready(
 ) -> Result<Loaded, LoadError> {
     let mut parsed = parsed(name, bytes, progress)?;
     let mut conversations = Conversation::all(&parsed.sessions);
-    let beside = path.map(|path| sub_agents::beside(path, &parsed, &mut conversations));
+    let beside = path.map(|path| sub_agents::beside(path, &mut parsed, &mut conversations));
     let mut place = options.conversation;
     let mut path = path.map(Path::to_owned);
     if let Some(file) = beside.and_then(|mut beside| beside.remove(&place)) {

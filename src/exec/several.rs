@@ -8,9 +8,11 @@ use super::load::{
 };
 use super::session_folder;
 use crate::engine::Case;
+use crate::formats::Entry;
 use crate::progress::Progress;
 use crate::session::{Session, Track};
 use crate::units::Bytes;
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +51,7 @@ impl Several {
         let snapshot = Snapshot::open(path, progress)?;
         Ok(Self {
             name: file_name(path),
-            numbers: (0..snapshot.entries().len()).collect(),
+            numbers: mains(snapshot.entries()),
             of: Of::Database(path.to_owned(), snapshot),
         })
     }
@@ -112,4 +114,18 @@ impl Several {
             }
         }
     }
+}
+
+/// The sessions that no other one started; all where they go round in a ring.
+fn mains(entries: &[Entry]) -> Vec<usize> {
+    let ids: HashSet<&str> = entries.iter().map(|entry| &*entry.id).collect();
+    let is_main = |n: &usize| {
+        let parent = entries[*n].parent.as_deref();
+        parent.is_none_or(|parent| !ids.contains(parent))
+    };
+    let mains: Vec<usize> = (0..entries.len()).filter(is_main).collect();
+    if mains.is_empty() {
+        return (0..entries.len()).collect();
+    }
+    mains
 }

@@ -89,6 +89,8 @@ pub struct Entry {
     pub created: Option<Millis>,
     /// When something was added last.
     pub updated: Option<Millis>,
+    /// Id of the session that started it, where it is a sub-agent's.
+    pub parent: Option<String>,
     /// Bytes of what the list itself says of it: this and `updated` tell whether it has changed.
     pub bytes: u64,
 }

@@ -27,6 +27,7 @@ mod goose;
 mod json;
 mod jsonl;
 mod kimi;
+mod kin;
 mod langchain;
 mod llama_factory;
 mod message_list;
@@ -59,6 +60,7 @@ pub use database::{
     Ask, Cell, DATABASES, Database, Entry, Only, Rows, Table, database_of, known_databases,
 };
 pub use folder::{CLINE_HISTORY, FolderFile, put_together};
+pub use kin::{Kin, Started, kin};
 pub use payload::media_bytes;
 pub use probe::Probe;
 pub use resume::{Adopt, Birth, Resumable, Resume};
@@ -217,6 +219,8 @@ pub struct ImportReport {
     pub records: BTreeMap<String, RecordCount>,
     /// Sub-agents that the main conversation tells of by their ids: the tool call that started each.
     pub sub_agents: BTreeMap<String, Box<str>>,
+    /// Id of the session that started this one, which is a sub-agent's.
+    pub parent: Option<String>,
 }
 
 /// How many records of one kind there are and what became of them.

@@ -21,6 +21,7 @@ pub fn track(conversation: &Conversation) -> String {
     match conversation.start {
         None => what,
         Some(Start::AskedAt(step)) => format!("{what}, started by call {}", step + 1),
+        Some(Start::Of(number)) => format!("{what} of conversation {}", number + 1),
         Some(Start::After(0)) => format!("{what} from the beginning"),
         Some(Start::After(messages)) => format!("{what} after message {messages}"),
     }
@@ -52,6 +53,8 @@ mod tests {
         let asked = Some(Start::AskedAt(13));
         let expected = "sub-agent Explore, started by call 14";
         assert_eq!(said(agent(Some("Explore")), asked), expected);
+        let of = said(agent(None), Some(Start::Of(2)));
+        assert_eq!(of, "sub-agent of conversation 3");
         let after = |n| said(Track::Branch, Some(Start::After(n)));
         assert_eq!(after(12), "branch after message 12");
         assert_eq!(after(0), "branch from the beginning");

@@ -46,6 +46,8 @@ pub enum Start {
     AskedAt(usize),
     /// A branch has this many first messages in common with it.
     After(usize),
+    /// It belongs to this one (index) of several main ones; nobody knows where it begins.
+    Of(usize),
 }
 
 /// How long a conversation is.
@@ -95,6 +97,21 @@ impl Conversation {
             .collect()
     }
 
+    /// Those of sub-agents that this main one started, of which only so much is known: a title, who it is, how long it is.
+    pub fn sub_agents(
+        main: &Session,
+        agents: impl Iterator<Item = (String, SubAgent, Option<Size>)>,
+    ) -> Vec<Self> {
+        let calls = steps_of_calls(main);
+        let told = |(title, agent, size)| Self {
+            title,
+            start: asked_at(&calls, &agent),
+            track: Track::SubAgent(agent),
+            size,
+        };
+        agents.map(told).collect()
+    }
+
     /// Whether it is the same one in a file that has grown, where its number may be another.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.track, &other.track) {
@@ -116,10 +133,17 @@ impl Conversation {
             title: session.title.clone(),
             track: session.track.clone(),
             start,
-            size: Some(Size {
-                messages: session.messages.iter().filter(|m| m.in_history).count(),
-                calls: session.steps.len(),
-            }),
+            size: Some(Size::of(session)),
+        }
+    }
+}
+
+impl Size {
+    /// That of a conversation.
+    pub fn of(session: &Session) -> Self {
+        Self {
+            messages: session.messages.iter().filter(|m| m.in_history).count(),
+            calls: session.steps.len(),
         }
     }
 }

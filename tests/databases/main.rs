@@ -1,6 +1,7 @@
 //! Sessions in databases: what is read of them is what their program's export says, what stands in the log alone
 //! included, and nothing of the program's is touched.
 
+mod children;
 mod hostile;
 mod listed;
 mod make;

@@ -84,7 +84,8 @@ pub(super) fn menu(chip: &Response, document: &Document, commands: &mut Vec<Comm
 /// The conversations by what they are, each group under a heading.
 fn rows(all: &[Conversation]) -> Vec<Row> {
     type Is = fn(&Track) -> bool;
-    let main = if has_tracks(all) {
+    let n_main = all.iter().filter(|c| c.track == Track::Main).count();
+    let main = if has_tracks(all) && n_main < 2 {
         "Main conversation"
     } else {
         "Conversations in this file"
@@ -184,6 +185,7 @@ fn about(conversation: &Conversation) -> String {
     let kind = kind.map(|kind| safe_text::one_line(kind, 24));
     let start = conversation.start.map(|start| match start {
         Start::AskedAt(step) => format!("from call {}", wording::number(step)),
+        Start::Of(number) => format!("of {}", wording::number(number)),
         Start::After(0) => "from the beginning".to_owned(),
         Start::After(messages) => format!("after message {}", wording::grouped(messages as u64)),
     });

@@ -8,6 +8,7 @@ use crate::app::widgets;
 use crate::app::wording;
 use crate::formats::{Carriage, Carried, carriage};
 use crate::report::{has_tracks, track};
+use crate::safe_text;
 use crate::session::{StepsFrom, Track};
 use crate::units::Bytes;
 use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
@@ -128,6 +129,9 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                     "unknown".to_owned()
                 },
             );
+            if let Some(parent) = &input.document.loaded.report.parent {
+                row("sub-agent of", safe_text::one_line(parent, 80));
+            }
             let all = &input.document.loaded.conversations;
             if let Some(open) = all
                 .get(input.document.conversation)

@@ -33,6 +33,9 @@ impl Findings<'_> {
         if self.loaded.conversations.len() > 1 {
             line("conversation", &self.place());
         }
+        if let Some(parent) = &self.loaded.report.parent {
+            line("sub-agent", &format!("started by the session {parent}"));
+        }
         let roles: Vec<String> = self
             .roles()
             .iter()

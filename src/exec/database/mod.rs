@@ -5,11 +5,14 @@ mod copy;
 mod sqlite;
 
 use super::load::{LoadError, LoadOptions, Loaded, load_bytes, no_such_conversation};
-use crate::formats::{self, Ask, DATABASES, Database, Entry, Rows, Table, Warning};
+use crate::formats::{
+    self, Ask, DATABASES, Database, Entry, ImportReport, Kin, Rows, Started, Table, Warning,
+};
 use crate::progress::Progress;
-use crate::session::Conversation;
+use crate::session::{Conversation, Session, Start};
 use copy::Copied;
 use sqlite::{Answered, Asked, Trouble};
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
@@ -37,10 +40,40 @@ pub(super) fn load(
 ) -> Result<Loaded, LoadError> {
     let snapshot = Snapshot::open(path, progress)?;
     let mut loaded = snapshot.load(path, options, progress)?;
-    let entries = snapshot.entries().iter();
-    let unread = entries.map(|entry| Conversation::unread(entry.title.clone()));
-    loaded.conversations = unread.collect();
+    let main = (options.conversation, &*loaded.case.session, &loaded.report);
+    loaded.conversations = conversations(snapshot.entries(), main);
     Ok(loaded)
+}
+
+/// All conversations of a database, of which this one was read. Those of sub-agents say whose they are.
+fn conversations(
+    entries: &[Entry],
+    (open, main, report): (usize, &Session, &ImportReport),
+) -> Vec<Conversation> {
+    let numbers = entries.iter().enumerate();
+    let numbers: HashMap<&str, usize> = numbers.map(|(n, entry)| (&*entry.id, n)).collect();
+    let parent_of = |entry: &Entry| {
+        let parent = entry.parent.as_deref().and_then(|id| numbers.get(id));
+        parent.copied().filter(|n| entries[*n].id != entry.id)
+    };
+    let started = Started::new(main, report);
+    let agent = |entry: &Entry| {
+        let kin = Kin {
+            id: entry.id.as_str().into(),
+            ..Kin::default()
+        };
+        (entry.title.clone(), started.agent(&kin).0, None)
+    };
+    let told = Conversation::sub_agents(main, entries.iter().map(agent));
+    let whose = |(entry, mut told): (&Entry, Conversation)| match parent_of(entry) {
+        None => Conversation::unread(told.title),
+        Some(parent) => {
+            let is_known = parent == open && told.start.is_some();
+            told.start = told.start.filter(|_| is_known).or(Some(Start::Of(parent)));
+            told
+        }
+    };
+    entries.iter().zip(told).map(whose).collect()
 }
 
 /// A database as it was at a moment.

@@ -9,6 +9,8 @@
 //!   stamped with the time of the fork. The copy is what the fork's first call saw, so it is history; but its
 //!   calls were the parent's: they are no steps here, and its compactions only say which of it was still in
 //!   context at step 0. The copy ends with the first turn whose id is younger than the file's.
+//! - A sub-agent has a file of its own, which names the thread that started it (`parent_thread_id`); the result of the
+//!   call names the sub-agent's (`agent_id`).
 //! - `compacted` lines hold the whole new context. An item of it that was there before, byte for byte, is the same
 //!   message. Codex sets up instructions anew right behind some of them; these copies belong to what was kept, too.
 //! - Reasoning is sealed; it weighs what the provider reported for its call. Going by reported inputs, the
@@ -22,6 +24,7 @@ mod compaction;
 mod export;
 mod fork;
 mod items;
+mod kin;
 mod known;
 mod lines;
 mod reader;
@@ -29,6 +32,8 @@ mod record;
 mod resume;
 mod tools;
 mod usage;
+
+pub(super) use kin::kin;
 
 use super::jsonl::map_records;
 use super::{Carried, Format, Input, Parsed, Probe, Unread};
@@ -88,5 +93,10 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut warnings = Vec::new();
     let lines = map_records(&input.bytes, progress, 1, &mut warnings, Line::read)?;
-    reader::read(input, lines, progress, warnings)
+    let mut parsed = reader::read(input, lines, progress, warnings)?;
+    if let Some(main) = parsed.sessions.first() {
+        parsed.report.sub_agents = kin::started(main);
+    }
+    parsed.report.parent = kin(&input.bytes).and_then(|kin| kin.parent.map(String::from));
+    Ok(parsed)
 }

@@ -44,6 +44,7 @@ fn entries(rows: &Rows) -> Vec<Entry> {
         updated: row.time("last_active"),
         // Several messages may come in within the second of `last_active`.
         bytes: row.bytes() + row.integer("msg_count").unwrap_or(0).unsigned_abs(),
+        ..Entry::default()
     };
     rows.iter().map(entry).collect()
 }

@@ -7,13 +7,18 @@
 //!   masked. What was taken back is a conversation of its own.
 //! - Later versions write the history back with results as messages of their own and keep them beside their calls as
 //!   well: each counts once.
+//! - A sub-agent has a file of its own in a folder that is named for its parent; the call that started it names it
+//!   (`agentId`).
 //! - `input` holds what was cached.
 //!   <https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts>
 
 mod export;
+mod kin;
 mod line;
 mod record;
 mod replay;
+
+pub(super) use kin::kin;
 
 use super::message_list::MARK;
 use super::notes::Notes;
@@ -65,6 +70,14 @@ fn is_message(value: &Value) -> bool {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let mut parsed = read(input, progress)?;
+    if let Some(main) = parsed.sessions.first() {
+        parsed.report.sub_agents = kin::started(main);
+    }
+    Ok(parsed)
+}
+
+fn read(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let bytes = &input.bytes;
     let mut notes = Notes::default();
     let whole = json::document_span(bytes);

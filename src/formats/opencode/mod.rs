@@ -7,13 +7,17 @@
 //!   anew there, with the messages from `tail_start_id` on where it names them.
 //! - A tool's output that was pruned (`time.compacted`) stays in the file, but is sent as a notice: what it was counts up
 //!   to the moment of pruning.
+//! - A sub-agent's session names its parent (`parentID`), and the call of `task` that started it names the sub-agent's
+//!   (`state.metadata.sessionId`).
 //! - `input` excludes what was read from the cache and written to it.
 //!   <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/message-v2.ts>
 
+mod kin;
 mod message;
 mod reader;
 mod store;
 
+pub(super) use kin::kin;
 pub(super) use store::DATABASE;
 
 use super::{Carried, Format, Input, Parsed, Probe, Unread, json, rows};

@@ -1,13 +1,13 @@
 //! Puts the messages together: calls, compactions, and outputs that were pruned on the way.
 
-use super::FORMAT;
 use super::message::{self, CLEARED, Pruned};
+use super::{FORMAT, kin};
 use crate::formats::notes::Notes;
 use crate::formats::rows::Row;
 use crate::formats::talk::Talk;
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, json};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Role};
+use crate::session::{Body, Draft, Role, SubAgent, Track};
 use crate::units::Millis;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -27,6 +27,8 @@ pub(super) fn read(
     if !says("directory").is_empty() {
         reader.talk.builder.project(says("directory"));
     }
+    let kin = kin::of(info).unwrap_or_default();
+    report.parent = kin.parent.clone().map(String::from);
     for row in rows {
         progress.go_on()?;
         reader.prune_until(json::millis_at(&row.value, &["info", "time", "created"]));
@@ -45,6 +47,10 @@ pub(super) fn read(
         };
         report.note(role, in_context);
         for (_, value) in message::listed(&row) {
+            let agent = json::str_at(value, &["state", "metadata", "sessionId"]);
+            if let Some((agent, call)) = agent.zip(json::str_at(value, &["callID"])) {
+                report.sub_agents.insert(agent.to_owned(), call.into());
+            }
             report.note(
                 &format!("part/{}", json::str_at(value, &["type"]).unwrap_or("other")),
                 in_context,
@@ -52,9 +58,15 @@ pub(super) fn read(
         }
     }
     reader.prune_until(Some(Millis(i64::MAX)));
-    let session = reader.talk.finish().ok_or_else(|| Refused {
+    let mut session = reader.talk.finish().ok_or_else(|| Refused {
         looks_like: "this looks like an OpenCode session without a message".to_owned(),
     })?;
+    if kin.parent.is_some() {
+        session.track = Track::SubAgent(SubAgent {
+            id: Some(kin.id),
+            ..SubAgent::default()
+        });
+    }
     Ok(Parsed {
         sessions: vec![session],
         warnings: notes.warnings(&input.bytes),

@@ -43,6 +43,7 @@ fn entries(rows: &Rows) -> Vec<Entry> {
         title: row.text("title").to_owned(),
         created: row.time("time_created"),
         updated: row.time("time_updated"),
+        parent: Some(row.id("parent_id")).filter(|id| !id.is_empty()),
         bytes: row.bytes(),
         ..Entry::default()
     };

@@ -1,0 +1,54 @@
+//! `OpenCode`'s sub-agents in its storage folder: sessions of the same project that name their parent.
+
+use super::{Found, entries, is_file, name_of};
+use crate::formats::{ImportReport, Kin, Started, kin};
+use crate::session::{Conversation, Session};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// No more sessions of a project are asked whose they are.
+const MOST_ASKED: usize = 10_000;
+/// What is said of a session is not longer, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// The sub-agents of the session to which the file at `path` belongs, the oldest first (ids grow).
+pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
+    let format = main.source.format;
+    let parent = kin(format, &main.source.bytes).map(|kin| kin.id);
+    let Some((folder, parent)) = project(path).zip(parent.filter(|id| !id.is_empty())) else {
+        return Vec::new();
+    };
+    let started = Started::new(main, report);
+    let child = |file: PathBuf| {
+        let is_session = name_of(&file).starts_with("ses_") && name_of(&file).ends_with(".json");
+        let mut text = Vec::new();
+        let opened = File::open(&file)
+            .ok()
+            .filter(|_| is_session && is_file(&file))?;
+        opened.take(LONGEST).read_to_end(&mut text).ok()?;
+        let Kin { name, .. } =
+            kin(format, &text).filter(|kin| kin.parent.as_ref() == Some(&parent))?;
+        let id = file.file_stem()?.to_str()?;
+        let (agent, title) = started.agent(&Kin {
+            id: id.into(),
+            ..Kin::default()
+        });
+        let title = name
+            .map(String::from)
+            .or(title)
+            .unwrap_or_else(|| id.to_owned());
+        Some((file, (title, agent, None)))
+    };
+    let files = entries(&folder).into_iter().take(MOST_ASKED);
+    let (files, children): (Vec<_>, Vec<_>) = files.filter_map(child).unzip();
+    let all = Conversation::sub_agents(main, children.into_iter());
+    files.into_iter().zip(all).collect()
+}
+
+/// The folder of the sessions of the project that a file of a session belongs to.
+fn project(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    let is_session = name_of(path).starts_with("ses_") && name_of(folder.parent()?) == "session";
+    is_session.then(|| folder.to_owned())
+}

@@ -1,0 +1,56 @@
+//! Who a rollout's first line says it is, and which sub-agents a rollout started.
+
+use crate::formats::Kin;
+use crate::formats::json::str_at;
+use crate::session::{Body, Session};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The tool that starts a sub-agent.
+const TOOL: &str = "spawn_agent";
+
+/// What the first line says.
+pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
+    let line = start.split(|b| *b == b'\n').next()?;
+    let head: Value = serde_json::from_slice(line).ok()?;
+    let payload = head.get("payload")?;
+    if str_at(&head, &["type"]) != Some("session_meta") {
+        return None;
+    }
+    let of_agent = ["source", "subagent", "thread_spawn"];
+    let says = |key: &str| {
+        let spawned = || str_at(payload, &[&of_agent[..], &[key]].concat());
+        str_at(payload, &[key]).or_else(spawned).map(Box::from)
+    };
+    let is_agent = payload.pointer("/source/subagent").is_some()
+        || str_at(payload, &["thread_source"]) == Some("subagent");
+    Some(Kin {
+        id: str_at(payload, &["id"])?.into(),
+        parent: says("parent_thread_id").filter(|_| is_agent),
+        kind: says("agent_role").or_else(|| str_at(payload, &of_agent[..2]).map(Box::from)),
+        name: says("agent_nickname"),
+    })
+}
+
+/// The sub-agents that the session itself started (no copy of its parent's calls), by their ids, with the calls.
+pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
+    let mut calls: Vec<&str> = Vec::new();
+    let mut started = BTreeMap::new();
+    for message in &session.messages {
+        for part in session.parts_of(message) {
+            match &part.body {
+                Body::ToolCall { call, tool, .. } if &**tool == TOOL && message.step.is_some() => {
+                    calls.push(call);
+                }
+                Body::ToolResult { call, text, .. } if calls.contains(&&**call) => {
+                    let said: Value = serde_json::from_str(text).unwrap_or_default();
+                    if let Some(id) = str_at(&said, &["agent_id"]) {
+                        started.insert(id.to_owned(), call.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    started
+}

@@ -1,0 +1,49 @@
+//! Who a file says it is, and which sub-agents its calls started.
+
+use crate::formats::{Kin, json};
+use crate::session::{Body, Session};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What the head says: the first line, or the document's own members.
+pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
+    let whole = json::document_span(start);
+    let line = start.split(|b| *b == b'\n').next()?;
+    let first: Value = serde_json::from_slice(line).unwrap_or_default();
+    let id = match json::str_at(&first, &["sessionId"]) {
+        Some(id) => id.to_owned(),
+        None => {
+            let id = json::member(start, &whole, "sessionId")?;
+            json::parse_span(start, &id)?.as_str()?.to_owned()
+        }
+    };
+    Some(Kin {
+        id: id.into(),
+        ..Kin::default()
+    })
+}
+
+/// The sub-agents that calls started, by their ids, with the calls.
+pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
+    let mut started = BTreeMap::new();
+    for message in &session.messages {
+        let parts = session.parts_of(message).iter();
+        let has_calls = |body: &Body| matches!(body, Body::ToolCall { .. });
+        if !parts.map(|part| &part.body).any(has_calls) {
+            continue;
+        }
+        for span in &message.raw {
+            let Some(record) = json::parse_span(&session.source.bytes, span) else {
+                continue;
+            };
+            let calls = record.get("toolCalls").and_then(Value::as_array);
+            for call in calls.into_iter().flatten() {
+                let says = |key| json::str_at(call, &[key]);
+                if let (Some(agent), Some(call)) = (says("agentId"), says("id")) {
+                    started.insert(agent.to_owned(), call.into());
+                }
+            }
+        }
+    }
+    started
+}
