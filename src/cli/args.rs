@@ -248,24 +248,14 @@ impl Shared {
                 "{name} holds {all} conversations; this is the first, and --conversation N chooses another"
             ));
         }
-        loaded.case = self.marked(loaded.case)?;
+        loaded.case = self.marked(&loaded.case)?;
         Ok(loaded)
     }
 
-    /// The same as all the sessions that it holds.
-    pub(super) fn several(&self, file: &OsStr) -> anyhow::Result<Several> {
-        let progress = Progress::default();
-        Ok(if file == "-" {
-            Several::read(STDIN, io::stdin().lock(), &progress)?
-        } else {
-            Several::open(Path::new(file), &progress)?
-        })
-    }
-
-    /// One of them.
+    /// One of the sessions of a file.
     pub(super) fn case_of(&self, several: &Several, number: usize) -> anyhow::Result<Case> {
         let case = several.case(number, &self.load_options(), &Progress::default())?;
-        self.marked(case)
+        self.marked(&case)
     }
 
     /// Whether something was marked that only one session can have.
@@ -274,7 +264,7 @@ impl Shared {
     }
 
     /// The session with what was marked in it.
-    fn marked(&self, case: Case) -> anyhow::Result<Case> {
+    fn marked(&self, case: &Case) -> anyhow::Result<Case> {
         let steps = case.session.steps.len();
         if let Some(step) = self.restarts.iter().find(|step| **step >= steps) {
             bail!("--restart {}: the session has {steps} calls", step + 1);
@@ -288,6 +278,16 @@ impl Shared {
             .with_errors(&self.errors)
             .with_by_hand(by_hand))
     }
+}
+
+/// All the sessions that a session file holds, or standard input for `-`.
+pub(super) fn several(file: &OsStr) -> anyhow::Result<Several> {
+    let progress = Progress::default();
+    Ok(if file == "-" {
+        Several::read(STDIN, io::stdin().lock(), &progress)?
+    } else {
+        Several::open(Path::new(file), &progress)?
+    })
 }
 
 /// The error for an option that a verb does not have.

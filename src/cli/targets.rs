@@ -1,6 +1,6 @@
 //! The sessions of a verb that takes several: files as typed, all of a folder, all that one file holds side by side.
 
-use super::args::Shared;
+use super::args::{Shared, several};
 use super::output::note;
 use crate::engine::Case;
 use crate::exec::stores::find_in;
@@ -162,7 +162,7 @@ impl Target {
                 Err(error) => Ok(Err(error)),
             };
         }
-        let several = match shared.several(self.path.as_os_str()) {
+        let several = match several(self.path.as_os_str()) {
             Ok(several) => several,
             Err(error) => return Ok(Err(error)),
         };

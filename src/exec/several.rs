@@ -30,7 +30,7 @@ pub struct Several {
 
 #[derive(Debug)]
 enum Of {
-    Database(PathBuf, Snapshot),
+    Database(PathBuf, Box<Snapshot>),
     Text(Vec<Arc<Session>>),
 }
 
@@ -52,7 +52,7 @@ impl Several {
         Ok(Self {
             name: file_name(path),
             numbers: mains(snapshot.entries()),
-            of: Of::Database(path.to_owned(), snapshot),
+            of: Of::Database(path.to_owned(), Box::new(snapshot)),
         })
     }
 

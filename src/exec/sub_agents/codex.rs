@@ -47,8 +47,7 @@ pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<F
 }
 
 fn is_rollout(path: &Path) -> bool {
-    let name = name_of(path);
-    name.starts_with("rollout-") && name.ends_with(".jsonl")
+    name_of(path).starts_with("rollout-") && path.extension().is_some_and(|end| end == "jsonl")
 }
 
 /// When it was begun, as its name says.

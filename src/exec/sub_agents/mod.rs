@@ -79,18 +79,17 @@ pub(super) fn read(
 ) -> Result<Parsed, LoadError> {
     let shown = path.display().to_string();
     let unread = |error: &dyn std::fmt::Display| LoadError(format!("{shown}: {error}"));
-    let input = match session_folder::session_at(path)? {
-        Some((name, bytes)) => Input {
+    let input = if let Some((name, bytes)) = session_folder::session_at(path)? {
+        Input {
             name,
             bytes: bytes.into(),
-        },
-        None => {
-            let file = File::open(path).map_err(|error| unread(&error))?;
-            let size = file.metadata().map_or(0, |metadata| metadata.len());
-            Input {
-                name: super::load::file_name(path),
-                bytes: read_all(file, &shown, Bytes(size), progress)?,
-            }
+        }
+    } else {
+        let file = File::open(path).map_err(|error| unread(&error))?;
+        let size = file.metadata().map_or(0, |metadata| metadata.len());
+        Input {
+            name: super::load::file_name(path),
+            bytes: read_all(file, &shown, Bytes(size), progress)?,
         }
     };
     let mut parsed = formats::parse_with(&input, progress).map_err(|error| unread(&error))?;

@@ -21,7 +21,8 @@ pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<F
     };
     let started = Started::new(main, report);
     let child = |file: PathBuf| {
-        let is_session = name_of(&file).starts_with("ses_") && name_of(&file).ends_with(".json");
+        let is_session =
+            name_of(&file).starts_with("ses_") && file.extension().is_some_and(|end| end == "json");
         let mut text = Vec::new();
         let opened = File::open(&file)
             .ok()

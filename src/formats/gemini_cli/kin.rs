@@ -10,12 +10,11 @@ pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
     let whole = json::document_span(start);
     let line = start.split(|b| *b == b'\n').next()?;
     let first: Value = serde_json::from_slice(line).unwrap_or_default();
-    let id = match json::str_at(&first, &["sessionId"]) {
-        Some(id) => id.to_owned(),
-        None => {
-            let id = json::member(start, &whole, "sessionId")?;
-            json::parse_span(start, &id)?.as_str()?.to_owned()
-        }
+    let id = if let Some(id) = json::str_at(&first, &["sessionId"]) {
+        id.to_owned()
+    } else {
+        let id = json::member(start, &whole, "sessionId")?;
+        json::parse_span(start, &id)?.as_str()?.to_owned()
     };
     Some(Kin {
         id: id.into(),
