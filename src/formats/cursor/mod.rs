@@ -110,7 +110,7 @@ impl Reader {
         if bubble::has_images(&row.value) {
             notes.once(
                 at,
-                "pictures of messages are not read from Cursor's database",
+                "pictures of messages are left out: where Cursor keeps them is not known",
             );
         }
         match bubble::role(&row.value) {
