@@ -6,6 +6,7 @@ mod hostile;
 mod listed;
 mod make;
 mod many;
+mod packed;
 
 use plimsoll::exec::{LoadOptions, Loaded, load};
 use plimsoll::formats::{self, Input};

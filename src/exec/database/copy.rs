@@ -4,13 +4,14 @@
 //! The log's index (`-shm`) is not copied: `SQLite` makes it anew of the log. Nor is the journal of a write that was broken
 //! off (`-journal`): one made for harm names other files, which `SQLite` would take away.
 
+use super::leftover::{COPY, Folder};
 use crate::exec::load::{LoadError, MOST_BYTES};
+use crate::exec::unpack::unpacked;
 use crate::progress::Progress;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use tempfile::TempDir;
 
 /// How often a database is copied that is written to at the same moment.
 const TRIES: usize = 3;
@@ -22,7 +23,7 @@ const LOG_HEAD: usize = 32;
 /// A copy; it is taken away with this.
 #[derive(Debug)]
 pub(super) struct Copied {
-    folder: TempDir,
+    folder: Folder,
     /// Bytes of it, the log included.
     pub(super) bytes: u64,
     /// It came with a log.
@@ -42,6 +43,9 @@ impl Copied {
         // SQLite's own rule: the log lies beside the file itself, not beside a link to it.
         let real = path.canonicalize().map_err(unread)?;
         let mut copied = Self::new(path)?;
+        if copied.unpack(path, progress)? {
+            return Ok(copied);
+        }
         for n in 1..=TRIES {
             let before = State::of(&real).map_err(unread)?;
             copied.refuse_large(path, &before)?;
@@ -66,8 +70,7 @@ impl Copied {
     }
 
     fn new(path: &Path) -> Result<Self, LoadError> {
-        let folder = tempfile::Builder::new().prefix("plimsoll-").tempdir();
-        let folder = folder.map_err(|error| {
+        let folder = Folder::new().map_err(|error| {
             LoadError(format!(
                 "{}: no folder for a copy of it can be made ({error})",
                 path.display()
@@ -83,7 +86,7 @@ impl Copied {
 
     /// Where it is.
     pub(super) fn path(&self) -> PathBuf {
-        self.folder.path().join("copy")
+        self.folder.path().join(COPY)
     }
 
     /// Leaves the log out.
@@ -98,15 +101,35 @@ impl Copied {
         Ok(())
     }
 
+    /// Unpacks one that is compressed; false where it is not. There is no log that goes with it.
+    fn unpack(&mut self, path: &Path, progress: &Progress) -> Result<bool, LoadError> {
+        let shown = path.display();
+        let unread = |error: io::Error| LoadError(format!("{shown} cannot be unpacked ({error})"));
+        let mut from = File::open(path).and_then(unpacked).map_err(unread)?;
+        if !from.was_packed {
+            return Ok(false);
+        }
+        let mut to = File::create(self.path()).map_err(unread)?;
+        loop {
+            progress
+                .go_on()
+                .map_err(|cancelled| LoadError(format!("{shown}: {cancelled}")))?;
+            let n = io::copy(&mut from.bytes.by_ref().take(CHUNK), &mut to).map_err(unread)?;
+            self.bytes += n;
+            if self.bytes > MOST_BYTES {
+                return Err(too_large(path));
+            }
+            if n == 0 {
+                return Ok(true);
+            }
+        }
+    }
+
     fn refuse_large(&mut self, path: &Path, state: &State) -> Result<(), LoadError> {
         let log = state.log.as_ref().map_or(0, |(bytes, _)| *bytes);
         self.bytes = state.bytes.saturating_add(log);
         if self.bytes > MOST_BYTES {
-            return Err(LoadError(format!(
-                "{} is larger than {} GiB, the most that is read",
-                path.display(),
-                MOST_BYTES >> 30
-            )));
+            return Err(too_large(path));
         }
         Ok(())
     }
@@ -133,6 +156,14 @@ impl Copied {
         }
         Ok(())
     }
+}
+
+fn too_large(path: &Path) -> LoadError {
+    LoadError(format!(
+        "{} is larger than {} GiB, the most that is read",
+        path.display(),
+        MOST_BYTES >> 30
+    ))
 }
 
 /// A database as it is at a moment.

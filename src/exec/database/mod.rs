@@ -2,9 +2,11 @@
 //! [`formats`] makes a document. Nothing is ever written to a database of an agent's.
 
 mod copy;
+mod leftover;
 mod sqlite;
 
 use super::load::{LoadError, LoadOptions, Loaded, load_bytes, no_such_conversation};
+use super::unpack::unpacked;
 use crate::formats::{
     self, Ask, DATABASES, Database, Entry, ImportReport, Kin, Rows, Started, Table, Warning,
 };
@@ -21,11 +23,11 @@ use std::sync::{Mutex, PoisonError};
 /// How a `SQLite` database begins.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// There is a `SQLite` database at this path, whatever it holds.
+/// There is a `SQLite` database at this path, whatever it holds, as it is or compressed.
 pub fn is_database(path: &Path) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let mut head = [0; MAGIC.len()];
-    let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    let mut read = || unpacked(File::open(path)?)?.bytes.read_exact(&mut head);
     is_file && read().is_ok() && head == *MAGIC
 }
 
