@@ -346,7 +346,7 @@ fn inspect_lists_the_conversations_and_what_the_file_carries() {
     let shape: Value = serde_json::from_str(&inspect(&[path, "--json"])).unwrap();
     let agent = json!({
         "title": "Count the tests", "track": "sub_agent", "agent": "general-purpose", "call": 2, "after_message": null,
-        "messages": 4, "calls": 2,
+        "of_conversation": null, "messages": 4, "calls": 2,
     });
     assert_eq!(shape["tracks"][3], agent);
     let carries = json!({

@@ -23,12 +23,14 @@ pub(super) const VERB: Verb = Verb {
 plimsoll inspect FILE [--json]
 
 JSON: format, title, conversation, conversations[], tracks[{title, track, agent, call, after_message,
-messages, calls}], messages, messages_recorded_only, turns, steps, models[], roles{role: count}, chars,
+of_conversation, messages, calls}], messages, messages_recorded_only, turns, steps, models[], roles{role: count}, chars,
 window, window_source, output_reserve, recorded{peak_input_tokens, calls_with_usage, compactions[{step, trigger,
 tokens_before, tokens_after}]}, tokens{total, basis, error, counter, overhead, fit, by_kind{}, by_tool{}},
-largest[{message, kind, tool, tokens}], verdict, warnings[], issues[], report{recognized_by, records{}, carries{}}.
-tracks says of every conversation whether it is main, a sub_agent (of a kind, started by a call of the main one) or a branch
-that a person went back from (which shares its messages up to one with the main one); carries says of what a file may hold
+largest[{message, kind, tool, tokens}], verdict, warnings[], issues[], report{recognized_by, sub_agent_of|null, records{},
+carries{}}.
+tracks says of every conversation whether it is main, a sub_agent (of a kind, started by a call of the main one, or of another
+conversation of the file) or a branch that a person went back from (which shares its messages up to one with the main one);
+sub_agent_of is the id of the session that started this one; carries says of what a file may hold
 whether it is present, absent, or not_carried by the format.
 Steps, turns and messages are numbered from 1. messages and roles count all that can be numbered; of these,
 messages_recorded_only were written by the source's own compaction alone. tokens.total weighs the full history once.

@@ -36,6 +36,12 @@ impl Folder {
     /// Makes one, and takes away what killed processes left.
     pub(super) fn new() -> io::Result<Self> {
         let mut named = tempfile::Builder::new();
+        // Nobody else may read it, whatever others may read usually.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            named.permissions(fs::Permissions::from_mode(0o700));
+        }
         let folder = named.prefix(PREFIX).rand_bytes(RANDOM).tempdir()?;
         let lock = File::create_new(folder.path().join(LOCK))?;
         lock.lock()?;
@@ -173,6 +179,16 @@ mod tests {
         for folder in [more, other, longer, bare] {
             assert!(folder.join(COPY).exists(), "{}", folder.display());
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_is_closed_to_others_and_is_known_as_ours() {
+        let folder = Folder::new().unwrap();
+        let metadata = fs::symlink_metadata(folder.path()).unwrap();
+        assert!(is_ours(&metadata, &metadata), "{metadata:?}");
+        let name = folder.path().file_name().and_then(|name| name.to_str());
+        assert!(name.is_some_and(is_name), "{name:?}");
     }
 
     #[cfg(unix)]
