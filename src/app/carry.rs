@@ -44,6 +44,7 @@ impl App {
             Command::CancelLoad => self.cancel_load(),
             Command::CloseDocument => self.close(),
             Command::DismissProblem => self.problem = None,
+            Command::AskPath(asks) => self.view.asks_path = asks,
             Command::EditPath(path) => self.view.path = path,
             Command::SelectStep(step) => self.select_step(step),
             Command::SelectMessage(message) => self.select_message(message),

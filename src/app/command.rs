@@ -55,6 +55,8 @@ pub enum Command {
     CloseDocument,
     /// Put away what went wrong.
     DismissProblem,
+    /// Show or close the dialog for the path of a file.
+    AskPath(bool),
     /// Change what stands in the field for a path.
     EditPath(String),
 

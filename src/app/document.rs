@@ -31,6 +31,8 @@ pub enum Origin {
 pub struct Document {
     /// Tells documents apart, also two of the same file.
     pub id: u64,
+    /// The same for all readings of a file that only grows: what is shown of it stays where it is.
+    pub place: u64,
     /// Where it came from.
     pub origin: Origin,
     /// Session, weights, windows, warnings.
@@ -97,6 +99,7 @@ impl Document {
         let issues = issues(session);
         Self {
             id,
+            place: id,
             origin,
             loaded,
             conversation,
@@ -104,6 +107,15 @@ impl Document {
             marks,
             issues,
         }
+    }
+
+    /// As what has become of an earlier reading, if its file has only grown since.
+    #[must_use]
+    pub fn following(self, before: &Self) -> Self {
+        let source = &self.session().source.bytes;
+        let has_grown = source.starts_with(&before.session().source.bytes);
+        let place = if has_grown { before.place } else { self.place };
+        Self { place, ..self }
     }
 
     /// What was said.

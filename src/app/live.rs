@@ -13,10 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often a file is looked at.
 const EVERY: Duration = Duration::from_millis(700);
+
+/// How long what takes longest (losses, insights) is waited for before the rest is shown without it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The open file while it may grow.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ pub enum LiveState<'a> {
     Followed,
     /// It cannot be read as it is now, for this reason; what was read before is shown.
     Unread(&'a str),
+    /// It is no longer there; what was read of it is shown.
+    Gone,
 }
 
 /// The file as it is now, until it can be shown.
@@ -46,12 +51,15 @@ struct Next {
     document: Arc<Document>,
     derived: Derived,
     selection: Selection,
+    /// Since when lanes and rows are there.
+    replayed: Option<Instant>,
 }
 
 /// A thread that looks whether a file has changed; it ends when nobody wants to know.
 #[derive(Debug)]
 struct Watch {
     has_changed: Arc<AtomicBool>,
+    is_gone: Arc<AtomicBool>,
     is_over: Arc<AtomicBool>,
     _thread: Background<()>,
 }
@@ -71,6 +79,9 @@ impl Live {
 
     /// What there is to say of it.
     pub(super) fn state(&self) -> Option<LiveState<'_>> {
+        if self.watch.is_gone.load(Ordering::Relaxed) {
+            return Some(LiveState::Gone);
+        }
         let unread = self.problem.as_deref().map(LiveState::Unread);
         unread.or_else(|| (self.n_read > 0).then_some(LiveState::Followed))
     }
@@ -128,16 +139,21 @@ impl Live {
         ctx: &egui::Context,
         policies: &Policies,
         config: &Config,
-        view: &View,
+        (view, shown): (&View, &Derived),
     ) -> Option<(Arc<Document>, Derived, Selection)> {
         let next = self.next.as_mut()?;
         let Next {
             document,
             derived,
             selection,
+            replayed,
         } = next;
         derived.update(ctx, document, policies, config, selection, view);
         if derived.runs().is_none() || derived.rows().is_none() {
+            return None;
+        }
+        let since = replayed.get_or_insert_with(Instant::now);
+        if !derived.shows_all_of(shown) && since.elapsed() < PATIENCE {
             return None;
         }
         self.n_read += 1;
@@ -165,6 +181,7 @@ impl Next {
     fn new(document: Document, shown: &Document, at: &Selection) -> Self {
         let mut derived = Derived::new(Where::AsNeeded);
         derived.clear(&document);
+        let document = document.following(shown);
         let (last, n_messages) = (document.last_step(), document.facts.len());
         let step = if at.step >= shown.last_step() {
             last
@@ -185,15 +202,15 @@ impl Next {
             document: Arc::new(document),
             derived,
             selection,
+            replayed: None,
         }
     }
 }
 
 impl Watch {
     fn start(ctx: &egui::Context, path: PathBuf) -> Self {
-        let (has_changed, is_over) = (Arc::default(), Arc::default());
-        let (changed, over): (Arc<AtomicBool>, Arc<AtomicBool>) =
-            (Arc::clone(&has_changed), Arc::clone(&is_over));
+        let [has_changed, is_gone, is_over]: [Arc<AtomicBool>; 3] = Default::default();
+        let [changed, gone, over] = [&has_changed, &is_gone, &is_over].map(Arc::clone);
         let again = ctx.clone();
         let mut last = Stamp::of(&path);
         let look = move || {
@@ -203,15 +220,15 @@ impl Watch {
                 if now != last {
                     last = now;
                     // What is gone cannot be read; it may come back.
-                    if now.is_some() {
-                        changed.store(true, Ordering::Relaxed);
-                        again.request_repaint();
-                    }
+                    gone.store(now.is_none(), Ordering::Relaxed);
+                    changed.store(now.is_some(), Ordering::Relaxed);
+                    again.request_repaint();
                 }
             }
         };
         Self {
             has_changed,
+            is_gone,
             is_over,
             _thread: background::start("watch", ctx, look),
         }

@@ -234,7 +234,8 @@ impl App {
     fn is_covered(&self) -> bool {
         let is_writing = self.export.is_some() || self.handout.is_some();
         let lists = self.logs.is_some() || self.sessions.is_some();
-        is_writing || lists || self.saving.is_some() || self.view.shows_keys
+        let asks = self.saving.is_some() || self.view.asks_path;
+        is_writing || lists || asks || self.view.shows_keys
     }
 
     fn panels(&mut self, ui: &mut egui::Ui) -> Vec<Command> {
@@ -307,6 +308,9 @@ impl App {
         }
         if let Some(saving) = &self.saving {
             panels::preset_saving::show(ui, saving, &self.policies, &mut commands);
+        }
+        if self.view.asks_path {
+            panels::path_dialog::show(ui, &self.view, self.problem.as_deref(), &mut commands);
         }
         if self.view.shows_keys {
             panels::shortcuts::show(ui, &mut commands);

@@ -185,6 +185,8 @@ pub struct View {
     pub path: String,
     /// The sheet of shortcuts is open.
     pub shows_keys: bool,
+    /// The dialog for the path of a file lies over everything.
+    pub asks_path: bool,
     /// How the detail shows the selected message.
     pub detail: Detail,
     /// What was asked for in the last export of this session.
@@ -261,6 +263,7 @@ impl Default for View {
             jump: String::new(),
             path: String::new(),
             shows_keys: false,
+            asks_path: false,
             detail: Detail::default(),
             export: None,
             unfolded: BTreeSet::new(),

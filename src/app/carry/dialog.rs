@@ -8,12 +8,17 @@ use crate::app::handout::{Handout, HandoutDraft};
 use crate::app::managed_export::{Draft, Export};
 use crate::exec;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A dialog of the system that is open.
 pub(in crate::app) struct FileDialog {
     wanted: Wanted,
     answer: Background<Option<PathBuf>>,
+    since: Instant,
 }
+
+/// A dialog that is closed this soon was never shown.
+const AT_ONCE: Duration = Duration::from_millis(400);
 
 /// What a file or folder is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +39,12 @@ impl App {
         }
         let now = PathBuf::from(self.named(wanted).trim());
         let answer = background::start("file dialog", ctx, move || ask(wanted, &now));
-        self.dialog = Some(FileDialog { wanted, answer });
+        let since = Instant::now();
+        self.dialog = Some(FileDialog {
+            wanted,
+            answer,
+            since,
+        });
     }
 
     /// What stands in the field now that a dialog is to fill.
@@ -55,15 +65,31 @@ impl App {
     }
 
     pub(super) fn receive_dialog(&mut self, ctx: &egui::Context) {
-        let Some(FileDialog { wanted, answer }) = self.dialog.take() else {
+        let Some(FileDialog {
+            wanted,
+            answer,
+            since,
+        }) = self.dialog.take()
+        else {
             return;
         };
         match answer.take() {
             Ok(Some(Some(path))) => self.take_path(ctx, wanted, path),
-            Ok(_) => {
-                self.toasts.info("No file chosen. If no dialog appeared, drop a file on the window or type its path.");
+            // Nobody answers as fast: there is no dialog on this system.
+            Ok(_) if wanted == Wanted::Session && since.elapsed() < AT_ONCE => {
+                self.view.asks_path = true;
             }
-            Err(answer) => self.dialog = Some(FileDialog { wanted, answer }),
+            Ok(_) => {
+                self.toasts
+                    .info("No file chosen. If no dialog appeared, type the path into the field.");
+            }
+            Err(answer) => {
+                self.dialog = Some(FileDialog {
+                    wanted,
+                    answer,
+                    since,
+                })
+            }
         }
     }
 

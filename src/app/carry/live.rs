@@ -35,12 +35,16 @@ impl App {
         };
         live.read_again(ctx, options);
         live.receive(ctx, options, document, &self.selection);
-        let ready = live.take_ready(ctx, &self.policies, &self.config, &self.view);
+        let ready = live.take_ready(
+            ctx,
+            &self.policies,
+            &self.config,
+            (&self.view, &self.derived),
+        );
         let Some((next, derived, selection)) = ready else {
             return;
         };
-        let before = &document.session().source.bytes;
-        let has_grown = next.session().source.bytes.starts_with(before);
+        let has_grown = next.place == document.place;
         self.document = Some(next);
         self.derived = derived;
         self.selection = selection;

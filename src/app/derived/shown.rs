@@ -43,6 +43,21 @@ impl Derived {
         self.carried.get().map(Arc::as_ref)
     }
 
+    /// Whether there is everything that there is in other results: then these can take their place, and nothing blinks.
+    pub fn shows_all_of(&self, other: &Self) -> bool {
+        let there = |derived: &Self| {
+            [
+                derived.carried.get().is_some(),
+                derived.costs.get().is_some(),
+                derived.insights.get().is_some(),
+                derived.reach.get().is_some(),
+                derived.losses.get().is_some(),
+            ]
+        };
+        let both = there(self).into_iter().zip(there(other));
+        both.into_iter().all(|(here, there)| here || !there)
+    }
+
     /// What everything costs, maybe by the runs before.
     pub fn costs(&self) -> Option<&Costs> {
         self.costs.get().map(Arc::as_ref)

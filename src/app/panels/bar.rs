@@ -216,8 +216,18 @@ fn live(ui: &mut Ui, state: LiveState<'_>) {
             palette(ui).warn,
             format!("The file has changed, but cannot be read as it is now: {why}"),
         ),
+        LiveState::Gone => (
+            palette(ui).bad,
+            "The file is no longer there. What was read of it is shown; should it come back, it is read again."
+                .to_owned(),
+        ),
     };
-    widgets::chip(ui, Some(dot), &[("live", false)]).on_hover_text(said);
+    let word = if state == LiveState::Gone {
+        "file gone"
+    } else {
+        "live"
+    };
+    widgets::chip(ui, Some(dot), &[(word, false)]).on_hover_text(said);
 }
 
 /// How much the chips say, from everything to the least.

@@ -71,7 +71,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     let is_open = |row: &Row<'_>| Some(row.key()) == input.view.insight;
     let open = rows.iter().position(is_open).unwrap_or(0);
     ScrollArea::vertical()
-        .id_salt(("insights", input.document.id))
+        .id_salt(("insights", input.document.place))
         .auto_shrink(false)
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;

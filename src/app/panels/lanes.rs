@@ -76,7 +76,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
 fn aim(ui: &Ui, input: &PanelInput<'_>) -> Option<Aim> {
     let id = Id::unique("lanes aim");
     let kept: Kept = ui.data(|d| d.get_temp(id)).unwrap_or((0, None));
-    let is_new = kept.0 != input.document.id;
+    let is_new = kept.0 != input.document.place;
     let wish = if input.once.reveals_frontier || is_new {
         Some(Aim::Frontier)
     } else if input.once.reveals_message {
@@ -85,7 +85,7 @@ fn aim(ui: &Ui, input: &PanelInput<'_>) -> Option<Aim> {
         kept.1
     };
     let is_there = input.rows.step == input.selection.step;
-    let left: Kept = (input.document.id, wish.filter(|_| !is_there));
+    let left: Kept = (input.document.place, wish.filter(|_| !is_there));
     if left != kept {
         ui.data_mut(|d| d.insert_temp(id, left));
     }

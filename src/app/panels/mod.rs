@@ -23,6 +23,7 @@ mod lanes;
 mod loss;
 mod marks;
 mod messages;
+pub mod path_dialog;
 mod path_field;
 mod preset_menu;
 pub mod preset_saving;

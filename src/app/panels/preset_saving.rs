@@ -7,6 +7,7 @@ use crate::app::preset_saving::{PresetSaving, PresetWish};
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::presets::own::own_name;
+use egui::text::{CCursor, CCursorRange};
 use egui::{Id, Key, Margin, RichText, TextEdit, Ui};
 
 /// Width of what the dialog shows.
@@ -68,9 +69,14 @@ fn name(ui: &mut Ui, saving: &PresetSaving, wish: &mut Option<PresetWish>) -> bo
         .id(id)
         .desired_width(f32::INFINITY)
         .margin(Margin::symmetric(12, 5));
-    let response = ui.add(edit).labelled_by(label.id);
+    let mut output = edit.show(ui);
+    let response = output.response.response.clone().labelled_by(label.id);
     if is_new {
         response.request_focus();
+        // What is typed takes the place of what was proposed.
+        let all = CCursorRange::two(CCursor::default(), CCursor::new(typed.chars().count()));
+        output.state.cursor.set_char_range(Some(all));
+        output.state.store(ui.ctx(), id);
     }
     if response.changed() {
         *wish = Some(PresetWish::Name(typed));

@@ -147,12 +147,12 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let columns = columns::fitting(ui.available_width());
-    let id = Id::unique(("message rows seen", input.document.id));
+    let id = Id::unique(("message rows seen", input.document.place));
     let seen: Range<usize> = ui.data(|d| d.get_temp(id)).unwrap_or(0..0);
     let mut now: Option<Range<usize>> = None;
     let ctx = ui.ctx().clone();
     let mut table = TableBuilder::new(ui)
-        .id_salt(("messages", input.document.id, columns.len()))
+        .id_salt(("messages", input.document.place, columns.len()))
         .striped(true)
         .sense(Sense::CLICK)
         .auto_shrink(false)

@@ -39,8 +39,9 @@ pub(super) fn show(
                     ui.label(RichText::new("Recommended").text_style(theme::strong()));
                     let point = &tuning.points[found.point];
                     let lane = input.runs.lanes.get(tuning.lanes[point.subject]);
-                    if lane.is_some_and(|lane| lane.knobs == point.knobs) {
-                        ui.label(weak(ui, "what it has now"));
+                    let has_it = lane.is_some_and(|lane| lane.knobs == point.knobs);
+                    if has_it {
+                        ui.label(weak(ui, "The lane has these settings now."));
                     } else if ui
                         .button("Adopt")
                         .on_hover_text("Give the lane these settings of its own; can be undone")
@@ -48,7 +49,10 @@ pub(super) fn show(
                     {
                         commands.push(Command::AdoptPoint(found.point));
                     }
-                    ui.add(Label::new(wording::with_grouped(&found.text)).wrap());
+                    // It compares with what the lane had when it was swept.
+                    if !has_it {
+                        ui.add(Label::new(wording::with_grouped(&found.text)).wrap());
+                    }
                     if let Some(others) = &found.others {
                         ui.add(Label::new(weak(ui, wording::with_grouped(others))).wrap());
                     }
