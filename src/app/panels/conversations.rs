@@ -62,7 +62,7 @@ pub(super) fn menu(chip: &Response, document: &Document, commands: &mut Vec<Comm
         ui.set_width(WIDTH);
         ui.spacing_mut().item_spacing.y = 0.0;
         let all = &document.loaded.conversations;
-        let rows = rows(all);
+        let rows = rows(all, document.conversation);
         ScrollArea::vertical()
             .max_height(HEIGHT)
             .show_rows(ui, ROW, rows.len(), |ui, range| {
@@ -81,11 +81,14 @@ pub(super) fn menu(chip: &Response, document: &Document, commands: &mut Vec<Comm
     });
 }
 
-/// The conversations by what they are, each group under a heading.
-fn rows(all: &[Conversation]) -> Vec<Row> {
+/// The conversations by what they are, each group under a heading; where many stand side by side, those of sub-agents
+/// below the one that started them.
+fn rows(all: &[Conversation], open: usize) -> Vec<Row> {
     type Is = fn(&Track) -> bool;
-    let n_main = all.iter().filter(|c| c.track == Track::Main).count();
-    let main = if has_tracks(all) && n_main < 2 {
+    if all.iter().filter(|c| c.track == Track::Main).count() > 1 {
+        return families(all, open);
+    }
+    let main = if has_tracks(all) {
         "Main conversation"
     } else {
         "Conversations in this file"
@@ -104,6 +107,33 @@ fn rows(all: &[Conversation]) -> Vec<Row> {
             rows.pop();
         }
     }
+    rows
+}
+
+fn families(all: &[Conversation], open: usize) -> Vec<Row> {
+    let parent = |conversation: &Conversation| match conversation.start {
+        Some(Start::Of(parent)) => Some(parent),
+        Some(Start::AskedAt(_) | Start::After(_)) => Some(open),
+        None => None,
+    };
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
+    let mut next: Vec<usize> = Vec::new();
+    for (at, conversation) in all.iter().enumerate().rev() {
+        match parent(conversation).filter(|parent| *parent < all.len()) {
+            Some(parent) => children[parent].push(at),
+            None => next.push(at),
+        }
+    }
+    let mut rows = vec![Row::Heading("Conversations in this file")];
+    let mut is_listed = vec![false; all.len()];
+    while let Some(at) = next.pop() {
+        is_listed[at] = true;
+        rows.push(Row::Conversation(at));
+        next.append(&mut children[at]);
+    }
+    // Those that go round in a ring have no first one.
+    let left = (0..all.len()).filter(|at| !is_listed[*at]);
+    rows.extend(left.map(Row::Conversation));
     rows
 }
 
@@ -185,7 +215,7 @@ fn about(conversation: &Conversation) -> String {
     let kind = kind.map(|kind| safe_text::one_line(kind, 24));
     let start = conversation.start.map(|start| match start {
         Start::AskedAt(step) => format!("from call {}", wording::number(step)),
-        Start::Of(number) => format!("of {}", wording::number(number)),
+        Start::Of(number) => format!("sub-agent of {}", wording::number(number)),
         Start::After(0) => "from the beginning".to_owned(),
         Start::After(messages) => format!("after message {}", wording::grouped(messages as u64)),
     });
@@ -237,8 +267,33 @@ mod tests {
             Row::Heading("Branches that were left"),
             Row::Conversation(2),
         ];
-        assert_eq!(rows(&all), expected);
+        assert_eq!(rows(&all, 0), expected);
         let plain = [of(Track::Main), of(Track::Main)];
-        assert_eq!(rows(&plain)[0], Row::Heading("Conversations in this file"));
+        assert_eq!(
+            rows(&plain, 0)[0],
+            Row::Heading("Conversations in this file")
+        );
+    }
+
+    #[test]
+    fn where_many_stand_side_by_side_a_sub_agents_is_below_its_parents() {
+        let main = || Conversation::unread(String::new());
+        let of = |start: Start| Conversation {
+            track: Track::SubAgent(crate::session::SubAgent::default()),
+            start: Some(start),
+            ..main()
+        };
+        let numbers = |all: &[Conversation], open: usize| -> Vec<usize> {
+            let number = |row: &Row| match row {
+                Row::Conversation(at) => Some(*at),
+                Row::Heading(_) => None,
+            };
+            rows(all, open).iter().filter_map(number).collect()
+        };
+        let (asked, under) = (of(Start::AskedAt(7)), |at| of(Start::Of(at)));
+        let all = [main(), main(), asked, under(0), under(3), under(0)];
+        assert_eq!(numbers(&all, 1), [0, 3, 4, 5, 1, 2]);
+        let ring = [main(), main(), under(3), under(2), under(9)];
+        assert_eq!(numbers(&ring, 0), [0, 1, 4, 2, 3]);
     }
 }
