@@ -6,7 +6,7 @@
 use super::json;
 use crate::session::Usage;
 use crate::units::Tokens;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// No call and no window is larger: a hundred times the largest windows there are.
 const MOST: Tokens = Tokens(100_000_000);
@@ -15,8 +15,12 @@ const IMPOSSIBLE: Tokens = Tokens(u64::MAX);
 
 /// A count of tokens; `None` where there stands no number. May be impossible, see [`checked`].
 pub(super) fn tokens_at(value: &Value, path: &[&str]) -> Option<Tokens> {
-    json::at(value, path)?.as_number()?;
-    Some(json::u64_at(value, path).map_or(IMPOSSIBLE, Tokens))
+    json::at(value, path)?.as_number().map(tokens_of)
+}
+
+/// The count that a number says. May be impossible, see [`checked`].
+pub(super) fn tokens_of(number: &Number) -> Tokens {
+    json::u64_of(number).map_or(IMPOSSIBLE, Tokens)
 }
 
 /// A context window: a count that is not zero. May be impossible, see [`checked`].

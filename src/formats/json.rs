@@ -5,7 +5,7 @@ use crate::session::Span;
 use crate::units::Millis;
 use rayon::prelude::*;
 use serde::de::IgnoredAny;
-use serde_json::{Deserializer, Map, Value};
+use serde_json::{Deserializer, Map, Number, Value};
 
 /// Values from this size on are parsed in pieces.
 const LARGE: usize = 1 << 20;
@@ -208,7 +208,11 @@ pub(super) fn is_true(value: &Value, path: &[&str]) -> bool {
 
 /// A count, also where it is written `1e3` or `12.0`.
 pub(super) fn u64_at(value: &Value, path: &[&str]) -> Option<u64> {
-    let number = at(value, path)?.as_number()?;
+    at(value, path)?.as_number().and_then(u64_of)
+}
+
+/// The same of a number.
+pub(super) fn u64_of(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         number
             .as_f64()

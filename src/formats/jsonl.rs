@@ -3,6 +3,7 @@
 use super::{Warning, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
+use memchr::{memchr, memchr_iter};
 use rayon::prelude::*;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -34,6 +35,8 @@ pub(super) struct Head {
 const HEAD_BYTES: usize = 32 << 20;
 /// No session has more lines: each is kept as more than the few bytes that it may take in a file.
 const MOST_LINES: usize = 5_000_000;
+/// Lines that begin within so many bytes are read on one core.
+const PIECE: usize = 1 << 20;
 /// A file with more bad lines than this is summed up rather than listed; so is one with more odd ones.
 const MAX_LINES_LISTED: usize = 50;
 /// How often a broken line is searched for a record that was glued behind the break.
@@ -49,21 +52,55 @@ pub(super) fn map_records<T: Send>(
     warnings: &mut Vec<Warning>,
     each: impl Fn(Record) -> T + Sync,
 ) -> Result<Vec<T>, Cancelled> {
+    map_texts(bytes, progress, passes, warnings, |_, _, _| None, each)
+}
+
+/// The same where a record's text alone is enough for most: `quick` gets it with its place and line, and whatever it
+/// declines is read for `each`. It must decline what is no record, or not UTF-8.
+pub(super) fn map_texts<T: Send>(
+    bytes: &[u8],
+    progress: &Progress,
+    passes: u64,
+    warnings: &mut Vec<Warning>,
+    quick: impl Fn(&[u8], &Span, usize) -> Option<T> + Sync,
+    each: impl Fn(Record) -> T + Sync,
+) -> Result<Vec<T>, Cancelled> {
     let lines: Vec<Line> = lines(bytes)
         .map(|line| progress.go_on().map(|()| line))
         .collect::<Result<_, _>>()?;
-    let read: Vec<(Vec<T>, Vec<Problem>)> = lines
+    let is_near = |a: &Line, b: &Line| a.span.start / PIECE == b.span.start / PIECE;
+    let pieces: Vec<&[Line]> = lines.chunk_by(is_near).collect();
+    let read_line = |line: &Line| {
+        progress.go_on()?;
+        progress.advance(line.span.len() as u64 / passes);
+        let text = &bytes[line.span.clone()];
+        if !json::is_crowded(text)
+            && let Some(found) = quick(text, &line.span, line.number)
+        {
+            return Ok(Read::Quick(found));
+        }
+        let (records, problems) = read_line(bytes, line);
+        Ok(Read::Whole(
+            records.into_iter().map(&each).collect(),
+            problems,
+        ))
+    };
+    let read_piece = |piece: &&[Line]| piece.iter().map(read_line).collect();
+    let read: Vec<Vec<Read<T>>> = pieces
         .par_iter()
-        .map(|line| {
-            progress.go_on()?;
-            let (records, problems) = read_line(bytes, line);
-            progress.advance(line.span.len() as u64 / passes);
-            Ok((records.into_iter().map(&each).collect(), problems))
-        })
+        .with_max_len(1)
+        .map(read_piece)
         .collect::<Result<_, Cancelled>>()?;
-    let mut all = Vec::with_capacity(read.len());
+    let mut all = Vec::with_capacity(lines.len());
     let (mut bad, mut odd) = (0, 0);
-    for (line, (records, problems)) in lines.iter().zip(read) {
+    for (line, read) in lines.iter().zip(read.into_iter().flatten()) {
+        let (records, problems) = match read {
+            Read::Quick(found) => {
+                all.push(found);
+                continue;
+            }
+            Read::Whole(records, problems) => (records, problems),
+        };
         all.extend(records);
         for problem in problems {
             let before = if problem.is_bad() { &mut bad } else { &mut odd };
@@ -108,7 +145,8 @@ pub(super) fn head(bytes: &[u8], max: usize) -> Head {
 
 /// Whether there are more lines than any session has, however little stands in them.
 pub(super) fn is_crowded(bytes: &[u8]) -> bool {
-    bytes.len() > MOST_LINES && bytes.split(|b| *b == b'\n').nth(MOST_LINES).is_some()
+    let ends = |piece: &[u8]| memchr_iter(b'\n', piece).count();
+    bytes.len() > MOST_LINES && bytes.par_chunks(PIECE).map(ends).sum::<usize>() >= MOST_LINES
 }
 
 /// What is said of such a file.
@@ -132,6 +170,14 @@ struct Line {
     span: Span,
     /// The file ends in it, without a line's end.
     is_open: bool,
+}
+
+/// What a line gave.
+enum Read<T> {
+    /// One record, read from its text alone.
+    Quick(T),
+    /// Any records, and what is wrong with the line.
+    Whole(Vec<T>, Vec<Problem>),
 }
 
 /// What is wrong with a line.
@@ -167,7 +213,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
     std::iter::from_fn(move || {
         while next < bytes.len() {
             let rest = &bytes[next..];
-            let end = rest.iter().position(|b| *b == b'\n');
+            let end = memchr(b'\n', rest);
             let line = &rest[..end.unwrap_or(rest.len())];
             let start = next + line.len() - line.trim_ascii_start().len();
             let span = start..start + line.trim_ascii().len();

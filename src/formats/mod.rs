@@ -7,6 +7,7 @@ mod aider;
 mod anthropic_messages;
 mod any_message;
 mod atif;
+mod borrowed;
 mod carriage;
 mod claude_code;
 mod cline;

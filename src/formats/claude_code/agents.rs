@@ -40,6 +40,9 @@ pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
     if !entries.iter().any(|e| speaks(e) && !is_side(e)) {
         return (entries, Vec::new());
     }
+    if !entries.iter().any(|e| is_side(e) || e.embedded.is_some()) {
+        return (entries, Vec::new());
+    }
     let roots = roots(&entries);
     let mut main = Vec::with_capacity(entries.len());
     let mut agents: Vec<Agent> = Vec::new();

@@ -4,13 +4,13 @@
 //! weighed here but land in the calibration.
 
 use super::blocks;
-use crate::formats::json;
+use crate::formats::borrowed::{Json, joined};
 use crate::session::{Body, Part};
-use serde_json::Value;
+use std::borrow::Cow;
 
 /// The parts an attachment adds to the context; none where it only informs the person.
-pub(super) fn parts(attachment: &Value) -> Vec<Part> {
-    let kind = json::str_at(attachment, &["type"]).unwrap_or_default();
+pub(super) fn parts(attachment: &Json<'_>) -> Vec<Part> {
+    let kind = &*attachment.str_at(&["type"]).unwrap_or_default();
     if kind == "queued_command" {
         return attachment
             .get("prompt")
@@ -25,7 +25,7 @@ pub(super) fn parts(attachment: &Value) -> Vec<Part> {
     let body = if text.is_empty() {
         Body::Opaque {
             name: kind.into(),
-            json: attachment.to_string().into(),
+            json: attachment.to_json().into(),
         }
     } else {
         Body::Text(text.into())
@@ -38,13 +38,14 @@ pub(super) fn parts(attachment: &Value) -> Vec<Part> {
 }
 
 /// Whether what a hook printed goes to the model: at two events only, or where it says so.
-fn hook_speaks(kind: &str, attachment: &Value) -> bool {
+fn hook_speaks(kind: &str, attachment: &Json<'_>) -> bool {
     match kind {
         "hook_success" => {
-            matches!(
-                json::str_at(attachment, &["hookEvent"]),
-                Some("SessionStart" | "UserPromptSubmit")
-            ) && json::str_at(attachment, &["content"]).is_some_and(|text| !text.is_empty())
+            let event = attachment.str_at(&["hookEvent"]);
+            matches!(event.as_deref(), Some("SessionStart" | "UserPromptSubmit"))
+                && attachment
+                    .str_at(&["content"])
+                    .is_some_and(|text| !text.is_empty())
         }
         "hook_additional_context" | "hook_blocking_error" | "hook_stopped_continuation" => true,
         _ => false,
@@ -52,72 +53,60 @@ fn hook_speaks(kind: &str, attachment: &Value) -> bool {
 }
 
 /// The text in an attachment; empty where we know none.
-fn text(kind: &str, attachment: &Value) -> String {
-    let text = |key: &str| {
-        json::str_at(attachment, &[key])
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let list = |key: &str| attachment.get(key).map(json::text_of).unwrap_or_default();
+fn text<'a>(kind: &str, attachment: &Json<'a>) -> Cow<'a, str> {
+    let text = |key: &str| attachment.str_at(&[key]).unwrap_or_default();
+    let list = |key: &str| attachment.get(key).map(Json::text_of).unwrap_or_default();
     match kind {
-        "edited_text_file" => lines(&[text("filename"), text("snippet")]),
+        "edited_text_file" => lines(vec![text("filename"), text("snippet")]),
         "task_reminder" | "todo_reminder" => tasks(attachment.get("content")),
-        "deferred_tools_delta" | "agent_listing_delta" => lines(&[
+        "deferred_tools_delta" | "agent_listing_delta" => lines(vec![
             list("addedLines"),
             list("removedNames"),
             list("removedTypes"),
         ]),
-        "mcp_instructions_delta" => lines(&[list("addedBlocks"), list("removedNames")]),
-        "file" => match json::str_at(attachment, &["content", "file", "content"]) {
-            Some(content) => lines(&[text("filename"), content.to_owned()]),
-            None => String::new(),
+        "mcp_instructions_delta" => lines(vec![list("addedBlocks"), list("removedNames")]),
+        "file" => match attachment.str_at(&["content", "file", "content"]) {
+            Some(content) => lines(vec![text("filename"), content]),
+            None => Cow::default(),
         },
         _ => list("content"),
     }
 }
 
 /// Whether a person wrote it: a message typed while the model was at work.
-pub(super) fn is_of_a_person(attachment: &Value) -> bool {
-    json::str_at(attachment, &["type"]) == Some("queued_command")
-        && matches!(
-            json::str_at(attachment, &["commandMode"]),
-            None | Some("prompt")
-        )
+pub(super) fn is_of_a_person(attachment: &Json<'_>) -> bool {
+    let mode = attachment.str_at(&["commandMode"]);
+    attachment.says(&["type"], "queued_command") && matches!(mode.as_deref(), None | Some("prompt"))
 }
 
-fn lines(texts: &[String]) -> String {
-    let texts: Vec<_> = texts
-        .iter()
-        .filter(|t| !t.is_empty())
-        .map(String::as_str)
-        .collect();
-    texts.join("\n")
+fn lines(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
+    texts.retain(|text| !text.is_empty());
+    joined(texts)
 }
 
 /// One line a task: its number, status and subject; descriptions stay in the file.
-fn tasks(content: Option<&Value>) -> String {
-    let tasks = content
-        .and_then(Value::as_array)
-        .map_or(&[][..], |tasks| &tasks[..]);
-    let line = |task: &Value| {
-        let text = |key: &str| json::str_at(task, &[key]).unwrap_or_default();
-        let subject = if text("subject").is_empty() {
-            text("content")
-        } else {
-            text("subject")
-        };
-        format!("#{}. [{}] {subject}", text("id"), text("status"))
+fn tasks<'a>(content: Option<&Json<'a>>) -> Cow<'a, str> {
+    let tasks = content.map(Json::elements).unwrap_or_default();
+    let line = |task: &Json<'_>| {
+        let text = |key: &str| task.str_at(&[key]).unwrap_or_default();
+        let subject = Some(text("subject")).filter(|subject| !subject.is_empty());
+        let subject = subject.unwrap_or_else(|| text("content"));
+        Cow::Owned(format!("#{}. [{}] {subject}", text("id"), text("status")))
     };
-    lines(&tasks.iter().map(line).collect::<Vec<_>>())
+    lines(tasks.iter().map(line).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn text(attachment: &Value) -> Vec<String> {
-        parts(attachment)
+        let attachment = attachment.to_string();
+        let attachment = Json::parse(&attachment);
+        attachment
+            .map(|attachment| parts(&attachment))
+            .unwrap_or_default()
             .iter()
             .map(|p| p.body.text().to_owned())
             .collect()

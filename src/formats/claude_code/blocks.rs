@@ -1,42 +1,40 @@
 //! Content of a message, block by block, as parts.
 
-use crate::formats::json;
+use crate::formats::borrowed::{Json, joined};
 use crate::formats::payload;
 use crate::session::{Body, Part};
-use serde_json::Value;
+use std::borrow::Cow;
 
 /// The parts of a content: of a text, or of blocks. Every block gives at least one part, so that an edit can
 /// name each.
-pub(super) fn parts(content: &Value) -> Vec<Part> {
+pub(super) fn parts(content: &Json<'_>) -> Vec<Part> {
     let part = |block: usize, body| Part {
         body,
         record: 0,
         block: u32::try_from(block).unwrap_or(u32::MAX),
     };
-    match content {
-        Value::Null => Vec::new(),
-        Value::Array(blocks) => blocks
-            .iter()
-            .enumerate()
-            .flat_map(|(idx, block)| bodies(block).into_iter().map(move |body| part(idx, body)))
-            .collect(),
-        other => bodies(other)
-            .into_iter()
-            .map(|body| part(0, body))
-            .collect(),
+    let blocks = match content {
+        Json::Null => &[],
+        Json::List(blocks) => &blocks[..],
+        one => std::slice::from_ref(one),
+    };
+    let mut parts = Vec::with_capacity(blocks.len());
+    for (idx, block) in blocks.iter().enumerate() {
+        parts.extend(bodies(block).map(|body| part(idx, body)));
     }
+    parts
 }
 
-fn bodies(block: &Value) -> Vec<Body> {
-    if let Value::String(text) = block {
-        return vec![Body::Text(text.as_str().into())];
-    }
-    let kind = json::str_at(block, &["type"]).unwrap_or_default();
-    let text = |key: &str| json::str_at(block, &[key]).unwrap_or_default();
-    let body = match kind {
+/// A block's own, and what stands inside of it.
+fn bodies(block: &Json<'_>) -> impl Iterator<Item = Body> {
+    let kind = block.str_at(&["type"]).unwrap_or_default();
+    let text = |key: &str| block.str_at(&[key]).unwrap_or_default();
+    let mut inside = Vec::new();
+    let body = match &*kind {
+        _ if let Json::Text(_) = block => Body::Text(block.text_of().into()),
         "text" => Body::Text(text("text").into()),
-        "thinking" => thinking(text("thinking"), text("signature")),
-        "redacted_thinking" => thinking("", text("data")),
+        "thinking" => thinking(text("thinking"), &text("signature")),
+        "redacted_thinking" => thinking("".into(), &text("data")),
         "image" => media(block, "image/*", None),
         "document" => media(block, "application/pdf", None),
         "tool_use" | "server_tool_use" | "mcp_tool_use" => Body::ToolCall {
@@ -44,20 +42,20 @@ fn bodies(block: &Value) -> Vec<Body> {
             tool: text("name").into(),
             arguments: block
                 .get("input")
-                .map(Value::to_string)
+                .map(Json::to_json)
                 .unwrap_or_default()
                 .into(),
         },
-        _ if block.get("tool_use_id").is_some() => return tool_result(block),
+        _ if block.get("tool_use_id").is_some() => tool_result(block, &mut inside),
         _ => Body::Opaque {
+            json: block.to_json().into(),
             name: kind.into(),
-            json: block.to_string().into(),
         },
     };
-    vec![body]
+    std::iter::once(body).chain(inside)
 }
 
-fn thinking(text: &str, sealed: &str) -> Body {
+fn thinking(text: Cow<'_, str>, sealed: &str) -> Body {
     let sealed_bytes = u32::try_from(sealed.len()).unwrap_or(u32::MAX);
     Body::Thinking {
         text: text.into(),
@@ -66,43 +64,42 @@ fn thinking(text: &str, sealed: &str) -> Body {
     }
 }
 
-/// A result and the media inside it. What is neither text nor media is weighed as its JSON.
-fn tool_result(block: &Value) -> Vec<Body> {
-    let call = json::str_at(block, &["tool_use_id"]).unwrap_or_default();
+/// A result; the media in it go to `inside`. What is neither text nor media is weighed as its JSON.
+fn tool_result(block: &Json<'_>, inside: &mut Vec<Body>) -> Body {
+    let call = block.str_at(&["tool_use_id"]).unwrap_or_default();
     let mut texts = Vec::new();
-    let mut inside = Vec::new();
     match block.get("content") {
-        Some(Value::Array(items)) => {
+        Some(Json::List(items)) => {
             for item in items {
-                match json::str_at(item, &["type"]) {
-                    Some("image") => inside.push(media(item, "image/*", Some(call))),
-                    Some("document") => inside.push(media(item, "application/pdf", Some(call))),
-                    Some("text") => texts.push(json::text_of(item)),
-                    _ => texts.push(item.to_string()),
+                match item.str_at(&["type"]).as_deref() {
+                    Some("image") => inside.push(media(item, "image/*", Some(&call))),
+                    Some("document") => inside.push(media(item, "application/pdf", Some(&call))),
+                    Some("text") => texts.push(item.text_of()),
+                    _ => texts.push(item.to_json().into()),
                 }
             }
         }
-        Some(Value::String(text)) => texts.push(text.clone()),
-        Some(Value::Null) | None => {}
-        Some(other) => texts.push(other.to_string()),
+        Some(Json::Null) | None => {}
+        Some(text @ Json::Text(_)) => texts.push(text.text_of()),
+        Some(other) => texts.push(other.to_json().into()),
     }
-    let result = Body::ToolResult {
+    Body::ToolResult {
         call: call.into(),
         tool: "".into(),
-        is_error: json::is_true(block, &["is_error"]),
-        text: texts.join("\n").into(),
-    };
-    std::iter::once(result).chain(inside).collect()
+        is_error: block.is_true(&["is_error"]),
+        text: joined(texts).into(),
+    }
 }
 
-fn media(block: &Value, mime: &str, within: Option<&str>) -> Body {
-    let source = |key: &str| json::str_at(block, &["source", key]);
-    let mime = source("media_type").unwrap_or(mime);
-    match (source("type"), source("data"), source("url")) {
+fn media(block: &Json<'_>, mime: &str, within: Option<&str>) -> Body {
+    let source = |key: &str| block.str_at(&["source", key]);
+    let own = source("media_type");
+    let mime = own.as_deref().unwrap_or(mime);
+    match (source("type").as_deref(), source("data"), source("url")) {
         // A document that is plain text goes to the model as text.
         (Some("text"), Some(text), _) if within.is_none() => Body::Text(text.into()),
-        (_, Some(payload), _) => payload::from_base64(mime, payload, within),
-        (_, _, Some(url)) => payload::from_url(mime, url, within),
+        (_, Some(payload), _) => payload::from_base64(mime, &payload, within),
+        (_, _, Some(url)) => payload::from_url(mime, &url, within),
         _ => payload::reference(mime, 0, within),
     }
 }
@@ -123,7 +120,8 @@ mod tests {
             {"type": "novelty", "x": 1},
             "bare"
         ]);
-        let parts = parts(&content);
+        let text = content.to_string();
+        let parts = parts(&Json::parse(&text).unwrap());
         let blocks: Vec<_> = parts.iter().map(|p| p.block).collect();
         assert_eq!(blocks, [0, 1, 2, 2, 3, 4]);
         let bodies: Vec<_> = parts.into_iter().map(|p| p.body).collect();

@@ -15,8 +15,10 @@ mod records;
 mod resume;
 mod tree;
 
+use super::borrowed::Json;
 use super::{Carried, Format, Input, Parsed, Probe, Unread, json, jsonl};
 use crate::progress::Progress;
+use crate::session::Span;
 pub use agents::Starts;
 use jsonl::Record;
 
@@ -86,7 +88,16 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut warnings = Vec::new();
-    let read = |record: Record| records::read(&input.bytes, &record);
-    let entries = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, read)?;
+    let bytes = &input.bytes;
+    let quick = |text: &[u8], span: &Span, line| {
+        let value = Json::parse(std::str::from_utf8(text).ok()?)?;
+        Some(records::read(bytes, &value, span, line))
+    };
+    let odd = |record: Record| {
+        let text = record.value.to_string();
+        let value = Json::parse(&text).unwrap_or(Json::Null);
+        records::read(bytes, &value, &record.span, record.line)
+    };
+    let entries = jsonl::map_texts(bytes, progress, 1, &mut warnings, quick, odd)?;
     reader::read(input, entries, progress, warnings)
 }

@@ -137,8 +137,11 @@ fn sub_agents(
     warnings: &mut Vec<Warning>,
     progress: &Progress,
 ) -> Result<Vec<Session>, Cancelled> {
-    let starts = Starts::new(main, report);
     let mut found = Vec::new();
+    if agents.is_empty() {
+        return Ok(found);
+    }
+    let starts = Starts::new(main, report);
     for agent in agents.into_iter().take(MOST_AGENTS) {
         let number = found.len() + 2;
         found.extend(sub_agent(

@@ -1,11 +1,12 @@
 //! One record of the file, taken apart.
 
 use super::{attachment, blocks};
-use crate::formats::jsonl::Record;
-use crate::formats::{counts, json};
+use crate::formats::borrowed::Json;
+use crate::formats::{counts, json, time};
 use crate::session::{Body, Calibration, Part, Span, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// One record of the file.
 #[derive(Debug)]
@@ -149,43 +150,47 @@ fn has_text(parts: &[Part]) -> bool {
 }
 
 /// Takes a record of the file apart.
-pub(super) fn read(bytes: &[u8], record: &Record) -> Entry {
+pub(super) fn read(bytes: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Entry {
     Entry {
-        embedded: embedded(bytes, record).map(Box::new),
-        ..taken_apart(&record.value, record.span.clone(), record.line)
+        embedded: embedded(bytes, record, span, line).map(Box::new),
+        ..taken_apart(record, span.clone(), line)
     }
 }
 
 /// What a sub-agent said, as the program tells of it while it waits.
-fn embedded(bytes: &[u8], record: &Record) -> Option<Embedded> {
-    let value = &record.value;
-    let says = |path: &[&str]| json::str_at(value, path);
-    if says(&["type"]) != Some("progress") || says(&["data", "type"]) != Some("agent_progress") {
+fn embedded(bytes: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Option<Embedded> {
+    if !record.says(&["type"], "progress") || !record.says(&["data", "type"], "agent_progress") {
         return None;
     }
-    let call = says(&["parentToolUseID"]);
-    let agent = says(&["data", "agentId"]).or(call)?;
-    let data = json::member(bytes, &record.span, "data")?;
+    let call = boxed(record, &["parentToolUseID"]);
+    let agent = boxed(record, &["data", "agentId"]).or_else(|| call.clone())?;
+    let data = json::member(bytes, span, "data")?;
     let place = json::member(bytes, &data, "message")?;
+    let message = record.at(&["data", "message"])?;
     Some(Embedded {
-        agent: agent.into(),
-        call: call.map(Into::into),
-        entry: taken_apart(json::at(value, &["data", "message"])?, place, record.line),
+        agent,
+        call,
+        entry: taken_apart(message, place, line),
     })
 }
 
-fn taken_apart(value: &Value, span: Span, line: usize) -> Entry {
-    let text = |path: &[&str]| json::str_at(value, path).unwrap_or("?");
-    let kind = text(&["type"]);
+/// A text of a record, to keep.
+fn boxed(record: &Json<'_>, path: &[&str]) -> Option<Box<str>> {
+    record.str_at(path).map(Into::into)
+}
+
+fn taken_apart(record: &Json<'_>, span: Span, line: usize) -> Entry {
+    let text = |path: &[&str]| record.str_at(path).unwrap_or("?".into());
+    let kind = &*text(&["type"]);
     let (sub, what) = match kind {
-        "user" => ("", user(value)),
-        "assistant" => ("", assistant(value)),
-        "attachment" => (text(&["attachment", "type"]), attached(value)),
-        "system" => (text(&["subtype"]), system(value)),
+        "user" => ("".into(), user(record)),
+        "assistant" => ("".into(), assistant(record)),
+        "attachment" => (text(&["attachment", "type"]), attached(record)),
+        "system" => (text(&["subtype"]), system(record)),
         "progress" => (text(&["data", "type"]), What::Aside),
-        _ => ("", other(kind, value)),
+        _ => ("".into(), other(kind, record)),
     };
-    let node = node(kind, value);
+    let node = node(kind, record);
     let side = if node.as_ref().is_some_and(|n| n.is_sidechain) {
         " (sub-agent)"
     } else {
@@ -198,21 +203,22 @@ fn taken_apart(value: &Value, span: Span, line: usize) -> Entry {
     } else {
         ""
     };
+    let time = record.get("timestamp").map(Json::to_value);
     Entry {
         span,
         line,
         label: format!("{kind}{slash}{sub}{unread}{side}"),
         node,
-        time: json::millis_at(value, &["timestamp"]),
+        time: time.as_ref().and_then(time::millis),
         what,
-        reports: json::str_at(value, &["toolUseResult", "agentId"]).map(Into::into),
+        reports: boxed(record, &["toolUseResult", "agentId"]),
         embedded: None,
     }
 }
 
 /// What kinds of records follow one another; the rest stands beside.
-fn node(kind: &str, value: &Value) -> Option<Node> {
-    let id = |key: &str| json::str_at(value, &[key]).map(Into::into);
+fn node(kind: &str, record: &Json<'_>) -> Option<Node> {
+    let id = |key: &str| boxed(record, &[key]);
     matches!(
         kind,
         "user" | "assistant" | "attachment" | "system" | "progress"
@@ -220,18 +226,18 @@ fn node(kind: &str, value: &Value) -> Option<Node> {
     .then(|| Node {
         uuid: id("uuid"),
         parent: id("parentUuid").or_else(|| id("logicalParentUuid")),
-        is_sidechain: json::is_true(value, &["isSidechain"]),
+        is_sidechain: record.is_true(&["isSidechain"]),
         agent: id("agentId"),
     })
 }
 
-fn user(value: &Value) -> What {
-    let Some(content) = json::at(value, &["message", "content"]) else {
+fn user(record: &Json<'_>) -> What {
+    let Some(content) = record.at(&["message", "content"]) else {
         return What::Aside;
     };
-    let is_summary = json::is_true(value, &["isCompactSummary"]);
+    let is_summary = record.is_true(&["isCompactSummary"]);
     // Shown to the person only; a summary bears the mark as well, but is sent.
-    if json::is_true(value, &["isVisibleInTranscriptOnly"]) && !is_summary {
+    if record.is_true(&["isVisibleInTranscriptOnly"]) && !is_summary {
         return What::Aside;
     }
     let parts = blocks::parts(content);
@@ -240,10 +246,10 @@ fn user(value: &Value) -> What {
         _ => None,
     });
     let has_results = answers.is_some();
-    let is_meta = json::is_true(value, &["isMeta"]);
+    let is_meta = record.is_true(&["isMeta"]);
     // Words beside a tool's result are the harness's (a refusal, an interruption).
     let is_injected = is_meta || (has_results || own_words(&parts).is_none()) && has_text(&parts);
-    let is_of_call = is_meta && json::str_at(value, &["sourceToolUseID"]).is_some();
+    let is_of_call = is_meta && record.str_at(&["sourceToolUseID"]).is_some();
     let beside = if is_of_call {
         Beside::Call
     } else {
@@ -258,8 +264,8 @@ fn user(value: &Value) -> What {
     })
 }
 
-fn attached(value: &Value) -> What {
-    let Some(attachment) = value.get("attachment") else {
+fn attached(record: &Json<'_>) -> What {
+    let Some(attachment) = record.get("attachment") else {
         return What::Aside;
     };
     let parts = attachment::parts(attachment);
@@ -275,47 +281,43 @@ fn attached(value: &Value) -> What {
     })
 }
 
-fn assistant(value: &Value) -> What {
-    let message = |key: &str| json::str_at(value, &["message", key]);
+fn assistant(record: &Json<'_>) -> What {
     // The program's own words in the model's place.
-    if message("model") == Some("<synthetic>") || json::is_true(value, &["isApiErrorMessage"]) {
+    if record.says(&["message", "model"], "<synthetic>") || record.is_true(&["isApiErrorMessage"]) {
         return What::Aside;
     }
-    let Some(content) = json::at(value, &["message", "content"]) else {
+    let Some(content) = record.at(&["message", "content"]) else {
         return What::Aside;
     };
-    let group = message("id").or_else(|| json::str_at(value, &["requestId"]));
+    let group = boxed(record, &["message", "id"]).or_else(|| boxed(record, &["requestId"]));
+    let model = record.str_at(&["message", "model"]);
     What::Answered(Answer {
-        group: group
-            .or_else(|| json::str_at(value, &["uuid"]))
-            .map(Into::into),
-        model: message("model").map(ToOwned::to_owned),
-        usage: usage(value),
+        group: group.or_else(|| boxed(record, &["uuid"])),
+        model: model.map(Cow::into_owned),
+        usage: usage(record),
         parts: blocks::parts(content),
     })
 }
 
 /// Tokens of the call. What was read from the cache and written to it adds to `input_tokens` here.
-fn usage(value: &Value) -> Option<Usage> {
-    let usage = json::at(value, &["message", "usage"])?;
-    let count = |key: &str| counts::tokens_at(usage, &[key]);
-    let cache_read = count("cache_read_input_tokens");
-    let cache_write = count("cache_creation_input_tokens");
-    let input = [count("input_tokens"), cache_read, cache_write]
+fn usage(record: &Json<'_>) -> Option<Usage> {
+    let usage = record.at(&["message", "usage"])?;
+    let count = |path: &[&str]| usage.number_at(path).as_ref().map(counts::tokens_of);
+    let cache_read = count(&["cache_read_input_tokens"]);
+    let cache_write = count(&["cache_creation_input_tokens"]);
+    let input = [count(&["input_tokens"]), cache_read, cache_write]
         .into_iter()
         .flatten()
         .sum();
-    let is_trusted =
-        json::str_at(value, &["version"]).is_some_and(|v| version(v) >= OUTPUT_TRUSTED);
-    let output = count("output_tokens").filter(|_| is_trusted);
+    let is_trusted = record
+        .str_at(&["version"])
+        .is_some_and(|v| version(&v) >= OUTPUT_TRUSTED);
+    let output = count(&["output_tokens"]).filter(|_| is_trusted);
     (input > Tokens::ZERO).then_some(Usage {
         input,
         cache_read,
         cache_write,
-        cache_write_hour: counts::tokens_at(
-            usage,
-            &["cache_creation", "ephemeral_1h_input_tokens"],
-        ),
+        cache_write_hour: count(&["cache_creation", "ephemeral_1h_input_tokens"]),
         output,
         reasoning: None,
     })
@@ -338,14 +340,14 @@ fn calibration(value: &Value) -> Option<Calibration> {
     })
 }
 
-fn system(value: &Value) -> What {
-    match json::str_at(value, &["subtype"]) {
-        Some("compact_boundary") => What::Boundary(boundary(value)),
+fn system(record: &Json<'_>) -> What {
+    match record.str_at(&["subtype"]).as_deref() {
+        Some("compact_boundary") => What::Boundary(boundary(&record.to_value())),
         Some("microcompact_boundary") => What::Microcompaction,
-        Some(super::MARK) => What::Managed(calibration(value)),
+        Some(super::MARK) => What::Managed(calibration(&record.to_value())),
         // What a command of the program printed is sent along with the next prompt.
         Some("local_command") => What::Said(Said {
-            parts: value.get("content").map(blocks::parts).unwrap_or_default(),
+            parts: record.get("content").map(blocks::parts).unwrap_or_default(),
             is_injected: true,
             ..Said::default()
         }),
@@ -376,12 +378,12 @@ fn boundary(value: &Value) -> Boundary {
     }
 }
 
-fn other(kind: &str, value: &Value) -> What {
-    let text = |key: &str| json::str_at(value, &[key]).filter(|text| !text.trim().is_empty());
+fn other(kind: &str, record: &Json<'_>) -> What {
+    let text = |key: &str| boxed(record, &[key]).filter(|text| !text.trim().is_empty());
     match kind {
-        "last-prompt" => text("leafUuid").map(|leaf| What::Leaf(leaf.into())),
-        "ai-title" => text("aiTitle").map(|title| What::Title(title.into(), false)),
-        "custom-title" => text("customTitle").map(|title| What::Title(title.into(), true)),
+        "last-prompt" => text("leafUuid").map(What::Leaf),
+        "ai-title" => text("aiTitle").map(|title| What::Title(title, false)),
+        "custom-title" => text("customTitle").map(|title| What::Title(title, true)),
         _ => None,
     }
     .unwrap_or(What::Aside)
