@@ -380,30 +380,43 @@ fn is_exact(session: &Session, counter: &Counter) -> bool {
             .all(|model| bpe::is_own_vocabulary(counter, model))
 }
 
-/// Weighs all parts, the longest first so that no core is left with a long one at the end.
+/// Weighs all parts, the longest first so that no core is left with a long one at the end. Agents read the same files
+/// again and again: what says the same is counted once.
 fn weigh_parts(
     session: &Session,
     scale: Scale,
     progress: &Progress,
 ) -> Result<Vec<Weight>, Cancelled> {
-    let work: Vec<u64> = session.parts.iter().map(Scale::work).collect();
+    let parts = &session.parts;
+    let work: Vec<u64> = parts.iter().map(Scale::work).collect();
     progress.begin(Phase::Weighing, Bytes(work.iter().sum()));
     let mut order: Vec<usize> = (0..work.len()).collect();
-    order.sort_by_key(|part| std::cmp::Reverse(work[*part]));
-    let weigh = |part: &usize| {
-        progress.go_on()?;
-        let weight = scale.weigh(&session.parts[*part]);
-        progress.advance(work[*part]);
-        Ok((*part, weight))
+    let words = |part: &usize| Scale::words(&parts[*part]);
+    let by_words = |a: &usize, b: &usize| {
+        work[*b]
+            .cmp(&work[*a])
+            .then_with(|| words(a).cmp(&words(b)))
     };
-    let weighed: Vec<_> = order
+    order.par_sort_unstable_by(by_words);
+    let say_the_same = |a: &usize, b: &usize| words(a).is_some() && words(a) == words(b);
+    let alike: Vec<&[usize]> = order.chunk_by(say_the_same).collect();
+    let weigh = |alike: &&[usize]| {
+        progress.go_on()?;
+        let first = alike[0];
+        let weight = scale.weigh(&parts[first]);
+        progress.advance(work[first] * alike.len() as u64);
+        Ok(weight)
+    };
+    let weighed: Vec<_> = alike
         .par_iter()
         .with_max_len(1)
         .map(weigh)
         .collect::<Result<_, _>>()?;
     let mut weights = vec![Weight::default(); work.len()];
-    for (part, weight) in weighed {
-        weights[part] = weight;
+    for (alike, weight) in alike.into_iter().zip(weighed) {
+        for part in alike {
+            weights[*part] = weight;
+        }
     }
     Ok(weights)
 }

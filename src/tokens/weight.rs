@@ -94,6 +94,17 @@ impl Scale {
         part.body.text().len() as u64
     }
 
+    /// What of a part alone decides its weight, where that is text: parts in which it is the same weigh the same.
+    pub(super) fn words(part: &Part) -> Option<(Option<&str>, &str)> {
+        match &part.body {
+            Body::Text(text) | Body::ToolResult { text, .. } => Some((None, text)),
+            Body::ToolCall {
+                tool, arguments, ..
+            } => Some((Some(tool), arguments)),
+            _ => None,
+        }
+    }
+
     fn count(&self, text: &str) -> u32 {
         (self.counter.count)(text)
     }
