@@ -10,6 +10,7 @@ mod ledger;
 mod media;
 mod piece_counts;
 mod pieces;
+mod ranks;
 mod weight;
 
 pub use crate::progress::{Cancelled, Progress};

@@ -1,11 +1,17 @@
 //! Counts a text piece by piece, and remembers short pieces: most of any text is words that were counted before.
 
 use super::pieces::Rule;
+use super::ranks::{self, Ranks};
 use bpe_openai::Tokenizer;
 use std::cell::RefCell;
+use std::sync::OnceLock;
 
 /// Longer pieces are counted each time.
 const LONGEST: usize = 15;
+/// Those up to here are told faster than remembered.
+const AT_ONCE: usize = 2;
+/// Bits that no character of ASCII has.
+const NOT_ASCII: u128 = (u128::MAX / 0xff) << 7;
 /// Pieces remembered by a thread: a new one takes the place of an old one. A megabyte.
 const PLACES: usize = 1 << 15;
 
@@ -14,43 +20,69 @@ thread_local! {
     static KNOWN: RefCell<[Known; 2]> = RefCell::default();
 }
 
+/// By vocabulary.
+static RANKS: [OnceLock<Ranks>; 2] = [const { OnceLock::new() }; 2];
+
+/// What counts the pieces of a text.
+#[derive(Clone, Copy)]
+struct Vocabulary<'a> {
+    tokenizer: &'a Tokenizer,
+    ranks: &'a Ranks,
+}
+
 /// Short pieces with their counts: the piece's bytes, then one byte with its length and its count.
 #[derive(Debug, Default)]
 struct Known(Vec<u128>);
 
 /// The tokens of a text.
 pub(super) fn count(tokenizer: &Tokenizer, rule: Rule, text: &str) -> usize {
-    KNOWN.with_borrow_mut(|known| known[rule as usize].count(tokenizer, rule, text))
+    let ranks = RANKS[rule as usize].get_or_init(|| Ranks::of(&tokenizer.bpe));
+    let vocabulary = Vocabulary { tokenizer, ranks };
+    KNOWN.with_borrow_mut(|known| known[rule as usize].count(vocabulary, rule, text))
 }
 
 impl Known {
-    fn count(&mut self, tokenizer: &Tokenizer, rule: Rule, text: &str) -> usize {
+    fn count(&mut self, vocabulary: Vocabulary<'_>, rule: Rule, text: &str) -> usize {
         self.0.resize(PLACES, 0);
         let (mut from, mut sum) = (0, 0);
         while from < text.len() {
             let end = rule.piece_end(text, from);
             let end = end.unwrap_or_else(|| {
-                let piece = tokenizer.split(&text[from..]).next();
+                let piece = vocabulary.tokenizer.split(&text[from..]).next();
                 from + piece.map_or(text.len() - from, str::len)
             });
-            sum += self.of_piece(tokenizer, text.as_bytes(), from, end);
+            sum += self.of_piece(vocabulary, text.as_bytes(), from, end);
             from = end;
         }
         sum
     }
 
-    fn of_piece(&mut self, tokenizer: &Tokenizer, text: &[u8], from: usize, end: usize) -> usize {
+    fn of_piece(
+        &mut self,
+        vocabulary: Vocabulary<'_>,
+        text: &[u8],
+        from: usize,
+        end: usize,
+    ) -> usize {
         let piece = &text[from..end];
         if piece.len() > LONGEST {
-            return tokenizer.bpe.count(piece);
+            return vocabulary.tokenizer.bpe.count(piece);
         }
         let key = key(text, from, piece.len());
+        if piece.len() <= AT_ONCE {
+            return vocabulary.ranks.count(key, piece.len());
+        }
         let place = &mut self.0[place(key)];
         // The upper half of the last byte is the count.
         if *place << 4 >> 4 == key && *place >> 124 > 0 {
             return (*place >> 124) as usize;
         }
-        let count = tokenizer.bpe.count(piece);
+        // Of other scripts a character is several bytes, and takes several steps.
+        let count = if piece.len() <= ranks::LONGEST && key & NOT_ASCII == 0 {
+            vocabulary.ranks.count(key, piece.len())
+        } else {
+            vocabulary.tokenizer.bpe.count(piece)
+        };
         *place = key | (count as u128) << 124;
         count
     }

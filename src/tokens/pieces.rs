@@ -135,12 +135,16 @@ fn class_of(c: char) -> Class {
 fn at(text: &str, place: usize) -> (Class, usize) {
     match text.as_bytes().get(place) {
         Some(byte) if *byte < 128 => (ASCII[usize::from(*byte)], 1),
-        Some(_) => {
-            let c = text[place..].chars().next();
-            c.map_or((Class::End, 0), |c| (class_of(c), c.len_utf8()))
-        }
+        Some(_) => longer(text, place),
         None => (Class::End, 0),
     }
+}
+
+/// The same of a character of several bytes; apart, so that the rest stays small where it is used.
+#[inline(never)]
+fn longer(text: &str, place: usize) -> (Class, usize) {
+    let c = text[place..].chars().next();
+    c.map_or((Class::End, 0), |c| (class_of(c), c.len_utf8()))
 }
 
 /// Where characters of these classes end that begin at this place; none where that cannot be told.

@@ -1,0 +1,198 @@
+//! Joins the bytes of a short piece to tokens as a vocabulary's rule has it: of all neighbors that make a token together
+//! those first whose token comes first in the vocabulary, from left to right.
+//!
+//! `bpe-openai` finds the same by searching, in linear time however long a piece is. For a few bytes the rule itself is
+//! faster; what it needs to know of a vocabulary stands in one table.
+
+use bpe_openai::byte_pair_encoding::BytePairEncoding;
+
+/// Bytes of the longest pieces, and of the longest tokens that are known here.
+pub(super) const LONGEST: usize = 13;
+/// Places of the table: a power of two, and more than twice as many as there are tokens.
+const PLACES: usize = 1 << 19;
+/// A token's bytes as a number, its length and its rank share a number of 128 bits.
+const LENGTH_AT: u32 = 8 * LONGEST as u32;
+const RANK_AT: u32 = LENGTH_AT + 4;
+/// Bytes and length.
+const NAME: u128 = (1 << RANK_AT) - 1;
+/// Bits of the filter: few enough to stay near, many enough that nine in ten names of no token find a zero.
+const BITS: usize = 1 << 21;
+/// The rank of what is no token.
+const NONE: u32 = u32::MAX;
+
+/// The ranks of a vocabulary's short tokens.
+#[derive(Debug)]
+pub(super) struct Ranks {
+    /// Those of two bytes, which are asked for most.
+    pairs: Vec<u32>,
+    /// A bit for every name that some token has: most that is asked for is none, and the table is large.
+    filter: Vec<u64>,
+    /// By name; a token whose place is taken stands in the next that is free. 0 is a free one.
+    table: Vec<u128>,
+}
+
+impl Ranks {
+    /// Those of this vocabulary.
+    pub(super) fn of(vocabulary: &BytePairEncoding) -> Self {
+        let mut ranks = Self {
+            pairs: vec![NONE; 1 << 16],
+            filter: vec![0; BITS / 64],
+            table: vec![0; PLACES],
+        };
+        let most = (PLACES / 2).min(vocabulary.num_tokens());
+        for rank in 0..most as u32 {
+            let token = vocabulary.token_bytes(rank);
+            if token.len() > LONGEST {
+                continue;
+            }
+            if let [first, second] = token {
+                ranks.pairs[usize::from(u16::from_le_bytes([*first, *second]))] = rank;
+            }
+            let mut bytes = [0; 16];
+            bytes[..token.len()].copy_from_slice(token);
+            let name = name(u128::from_le_bytes(bytes), token.len());
+            let mixed = mixed(name);
+            let at = ranks.place_of(name, mixed);
+            ranks.filter[mixed as usize % BITS / 64] |= 1 << (mixed % 64);
+            ranks.table[at] = name | u128::from(rank) << RANK_AT;
+        }
+        ranks
+    }
+
+    /// The tokens of a piece of up to [`LONGEST`] bytes, given as a number whose lowest byte is the first.
+    #[inline]
+    pub(super) fn count(&self, piece: u128, len: usize) -> usize {
+        match len {
+            2 if self.pairs[piece as usize & 0xffff] == NONE => 2,
+            1 | 2 => 1,
+            _ => self.count_longer(piece, len),
+        }
+    }
+
+    fn count_longer(&self, piece: u128, len: usize) -> usize {
+        // Where tokens begin, the end behind the last; and for each what it makes with the next.
+        let mut begins: [u8; LONGEST + 1] = std::array::from_fn(|at| at as u8);
+        let mut joined = [NONE; LONGEST];
+        for (at, rank) in joined.iter_mut().enumerate().take(len.saturating_sub(1)) {
+            *rank = self.pairs[(piece >> (8 * at)) as usize & 0xffff];
+        }
+        let mut n = len;
+        while n > 1 {
+            let mut at = 0;
+            for other in 1..n - 1 {
+                at = if joined[other] < joined[at] {
+                    other
+                } else {
+                    at
+                };
+            }
+            if joined[at] == NONE {
+                break;
+            }
+            begins.copy_within(at + 2..=n, at + 1);
+            joined.copy_within(at + 1..n, at);
+            n -= 1;
+            joined[n - 1] = NONE;
+            for changed in at.saturating_sub(1)..(at + 1).min(n - 1) {
+                let (from, to) = (
+                    usize::from(begins[changed]),
+                    usize::from(begins[changed + 2]),
+                );
+                joined[changed] = self.rank(piece >> (8 * from), to - from);
+            }
+        }
+        n
+    }
+
+    /// The rank of the first bytes of a piece.
+    pub(super) fn rank(&self, piece: u128, len: usize) -> u32 {
+        let name = name(piece, len);
+        let mixed = mixed(name);
+        if self.filter[mixed as usize % BITS / 64] >> (mixed % 64) & 1 == 0 {
+            return NONE;
+        }
+        match self.table[self.place_of(name, mixed)] {
+            0 => NONE,
+            token => (token >> RANK_AT) as u32,
+        }
+    }
+
+    /// Where a token stands, or would.
+    fn place_of(&self, name: u128, mixed: u64) -> usize {
+        let mut at = (mixed >> 32) as usize % PLACES;
+        while self.table[at] != 0 && self.table[at] & NAME != name {
+            at = (at + 1) % PLACES;
+        }
+        at
+    }
+}
+
+/// A number made of a name, by which it is found.
+#[inline]
+fn mixed(name: u128) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (low, high) = (name as u64, (name >> 64) as u64);
+    let mixed = (low ^ high.rotate_left(29).wrapping_mul(FACTOR)).wrapping_mul(FACTOR);
+    mixed ^ mixed >> 29
+}
+
+/// The first bytes of a piece, and how many.
+fn name(piece: u128, len: usize) -> u128 {
+    (piece & ((1 << (8 * len)) - 1)) | (len as u128) << LENGTH_AT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    static BOTH: LazyLock<[(&BytePairEncoding, Ranks); 2]> = LazyLock::new(|| {
+        [bpe_openai::o200k_base(), bpe_openai::cl100k_base()]
+            .map(|it| (&it.bpe, Ranks::of(&it.bpe)))
+    });
+
+    fn agree(piece: &[u8]) {
+        let mut bytes = [0xff; 16];
+        bytes[..piece.len()].copy_from_slice(piece);
+        for (vocabulary, ranks) in &*BOTH {
+            let counted = ranks.count(u128::from_le_bytes(bytes), piece.len());
+            assert_eq!(counted, vocabulary.count(piece), "{piece:?}");
+        }
+    }
+
+    #[test]
+    fn all_tokens_and_what_they_make_with_others_count_as_the_library_counts() {
+        for (vocabulary, _) in &*BOTH {
+            let all = vocabulary.num_tokens() as u32;
+            for token in 0..all {
+                let (one, other) = (
+                    vocabulary.token_bytes(token),
+                    vocabulary.token_bytes(token * 31 % all),
+                );
+                for piece in [
+                    one.to_vec(),
+                    [one, other].concat(),
+                    [&other[1..], one].concat(),
+                ] {
+                    agree(&piece[..piece.len().min(LONGEST)]);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn odd_pieces_count_as_the_library_counts(
+            bytes in proptest::collection::vec(any::<u8>(), 1..=LONGEST),
+            letters in "[ ]?[a-zA-Z]{1,12}",
+            few in "[aAbB ]{1,13}",
+        ) {
+            agree(&bytes);
+            agree(letters.as_bytes());
+            agree(few.as_bytes());
+        }
+    }
+}
