@@ -60,6 +60,8 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     } else {
         print(&found.text())?;
     }
+    // The program ends; to give back a large session's memory piece by piece would only take time.
+    std::mem::forget(loaded);
     Ok(Status::Done)
 }
 

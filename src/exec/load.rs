@@ -84,6 +84,7 @@ fn load_file(
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
     let metadata = must_exist(path)?;
+    get_ready(options.counter);
     if let Some((name, bytes)) = session_folder::session_at(path)? {
         let mut loaded = ready(&name, bytes.into(), beside, options, progress)?;
         loaded.path.get_or_insert_with(|| path.to_owned());
@@ -129,8 +130,16 @@ pub fn load_stream(
     options: &LoadOptions,
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
+    get_ready(options.counter);
     let bytes = read_all(stream, name, Bytes(0), progress)?;
     ready(name, bytes, None, options, progress)
+}
+
+/// Has a counter load its vocabulary, which takes a while, on another core while the file is read.
+fn get_ready(counter: &'static Counter) {
+    rayon::spawn(move || {
+        (counter.count)("");
+    });
 }
 
 /// All bytes of a stream, up to [`MOST_BYTES`]; `expected` is 0 where nobody knows how many there are. What is no text
@@ -194,26 +203,41 @@ impl Stream<'_> {
     /// it twice. A file that grows or shrinks meanwhile is read to its end all the same.
     fn read_into_place(&mut self, start: &[u8], expected: usize) -> Result<Arc<[u8]>, LoadError> {
         let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, expected).collect();
-        let mut chunk = Vec::new();
         let mut at = start.len();
         if let Some(place) = Arc::get_mut(&mut bytes) {
             place[..at].copy_from_slice(start);
             while at < expected {
-                chunk.clear();
-                let n = self.read_on(&mut chunk)?.min(expected - at);
-                if n == 0 {
-                    break;
+                let end = expected.min(at + CHUNK as usize);
+                match self.read_some(&mut place[at..end])? {
+                    0 => break,
+                    n => at += n,
                 }
-                place[at..at + n].copy_from_slice(&chunk[..n]);
-                at += n;
-                chunk.drain(..n);
             }
         }
-        self.read_rest(&mut chunk)?;
-        if at == expected && chunk.is_empty() {
+        let mut more = Vec::new();
+        self.read_rest(&mut more)?;
+        if at == expected && more.is_empty() {
             return Ok(bytes);
         }
-        Ok([&bytes[..at], &chunk[..]].concat().into())
+        Ok([&bytes[..at], &more[..]].concat().into())
+    }
+
+    /// Reads what there is, up to the size of the place; how many bytes there were.
+    fn read_some(&mut self, place: &mut [u8]) -> Result<usize, LoadError> {
+        let name = self.name;
+        self.progress
+            .go_on()
+            .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
+        loop {
+            match self.bytes.read(place) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(LoadError(format!("{name} cannot be read ({error})"))),
+                Ok(n) => {
+                    self.progress.advance(n as u64);
+                    return Ok(n);
+                }
+            }
+        }
     }
 }
 
