@@ -161,6 +161,12 @@ static EXPECTED: &[Expected] = &[
         None,
     ),
     row(
+        "swe_agent_traj/swea-fncall-390k.traj",
+        "swe_agent",
+        [1, 35, 13, 7, 0],
+        None,
+    ),
+    row(
         "swe_agent_traj/swea-fncall-simple.traj",
         "swe_agent",
         [1, 12, 5, 0, 0],

@@ -1,7 +1,8 @@
 //! SWE-agent's trajectories: a JSON document with the conversation (`history`) and the steps (`trajectory`).
 //!
-//! - Later versions repeat the whole query of its call in every step (`query`, `messages`): that is the exact context, in
-//!   which the agent's history processors elided old observations. Where no step has one, `history` alone is read.
+//! - Later versions repeat a whole context in every step, in which the agent's history processors elided old observations:
+//!   `query` is what the step's own call saw; `messages`, of version 1.0, was taken when the step was over, with its answer
+//!   and observation, so that it is what the *next* call saw. Where no step has one, `history` alone is read.
 //! - The answers stand in `history`; a step's `response` is the text of one.
 //! - Tokens are recorded as a total only.
 
@@ -68,7 +69,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         progress.go_on()?;
         queries.push(query(bytes, step, &mut notes)?);
     }
-    let sessions = if queries.iter().all(Vec::is_empty) {
+    let sessions = if queries.iter().all(|query| query.rows.is_empty()) {
         let mut talk = Talk::new(input, FORMAT.name, None);
         for draft in history {
             if draft.role == Role::Assistant && !draft.is_injected {
@@ -79,7 +80,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         }
         talk.finish().into_iter().collect()
     } else {
-        replayed(input, &history, &steps, queries)
+        replayed(input, &history, &steps, &queries)
     };
     if sessions.is_empty() {
         let looks_like = "this looks like a SWE-agent trajectory without a message".to_owned();
@@ -92,44 +93,66 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-/// What a step's call saw, as far as the file tells.
-fn query(bytes: &[u8], step: &Row, notes: &mut Notes) -> Result<Vec<Row>, Unread> {
-    for key in ["query", "messages"] {
+/// The context that a step repeats.
+#[derive(Default)]
+struct Query {
+    rows: Vec<Row>,
+    /// It was taken after the step: the step's own answer is in it.
+    is_after: bool,
+}
+
+/// The context that a step repeats, as far as the file tells.
+fn query(bytes: &[u8], step: &Row, notes: &mut Notes) -> Result<Query, Unread> {
+    for (key, is_after) in [("query", false), ("messages", true)] {
         // The step's bytes are counted already.
-        let query = rows::listed(bytes, &step.span, &[key], &Progress::default(), notes)?;
-        if !query.is_empty() {
-            return Ok(query);
+        let rows = rows::listed(bytes, &step.span, &[key], &Progress::default(), notes)?;
+        if !rows.is_empty() {
+            return Ok(Query { rows, is_after });
         }
     }
-    Ok(Vec::new())
+    Ok(Query::default())
+}
+
+/// What a step's call saw: its own context, or where that was taken too late the one before. Of the first such step it is
+/// what stands before its own answer.
+fn seen(queries: &[Query], at: usize, response: &str) -> Vec<Draft> {
+    let own = &queries[at];
+    let before = at.checked_sub(1).map(|before| &queries[before]);
+    if let Some(before) = before.filter(|before| own.is_after && before.is_after) {
+        return drafts(&before.rows, |_, _| ());
+    }
+    let mut context = drafts(&own.rows, |_, _| ());
+    let answer = context.iter().rposition(|draft| says(draft, response));
+    // An answer that could not be read was never added.
+    if let (true, Some(answer)) = (own.is_after, answer) {
+        context.truncate(answer);
+    }
+    context
+}
+
+/// Whether a message is the answer with this text.
+fn says(draft: &Draft, response: &str) -> bool {
+    let texts = draft.parts.iter().filter_map(|part| match &part.body {
+        Body::Text(text) => Some(text.trim()),
+        _ => None,
+    });
+    draft.role == Role::Assistant
+        && !draft.is_injected
+        && texts.collect::<String>() == response.trim()
 }
 
 /// The conversation as its calls saw it.
-fn replayed(
-    input: &Input,
-    history: &[Draft],
-    steps: &[Row],
-    queries: Vec<Vec<Row>>,
-) -> Vec<Session> {
+fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) -> Vec<Session> {
     let mut contexts = Contexts::new(input, FORMAT.name);
     let mut said = history.iter().enumerate();
     let mut last = None;
-    for (step, query) in steps.iter().zip(queries) {
-        if query.is_empty() {
+    for (at, step) in steps.iter().enumerate() {
+        if queries[at].rows.is_empty() {
             continue;
         }
         let response = json::str_at(&step.value, &["response"]).unwrap_or_default();
-        let is_it = |draft: &Draft| {
-            let texts = draft.parts.iter().filter_map(|part| match &part.body {
-                Body::Text(text) => Some(text.trim()),
-                _ => None,
-            });
-            draft.role == Role::Assistant
-                && !draft.is_injected
-                && texts.collect::<String>() == response.trim()
-        };
         let mut rest = said.clone();
-        let answer = rest.find(|(_, draft)| is_it(draft));
+        let answer = rest.find(|(_, draft)| says(draft, response));
         if let Some((at, _)) = answer {
             (said, last) = (rest, Some(at));
         }
@@ -143,7 +166,7 @@ fn replayed(
         };
         contexts.add(Call {
             group: "".into(),
-            context: drafts(&query, |_, _| ()),
+            context: seen(queries, at, response),
             step: StepDraft::default(),
             answer: Some(answer.map_or_else(written, |(_, draft)| draft.clone())),
         });
