@@ -23,9 +23,9 @@ fn agree(case: &Case, policy: &Policy, settings: &[KnobValues]) -> usize {
     for knobs in settings {
         let (played, outline) = (simulate(case, policy, knobs, None), tally.outline(knobs));
         let of = format!("{} {knobs:?}", policy.name);
-        let totals = Totals::of(&played);
+        let totals = Totals::of(case, &played);
         assert_eq!(tally.totals(knobs), totals, "{of}");
-        assert_eq!(Totals::of(&outline), totals, "{of}");
+        assert_eq!(Totals::of(case, &outline), totals, "{of}");
         let samples = |outcome: &Outcome| outcome.samples.iter().map(figures).collect::<Vec<_>>();
         assert_eq!(samples(&outline), samples(&played), "{of}");
         assert_eq!(

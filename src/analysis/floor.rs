@@ -89,6 +89,23 @@ impl<'a> Floors<'a> {
         self.stuck_often(policy, knobs, STUCK)
     }
 
+    /// A setting that fires in vain again and again. One large message that keeps it above its trigger for a while is no
+    /// reason to reject it, nor is a trigger that is met all the time where a guard waits until there is something to save.
+    pub fn hopeless(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
+        let waits = |stage: &Stage| stage.guard.min_saved.is_some();
+        if policy.stages.iter().any(waits) {
+            return None;
+        }
+        let cooldown = policy
+            .knob_for(KnobRole::Cooldown)
+            .filter(|knob| knob.unit == "steps")
+            .and_then(|knob| knobs.get(&knob.name));
+        let rest = cooldown.unwrap_or(0.0) as usize + 1;
+        let calls = self.case.session.steps.len();
+        let least = (STUCK * rest).max(calls.div_ceil(20));
+        self.stuck_often(policy, knobs, least)
+    }
+
     /// The same, if that is so at this many calls at least.
     pub fn stuck_often(&self, policy: &Policy, knobs: &KnobValues, least: usize) -> Option<Stuck> {
         let trigger = trigger(policy, knobs)?;

@@ -5,6 +5,9 @@ use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// What leaves less than one part in so many of the conversation is as good as nothing.
+const LEAST_LEFT: u64 = 20;
+
 /// One stage that acted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -117,7 +120,26 @@ impl Did {
     }
 }
 
+/// Whether a firing without a summary leaves next to nothing of the conversation. What every call carries besides
+/// (`overhead`) is no part of it; `left` counts the messages that are there still.
+pub(super) fn leaves_nothing(
+    (before, after): (Tokens, Tokens),
+    overhead: Tokens,
+    left: usize,
+) -> bool {
+    let said = |tokens: Tokens| (tokens - overhead).0;
+    left == 0 || said(after).saturating_mul(LEAST_LEFT) < said(before)
+}
+
 impl Event {
+    /// A stage removed so much, and put no summary in its place, that next to nothing of the conversation is left.
+    /// `overhead` is what every call carries besides.
+    pub fn wipes(&self, overhead: Tokens) -> bool {
+        let is_own = self.did == Did::Removed && self.request.is_none() && !self.is_by_hand();
+        let around = (self.before, self.after);
+        is_own && self.n_messages() > 0 && leaves_nothing(around, overhead, self.left)
+    }
+
     /// The stage, and the cause, of what a person did by hand.
     pub const BY_HAND: &str = "by hand";
 

@@ -2,13 +2,9 @@
 
 use super::{Finding, FindingKind, Seen, times};
 use crate::engine::{Did, Event, Fate};
-use crate::units::Tokens;
 
 /// Compactions before neighbouring calls that make a policy thrash.
 const THRASH: usize = 3;
-
-/// What leaves less than one part in so many is as good as nothing.
-const LEAST_LEFT: u64 = 20;
 
 /// The events that satisfy something, as a finding of the first with how many there are.
 pub(super) fn found(
@@ -35,13 +31,8 @@ pub(super) fn found(
 }
 
 pub(super) fn wiped(seen: &Seen<'_>) -> Option<Finding> {
-    // Without a summary in its place; instructions that every call carries are no part of the conversation.
     let overhead = seen.case.ledger.overhead;
-    let is_wipe = |e: &Event| {
-        let said = |tokens: Tokens| tokens - overhead;
-        let is_all = e.left == 0 || said(e.after).0 * LEAST_LEFT < said(e.before).0;
-        e.did == Did::Removed && e.request.is_none() && is_all && e.n_messages() > 0
-    };
+    let is_wipe = |e: &Event| e.wipes(overhead);
     found(seen, FindingKind::Wiped, is_wipe, |e, n| {
         format!(
             "`{}` leaves next to nothing of the conversation, and no summary ({}; {} \u{2192} {} tokens the first time).",

@@ -91,7 +91,13 @@ fn odd(lane: &Lane<'_>, said: &str) -> Insight {
 
 /// What a policy keeps in any case is at its trigger already: proven from its settings and the session alone.
 fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
-    let stuck = Floors::new(case).stuck(lane.policy, lane.knobs)?;
+    let floors = Floors::new(case);
+    let stuck = floors.stuck(lane.policy, lane.knobs)?;
+    // What is told as bad is never recommended: both go by the same rule.
+    let level = match floors.hopeless(lane.policy, lane.knobs) {
+        Some(_) => Level::Bad,
+        None => Level::Warning,
+    };
     Some(Insight {
         text: format!(
             "It cannot get below its own trigger: from call {} on what it keeps in any case is above it, at {} in a row, {} in all.",
@@ -105,7 +111,7 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
             stuck.limit.short()
         ),
         advice: "Keep fewer messages or tokens, raise the trigger, or add a stage that summarizes.",
-        ..insight(lane, InsightKind::CannotGetBelow, Level::Bad, stuck.step)
+        ..insight(lane, InsightKind::CannotGetBelow, level, stuck.step)
     })
 }
 

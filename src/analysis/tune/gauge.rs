@@ -4,7 +4,7 @@
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
 use crate::analysis::floor::{Floors, Stuck};
 use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
-use crate::engine::{Case, KnobRole, KnobValues, Outcome, Policy, Stage, Tally, Totals, simulate};
+use crate::engine::{Case, KnobValues, Outcome, Policy, Tally, Totals, simulate};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt;
 
@@ -50,6 +50,10 @@ pub enum Rejection {
     Overflows(usize, usize),
     /// It pays for summaries before so many calls in a row, the first at this step.
     Thrashes(usize, usize),
+    /// It leaves next to nothing of the conversation, without a summary: so many times, the first at this step.
+    Wipes(usize, usize),
+    /// A request for a summary would itself not fit, the first at this step.
+    RequestTooLong(usize),
     /// The system itself would have ended the run at this step.
     GivesUp(usize),
 }
@@ -61,6 +65,8 @@ impl Rejection {
             Self::CannotGetBelow(_) => "cannot_get_below_trigger",
             Self::Overflows(..) => "overflows",
             Self::Thrashes(..) => "thrashes",
+            Self::Wipes(..) => "wipes",
+            Self::RequestTooLong(_) => "request_too_long",
             Self::GivesUp(_) => "gives_up",
         }
     }
@@ -73,6 +79,10 @@ impl Rejection {
             (Self::Overflows(..), _) => "overflow",
             (Self::Thrashes(..), 1) => "summarizes call after call",
             (Self::Thrashes(..), _) => "summarize call after call",
+            (Self::Wipes(..), 1) => "leaves next to nothing of the conversation",
+            (Self::Wipes(..), _) => "leave next to nothing of the conversation",
+            (Self::RequestTooLong(_), 1) => "asks for a summary that does not fit",
+            (Self::RequestTooLong(_), _) => "ask for a summary that does not fit",
             (Self::GivesUp(_), 1) => "ends the run",
             (Self::GivesUp(_), _) => "end the run",
         }
@@ -82,7 +92,11 @@ impl Rejection {
     pub fn step(&self) -> usize {
         match self {
             Self::CannotGetBelow(stuck) => stuck.step,
-            Self::Overflows(_, step) | Self::Thrashes(_, step) | Self::GivesUp(step) => *step,
+            Self::Overflows(_, step)
+            | Self::Thrashes(_, step)
+            | Self::Wipes(_, step)
+            | Self::RequestTooLong(step)
+            | Self::GivesUp(step) => *step,
         }
     }
 }
@@ -113,6 +127,21 @@ impl fmt::Display for Rejection {
                 f,
                 "pays for a summary before each of {} in a row, from call {at} on",
                 calls(*n)
+            ),
+            Self::Wipes(n, _) => {
+                let times = if *n == 1 {
+                    String::new()
+                } else {
+                    format!(" {n} times")
+                };
+                write!(
+                    f,
+                    "leaves next to nothing of the conversation{times}, first before call {at}"
+                )
+            }
+            Self::RequestTooLong(_) => write!(
+                f,
+                "asks before call {at} for a summary with a request that does not fit into the window"
             ),
             Self::GivesUp(_) => write!(f, "the system itself would end the run at call {at}"),
         }
@@ -155,12 +184,12 @@ impl<'a> Gauge<'a> {
         knobs: &KnobValues,
         tally: &Tally<'_>,
     ) -> (Option<Score>, Option<Rejection>) {
-        if let Some(stuck) = self.hopeless(policy, knobs) {
+        if let Some(stuck) = self.floors.hopeless(policy, knobs) {
             return (None, Some(Rejection::CannotGetBelow(stuck)));
         }
         let (score, totals) = if self.by.is_some() {
             let outcome = tally.outline(knobs);
-            (self.score(&outcome), Totals::of(&outcome))
+            (self.score(&outcome), Totals::of(self.case, &outcome))
         } else {
             let totals = tally.totals(knobs);
             (of_totals(&totals), totals)
@@ -171,10 +200,13 @@ impl<'a> Gauge<'a> {
     /// The same, played in any case, with all that speaks against it.
     pub fn judge(&self, policy: &Policy, knobs: &KnobValues) -> (Score, Vec<Rejection>) {
         let outcome = simulate(self.case, policy, knobs, None);
-        let stuck = self.hopeless(policy, knobs).map(Rejection::CannotGetBelow);
+        let stuck = self
+            .floors
+            .hopeless(policy, knobs)
+            .map(Rejection::CannotGetBelow);
         let all = stuck
             .into_iter()
-            .chain(rejections(&Totals::of(&outcome)))
+            .chain(rejections(&Totals::of(self.case, &outcome)))
             .collect();
         (self.score(&outcome), all)
     }
@@ -191,7 +223,7 @@ impl<'a> Gauge<'a> {
 
     /// What a run comes to.
     pub fn score(&self, outcome: &Outcome) -> Score {
-        let score = of_totals(&Totals::of(outcome));
+        let score = of_totals(&Totals::of(self.case, outcome));
         let Some((bills, names)) = &self.by else {
             return score;
         };
@@ -213,23 +245,6 @@ impl<'a> Gauge<'a> {
         let (_, names) = self.by.as_ref()?;
         let outcome = simulate(self.case, policy, knobs, None);
         Some(references_at_risk(names, self.case, &outcome).fewest)
-    }
-
-    /// A setting that fires in vain again and again. One large message that keeps it above its trigger for a while is no
-    /// reason to reject it, nor is a trigger that is met all the time where a guard waits until there is something to save.
-    fn hopeless(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
-        let waits = |stage: &Stage| stage.guard.min_saved.is_some();
-        if policy.stages.iter().any(waits) {
-            return None;
-        }
-        let cooldown = policy
-            .knob_for(KnobRole::Cooldown)
-            .filter(|knob| knob.unit == "steps")
-            .and_then(|knob| knobs.get(&knob.name));
-        let rest = cooldown.unwrap_or(0.0) as usize + 1;
-        let calls = self.case.session.steps.len();
-        let least = (THRASH * rest).max(calls.div_ceil(20));
-        self.floors.stuck_often(policy, knobs, least)
     }
 }
 
@@ -253,7 +268,10 @@ fn rejections(totals: &Totals) -> Vec<Rejection> {
     let overflows = overflows.map(|first| Rejection::Overflows(totals.overflows, first));
     let paid = totals.paid;
     let thrashes = (paid.calls >= THRASH).then_some(Rejection::Thrashes(paid.calls, paid.first));
-    [gives_up, overflows, thrashes]
+    let wipes = totals.first_wipe;
+    let wipes = wipes.map(|first| Rejection::Wipes(totals.wipes, first));
+    let too_long = totals.too_long.map(Rejection::RequestTooLong);
+    [gives_up, overflows, wipes, too_long, thrashes]
         .into_iter()
         .flatten()
         .collect()

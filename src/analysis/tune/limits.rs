@@ -15,13 +15,19 @@ pub struct Figures {
 impl Figures {
     /// The figures of a run; calls that do not fit are counted, and no flaw of their own.
     pub fn new(score: Score, rejections: &[Rejection]) -> Self {
-        let mut flaws = rejections
-            .iter()
-            .filter(|why| !matches!(why, Rejection::Overflows(..)));
+        let mut flaws = rejections.iter().filter(|why| is_flaw(why));
         Self {
             score,
             flaw: flaws.next().map(|why| why.name().to_owned()),
         }
+    }
+}
+
+/// What a person may choose on purpose, and calls that do not fit, are no flaws.
+fn is_flaw(why: &Rejection) -> bool {
+    match why {
+        Rejection::CannotGetBelow(_) | Rejection::Thrashes(..) | Rejection::GivesUp(_) => true,
+        Rejection::Overflows(..) | Rejection::Wipes(..) | Rejection::RequestTooLong(_) => false,
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) const VERB: Verb = Verb {
 plimsoll sweep FILE|FOLDER... [--policy NAME|FILE.toml]... [--vary KNOB=VALUES]... [--points N] [--json|--csv]
 
 Plays each setting over each session and weighs what it costs, how many references it puts at risk (uses by the recorded
-agent of what the policy had removed) and how deep the context sat. What overflows, thrashes or gives up is out of the
-question, and says why. Without --policy: truncate, prune and summarize. Without --vary: when they act and what they keep.
+agent of what the policy had removed) and how deep the context sat. What overflows, thrashes, gives up, or leaves next to
+nothing of the conversation is out of the question, and says why. Without --policy: truncate, prune and summarize. Without --vary: when they act and what they keep.
 
   --policy NAME[@LANE] a preset, or a FILE.toml; again for more; LANE tells two of one preset apart
   --set KNOB=VALUE     the present settings, which are always among those that are tried
@@ -53,7 +53,8 @@ tokens_sent, at_risk|null, fewest_at_risk|null, blind_edits|null, refetch|null, 
 rejected|null {reason, step, text}}], recommended|null {point, cheapest, safest, set[], text, others|null, saved|null (of what
 could have been left unsent without loss)}, no_recommendation|null}], robust|null {lane, policy, knobs{}, set[], sessions[{file, conversation|null, best,
 regret|null}], left_out[{file, conversation|null, set[], regret|null}]}, left_out[{file, conversation|null, why}]. A point that was not played has null figures; points are numbered
-from 0. rejected.reason is cannot_get_below_trigger, overflows, thrashes or gives_up.
+from 0. rejected.reason is cannot_get_below_trigger, gives_up, overflows, wipes, request_too_long or
+ thrashes.
 ",
     run,
 };

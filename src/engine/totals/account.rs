@@ -3,6 +3,7 @@
 use super::course::Course;
 use super::{Row, Totals};
 use crate::engine::budget::Budget;
+use crate::engine::event::leaves_nothing;
 use crate::engine::outcome::SummaryTraffic;
 use crate::units::Tokens;
 use std::ops::Range;
@@ -47,6 +48,16 @@ pub(super) struct Deed {
     /// The call before which it was.
     pub(super) call: usize,
     pub(super) what: What,
+    pub(super) wiped: Option<Wiped>,
+}
+
+/// A firing that left next to nothing of the conversation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wiped {
+    pub(super) before: Tokens,
+    pub(super) after: Tokens,
+    /// Messages that are there still.
+    pub(super) left: usize,
 }
 
 /// What was removed.
@@ -68,6 +79,34 @@ pub(super) enum Text {
     Notice(usize, u64, u64),
     /// A summary, with what was sent for it and its true tokens.
     Summary(u64, u64),
+}
+
+impl What {
+    /// Whether it left next to nothing of the conversation, which came from so many tokens to so many.
+    pub(super) fn wiped(
+        &self,
+        course: &Course,
+        call: usize,
+        (before, after): (Tokens, Tokens),
+        overhead: Tokens,
+    ) -> Option<Wiped> {
+        let left = match self {
+            // What is empty is there still.
+            Self::Cleared(..) => course.ranks[call] - course.preamble,
+            Self::Replaced {
+                text: Some(Text::Summary(..)),
+                ..
+            } => return None,
+            Self::Replaced { ranks, text } => {
+                course.ranks[call].saturating_sub(ranks.end) + usize::from(text.is_some())
+            }
+        };
+        leaves_nothing((before, after), overhead, left).then_some(Wiped {
+            before,
+            after,
+            left,
+        })
+    }
 }
 
 impl<'a> Story<'a> {
@@ -113,17 +152,25 @@ impl<'a> Story<'a> {
     }
 
     /// A firing before this call removed something.
-    pub(super) fn did(&mut self, call: usize, what: What) {
-        self.totals.compactions += 1;
+    pub(super) fn did(&mut self, call: usize, what: What, wiped: Option<Wiped>) {
+        let totals = &mut self.totals;
+        totals.compactions += 1;
         if let What::Replaced {
-            text: Some(Text::Summary(..)),
+            text: Some(Text::Summary(sent, received)),
             ..
         } = what
         {
-            self.totals.paid = self.totals.paid.with(&mut self.row, call);
+            totals.paid = totals.paid.with(&mut self.row, call);
+            if Tokens(sent + received) > self.budget.window {
+                totals.too_long.get_or_insert(call);
+            }
+        }
+        if wiped.is_some() {
+            totals.wipes += 1;
+            totals.first_wipe.get_or_insert(call);
         }
         if let Some(told) = &mut self.told {
-            told.deeds.push(Deed { call, what });
+            told.deeds.push(Deed { call, what, wiped });
         }
     }
 

@@ -41,8 +41,14 @@ pub struct Totals {
     pub rejected: Tokens,
     /// Requests for summaries.
     pub summaries: SummaryTraffic,
+    /// Requests for summaries that removed something and would not fit into the window themselves: the step of the first.
+    pub too_long: Option<usize>,
     /// The longest row of calls that each had a summary paid for before them.
     pub paid: Row,
+    /// Firings that left next to nothing of the conversation ([`Event::wipes`]).
+    pub wipes: usize,
+    /// Index of the step of the first of these.
+    pub first_wipe: Option<usize>,
     /// Index of the step at which the system itself would have ended the run.
     pub halt: Option<usize>,
 }
@@ -78,8 +84,8 @@ impl Row {
 }
 
 impl Totals {
-    /// Those of a run that was played.
-    pub fn of(outcome: &Outcome) -> Self {
+    /// Those of a run that was played over this case.
+    pub fn of(case: &Case, outcome: &Outcome) -> Self {
         let samples = &outcome.samples;
         let overflow = samples.iter().find(|sample| sample.overflows);
         let is_paid = |event: &&Event| event.did == Did::Removed && event.request.is_some();
@@ -87,6 +93,15 @@ impl Totals {
         for event in outcome.events.iter().filter(is_paid) {
             paid = paid.with(&mut current, event.step);
         }
+        let is_too_long = |event: &Event| {
+            let (sent, received) = event.request.unwrap_or_default();
+            sent + received > case.windows.at(event.step)
+        };
+        let mut requests = outcome.events.iter().filter(is_paid);
+        let wipes = || {
+            let events = outcome.events.iter();
+            events.filter(|event| event.wipes(case.ledger.overhead))
+        };
         Self {
             peak: outcome.peak(),
             peak_share: Share(samples.iter().map(|s| s.pressure.0).fold(0.0, f64::max)),
@@ -96,7 +111,10 @@ impl Totals {
             first_overflow: overflow.map(|sample| sample.step),
             rejected: outcome.tokens_rejected,
             summaries: outcome.summaries,
+            too_long: requests.find(|e| is_too_long(e)).map(|e| e.step),
             paid,
+            wipes: wipes().count(),
+            first_wipe: wipes().next().map(|event| event.step),
             halt: outcome.halts.first().map(|halt| halt.step),
         }
     }
@@ -140,12 +158,12 @@ impl<'a> Tally<'a> {
                 let story = Story::new(scene.course, plain.budget);
                 plain.play(&scene, story).0.0
             }
-            None => Totals::of(&simulate(self.case, self.policy, knobs, None)),
+            None => Totals::of(self.case, &simulate(self.case, self.policy, knobs, None)),
         }
     }
 
     /// A run with these settings, as far as its cost and what its calls saw are concerned. Where that is told from sums
-    /// it has no kinds, no context, and no events but those that asked for a summary.
+    /// it has no kinds, no context, and no events but those that asked for a summary or left next to nothing.
     pub fn outline(&self, knobs: &KnobValues) -> Outcome {
         match self.plain(knobs) {
             Some(plain) => {

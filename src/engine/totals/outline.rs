@@ -20,7 +20,11 @@ pub(super) fn outline(
 ) -> Outcome {
     Outcome {
         samples: samples(scene, budget, told),
-        events: told.deeds.iter().filter_map(paid).collect(),
+        events: told
+            .deeds
+            .iter()
+            .filter_map(|deed| event(scene, deed))
+            .collect(),
         seen: Witness::new(scene, actor).seen(&told.deeds),
         compactions: totals.compactions,
         overflows: totals.overflows,
@@ -113,16 +117,9 @@ impl<'a> Cache<'a> {
     }
 }
 
-/// An event of a firing that paid for a summary.
-fn paid(deed: &Deed) -> Option<Event> {
-    let What::Replaced {
-        text: Some(Text::Summary(sent, received)),
-        ..
-    } = deed.what
-    else {
-        return None;
-    };
-    Some(Event {
+/// An event of a firing that paid for a summary, or left next to nothing.
+fn event(scene: &Scene<'_>, deed: &Deed) -> Option<Event> {
+    let nothing = Event {
         step: deed.call,
         stage: String::new(),
         action: "summarize",
@@ -130,7 +127,7 @@ fn paid(deed: &Deed) -> Option<Event> {
         before: Tokens::ZERO,
         after: Tokens::ZERO,
         messages: Vec::new(),
-        request: Some((Tokens(sent), Tokens(received))),
+        request: None,
         did: Did::Removed,
         orphans: 0,
         forgotten: 0,
@@ -138,6 +135,29 @@ fn paid(deed: &Deed) -> Option<Event> {
         log: Vec::new(),
         files: Vec::new(),
         error: None,
+    };
+    if let What::Replaced {
+        text: Some(Text::Summary(sent, received)),
+        ..
+    } = deed.what
+    {
+        let request = Some((Tokens(sent), Tokens(received)));
+        return Some(Event { request, ..nothing });
+    }
+    let wiped = deed.wiped?;
+    let course = scene.course;
+    let (action, touched) = match &deed.what {
+        What::Cleared(results, _) => ("clear", &course.results.messages[results.clone()]),
+        What::Replaced { ranks, .. } => ("drop", &course.history[ranks.clone()]),
+    };
+    let range = |message: &u32| *message as usize..*message as usize + 1;
+    Some(Event {
+        action,
+        before: wiped.before,
+        after: wiped.after,
+        messages: touched.iter().map(range).collect(),
+        left: wiped.left,
+        ..nothing
     })
 }
 

@@ -136,9 +136,13 @@ impl Plain {
                 rested = next.saturating_add(stage.cooldown.min(1e9) as usize + 1);
             }
             if let Attempt::Done(what, added) = attempt {
+                let used =
+                    |more: i64| Tokens((course.truth[next].cast_signed() + more).cast_unsigned());
+                let around = (used(truth), used(truth + added.0));
                 truth += added.0;
                 metered += added.1;
-                story.did(next, what);
+                let wiped = what.wiped(course, next, around, overhead);
+                story.did(next, what, wiped);
             }
             story.calls(next..next + 1, (truth, metered));
             call = next + 1;
