@@ -11,7 +11,7 @@ use plimsoll::analysis::retained::{growth, retained, share_of_largest};
 use plimsoll::analysis::{LastUses, findings};
 use plimsoll::engine::{Case, recorded, simulate};
 use plimsoll::presets::{self, prices::Prices};
-use plimsoll::session::{Body, MediaKind, Role, Usage};
+use plimsoll::session::{Body, MediaKind, Role, Usage, leave_out_impossible};
 use plimsoll::units::{Share, Tokens};
 use std::sync::Arc;
 
@@ -351,9 +351,12 @@ fn usage_that_jumps_to_twice_the_context_and_back_is_impossible() {
             ..Usage::default()
         });
     }
+    leave_out_impossible(&mut session);
+    assert_eq!(session.steps[6].usage, None);
     case.session = Arc::new(session);
     let all = found(&case);
     let insight = of(&all, InsightKind::ImpossibleUsage).expect("a spike");
+    assert!(insight.text.contains("2.0 times"), "{}", insight.text);
     assert_eq!(
         (insight.step, insight.certainty),
         (Some(6), Certainty::Likely)

@@ -303,6 +303,9 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
             parsed.report.recognized_by = why;
             notes::sum_up(&mut parsed.warnings);
             parsed.warnings.extend(crowded(&parsed.sessions));
+            parsed
+                .warnings
+                .extend(notes::left_out_usage(&parsed.sessions));
             return Ok(parsed);
         }
     }

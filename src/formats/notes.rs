@@ -1,7 +1,7 @@
 //! What is odd about a file, gathered by place while it is read.
 
 use super::{Warning, counts};
-use crate::session::Usage;
+use crate::session::{Session, Usage};
 use crate::units::Tokens;
 use std::collections::HashSet;
 
@@ -15,6 +15,31 @@ fn left_out(n: usize) -> Warning {
         line: None,
         text: format!("{n} more warning{end} {verb} left out"),
     }
+}
+
+/// A word on each report of usage that cannot be right, with its line.
+pub(super) fn left_out_usage(sessions: &[Session]) -> Vec<Warning> {
+    let of_session = |session: &Session| {
+        let mut notes = Notes::default();
+        for (at, step) in session.steps.iter().enumerate() {
+            let Some(found) = step.left_out else {
+                continue;
+            };
+            let answer = session.messages.iter().find(|m| m.step == Some(at));
+            let place = answer.and_then(|answer| Some(answer.raw.last()?.start));
+            let times = found.times;
+            notes.add(
+                place.unwrap_or(0),
+                format!(
+                    "call {} reports {} tokens, {times:.0} times what the calls around it report: that cannot be right and was left out",
+                    at + 1,
+                    found.reported.0
+                ),
+            );
+        }
+        notes.warnings(&session.source.bytes)
+    };
+    sessions.iter().flat_map(of_session).collect()
 }
 
 /// Leaves out what goes beyond what is told.

@@ -164,9 +164,11 @@ fn raise(session: &Session, per_step: &mut [Tokens], warnings: &mut Vec<String>)
         }
     }
     if raised > 0 {
-        warnings.push(format!(
-            "{raised} calls report more tokens than their window; the window was raised there"
-        ));
+        let calls = match raised {
+            1 => "1 call reports more tokens than its".to_owned(),
+            n => format!("{n} calls report more tokens than their"),
+        };
+        warnings.push(format!("{calls} window; the window was raised there"));
     }
 }
 

@@ -229,7 +229,8 @@ impl SessionBuilder {
         &self.session
     }
 
-    /// The finished session. Where no calls are recorded each assistant message of the history is one.
+    /// The finished session. Where no calls are recorded each assistant message of the history is one. Reports that cannot
+    /// be right are left out.
     pub fn finish(mut self) -> Session {
         if self.session.steps_from == StepsFrom::AssistantMessages {
             self.session.steps = steps_of_messages(&mut self.session.messages);
@@ -242,6 +243,7 @@ impl SessionBuilder {
                 step.model.get_or_insert(usual);
             }
         }
+        super::leave_out_impossible(&mut self.session);
         self.session
     }
 
@@ -272,6 +274,7 @@ impl SessionBuilder {
             model,
             window: draft.window,
             usage: draft.usage,
+            left_out: None,
             time: draft.time,
         });
         let step = self.session.steps.len() - 1;
@@ -317,6 +320,7 @@ fn steps_of_messages(messages: &mut [Message]) -> Vec<Step> {
                 model: None,
                 window: None,
                 usage: None,
+                left_out: None,
                 time: message.time,
             });
         }

@@ -6,6 +6,7 @@
 
 mod build;
 mod check;
+mod doubt;
 mod identifier;
 mod managed;
 mod message;
@@ -14,6 +15,7 @@ mod track;
 
 pub use build::{Draft, MOST_KEPT, SessionBuilder, StepDraft};
 pub use check::{Issue, IssueKind, issues};
+pub use doubt::{LeftOut, leave_out_impossible};
 pub use identifier::identifiers;
 pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
 pub use message::{Message, Role, Span, kind_of};
@@ -86,8 +88,10 @@ pub struct Step {
     pub model: Option<usize>,
     /// Context window recorded for this call.
     pub window: Option<Tokens>,
-    /// What the provider reported.
+    /// What the provider reported; none where it reported nothing, or what cannot be right.
     pub usage: Option<Usage>,
+    /// What was reported and cannot be right.
+    pub left_out: Option<LeftOut>,
     /// When it was made or answered.
     pub time: Option<Millis>,
 }

@@ -5,12 +5,6 @@ use crate::session::{IssueKind, Usage, issues};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 
-/// A report that jumps by this factor and back, while our account does not, counts something twice.
-const SPIKE: f64 = 1.8;
-/// Our account may have grown by this much in the same call.
-const STEADY: f64 = 1.3;
-/// Smaller contexts are not judged.
-const LEAST: Tokens = Tokens(20_000);
 /// A fit that errs more than this is told.
 const ERRS: f64 = 0.1;
 
@@ -29,7 +23,7 @@ fn insight(kind: InsightKind, level: Level, step: Option<usize>) -> Insight {
     }
 }
 
-/// Reports that contradict themselves, or jump to about twice the context and back.
+/// Reports that contradict themselves, or were left out since they cannot be right.
 pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
     let steps = &facts.case.session.steps;
     let contradicts = |usage: Usage| {
@@ -51,41 +45,27 @@ pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
             ..insight(InsightKind::ImpossibleUsage, Level::Warning, Some(*first))
         });
     }
-    let samples = &facts.recorded.samples;
-    let ours = |at: usize| {
-        samples[at]
-            .by_kind
-            .iter()
-            .map(|n| u64::from(*n))
-            .sum::<u64>() as f64
-    };
-    let is_spike = |at: &usize| {
-        let (before, now, after) = (samples[at - 1], samples[*at], samples[at + 1]);
-        let all = [before, now, after].map(|s| s.tokens.as_f64());
-        let reported = [before, now, after]
-            .iter()
-            .all(|s| steps.get(s.step).is_some_and(|s| s.usage.is_some()));
-        let is_steady = ours(*at) <= STEADY * ours(at - 1) && ours(at + 1) <= STEADY * ours(*at);
-        reported
-            && before.tokens >= LEAST
-            && all[1] > SPIKE * all[0]
-            && all[1] > SPIKE * all[2]
-            && is_steady
-    };
-    let spikes: Vec<usize> = (1..samples.len().saturating_sub(1))
-        .filter(is_spike)
-        .collect();
-    if let Some(first) = spikes.first() {
-        let (now, before) = (samples[*first].tokens, samples[first - 1].tokens);
+    let left_out = || (0..steps.len()).filter_map(|at| Some((at, steps[at].left_out?)));
+    let worst = left_out().map(|(_, left_out)| left_out.times);
+    if let Some((first, reported)) = left_out().next() {
+        let n = left_out().count();
+        let up_to = if n == 1 { "" } else { "up to " };
+        let times = worst.fold(0.0, f64::max);
         found.push(Insight {
             certainty: Certainty::Likely,
             text: format!(
-                "{} about twice the context that calls before and after it report: something was counted twice.",
-                those(spikes.len(), "call reports", "calls report")
+                "{} {up_to}{} times the context that calls around it report: that cannot be right, and is left out of all figures.",
+                those(n, "call reports", "calls report"),
+                if times < 10.0 { format!("{times:.1}") } else { format!("{times:.0}") },
             ),
-            evidence: format!("{} after {} tokens at call {}", now.short(), before.short(), samples[*first].step + 1),
+            evidence: format!(
+                "{} tokens reported at call {}, {:.1} times what is around it",
+                reported.reported.short(),
+                first + 1,
+                reported.times
+            ),
             advice: "A policy that triggers on reported usage fires here by mistake.",
-            ..insight(InsightKind::ImpossibleUsage, Level::Warning, Some(samples[*first].step))
+            ..insight(InsightKind::ImpossibleUsage, Level::Warning, Some(first))
         });
     }
     found
@@ -116,11 +96,11 @@ pub(super) fn orphans(facts: &Facts<'_>) -> Vec<Insight> {
         found.push(Insight {
             message: Some(first.message),
             text: format!(
-                "{} no call before it: a provider rejects such a request.",
+                "{}: a provider rejects such a request.",
                 those(
                     of(IssueKind::ResultWithoutCall).count(),
-                    "tool result has",
-                    "tool results have"
+                    "tool result has no call before it",
+                    "tool results have no call before them"
                 )
             ),
             evidence: format!("first in message {}", first.message + 1),

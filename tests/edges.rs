@@ -1,0 +1,85 @@
+//! The command line at its edges: names that are mistyped, files that are damaged, figures that cannot be right.
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+fn plimsoll(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(args)
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env_remove("XDG_DATA_HOME")
+        .env_remove("XDG_CONFIG_HOME")
+        .env_remove("XDG_CACHE_HOME")
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts")
+}
+
+fn json(folder: &Path, args: &[&str]) -> Value {
+    let output = plimsoll(folder, &[args, &["--json"]].concat());
+    serde_json::from_slice(&output.stdout).unwrap_or_default()
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn sample(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    path.join(name).to_string_lossy().into_owned()
+}
+
+#[test]
+fn one_report_that_cannot_be_right_changes_neither_window_nor_peak_nor_cost() {
+    let here = folder();
+    let text = fs::read_to_string(sample("slow-growth.jsonl")).expect("it is there");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut reports = 0;
+    let key = "\"cache_read_input_tokens\":";
+    for line in &mut lines {
+        let Some(at) = line.find(key).map(|at| at + key.len()) else {
+            continue;
+        };
+        reports += 1;
+        if reports == 100 {
+            let end = at + line[at..].find([',', '}']).expect("a number ends");
+            line.replace_range(at..end, "9000000");
+        }
+    }
+    assert!(reports > 100, "the premise");
+    fs::write(here.path().join("s.jsonl"), lines.join("\n")).expect("it can be written");
+    let right = json(here.path(), &["inspect", &sample("slow-growth.jsonl")]);
+    let wrong = json(here.path(), &["inspect", "s.jsonl"]);
+    assert!(right["window"].is_u64(), "{right}");
+    assert_eq!(wrong["window"], right["window"]);
+    let peak = |found: &Value| found["recorded"]["peak_input_tokens"].clone();
+    assert_eq!(peak(&wrong), peak(&right));
+    let said = wrong["warnings"].to_string();
+    assert!(said.contains("cannot be right and was left out"), "{said}");
+    let found = json(
+        here.path(),
+        &["diagnose", "s.jsonl", "--policy", "truncate"],
+    );
+    let insights = found["insights"].to_string();
+    assert!(insights.contains("impossible_usage"), "{insights}");
+    let whole = json(
+        here.path(),
+        &[
+            "diagnose",
+            &sample("slow-growth.jsonl"),
+            "--policy",
+            "truncate",
+        ],
+    );
+    let usd = |found: &Value| {
+        found["lanes"][0]["cost"]["usd"]
+            .as_f64()
+            .unwrap_or_default()
+    };
+    let (is, was) = (usd(&found), usd(&whole));
+    assert!(is > 0.95 * was && is <= was, "{is} instead of {was}");
+}
