@@ -83,3 +83,22 @@ fn one_report_that_cannot_be_right_changes_neither_window_nor_peak_nor_cost() {
     let (is, was) = (usd(&found), usd(&whole));
     assert!(is > 0.95 * was && is <= was, "{is} instead of {was}");
 }
+
+#[test]
+fn a_verdict_speaks_of_the_trigger_that_was_given_and_says_whose_it_is() {
+    let here = folder();
+    let said = |trigger: &str| {
+        let set = format!("compression_trigger={trigger}");
+        let file = sample("slow-growth.jsonl");
+        let args = ["diagnose", &file, "--policy", "truncate", "--set", &set];
+        let found = json(here.path(), &args);
+        assert_eq!(found["trigger"].to_string(), trigger);
+        let output = plimsoll(here.path(), &args);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().nth(1).unwrap_or_default().to_owned()
+    };
+    let (low, high) = (said("0.3"), said("0.92"));
+    assert!(low.contains("the trigger of truncate ("), "{low}");
+    assert!(high.contains("the trigger of truncate ("), "{high}");
+    assert_ne!(low, high);
+}

@@ -16,4 +16,4 @@ pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
 pub use finding::{Finding, FindingKind, findings};
 pub use last_use::LastUses;
 pub use message_name::{MessageName, Subject};
-pub use verdict::{Clause, Link, Severity, Verdict, verdict};
+pub use verdict::{Clause, Link, Severity, Trigger, Verdict, verdict};

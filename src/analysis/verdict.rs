@@ -61,8 +61,38 @@ impl Verdict {
     }
 }
 
-/// The verdict over what really happened (`recorded`), against a trigger as a share of usable.
-pub fn verdict(case: &Case, recorded: &Outcome, output_reserve: Tokens, trigger: Share) -> Verdict {
+/// The trigger that is spoken of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trigger<'a> {
+    /// A share of usable.
+    pub share: Share,
+    /// The lane whose it is, where one is meant.
+    pub whose: Option<&'a str>,
+}
+
+impl From<Share> for Trigger<'_> {
+    fn from(share: Share) -> Self {
+        Self { share, whose: None }
+    }
+}
+
+impl Trigger<'_> {
+    /// `the trigger`, or `the trigger of truncate`.
+    pub fn name(&self) -> String {
+        match self.whose {
+            Some(lane) => format!("the trigger of {lane}"),
+            None => "the trigger".to_owned(),
+        }
+    }
+}
+
+/// The verdict over what really happened (`recorded`), against a trigger.
+pub fn verdict<'a>(
+    case: &Case,
+    recorded: &Outcome,
+    output_reserve: Tokens,
+    trigger: impl Into<Trigger<'a>>,
+) -> Verdict {
     let mut said = Sentence {
         case,
         clauses: Vec::new(),
@@ -70,7 +100,7 @@ pub fn verdict(case: &Case, recorded: &Outcome, output_reserve: Tokens, trigger:
     };
     let limits = Limits {
         output_reserve,
-        trigger,
+        trigger: trigger.into(),
     };
     if let Some(peak) = highest(&recorded.samples) {
         said.peak(peak);
@@ -89,18 +119,18 @@ pub fn verdict(case: &Case, recorded: &Outcome, output_reserve: Tokens, trigger:
 
 /// What a call may cross.
 #[derive(Clone, Copy)]
-struct Limits {
+struct Limits<'a> {
     output_reserve: Tokens,
-    trigger: Share,
+    trigger: Trigger<'a>,
 }
 
-impl Limits {
+impl Limits<'_> {
     fn usable(self, sample: &Sample) -> Tokens {
         sample.window - self.output_reserve
     }
 
     fn trigger(self, sample: &Sample) -> Tokens {
-        Tokens((self.usable(sample).as_f64() * self.trigger.0).ceil() as u64)
+        Tokens((self.usable(sample).as_f64() * self.trigger.share.0).ceil() as u64)
     }
 }
 
@@ -151,7 +181,7 @@ impl Sentence<'_> {
         self.say(format!(" ({peak}) at call {}.", sample.step + 1));
     }
 
-    fn crossings(&mut self, samples: &[Sample], limits: Limits, peak: &Sample) {
+    fn crossings(&mut self, samples: &[Sample], limits: Limits<'_>, peak: &Sample) {
         let over_trigger = samples.iter().find(|s| s.tokens >= limits.trigger(s));
         let over_usable = samples.iter().find(|s| s.tokens > limits.usable(s));
         let over_window = samples.iter().find(|s| s.tokens > s.window);
@@ -168,15 +198,17 @@ impl Sentence<'_> {
                 String::new()
             };
             let trigger = limits.trigger(sample).short();
-            self.crossed(&format!("trigger ({trigger}){window}"), samples, sample);
+            let name = limits.trigger.name();
+            self.crossed(&format!("{name} ({trigger}){window}"), samples, sample);
         } else {
             let trigger = limits.trigger(peak).short();
-            self.say(format!(" Never reached the trigger ({trigger})."));
+            let name = limits.trigger.name();
+            self.say(format!(" Never reached {name} ({trigger})."));
         }
         match (over_usable, over_window) {
             (_, Some(sample)) if !is_both => {
                 let window = sample.window.short();
-                self.crossed(&format!("window ({window})"), samples, sample);
+                self.crossed(&format!("the window ({window})"), samples, sample);
             }
             (Some(sample), None) => {
                 let usable = limits.usable(sample).short();
@@ -192,7 +224,7 @@ impl Sentence<'_> {
 
     /// "Crossed the trigger (126k) at call 212: read main.ts (+12.8k)."
     fn crossed(&mut self, what: &str, samples: &[Sample], sample: &Sample) {
-        self.say(format!(" Crossed the {what} at "));
+        self.say(format!(" Crossed {what} at "));
         self.call(sample.step);
         match culprit(self.case, samples, sample) {
             Some(Culprit::Message(message)) => {
@@ -222,7 +254,7 @@ impl Sentence<'_> {
     }
 
     /// A session often ends because the next call did not fit: then no call shows what sank it.
-    fn unanswered(&mut self, recorded: &Outcome, limits: Limits) {
+    fn unanswered(&mut self, recorded: &Outcome, limits: Limits<'_>) {
         let session = &self.case.session;
         let (Some(last), Some(sample)) = (session.steps.last(), recorded.samples.last()) else {
             return;
@@ -287,7 +319,7 @@ enum Culprit {
     Beginning(usize),
 }
 
-/// A first call may begin with a long history: a message is to blame only if it is so much of it.
+/// A call may begin with a long history: a message, or what no message holds, is to blame only if it is so much of it.
 const STANDS_OUT: f64 = 0.25;
 
 fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> {
@@ -301,7 +333,9 @@ fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> 
     let new = case.session.new_messages(step);
     let heaviest = heaviest_message(case, new.clone());
     let weight = heaviest.map_or(Tokens::ZERO, |message| case.ledger.message(message));
-    if base_grown > weight {
+    // A call may begin with much that was said before: what is a small part of it did not make it cross.
+    let grown = sample.tokens - before.map_or(Tokens::ZERO, |before| before.tokens);
+    if base_grown > weight && base_grown.share_of(grown).0 >= STANDS_OUT {
         return Some(Culprit::Base(base));
     }
     let message = heaviest?;

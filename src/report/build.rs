@@ -5,7 +5,7 @@ use super::known::{basis_sentence, window_source};
 use super::lane::lane_report;
 use super::shown::{Shown, Teller, What};
 use super::{About, Item, LaneReport, Report};
-use crate::analysis::{Finding, Link, MessageName, tokens_by_tool, verdict};
+use crate::analysis::{Finding, Link, MessageName, Trigger, tokens_by_tool, verdict};
 use crate::engine::{Case, Count, KnobRole, KnobValues, Outcome, Policy};
 use crate::safe_text::clean;
 use crate::session::{Kind, StepsFrom};
@@ -64,7 +64,7 @@ impl Played {
     }
 
     /// The share of usable, in true tokens, at which it acts, where a setting says so.
-    fn trigger(&self) -> Option<Share> {
+    pub fn trigger(&self) -> Option<Share> {
         let policy = self.policy.as_ref()?;
         // A system that counts in its own way acts elsewhere on the true scale.
         let counts_truly = matches!(policy.meter.count, Count::True);
@@ -74,6 +74,15 @@ impl Played {
         let value = self.knobs.get(&knob.name).filter(|_| is_share)?;
         // Another reserve makes another usable; the picture shows one.
         Some(Share(value))
+    }
+
+    /// The trigger that a verdict over these lanes speaks of: that of the first that has one, else the usual one.
+    pub fn spoken_trigger(lanes: &[Self]) -> Trigger<'_> {
+        let known = lanes.iter().find(|played| played.trigger().is_some());
+        Trigger {
+            share: known.and_then(Self::trigger).unwrap_or(TRIGGER),
+            whose: known.map(|played| played.lane.as_str()),
+        }
     }
 }
 
@@ -165,12 +174,11 @@ fn sentence(subject: &Subject<'_>, teller: &mut Teller) -> (Vec<Shown>, crate::a
     let Some(really) = subject.lanes.first() else {
         return (Vec::new(), crate::analysis::Severity::Ok);
     };
-    let trigger = subject.lanes.iter().find_map(Played::trigger);
     let verdict = verdict(
         subject.case,
         &really.outcome,
         subject.output_reserve,
-        trigger.unwrap_or(TRIGGER),
+        Played::spoken_trigger(subject.lanes),
     );
     let clauses = verdict.clauses.iter().map(|clause| match clause.link {
         Some(Link::Message(message)) => teller.message(&MessageName::of(subject.case, message)),

@@ -22,8 +22,18 @@ impl Facts<'_> {
         sample.window - self.output_reserve
     }
 
+    /// Where the recorded program acts, where that is known, else the trigger that is spoken of.
     fn trigger_at(&self, sample: &Sample) -> f64 {
-        self.usable(sample).as_f64() * self.trigger.0
+        let spoken = self.usable(sample).as_f64() * self.trigger.share.0;
+        self.own_trigger.map_or(spoken, Tokens::as_f64)
+    }
+
+    /// What that is called.
+    fn trigger_name(&self) -> String {
+        match self.own_trigger {
+            Some(own) => format!("what the program itself compacts at ({})", own.short()),
+            None => self.trigger.name(),
+        }
     }
 
     /// A figure by the provider is certain, ours as good as our count.
@@ -57,7 +67,8 @@ pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
         step: Some(grown.step),
         message: grown.message,
         text: format!(
-            "One step skipped the trigger: call {} went from {} to {} tokens at once, past usable ({}){}.",
+            "One step skipped {}: call {} went from {} to {} tokens at once, past usable ({}){}.",
+            facts.trigger_name(),
             grown.step + 1,
             before.tokens.short(),
             after.tokens.short(),
@@ -95,9 +106,10 @@ pub(super) fn hovering(facts: &Facts<'_>) -> Vec<Insight> {
         step: Some(first.step),
         message: None,
         text: format!(
-            "{} of the calls ({}) ran near or above the trigger without overflowing.",
+            "{} of the calls ({}) ran near or above {} without overflowing.",
             percent(share),
-            near.len()
+            near.len(),
+            facts.trigger_name()
         ),
         evidence: format!(
             "{} tokens sent in them, {} of all",

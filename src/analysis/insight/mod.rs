@@ -16,6 +16,7 @@ pub use card::{besides, card};
 pub use lane::{Lane, lane_insights};
 pub use loss::loss_insights;
 
+use super::Trigger;
 use super::cost::Audit;
 use super::last_use::LastUses;
 use super::message_name::MessageName;
@@ -185,8 +186,10 @@ pub struct Facts<'a> {
     pub recorded: &'a Outcome,
     /// Room for the answer.
     pub output_reserve: Tokens,
-    /// The trigger that is spoken of, as a share of usable.
-    pub trigger: Share,
+    /// The trigger that is spoken of.
+    pub trigger: Trigger<'a>,
+    /// Where the recorded program itself compacts: the least that it says it had when it did so of its own accord.
+    pub own_trigger: Option<Tokens>,
     /// How long each message was carried.
     pub retained: Retained,
     /// When what each holds was last named.
@@ -201,14 +204,15 @@ impl<'a> Facts<'a> {
     pub fn new(
         case: &'a Case,
         recorded: &'a Outcome,
-        (output_reserve, trigger): (Tokens, Share),
+        (output_reserve, trigger): (Tokens, impl Into<Trigger<'a>>),
         audit: Option<&'a Audit>,
     ) -> Self {
         Self {
             case,
             recorded,
             output_reserve,
-            trigger,
+            trigger: trigger.into(),
+            own_trigger: own_trigger(case),
             retained: retained(case, recorded),
             uses: LastUses::new(&case.session),
             audit,
@@ -235,6 +239,12 @@ impl<'a> Facts<'a> {
     fn share_of_sent(&self, tokens: Tokens) -> Share {
         tokens.share_of(self.retained.sent)
     }
+}
+
+fn own_trigger(case: &Case) -> Option<Tokens> {
+    let compactions = case.session.compactions.iter();
+    let own = compactions.filter(|c| c.trigger != "manual");
+    own.filter_map(|compaction| compaction.tokens_before).min()
 }
 
 /// What looks for insights of one kind.

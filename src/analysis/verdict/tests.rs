@@ -315,3 +315,25 @@ fn a_result_without_a_tools_name_is_counted_with_the_tool_of_its_call() {
         .sum();
     assert_eq!(tools[0].1, sum);
 }
+
+#[test]
+fn what_is_a_small_part_of_a_first_call_did_not_make_it_cross() {
+    let mut builder = builder();
+    for _ in 0..12 {
+        builder.message(Draft::new(Role::User, text(&"and more ".repeat(20))));
+    }
+    step(&mut builder, 700);
+    builder.message(Draft::new(Role::Assistant, text("Done.")));
+    let case = case(builder);
+    let mut outcome = recorded(&case);
+    let told = |outcome: &Outcome| verdict(&case, outcome, RESERVE, Share(0.75)).text();
+    outcome.samples[0].by_kind[Kind::System.index()] = 100;
+    let said = told(&outcome);
+    assert!(
+        said.contains("call 1, which began with 12 messages."),
+        "{said}"
+    );
+    outcome.samples[0].by_kind[Kind::System.index()] = 400;
+    let said = told(&outcome);
+    assert!(said.contains("system prompt and tools alone are"), "{said}");
+}

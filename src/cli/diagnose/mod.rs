@@ -8,7 +8,6 @@ mod text;
 
 use super::args::{Shared, Words, one_file};
 use super::billing::BillingArgs;
-use super::inspect::TRIGGER;
 use super::lanes::{self, LaneArgs};
 use super::output::{json, note, print};
 use super::played::play;
@@ -75,6 +74,8 @@ const GROWN: usize = 5;
 struct Diagnosis<'a> {
     loaded: &'a Loaded,
     reserve: Tokens,
+    /// The trigger that the verdict speaks of, as a share of usable.
+    trigger: Share,
     card: Vec<Clause>,
     insights: Vec<Insight>,
     /// The models with their prices, if known.
@@ -136,7 +137,8 @@ fn diagnose<'a>(
     audit: Option<&'a Audit>,
 ) -> Diagnosis<'a> {
     let (case, really) = (&loaded.case, &played[0].outcome);
-    let facts = Facts::new(case, really, (reserve, TRIGGER), audit);
+    let trigger = Played::spoken_trigger(played);
+    let facts = Facts::new(case, really, (reserve, trigger), audit);
     let lanes: Vec<LaneCost<'_>> = played
         .iter()
         .map(|played| priced(case, bills, played))
@@ -169,6 +171,7 @@ fn diagnose<'a>(
     Diagnosis {
         loaded,
         reserve,
+        trigger: trigger.share,
         card: card(&facts),
         insights: found,
         prices: models.collect(),

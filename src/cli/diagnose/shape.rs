@@ -4,7 +4,6 @@ use super::{Diagnosis, LaneCost, largest_growth};
 use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, BreakEven, Cause, Charge, Cost};
 use crate::analysis::insight::Insight;
-use crate::cli::inspect::TRIGGER;
 use crate::presets::prices::Price;
 use crate::report::basis;
 use crate::units::Usd;
@@ -25,7 +24,7 @@ impl Diagnosis<'_> {
             "title": session.title,
             "window": self.case().windows.largest(),
             "output_reserve": self.reserve,
-            "trigger": TRIGGER,
+            "trigger": self.trigger,
             "basis": basis(self.case()),
             "card": card,
             "insights": self.insights.iter().map(insight).collect::<Vec<_>>(),
