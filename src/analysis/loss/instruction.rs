@@ -1,5 +1,9 @@
 //! Standing instructions: what a person said is always, never or not to be done, and whether each stands word for word in
 //! the context of every call.
+//!
+//! Only a person's own orders count: "never tested" in a pasted review says what is, not what is to be. So a sentence must
+//! order (it, or a part of it, begins with "never", "always" or "don't", or something "must" be so), and what stands in
+//! fences, quotes, tables, logs, lists of findings with their places in files, or very long messages is left out.
 
 use super::names::Names;
 use super::phrase::Phrases;
@@ -28,6 +32,8 @@ pub struct Standing {
 
 /// Sentences of these lengths, in characters: shorter ones say nothing, longer ones are pasted.
 const LENGTHS: Range<usize> = 12..400;
+/// Messages with more characters than this hold a document rather than a person's words.
+const LONGEST: usize = 30_000;
 /// More sentences than this are a document rather than instructions.
 const MOST: usize = 200;
 
@@ -40,12 +46,15 @@ pub(super) fn instructions(session: &Session, phrases: &mut Phrases) -> Vec<Inst
             let Body::Text(text) = &part.body else {
                 continue;
             };
+            if text.len() > LONGEST {
+                continue;
+            }
             for sentence in sentences(text).filter(|sentence| is_instruction(sentence)) {
                 let Some(phrase) = phrases.note(sentence) else {
                     continue;
                 };
                 if found.len() < MOST && found.iter().all(|known| known.phrase != phrase) {
-                    let text = sentence.into();
+                    let text = sentence.replace("**", "").replace("__", "").into();
                     found.push(Instruction {
                         message,
                         text,
@@ -88,7 +97,7 @@ fn is_own_word(message: &Message) -> bool {
     message.role == Role::User && message.in_history && !message.is_injected && !message.is_summary
 }
 
-/// The sentences of a person's text, without what programs put between tags and what stands in code blocks.
+/// The sentences of a person's text, without what programs put between tags and what is quoted or pasted.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = None::<&str>;
     let mut is_code = false;
@@ -110,7 +119,8 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
             }
             return false;
         }
-        !is_code
+        // Quotes, tables, and findings with their places in files are somebody else's words.
+        !is_code && !line.starts_with(['>', '|']) && !names_a_place(line) && !is_log(line)
     });
     lines.flat_map(|line| {
         let ends = line
@@ -131,33 +141,139 @@ fn tag_of(line: &str) -> Option<&str> {
     (end > 0 && name[end..].contains('>')).then_some(&name[..end])
 }
 
-/// Whether a sentence tells what always, never or not to do. A question does not, nor does "I don't know".
+/// Whether a line names a line of a file (`main.rs:12`), as reviews and errors do.
+fn names_a_place(line: &str) -> bool {
+    line.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '`' | ','))
+        .any(|word| {
+            let place = word.split_once(':');
+            place.is_some_and(|(file, line)| {
+                let end = file.rsplit_once('.').map_or("", |(_, end)| end);
+                let is_end = (1..=4).contains(&end.len()) && end.chars().all(char::is_alphanumeric);
+                is_end && !word.contains("//") && begins_with_digit(line)
+            })
+        })
+}
+
+/// Whether a line begins with a time, as those of logs do.
+fn is_log(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    begins_with_digit(first) && first.matches([':', '-']).count() >= 2
+}
+
+fn begins_with_digit(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// A word of a sentence.
+struct Word<'a> {
+    /// As it is written.
+    raw: &'a str,
+    /// In small letters.
+    low: String,
+    /// What stands between it and the word before.
+    gap: &'a str,
+}
+
+fn words(sentence: &str) -> Vec<Word<'_>> {
+    let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
+    let mut words = Vec::new();
+    let mut rest = sentence;
+    while let Some(start) = rest.find(is_inside) {
+        let (gap, word) = rest.split_at(start);
+        let (raw, behind) = word.split_at(word.find(|c| !is_inside(c)).unwrap_or(word.len()));
+        let low = raw.to_lowercase().replace('’', "'");
+        words.push(Word { raw, low, gap });
+        rest = behind;
+    }
+    words
+}
+
+/// Whether a sentence orders what always, never or not to do. A question does not, nor does "I don't know", nor "is never
+/// tested", nor what stands in quotation marks.
 fn is_instruction(sentence: &str) -> bool {
     if !LENGTHS.contains(&sentence.chars().count()) || sentence.ends_with('?') {
         return false;
     }
-    let words: Vec<String> = sentence
-        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’')))
-        .filter(|word| !word.is_empty())
-        .map(|word| word.to_lowercase().replace('’', "'"))
-        .collect();
-    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    let words = words(sentence);
+    let mut marks = 0;
     (0..words.len()).any(|at| {
-        let before = at.checked_sub(1).map_or("", word);
-        let is_order = !PRONOUNS.contains(&before);
-        match (word(at), word(at + 1)) {
-            ("always" | "must", _) => true,
-            ("never", next) => next != "mind",
-            ("don't" | "dont", _) | ("do", "not") => is_order,
-            _ => false,
-        }
+        marks += words[at].gap.matches(['"', '“', '”']).count();
+        marks.is_multiple_of(2) && orders(&words, at)
     })
 }
 
+/// Whether a sentence orders something with this word.
+fn orders(words: &[Word<'_>], at: usize) -> bool {
+    let low = |at: usize| words.get(at).map_or("", |word| &word.low);
+    let before = at.checked_sub(1).map_or("", low);
+    // A part of a longer word (`must-revalidate`).
+    if words.get(at + 1).is_some_and(|next| next.gap == "-") {
+        return false;
+    }
+    let raw = words[at].raw;
+    let is_shouted = raw.chars().count() > 1 && raw.to_uppercase() == raw;
+    match (low(at), low(at + 1)) {
+        ("must", next) => next != "have" && !TELLING.contains(&before),
+        ("never", "mind") => false,
+        ("always" | "never", _) => {
+            let subject = at.checked_sub(2).map_or("", low);
+            let is_asked = MODALS.contains(&before) && !TELLING.contains(&subject);
+            is_shouted || is_asked || begins(words, at)
+        }
+        ("don't" | "dont", _) | ("do", "not") => {
+            let goes_on = ["and", "but"].contains(&before) && !SUBJECTS.contains(&low(0));
+            let is_order = is_shouted || goes_on && !PRONOUNS.contains(&low(0));
+            !PRONOUNS.contains(&before) && (is_order || begins(words, at))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a part of a sentence begins with this word, or with small words before it.
+fn begins(words: &[Word<'_>], at: usize) -> bool {
+    let is_start = |at: usize| {
+        at == 0
+            || words[at]
+                .gap
+                .contains([',', ';', ':', '—', '–', '(', '.', '!'])
+    };
+    let mut first = at;
+    while !is_start(first) && LEADS.contains(&&*words[first - 1].low) {
+        first -= 1;
+    }
+    let tells_of = |word: &Word<'_>| ["they", "which"].contains(&&*word.low);
+    is_start(first) && !words[..first].iter().any(tells_of)
+}
+
 /// Before `don't` these make a statement.
-const PRONOUNS: [&str; 14] = [
-    "he", "i", "it", "she", "that", "these", "they", "this", "those", "we", "which", "who", "why",
-    "you",
+const PRONOUNS: [&str; 15] = [
+    "he", "i", "it", "she", "that", "there", "these", "they", "this", "those", "we", "which",
+    "who", "why", "you",
+];
+
+/// Before `must` and `should never` these tell what is guessed or wished.
+const TELLING: [&str; 8] = ["he", "i", "it", "she", "that", "there", "they", "this"];
+
+/// A sentence that begins with one of these tells of something.
+const SUBJECTS: [&str; 12] = [
+    "a", "all", "an", "both", "each", "every", "its", "my", "our", "some", "the", "your",
+];
+
+/// Before `always` and `never` these make an order.
+const MODALS: [&str; 5] = ["must", "please", "shall", "should", "to"];
+
+/// An order may begin with these.
+const LEADS: [&str; 10] = [
+    "also",
+    "and",
+    "but",
+    "important",
+    "just",
+    "please",
+    "remember",
+    "so",
+    "then",
+    "therefore",
 ];
 
 #[cfg(test)]
@@ -172,6 +288,13 @@ mod tests {
             "You must ask first.",
             "Do not use unwrap here.",
             "ALWAYS run the linter!",
+            "Also, never guess a name.",
+            "Make it dimmer, don't modify the theme",
+            "Fix the tests but don't touch the fixtures.",
+            "You should always wait for feedback.",
+            "Invalid themes must never explode.",
+            "When asked about memory ALWAYS use the query tool",
+            "All checks must pass",
         ] {
             assert!(is_instruction(yes), "{yes}");
         }
@@ -182,6 +305,18 @@ mod tests {
             "The mustache template is broken.",
             "they do not match",
             "don't",
+            "Tag force-retarget** never tested.",
+            "Session data is never condensed.",
+            "each iteration fetches a reader but never closes it",
+            "Commits from the tool don't receive trailers",
+            "when merged the videos dont show up",
+            "The factor is always 2 there.",
+            "like there should always be a commit",
+            "We also don't test other people's code.",
+            "They won't be flaky, don't rely on state, and don't lie.",
+            "Cache-Control: no-cache, must-revalidate",
+            "It must be the cache again.",
+            "The sign says \"never touch this\" in red.",
         ] {
             assert!(!is_instruction(no), "{no}");
         }
@@ -189,7 +324,7 @@ mod tests {
 
     #[test]
     fn what_programs_and_code_blocks_say_is_left_out() {
-        let text = "- Keep it short. Never guess!\n<system-reminder>\nYou must obey.\n</system-reminder>\n<note>must</note>\n```\nmust();\n```\nlast one";
+        let text = "- Keep it short. Never guess!\n<system-reminder>\nYou must obey.\n</system-reminder>\n<note>must</note>\n```\nmust();\n```\n> Never quote.\n| must | never |\n20:38:37.6 http.c: never\n- Leak (`sync.go:12-14`): never closed\nlast one";
         let found: Vec<_> = sentences(text).collect();
         assert_eq!(found, ["Keep it short.", "Never guess!", "last one"]);
     }
