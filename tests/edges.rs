@@ -24,6 +24,13 @@ fn json(folder: &Path, args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }
 
+/// What it says when it refuses.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let output = plimsoll(folder, args);
+    assert!(!output.status.success(), "{args:?} was accepted");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
@@ -31,6 +38,39 @@ fn folder() -> TempDir {
 fn sample(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
     path.join(name).to_string_lossy().into_owned()
+}
+
+fn conversation(folder: &Path, name: &str, damaged: &str) {
+    let text = format!(
+        r#"{{"messages": [{{"role":"user","content":"Hello?"}}, {{"role":"assistant","content":"Hi."}},
+{damaged}
+{{"role":"user","content":"Bye."}}, {{"role":"assistant","content":"Bye."}}]}}"#
+    );
+    fs::write(folder.join(name), text).expect("it can be written");
+}
+
+#[test]
+fn one_damaged_message_is_told_with_its_line_and_the_others_are_read() {
+    let here = folder();
+    for damaged in [
+        r#""oops","#,
+        r#"{"content":"of nobody"},"#,
+        "null,",
+        r#"{"role":5,"content":"x"},"#,
+        r#"{"role":"user"},"#,
+        r#"{"role":"user","content":42},"#,
+    ] {
+        conversation(here.path(), "c.json", damaged);
+        let found = json(here.path(), &["inspect", "c.json"]);
+        assert_eq!(found["format"], "openai_chat", "{damaged}: {found}");
+        assert_eq!(found["messages"], 4, "{damaged}: {found}");
+        let warning = found["warnings"][0].as_str().unwrap_or_default();
+        assert!(warning.starts_with("line 2: a "), "{damaged}: {found}");
+    }
+    // Where most of it is something else, it is no conversation.
+    let text = r#"[{"role":"user","content":"x"},1,2,3,4,5]"#;
+    fs::write(here.path().join("n.json"), text).expect("it can be written");
+    refused(here.path(), &["inspect", "n.json"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A look at what a file lists, for the formats to tell whether it is theirs.
 
 use super::layout::BODIES;
-use super::shape::Shape;
+use super::shape::{MOST_BROKEN, Shape, is_broken};
 use crate::formats::{Probe, json};
 use serde_json::Value;
 
@@ -40,15 +40,15 @@ fn of_value<'a>(value: &'a Value, shape: &Shape) -> Option<Look<'a>> {
         return Some(Look {
             how: "an object with `messages`",
             bodies: vec![body],
-            messages: listed.iter().collect(),
+            messages: sound(listed.iter()),
         });
     }
     let list = value.as_array()?;
-    if !list.is_empty() && list.iter().all(|m| shape.is_marked(m)) {
+    if shape.is_list(list.iter()) {
         return Some(Look {
             how: "a list of messages",
             bodies: Vec::new(),
-            messages: list.iter().collect(),
+            messages: sound(list.iter()),
         });
     }
     let mut look = conversations(list.iter(), shape)?;
@@ -57,14 +57,26 @@ fn of_value<'a>(value: &'a Value, shape: &Shape) -> Option<Look<'a>> {
 }
 
 fn of_records<'a>(records: Vec<&'a Value>, shape: &Shape) -> Option<Look<'a>> {
-    if records.iter().all(|r| shape.is_marked(r)) {
+    if shape.is_list(records.iter().copied()) {
         return Some(Look {
             how: "JSON Lines with a message on each",
             bodies: Vec::new(),
-            messages: records,
+            messages: sound(records.into_iter()),
         });
     }
     conversations(records.into_iter(), shape)
+}
+
+/// The messages by which a list is judged: without damaged ones, if they are few.
+fn sound<'a>(list: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
+    let all: Vec<&Value> = list.collect();
+    let sound: Vec<&Value> = all.iter().copied().filter(|m| !is_broken(m)).collect();
+    let n_broken = all.len() - sound.len();
+    if n_broken * MOST_BROKEN <= all.len() {
+        sound
+    } else {
+        all
+    }
 }
 
 /// Every value is a conversation.

@@ -26,6 +26,30 @@ pub(in crate::formats) const CHAT: Shape = Shape {
     many: &[],
 };
 
+/// One in so many messages may be damaged.
+pub(super) const MOST_BROKEN: usize = 4;
+
+/// Whether a value in a list of messages is a damaged one rather than something else: it has no role, or no content that
+/// could be any.
+pub(in crate::formats) fn is_broken(value: &Value) -> bool {
+    let Value::Object(members) = value else {
+        return !value.is_array();
+    };
+    let is_typed = members.contains_key("type");
+    let is_said = members
+        .keys()
+        .any(|key| !["role", "content"].contains(&key.as_str()));
+    let content = members.get("content");
+    let is_content = matches!(
+        content,
+        Some(Value::String(_) | Value::Array(_) | Value::Null)
+    );
+    match members.get("role") {
+        Some(Value::String(_)) => !is_content && !is_said,
+        _ => !is_typed,
+    }
+}
+
 impl Shape {
     /// The list that a body has.
     pub(super) fn list<'a>(&self, body: &'a Value) -> Option<&'a Vec<Value>> {
@@ -38,6 +62,16 @@ impl Shape {
         self.marks
             .iter()
             .any(|key| value.get(key).is_some_and(is_mark))
+    }
+
+    /// Whether a list is one of messages: nearly all may be some. One that is damaged does not make the others none.
+    pub(super) fn is_list<'a>(&self, list: impl Iterator<Item = &'a Value> + Clone) -> bool {
+        let (n, n_marked) = (
+            list.clone().count(),
+            list.clone().filter(|v| self.is_marked(v)).count(),
+        );
+        let mut others = list.filter(|value| !self.is_marked(value));
+        n_marked > 0 && (n - n_marked) * MOST_BROKEN <= n && others.all(is_broken)
     }
 
     /// Whether the value at a place of the file may be a message.
