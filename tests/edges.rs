@@ -142,3 +142,46 @@ fn a_verdict_speaks_of_the_trigger_that_was_given_and_says_whose_it_is() {
     assert!(high.contains("the trigger of truncate ("), "{high}");
     assert_ne!(low, high);
 }
+
+#[test]
+fn a_list_holds_no_more_than_asked_for_and_names_the_folder_that_was_looked_into() {
+    let here = folder();
+    for n in 0..7 {
+        conversation(here.path(), &format!("c{n}.json"), "");
+    }
+    let found = json(
+        here.path(),
+        &["sessions", ".", "--limit", "3", "--no-state"],
+    );
+    assert_eq!(
+        found["sessions"].as_array().map(Vec::len),
+        Some(3),
+        "{found}"
+    );
+    assert_eq!(found["not_read"], 4);
+    let looked = &found["looked_into"];
+    assert_eq!(looked[0]["agent"], Value::Null, "{found}");
+    assert_eq!(looked.as_array().map(Vec::len), Some(1), "{found}");
+}
+
+#[test]
+fn the_peak_of_a_list_is_that_of_the_session_within_a_tenth() {
+    let here = folder();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let folder = samples.to_string_lossy().into_owned();
+    let listed = json(here.path(), &["sessions", &folder, "--no-state"]);
+    let listed = listed["sessions"].as_array().cloned().unwrap_or_default();
+    assert!(listed.len() > 4, "{listed:?}");
+    for session in listed {
+        let file = session["path"].as_str().unwrap_or_default().to_owned();
+        let curve = json(here.path(), &["replay", &file, "--policy", "none"]);
+        let lanes = curve["lanes"].as_array().cloned().unwrap_or_default();
+        let recorded = lanes.iter().find(|lane| lane["lane"] == "recorded");
+        let exact = recorded.map_or(0.0, |lane| lane["peak"].as_f64().unwrap_or_default());
+        let listed = session["peak_tokens"].as_f64().unwrap_or_default();
+        assert!(
+            (listed / exact - 1.0).abs() < 0.1,
+            "{file}: {listed} in the list, {exact} by itself"
+        );
+    }
+}

@@ -27,11 +27,15 @@ list is quick; --no-state remembers nothing. Sessions of a database (OpenCode, G
 holds many, are listed each by itself, with the --conversation that opens it.
 
   --agent NAME   only one agent's, such as claude-code or codex
-  --limit N      stop at about so many of the newest, 40 unless told; 0 for all
+  --limit N      no more than so many, the newest; 40 unless told; 0 for all
+
+The peak is the largest prompt, as a part of its window: as the provider reported it, else (≈) counted on samples of long
+texts, without the instructions and tools that the file lacks. Messages are those of the history; `inspect` numbers those
+too that the source's own compaction wrote.
 
 JSON: sessions[{path, conversation (from 1, or null), agent, title, project, format, modified, bytes, messages, calls,
 compactions (null where the format does not tell), peak_tokens, peak_basis (reported or estimated), peak_share, conversations}],
-unread[{path, agent, why}], looked_into[{agent, folder}], not_read.
+unread[{path, agent, why}], looked_into[{agent (null: a folder that was named), folder}], not_read.
 ",
     run,
 };
@@ -57,12 +61,15 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     } else {
         Cache::load()
     };
-    let listing = list(&files, options.limit, &mut cache, &progress, |_| {})?;
+    let mut listing = list(&files, options.limit, &mut cache, &progress, |_| {})?;
+    // They are read several at a time.
+    listing.left += listing.sessions.len().saturating_sub(options.limit);
+    listing.sessions.truncate(options.limit);
     if let Err(error) = cache.save() {
         note(&format!("what was read cannot be remembered ({error})"));
     }
     if shared.json {
-        json(&shape(&listing))?;
+        json(&shape(&listing, &options.folders))?;
     } else {
         print(&text(&listing, &options.folders))?;
     }
@@ -208,7 +215,7 @@ fn nothing(folders: &[PathBuf]) -> String {
     text
 }
 
-fn shape(listing: &Listing) -> Value {
+fn shape(listing: &Listing, folders: &[PathBuf]) -> Value {
     let sessions: Vec<_> = listing.sessions.iter().filter_map(session).collect();
     let unread: Vec<_> = listing
         .unread
@@ -221,10 +228,17 @@ fn shape(listing: &Listing) -> Value {
             })
         })
         .collect();
-    let places: Vec<_> = looked_into()
-        .into_iter()
-        .map(|(agent, folder)| json!({"agent": agent, "folder": shown(&folder)}))
-        .collect();
+    let given = folders.iter().map(|folder| (None, folder.clone()));
+    let places: Vec<_> = if folders.is_empty() {
+        let stores = looked_into().into_iter();
+        stores
+            .map(|(agent, folder)| (Some(agent), folder))
+            .collect()
+    } else {
+        given.collect()
+    };
+    let place = |(agent, folder): &(_, PathBuf)| json!({"agent": agent, "folder": shown(folder)});
+    let places: Vec<_> = places.iter().map(place).collect();
     json!({
         "sessions": sessions,
         "unread": unread,

@@ -11,6 +11,7 @@ mod media;
 mod piece_counts;
 mod pieces;
 mod ranks;
+mod sample;
 mod weight;
 
 pub use crate::progress::{Cancelled, Progress};
@@ -47,7 +48,7 @@ pub fn by_name(name: &str) -> Option<&'static Counter> {
 
 /// A counter that is quick rather than right, for what is only looked over.
 pub fn rough_counter() -> &'static Counter {
-    &heuristics::CHARS_4
+    &sample::SAMPLED
 }
 
 /// The counter used when none is named.
