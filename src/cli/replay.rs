@@ -291,6 +291,7 @@ fn events(text: &mut String, lane: &Played) {
             },
             match row.len() {
                 1 => String::new(),
+                2 => " (and at the next call)".to_owned(),
                 n => format!(" (and at the next {} calls)", n - 1),
             }
         );

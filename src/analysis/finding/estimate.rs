@@ -37,11 +37,14 @@ pub(super) fn miscounts(seen: &Seen<'_>) -> Option<Finding> {
         step: worst.step,
         times: off.len(),
         text: format!(
-            "It counts {} tokens where {} are sent ({}), {} calls are more than a fifth off.{why}",
+            "It counts {} tokens where {} are sent ({}), {} more than a fifth off.{why}",
             worst.metered.short(),
             worst.tokens.short(),
             percent(ratio(worst)),
-            off.len()
+            match off.len() {
+                1 => "1 call is".to_owned(),
+                n => format!("{n} calls are"),
+            }
         ),
     })
 }

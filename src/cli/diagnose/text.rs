@@ -64,10 +64,13 @@ impl Diagnosis<'_> {
             );
         }
         if recorded.estimated_outputs > 0 {
-            let n = counted(recorded.estimated_outputs, "answer");
+            let (n, them) = match recorded.estimated_outputs {
+                1 => ("1 answer has".to_owned(), "it"),
+                n => (format!("{n} answers have"), "them"),
+            };
             let _ = writeln!(
                 text,
-                "  {n} without a reported size: what the file holds of them was priced."
+                "  {n} no final size in the file (one noted while it still streams is none): what the file holds of {them} was priced."
             );
         }
         for (model, known) in &self.prices {

@@ -188,7 +188,12 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
             .map(|model| (0, session.models[model].clone()))
             .collect()
     };
-    let mut named = same("models of calls", false, &models(session), &models(read));
+    let mut named = same(
+        "calls that name their model",
+        false,
+        &models(session),
+        &models(read),
+    );
     named.messages.clear();
     all.push(named);
     let steps = |session: &Session, is_it: fn(&crate::session::Step) -> bool| {
@@ -212,10 +217,14 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     all.push(summaries);
     let has_title = session.title != session.source.name;
     let is_titled = usize::from(read.title == session.title);
-    all.push(counted("titles", usize::from(has_title), is_titled));
+    all.push(counted(
+        "title of the session",
+        usize::from(has_title),
+        is_titled,
+    ));
     let folder = usize::from(session.project.is_some());
     let is_named = usize::from(read.project == session.project);
-    all.push(counted("folders of the project", folder, is_named));
+    all.push(counted("folder of the project", folder, is_named));
 }
 
 /// What the file holds around the conversation.
