@@ -144,6 +144,43 @@ fn a_verdict_speaks_of_the_trigger_that_was_given_and_says_whose_it_is() {
 }
 
 #[test]
+fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
+    let here = folder();
+    conversation(here.path(), "c.json", "");
+    let cases: [(&[&str], &str); 6] = [
+        (
+            &["c.json", "--screenshot", "x.jpg"],
+            "pictures are written as PNG; give a name that ends in .png",
+        ),
+        (
+            &["restore", "c.json"],
+            "there is no c.manifest.json beside it; give a file that `compact` wrote",
+        ),
+        (
+            &["presets", "save", "truncate", "--as", "../evil"],
+            "a name is no path",
+        ),
+        (
+            &["replay", "c.json", "--policy", "truncat"],
+            "did you mean truncate?",
+        ),
+        (
+            &["convert", "c.json", "--to", "foo"],
+            "can be written as anthropic_messages or openai_chat, or copied in its own format",
+        ),
+        (
+            &["replay", "c.json", "--policy", "xyzzy"],
+            "or give a FILE.toml",
+        ),
+    ];
+    for (args, told) in cases {
+        let said = refused(here.path(), args);
+        assert!(said.contains(told), "{args:?}: {said}");
+    }
+    assert!(!here.path().join("x.jpg").exists());
+}
+
+#[test]
 fn a_list_holds_no_more_than_asked_for_and_names_the_folder_that_was_looked_into() {
     let here = folder();
     for n in 0..7 {

@@ -4,8 +4,8 @@ use super::args::{Shared, Word, Words, one_file, unknown_option};
 use super::compact;
 use super::output::{clean, counted, grouped, json, print};
 use super::{Status, Verb};
-use crate::exec::{Aspect, Converted, convert, default_converted_path};
-use crate::formats::Format;
+use crate::exec::{Aspect, Converted, convert, default_converted_path, targets};
+use crate::formats::{self, Format};
 use anyhow::bail;
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
@@ -40,7 +40,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         match word {
             Word::Operand(file) => files.push(file),
             Word::Option(option) if option == "--to" => {
-                to = Some(compact::format(&words.value(&option)?)?);
+                to = Some(target(&words.value(&option)?)?);
             }
             Word::Option(option) if matches!(option.as_str(), "-o" | "--output") => {
                 output = Some(compact::output(&option, words.raw_value(&option)?)?);
@@ -74,6 +74,17 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         Status::CheckFailed
     } else {
         Status::Done
+    })
+}
+
+/// The format of this name.
+fn target(name: &str) -> anyhow::Result<&'static Format> {
+    formats::by_name(name).ok_or_else(|| {
+        let others: Vec<&str> = targets().map(|format| format.name).collect();
+        anyhow::anyhow!(
+            "no format is named {name:?}; a conversation can be written as {}, or copied in its own format",
+            others.join(" or ")
+        )
     })
 }
 

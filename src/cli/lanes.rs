@@ -1,6 +1,7 @@
 //! Which policies a command plays: `--policy`, `--set` and `--output-reserve`.
 
 use super::args::{Shared, Words, number};
+use super::nearest::nearest;
 use crate::engine::{Case, Knob, KnobRole, KnobValues, Policy};
 use crate::exec::{OwnPresets, load_policy};
 use crate::presets::{self, PRESETS};
@@ -101,7 +102,7 @@ impl LaneArgs {
         if self.policies.is_empty() {
             bail!(
                 "{verb} needs --policy NAME; there are {}, or recorded",
-                known_policies()
+                known_policies().join(", ")
             );
         }
         let is_recorded = |name: &&str| *name == ALWAYS[0];
@@ -114,7 +115,10 @@ impl LaneArgs {
     pub(super) fn one(&self, verb: &str, shared: &Shared) -> anyhow::Result<Lane> {
         let mut lanes = match self.policies.len() {
             1 => self.build(self.policies.iter().map(String::as_str), shared)?,
-            0 => bail!("{verb} needs --policy NAME; there are {}", known_policies()),
+            0 => bail!(
+                "{verb} needs --policy NAME; there are {}",
+                known_policies().join(", ")
+            ),
             n => bail!("{verb} takes one --policy, not {n}"),
         };
         match lanes.pop() {
@@ -206,9 +210,13 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
     } else if let Some(file) = OwnPresets::here().file(word) {
         load_policy(&file)?
     } else {
+        let known = known_policies();
+        if let Some(near) = nearest(word, &known) {
+            bail!("no preset is named {word:?}; did you mean {near}?");
+        }
         bail!(
             "no preset is named {word:?}; there are {}, or give a FILE.toml",
-            known_policies()
+            known.join(", ")
         );
     };
     let lane = name.map_or_else(|| policy.name.clone(), str::to_owned);
@@ -225,12 +233,12 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
     })
 }
 
-fn known_policies() -> String {
+fn known_policies() -> Vec<String> {
     let bundled = PRESETS.iter().map(|p| p.name.to_owned());
     let mut known: Vec<_> = bundled.filter(|name| !ALWAYS.contains(&&**name)).collect();
     let own = OwnPresets::here().all();
     known.extend(own.iter().filter_map(|own| own.name().map(str::to_owned)));
-    known.join(", ")
+    known
 }
 
 /// Lane names hold no `=`, knob names no `.`.

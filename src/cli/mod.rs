@@ -15,6 +15,7 @@ mod gate;
 mod inspect;
 mod lanes;
 mod model;
+mod nearest;
 mod output;
 mod played;
 mod presets;

@@ -71,7 +71,7 @@ pub(super) fn parse(
         match word {
             Word::Operand(path) => paths.push(PathBuf::from(path)),
             Word::Option(option) => match option.as_str() {
-                "--screenshot" => screenshot = Some(PathBuf::from(words.raw_value(&option)?)),
+                "--screenshot" => screenshot = Some(picture(words.raw_value(&option)?.into())?),
                 "--size" => size = Some(parse_size(&words.value(&option)?)?),
                 "--theme" => theme = Some(parse_theme(&words.value(&option)?)?),
                 _ if shared.take(&option, words)? || wanted.take(&option, words)? => {}
@@ -112,6 +112,22 @@ pub(super) fn parse(
             OwnPresets::here()
         },
     })))
+}
+
+/// A picture is written as PNG: the name of another kind would lie.
+fn picture(path: PathBuf) -> anyhow::Result<PathBuf> {
+    const OTHERS: [&str; 9] = [
+        "bmp", "gif", "jpeg", "jpg", "pdf", "svg", "tif", "tiff", "webp",
+    ];
+    let end = path.extension().and_then(|end| end.to_str());
+    let is = |end: &str| OTHERS.iter().any(|other| end.eq_ignore_ascii_case(other));
+    match end {
+        Some(end) if is(end) => bail!(
+            "--screenshot {}: pictures are written as PNG; give a name that ends in .png",
+            path.display()
+        ),
+        _ => Ok(path),
+    }
 }
 
 fn check(path: &Path) -> anyhow::Result<()> {

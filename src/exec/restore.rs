@@ -65,6 +65,13 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
 
 fn recipe(managed: &Path) -> Result<Recipe, String> {
     let path = manifest_path(managed);
+    if managed.is_file() && !path.exists() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        return Err(format!(
+            "{}: there is no {name} beside it; give a file that `compact` wrote, with its manifest and what was taken out beside it",
+            managed.display()
+        ));
+    }
     if !managed.exists() && path.exists() {
         return Err(format!(
             "{} is not there: its export was interrupted, and the sidecars beside it are strays",

@@ -41,6 +41,9 @@ pub fn own(toml: &str, values: &KnobValues, label: &str) -> Result<Own, String> 
 /// # Errors
 /// One line that says why it is no name of one's own.
 pub fn own_name(label: &str) -> Result<String, String> {
+    if label.contains(['/', '\\']) {
+        return Err("a name is no path: give it one without / and \\".to_owned());
+    }
     let mut name = String::new();
     for c in label.trim().chars() {
         if c.is_ascii_alphanumeric() {
