@@ -193,7 +193,7 @@ fn what_a_format_cannot_hold_is_counted() {
     assert_eq!(told("reported tokens of calls"), Some((0, usages)));
     assert!(told("times of messages").is_some_and(|(kept, held)| kept == 0 && held > 0));
     assert!(told("messages that compactions wrote").is_some_and(|(kept, _)| kept == 0));
-    assert!(told("folders of the project").is_some());
+    assert!(told("folder of the project").is_some());
 }
 
 fn plimsoll(folder: &Path, args: &[&str]) -> Output {

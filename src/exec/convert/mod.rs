@@ -29,7 +29,7 @@ pub struct Converted {
 /// Something that a session holds, counted in it and in what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aspect {
-    /// What it is, in the plural.
+    /// What it is, to follow its number.
     pub what: &'static str,
     /// How many there are in the session.
     pub held: usize,
