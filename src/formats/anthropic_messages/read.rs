@@ -1,9 +1,7 @@
 //! What a message says.
 
 use crate::formats::json;
-use crate::formats::message_list::{
-    Calls, is_broken, of_block, opaque, part, time_of, tool_definitions,
-};
+use crate::formats::message_list::{Calls, of_block, opaque, part, time_of, tool_definitions};
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
@@ -20,12 +18,6 @@ pub(super) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
 
 /// Reads a message.
 pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
-    let is_roled = json::str_at(value, &["role"]).is_some();
-    if is_roled && is_broken(value) {
-        return Err(
-            "a message without content that can be read is kept, but is no context".to_owned(),
-        );
-    }
     let role = match json::str_at(value, &["role"]) {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,

@@ -30,6 +30,6 @@ pub(super) use places::{
 };
 pub(super) use read::{Calls, Dialect, MARK, Writes, opaque, part, read, title, tool_definitions};
 pub(super) use records::{Left, is_whole, left};
-pub(super) use shape::{CHAT, Shape, is_broken};
+pub(super) use shape::{CHAT, Shape, refuse_empty};
 pub(super) use usage::{of_usage, step_of, time_of};
 pub(super) use write::{write_own, write_own_only};

@@ -50,6 +50,16 @@ pub(in crate::formats) fn is_broken(value: &Value) -> bool {
     }
 }
 
+/// What to say of a message with a role and nothing in it that could be read.
+pub(in crate::formats) fn refuse_empty(value: &Value) -> Result<(), String> {
+    if json::str_at(value, &["role"]).is_some() && is_broken(value) {
+        return Err(
+            "a message without content that can be read is kept, but is no context".to_owned(),
+        );
+    }
+    Ok(())
+}
+
 impl Shape {
     /// The list that a body has.
     pub(super) fn list<'a>(&self, body: &'a Value) -> Option<&'a Vec<Value>> {

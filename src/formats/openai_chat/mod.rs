@@ -40,7 +40,10 @@ const DIALECT: Dialect = Dialect {
     answers_in_runs: false,
     title: message_list::title,
     body: read::body,
-    messages: |value, calls| Ok(vec![read::message(value, calls)?]),
+    messages: |value, calls| {
+        message_list::refuse_empty(value)?;
+        Ok(vec![read::message(value, calls)?])
+    },
     step: message_list::step_of,
     writes: Some(Writes {
         edit: write::edit,
