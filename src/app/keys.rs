@@ -159,6 +159,21 @@ static SHORTCUTS: &[Shortcut] = &[
         ],
     },
     Shortcut {
+        keys: "Alt+1 … 8",
+        what: "Open a tab of the drawer",
+        when: When::InDocument,
+        bindings: &[
+            (Modifiers::ALT, Key::Num1, |_| tab(0)),
+            (Modifiers::ALT, Key::Num2, |_| tab(1)),
+            (Modifiers::ALT, Key::Num3, |_| tab(2)),
+            (Modifiers::ALT, Key::Num4, |_| tab(3)),
+            (Modifiers::ALT, Key::Num5, |_| tab(4)),
+            (Modifiers::ALT, Key::Num6, |_| tab(5)),
+            (Modifiers::ALT, Key::Num7, |_| tab(6)),
+            (Modifiers::ALT, Key::Num8, |_| tab(7)),
+        ],
+    },
+    Shortcut {
         keys: "1 … 6",
         what: "Focus a lane",
         when: When::InDocument,
@@ -261,6 +276,11 @@ pub(super) fn commands(
 
 fn focus(place: &Place<'_>, lane: usize) -> Option<Command> {
     (lane < place.lanes).then_some(Command::FocusLane(Some(lane)))
+}
+
+/// The tab at this place of the drawer's row.
+fn tab(nth: usize) -> Option<Command> {
+    super::panels::tab_at(nth).map(Command::ShowTab)
 }
 
 fn mark(place: &Place<'_>, mark: Mark) -> Option<Command> {

@@ -59,7 +59,7 @@ use crate::app::theme::{palette, space};
 use crate::app::tuning::Tuning;
 use crate::app::widgets;
 use crate::engine::Sample;
-use egui::{Align, CentralPanel, Frame as UiFrame, Layout, Margin, Panel, Ui};
+use egui::{Align, CentralPanel, Frame as UiFrame, Id, Layout, Margin, Panel, Ui, UiBuilder, vec2};
 use std::path::PathBuf;
 
 /// What the frame around the panels shows, also before anything is open.
@@ -156,8 +156,6 @@ pub struct Once {
 struct DrawerTab {
     tab: Tab,
     label: &'static str,
-    /// Its height at first, as a share of what there is: a picture needs more than a list.
-    share: f32,
     /// What stands behind the label, if anything.
     remark: fn(&PanelInput<'_>) -> String,
     /// What stands at the right end of the tabs' row, from right to left.
@@ -165,15 +163,10 @@ struct DrawerTab {
     show: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
 }
 
-/// Shares of the height that a tab with a list, and one with a picture, has until it is dragged.
-const LIST: f32 = 0.26;
-const PICTURE: f32 = 0.42;
-
 static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Messages,
         label: "Messages",
-        share: LIST,
         remark: |_| String::new(),
         tools: messages::tools,
         show: messages::show,
@@ -181,7 +174,6 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Insights,
         label: "Insights",
-        share: LIST,
         remark: insights::remark,
         tools: insights::tools,
         show: insights::show,
@@ -189,7 +181,6 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Events,
         label: "Events",
-        share: LIST,
         remark: |_| String::new(),
         tools: events::tools,
         show: events::show,
@@ -197,7 +188,6 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Loss,
         label: "Loss",
-        share: LIST,
         remark: |_| String::new(),
         tools: loss::tools,
         show: loss::show,
@@ -205,7 +195,6 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Cost,
         label: "Cost",
-        share: LIST,
         remark: |_| String::new(),
         tools: cost::tools,
         show: cost::show,
@@ -213,7 +202,6 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Tune,
         label: "Tune",
-        share: PICTURE,
         remark: |_| String::new(),
         tools: tune::tools,
         show: tune::show,
@@ -221,7 +209,6 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::About,
         label: "About",
-        share: LIST,
         remark: |_| String::new(),
         tools: |_, _, _| {},
         show: about::show,
@@ -229,7 +216,6 @@ static TABS: &[DrawerTab] = &[
     DrawerTab {
         tab: Tab::Import,
         label: "Import",
-        share: LIST,
         remark: import::remark,
         tools: |_, _, _| {},
         show: import::show,
@@ -273,21 +259,23 @@ pub fn show_all(
 }
 
 /// Least height of the timeline with legend, axis and overview: what is below it gives way.
-const TIMELINE: f32 = 244.0;
+const TIMELINE: f32 = 192.0;
 /// Least heights of lanes and drawer.
-const LANES: f32 = 120.0;
+const LANES: f32 = 110.0;
 const DRAWER: f32 = 96.0;
+/// The drawer's height until it is dragged: a share of what there is, and what a picture or a few rows need.
+const SHARE: f32 = 0.30;
+const ROOMY: f32 = 224.0;
 
 /// Lanes and drawer. By default they have shares of the height, so that a small window keeps the picture's
 /// proportions; however high they were dragged, in a larger window maybe, the timeline keeps its least height.
 fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut Vec<Command>) {
     let palette = palette(ui);
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
-    let share = chosen_tab(input).share;
-    // A height of its own for each share: what is dragged for pictures leaves lists as they were.
-    Panel::bottom(("drawer", (share * 100.0) as u32))
+    // One height for all tabs: their row stays under the pointer whichever is chosen.
+    Panel::bottom("drawer")
         .resizable(true)
-        .default_size((height * share).round())
+        .default_size((height * SHARE).round().max(ROOMY))
         .size_range(DRAWER..=room(ui, TIMELINE + LANES, DRAWER))
         .frame(UiFrame::new().fill(palette.panel))
         .show(ui, |ui| show_drawer(ui, input, commands));
@@ -299,36 +287,81 @@ fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut V
         .show(ui, |ui| lanes::show(ui, input, commands));
 }
 
+/// The tab at a place of the row, from 0.
+pub fn tab_at(nth: usize) -> Option<Tab> {
+    TABS.get(nth).map(|t| t.tab)
+}
+
 fn chosen_tab(input: &PanelInput<'_>) -> &'static DrawerTab {
     let chosen = TABS.iter().find(|t| t.tab == input.view.tab);
     chosen.unwrap_or(&TABS[0])
 }
 
 fn show_drawer(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    // However little a tab shows, the drawer stays as high as it is.
-    ui.set_min_height(ui.available_height());
+    // Whatever a tab shows, the drawer is as high as it is and not higher: content is laid out by itself.
+    let rect = ui.available_rect_before_wrap();
+    ui.advance_cursor_after_rect(rect);
+    let mut ui = ui.new_child(UiBuilder::new().max_rect(rect));
+    let ui = &mut ui;
+    ui.set_clip_rect(rect.intersect(ui.clip_rect()));
     let tab = chosen_tab(input);
     ui.spacing_mut().item_spacing.y = 0.0;
     let header = UiFrame::new().inner_margin(Margin::symmetric(16, 0));
-    header.show(ui, |ui| {
-        ui.horizontal(|ui| {
-            let remarks: Vec<String> = TABS.iter().map(|t| (t.remark)(input)).collect();
-            let names: Vec<_> = TABS
-                .iter()
-                .zip(&remarks)
-                .map(|(t, remark)| (t.label, remark.as_str()))
-                .collect();
-            let chosen = TABS.iter().position(|t| t.tab == tab.tab).unwrap_or(0);
-            if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
-                commands.push(Command::ShowTab(TABS[clicked].tab));
-            }
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                (tab.tools)(ui, input, commands);
-            });
-        });
-    });
+    header.show(ui, |ui| tab_row(ui, input, tab, commands));
     full_hairline(ui);
-    (tab.show)(ui, input, commands);
+    let rest = ui.available_rect_before_wrap();
+    let mut content = ui.new_child(UiBuilder::new().max_rect(rest));
+    content.set_clip_rect(rest.intersect(ui.clip_rect()));
+    (tab.show)(&mut content, input, commands);
+}
+
+/// The tabs, and at their right what belongs to the open one; in a row of its own where it does not fit beside them.
+fn tab_row(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut Vec<Command>) {
+    let id = Id::unique(("tools of tab", tab.label));
+    let needed: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
+    let mut is_below = false;
+    ui.horizontal(|ui| {
+        let remarks: Vec<String> = TABS.iter().map(|t| (t.remark)(input)).collect();
+        let names: Vec<_> = TABS
+            .iter()
+            .zip(&remarks)
+            .map(|(t, remark)| (t.label, remark.as_str()))
+            .collect();
+        let chosen = TABS.iter().position(|t| t.tab == tab.tab).unwrap_or(0);
+        if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
+            commands.push(Command::ShowTab(TABS[clicked].tab));
+        }
+        is_below = needed > ui.available_width();
+        if !is_below {
+            tools(ui, input, tab, commands);
+        }
+    });
+    if is_below {
+        let size = vec2(ui.available_width(), TOOLS);
+        ui.allocate_ui(size, |ui| tools(ui, input, tab, commands));
+    }
+}
+
+/// Height of a row of tools below the tabs.
+const TOOLS: f32 = 30.0;
+
+/// The tools of a tab, from right to left. Remembers how much room they take.
+fn tools(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut Vec<Command>) {
+    let id = Id::unique(("tools of tab", tab.label));
+    let beside = ui.available_rect_before_wrap();
+    let shown = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        (tab.tools)(ui, input, commands);
+        ui.min_rect().left()
+    });
+    let (taken, room) = (beside.right() - shown.inner, beside.width());
+    let before: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
+    if (taken - before).abs() > 0.5 {
+        ui.data_mut(|d| d.insert_temp(id, taken));
+        if taken > room {
+            ui.ctx()
+                .request_discard("the width of the tools is known only now");
+        }
+    }
 }
 
 /// A separator from edge to edge.

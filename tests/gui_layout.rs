@@ -1,0 +1,92 @@
+//! Where things stand: nothing lies over anything else, and what is clicked again and again stays where it is.
+
+use egui::accesskit::Role;
+use egui::{Key, Modifiers, Rect, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use plimsoll::app::latest::Where;
+use plimsoll::app::{App, Options};
+use std::path::Path;
+
+const SIZES: [[f32; 2]; 4] = [
+    [900.0, 560.0],
+    [1000.0, 650.0],
+    [1440.0, 900.0],
+    [1920.0, 1200.0],
+];
+const TABS: [&str; 8] = [
+    "Messages", "Insights", "Events", "Loss", "Cost", "Tune", "About", "Import",
+];
+
+fn window(size: [f32; 2]) -> Harness<'static, App> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let size = Vec2::from(size);
+    let options = Options {
+        paths: vec![folder.join("many-tool-results.jsonl")],
+        no_state: true,
+        work: Where::InFrame,
+        size,
+        ..Options::default()
+    };
+    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(6);
+    window
+}
+
+fn tab(window: &Harness<'_, App>, name: &str) -> Rect {
+    window.get_by_role_and_label(Role::Tab, name).rect()
+}
+
+#[test]
+fn the_tabs_stay_where_they_are_whichever_is_open_and_at_any_size() {
+    for size in SIZES {
+        let mut window = window(size);
+        window.key_press_modifiers(Modifiers::COMMAND, Key::R);
+        window.run_steps(8);
+        let before = TABS.map(|name| tab(&window, name));
+        let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
+        assert!(
+            before.iter().all(|rect| all.contains_rect(*rect)),
+            "{size:?}"
+        );
+        window.get_by_label("Sweep");
+        for name in TABS {
+            window.get_by_role_and_label(Role::Tab, name).click();
+            window.run_steps(4);
+            assert_eq!(
+                TABS.map(|name| tab(&window, name)),
+                before,
+                "{size:?} {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_tools_of_a_tab_never_lie_over_the_tabs() {
+    for size in SIZES {
+        let mut window = window(size);
+        for (name, tool) in [
+            ("Insights", "Show insights: all"),
+            ("Messages", "Filter messages"),
+        ] {
+            window.get_by_role_and_label(Role::Tab, name).click();
+            window.run_steps(4);
+            let tool = window.get_by_label(tool).rect();
+            let over = TABS.iter().find(|name| tab(&window, name).intersects(tool));
+            assert_eq!(over, None, "{size:?} {name}");
+        }
+    }
+}
+
+#[test]
+fn alt_and_a_number_open_a_tab() {
+    let mut window = window(SIZES[2]);
+    window.key_press_modifiers(Modifiers::ALT, Key::Num6);
+    window.run_steps(3);
+    window.get_by_label("Sweep");
+    window.key_press_modifiers(Modifiers::ALT, Key::Num1);
+    window.run_steps(3);
+    assert!(window.query_by_label("Sweep").is_none());
+}
