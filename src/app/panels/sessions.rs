@@ -146,6 +146,8 @@ fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
         for (column, _) in &columns {
             table = table.column(width(*column));
         }
+        // Room for the scroll bar.
+        table = table.column(Width::exact(space::M));
         let table = table.header(space::ROW, |mut row| {
             for (column, title) in &columns {
                 row.col(|ui| {
@@ -157,6 +159,7 @@ fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
                     });
                 });
             }
+            row.col(|_| {});
         });
         table.body(|body| {
             body.rows(space::ROW, sessions.order.len(), |mut row| {
@@ -169,6 +172,7 @@ fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
                         });
                     });
                 }
+                row.col(|_| {});
                 let path = safe_text::one_line(&listed.found.path.display().to_string(), 300);
                 if row.response().on_hover_text(path).clicked() {
                     commands.push(open(listed));
