@@ -119,3 +119,21 @@ fn the_conversation_that_is_shown_stays_when_its_number_moves() {
     });
     assert_eq!(steps(&window), 4);
 }
+
+#[test]
+fn a_file_that_is_gone_is_told_and_what_was_read_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, lines) = (folder.path().join("goes.jsonl"), lines());
+    fs::write(&path, lines[..200].concat()).unwrap();
+    let mut window = window(path.clone());
+    wait(&mut window, |window| steps(window) > 0);
+    let before = steps(&window);
+    fs::remove_file(&path).unwrap();
+    wait(&mut window, |window| {
+        window.query_by_label("gone").is_some()
+    });
+    assert_eq!(steps(&window), before);
+    fs::write(&path, lines[..300].concat()).unwrap();
+    wait(&mut window, |window| steps(window) > before);
+    assert!(window.query_by_label("gone").is_none());
+}

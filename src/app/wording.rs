@@ -111,6 +111,15 @@ pub fn basis(ledger: &TokenLedger) -> String {
     }
 }
 
+/// The same where there is no room for words.
+pub fn basis_sign(ledger: &TokenLedger) -> &'static str {
+    match ledger.basis {
+        Basis::Reported | Basis::Exact => "=",
+        Basis::Calibrated(_) => "±",
+        Basis::Estimated => "≈",
+    }
+}
+
 /// What the basis means, for the chip's tooltip.
 pub fn basis_help(ledger: &TokenLedger) -> String {
     let counter = ledger.counter.name;

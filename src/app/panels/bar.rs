@@ -206,26 +206,23 @@ fn menu(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
 
 /// That the file is still being written.
 fn live(ui: &mut Ui, state: LiveState<'_>) {
-    let (dot, said) = match state {
+    let (dot, word, said) = match state {
+        LiveState::Gone => (
+            palette(ui).bad,
+            "gone",
+            "The file is no longer there. What was read of it stays here; it is read again if it comes back.".to_owned(),
+        ),
         LiveState::Followed => (
             palette(ui).ok,
+            "live",
             "This file is still being written, and is read again as it grows. At the last call the view follows."
                 .to_owned(),
         ),
         LiveState::Unread(why) => (
             palette(ui).warn,
+            "live",
             format!("The file has changed, but cannot be read as it is now: {why}"),
         ),
-        LiveState::Gone => (
-            palette(ui).bad,
-            "The file is no longer there. What was read of it is shown; should it come back, it is read again."
-                .to_owned(),
-        ),
-    };
-    let word = if state == LiveState::Gone {
-        "file gone"
-    } else {
-        "live"
     };
     widgets::chip(ui, Some(dot), &[(word, false)]).on_hover_text(said);
 }
@@ -303,9 +300,7 @@ fn chips(ui: &mut Ui, document: &Document, runs: &Runs, commands: &mut Vec<Comma
         }
         chip(ui, &window).on_hover_text(safe_text::visible(&hint));
     }
-    if ui.available_width() > 100.0 {
-        basis(ui, runs, commands);
-    }
+    basis(ui, runs, commands);
 }
 
 fn file_words(document: &Document, detail: Detail) -> Words {
@@ -391,9 +386,18 @@ fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Vec<Command>) {
         Basis::Reported | Basis::Exact | Basis::Calibrated(_) => palette(ui).ok,
         Basis::Estimated => palette(ui).warn,
     };
-    let chip = widgets::chip(ui, Some(dot), &[(&wording::basis(ledger), false)]);
+    let whole = wording::basis(ledger);
+    // Where it has no room its sign says whether to trust the figures; the tooltip says all of it.
+    let words = [whole.as_str(), wording::basis_sign(ledger)];
+    let room = ui.available_width();
+    let has_room = |words: &&str| width(ui, &[vec![((*words).to_owned(), false)]]) <= room;
+    let Some(words) = words.into_iter().find(has_room) else {
+        return;
+    };
+    let chip = widgets::chip(ui, Some(dot), &[(words, false)]);
     let chip = chip.on_hover_text(format!(
-        "{}\n\nClick to count with something else.",
+        "{}\n\n{}\n\nClick to count with something else.",
+        whole,
         wording::basis_help(ledger)
     ));
     Popup::menu(&chip).show(|ui| {
