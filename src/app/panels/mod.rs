@@ -309,9 +309,9 @@ fn show_drawer(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>)
     let header = UiFrame::new().inner_margin(Margin::symmetric(16, 0));
     header.show(ui, |ui| tab_row(ui, input, tab, commands));
     full_hairline(ui);
-    let rest = ui.available_rect_before_wrap();
-    let mut content = ui.new_child(UiBuilder::new().max_rect(rest));
-    content.set_clip_rect(rest.intersect(ui.clip_rect()));
+    let below = ui.available_rect_before_wrap();
+    let mut content = ui.new_child(UiBuilder::new().max_rect(below));
+    content.set_clip_rect(below.intersect(ui.clip_rect()));
     (tab.show)(&mut content, input, commands);
 }
 
