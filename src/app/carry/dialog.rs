@@ -88,7 +88,7 @@ impl App {
                     wanted,
                     answer,
                     since,
-                })
+                });
             }
         }
     }

@@ -68,10 +68,10 @@ fn apart(left: &[Seat], entries: &[Entry], sights: &[Sight]) -> (Vec<Seat>, Vec<
 impl Seat {
     /// An entry is the message that sat here, seen whole then and now.
     #[inline]
-    fn is_still(&self, entry: &Entry, sights: &[Sight]) -> bool {
+    fn is_still(self, entry: &Entry, sights: &[Sight]) -> bool {
         match (self, &entry.body) {
             (Self::Message(was), EntryBody::Original(is)) => {
-                was == is && sights[*was as usize] == Sight::Whole
+                was == *is && sights[was as usize] == Sight::Whole
             }
             _ => false,
         }
