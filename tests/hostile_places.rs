@@ -5,7 +5,7 @@
 use plimsoll::exec::stores::find_in;
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::progress::Progress;
-use plimsoll::tokens::rough_counter;
+use plimsoll::tokens::by_name;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -15,7 +15,7 @@ const TASK: &str = r#"[{"role":"user","content":[{"type":"text","text":"Fix it."
 
 fn options() -> LoadOptions {
     LoadOptions {
-        counter: rough_counter(),
+        counter: by_name("chars/4").expect("it is one of ours"),
         window: None,
         conversation: 0,
     }

@@ -11,7 +11,7 @@ use plimsoll::formats::{self, Input};
 use plimsoll::presets::native::Native;
 use plimsoll::presets::{PRESETS, Preset};
 use plimsoll::session::{Body, Draft, MediaKind, Role, Session, SessionBuilder, Source};
-use plimsoll::tokens::{Progress, TokenLedger, rough_counter};
+use plimsoll::tokens::{Progress, TokenLedger, by_name};
 use plimsoll::units::{Millis, Tokens};
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -37,8 +37,9 @@ fn session(drafts: &[Draft], compacted_before: Option<usize>) -> Session {
 }
 
 fn small_case(session: Session, window: u64) -> Case {
-    let ledger = TokenLedger::count(&session, rough_counter(), &Progress::default())
-        .expect("nobody cancels");
+    let counter = by_name("chars/4").expect("it is one of ours");
+    let ledger =
+        TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
     let n = session.steps.len();
     let windows = WindowPlan::constant(Tokens(window), n, WindowSource::ByHand);
     Case::new(Arc::new(session), ledger, windows)

@@ -41,7 +41,10 @@ impl App {
             Command::OpenExample(name) => self.open(ctx, Origin::Example(name), 0),
             Command::Paste => self.pasting = Some(Wish::new(ctx)),
             Command::OpenConversation(conversation) => self.open_conversation(ctx, conversation),
-            Command::CancelLoad => self.cancel_load(),
+            Command::CancelLoad => {
+                self.cancel_load();
+                self.toasts.info("Opening was cancelled.");
+            }
             Command::CloseDocument => self.close(),
             Command::DismissProblem => self.problem = None,
             Command::AskPath(asks) => self.view.asks_path = asks,

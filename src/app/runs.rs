@@ -1,6 +1,6 @@
 //! Everything that is replayed for one config: all lanes, what really happened, and the verdict over it.
 
-use crate::analysis::{Finding, Verdict, findings, verdict};
+use crate::analysis::{Finding, Trigger, Verdict, findings, verdict};
 use crate::app::document::Document;
 use crate::app::knobs::{self, KnobSettings};
 use crate::app::policies;
@@ -194,7 +194,8 @@ pub(super) fn run_all(
         .enumerate()
         .map(|(lane, policy)| run(&case, policy, config.lane_settings(lane), before))
         .collect();
-    let (reserve, trigger) = yardstick(&lanes, &case);
+    let labels = numbered(lanes.iter().map(|lane| lane.policy.label.as_str()));
+    let (reserve, trigger, whose) = yardstick(&lanes, &case);
     let policy = as_recorded(reserve);
     let mut recorded = LaneRun::new(
         Arc::new(policy.clone()),
@@ -203,12 +204,17 @@ pub(super) fn run_all(
     );
     // The document marks what was recorded.
     recorded.marks.clear();
-    let verdict = verdict(&case, &recorded.outcome, reserve, trigger);
+    let whose = whose.map(|lane| labels[lane].as_str());
+    let spoken = Trigger {
+        share: trigger,
+        whose,
+    };
+    let verdict = verdict(&case, &recorded.outcome, reserve, spoken);
     Runs {
         document: document.id,
         config,
         case,
-        labels: numbered(lanes.iter().map(|lane| lane.policy.label.as_str())),
+        labels,
         events: events(&lanes),
         lanes,
         recorded: Arc::new(recorded),
@@ -256,8 +262,9 @@ fn events(lanes: &[Arc<LaneRun>]) -> Vec<(usize, usize)> {
     all
 }
 
-/// Output reserve and trigger that what really happened is held against: those of the first lane that has them.
-fn yardstick(lanes: &[Arc<LaneRun>], case: &Case) -> (Tokens, Share) {
+/// Output reserve and trigger that what really happened is held against: those of the first lane that has them, with the lane
+/// that has the trigger.
+fn yardstick(lanes: &[Arc<LaneRun>], case: &Case) -> (Tokens, Share, Option<usize>) {
     let reserving = lanes
         .iter()
         .find(|lane| lane.policy.knob_for(KnobRole::OutputReserve).is_some());
@@ -269,10 +276,14 @@ fn yardstick(lanes: &[Arc<LaneRun>], case: &Case) -> (Tokens, Share) {
         output_reserve: reserve,
     };
     let last = case.session.steps.len().saturating_sub(1);
-    let trigger = lanes.iter().find_map(|lane| lane.trigger(last, budget));
+    let mut marks = lanes.iter().enumerate();
+    let trigger = marks.find_map(|(lane, run)| Some((lane, run.trigger(last, budget)?)));
     (
         reserve,
-        trigger.map_or(Share(1.0), |mark| budget.pressure(mark.really)),
+        trigger
+            .as_ref()
+            .map_or(Share(1.0), |(_, mark)| budget.pressure(mark.really)),
+        trigger.map(|(lane, _)| lane),
     )
 }
 

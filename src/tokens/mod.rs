@@ -46,8 +46,9 @@ pub fn by_name(name: &str) -> Option<&'static Counter> {
     COUNTERS.iter().find(|c| c.name == name)
 }
 
-/// A counter that is quick rather than right, for what is only looked over.
-pub fn rough_counter() -> &'static Counter {
+/// A counter that is quick rather than right, for what is only looked over in a list. Its counts do not add up, so nothing is
+/// replayed on it.
+pub(crate) fn sampling_counter() -> &'static Counter {
     &sample::SAMPLED
 }
 

@@ -259,7 +259,7 @@ pub fn show_all(
 }
 
 /// Least height of the timeline with legend, axis and overview: what is below it gives way.
-const TIMELINE: f32 = 192.0;
+const TIMELINE: f32 = 226.0;
 /// Least heights of lanes and drawer.
 const LANES: f32 = 110.0;
 const DRAWER: f32 = 96.0;

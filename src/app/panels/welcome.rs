@@ -149,6 +149,8 @@ pub fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Command>) {
             if widgets::secondary_button(ui, "Cancel", "Esc").clicked() || is_pressed {
                 commands.push(Command::CancelLoad);
             }
+            // The track has to be seen on every ground.
+            ui.visuals_mut().extreme_bg_color = palette(ui).hairline;
             let bar = ProgressBar::new(stage.share.unwrap_or_default().0 as f32)
                 .desired_width(ui.available_width())
                 .desired_height(8.0);

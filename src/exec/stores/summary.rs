@@ -117,7 +117,7 @@ impl SessionSummary {
 
 fn options(conversation: usize) -> LoadOptions {
     LoadOptions {
-        counter: tokens::rough_counter(),
+        counter: tokens::sampling_counter(),
         window: None,
         conversation,
     }

@@ -156,12 +156,12 @@ fn known(ui: &mut Ui, model: &ModelPrice) {
     };
     ui.label(name);
     figures(ui, price);
-    let checked = if price.verified {
-        "the vendor's own page"
+    let place = if price.verified {
+        "on the vendor's own page"
     } else {
-        "not the vendor's own page"
+        "elsewhere than on the vendor's own page"
     };
-    let said = format!("read {} on {checked}", price.read);
+    let said = format!("read {} {place}", price.read);
     ui.label(small(ui, said)).on_hover_ui(|ui| {
         ui.label(&price.source);
         if let Some(note) = &price.note {
