@@ -87,7 +87,8 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
     hovered
 }
 
-/// `keep_recent 40, cooldown 0`: what the lane does not have now.
+/// `trigger 0.86, recent 27`: what the lane does not have now. Knobs go by their last words, so that rows can be told apart
+/// in a narrow column; the tooltip has them whole.
 fn differences(tuning: &Tuning, point: &Point) -> String {
     let is_now = |other: &&Point| other.subject == point.subject && other.is_now;
     let now = tuning.points.iter().find(is_now);
@@ -95,7 +96,7 @@ fn differences(tuning: &Tuning, point: &Point) -> String {
     let mut said: Vec<String> = settings(tuning, point)
         .into_iter()
         .filter(|setting| !now.contains(setting))
-        .map(|(knob, value)| format!("{knob} {value}"))
+        .map(|(knob, value)| format!("{} {value}", knob.rsplit('_').next().unwrap_or(&knob)))
         .collect();
     if said.is_empty() {
         said.push("as now".to_owned());
