@@ -1,0 +1,221 @@
+//! Reads bytes: what is no file for that, is too large or is no text is refused before it is read whole.
+
+use super::LoadError;
+use crate::exec::unpack::unpacked;
+use crate::formats;
+use crate::progress::{Phase, Progress};
+use crate::units::Bytes;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// No session is larger. What is would fill the memory several times over, once read and taken apart.
+pub const MOST_BYTES: u64 = 4 << 30;
+/// Read at a time, between looks at whether to stop.
+const CHUNK: u64 = 4 << 20;
+
+/// All bytes of an ordinary file.
+pub(in crate::exec) fn read_file(
+    path: &Path,
+    metadata: &Metadata,
+    progress: &Progress,
+) -> Result<Arc<[u8]>, LoadError> {
+    refuse_folders_and_devices(path, metadata)?;
+    let shown = path.display().to_string();
+    if metadata.len() > MOST_BYTES {
+        return Err(too_large(&shown));
+    }
+    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+    read_all(file, &shown, Bytes(metadata.len()), progress)
+}
+
+/// All bytes of a stream, up to [`MOST_BYTES`]; `expected` is 0 where nobody knows how many there are. What is no text
+/// is refused by its first bytes.
+pub(in crate::exec) fn read_all(
+    stream: impl Read,
+    name: &str,
+    expected: Bytes,
+    progress: &Progress,
+) -> Result<Arc<[u8]>, LoadError> {
+    // Taking apart is the other half of it.
+    progress.begin(Phase::Reading, Bytes(expected.0 * 2));
+    let unread = |error: io::Error| LoadError(format!("{name} cannot be read ({error})"));
+    let unpacked = unpacked(stream).map_err(unread)?;
+    let mut stream = Stream {
+        bytes: unpacked.bytes,
+        name,
+        progress,
+    };
+    let mut start = Vec::new();
+    stream.read_on(&mut start)?;
+    formats::check_start(&start).map_err(|refused| LoadError(format!("{name}: {refused}")))?;
+    let expected = usize::try_from(expected.0).unwrap_or(0);
+    if expected > start.len() && !unpacked.was_packed {
+        return stream.read_into_place(&start, expected);
+    }
+    let mut bytes = start;
+    stream.read_rest(&mut bytes)?;
+    Ok(bytes.into())
+}
+
+/// A stream being read, with somebody who waits.
+struct Stream<'a> {
+    bytes: Box<dyn Read + 'a>,
+    name: &'a str,
+    progress: &'a Progress,
+}
+
+impl Stream<'_> {
+    /// Reads up to [`CHUNK`] more bytes; how many there were.
+    fn read_on(&mut self, bytes: &mut Vec<u8>) -> Result<usize, LoadError> {
+        let name = self.name;
+        self.progress
+            .go_on()
+            .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
+        let chunk = self.bytes.by_ref().take(CHUNK).read_to_end(bytes);
+        let n = chunk.map_err(|error| LoadError(format!("{name} cannot be read ({error})")))?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(too_large(name));
+        }
+        self.progress.advance(n as u64);
+        Ok(n)
+    }
+
+    fn read_rest(&mut self, bytes: &mut Vec<u8>) -> Result<(), LoadError> {
+        while self.read_on(bytes)? > 0 {}
+        Ok(())
+    }
+
+    /// Reads so many bytes, of which these are the first, to where they stay: moving what is large would need room for
+    /// it twice. A file that grows or shrinks meanwhile is read to its end all the same.
+    fn read_into_place(&mut self, start: &[u8], expected: usize) -> Result<Arc<[u8]>, LoadError> {
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, expected).collect();
+        let mut at = start.len();
+        if let Some(place) = Arc::get_mut(&mut bytes) {
+            place[..at].copy_from_slice(start);
+            while at < expected {
+                let end = expected.min(at + CHUNK as usize);
+                match self.read_some(&mut place[at..end])? {
+                    0 => break,
+                    n => at += n,
+                }
+            }
+        }
+        let mut more = Vec::new();
+        self.read_rest(&mut more)?;
+        if at == expected && more.is_empty() {
+            return Ok(bytes);
+        }
+        Ok([&bytes[..at], &more[..]].concat().into())
+    }
+
+    /// Reads what there is, up to the size of the place; how many bytes there were.
+    fn read_some(&mut self, place: &mut [u8]) -> Result<usize, LoadError> {
+        let name = self.name;
+        self.progress
+            .go_on()
+            .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
+        loop {
+            match self.bytes.read(place) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(LoadError(format!("{name} cannot be read ({error})"))),
+                Ok(n) => {
+                    self.progress.advance(n as u64);
+                    return Ok(n);
+                }
+            }
+        }
+    }
+}
+
+fn too_large(name: &str) -> LoadError {
+    LoadError(format!(
+        "{name} is larger than {} GiB, the most that is read; give a smaller session file",
+        MOST_BYTES >> 30
+    ))
+}
+
+/// The file's metadata, following links.
+///
+/// # Errors
+/// A [`LoadError`] that says what to do when there is nothing at this path.
+pub fn must_exist(path: &Path) -> Result<Metadata, LoadError> {
+    if path.as_os_str().is_empty() {
+        return Err(LoadError(
+            "the path is empty; give the path of a file".to_owned(),
+        ));
+    }
+    fs::metadata(path).map_err(|error| match error.kind() {
+        kind if kind != io::ErrorKind::PermissionDenied && path.is_symlink() => LoadError(format!(
+            "{} is a link that leads to no file ({error}); give the file itself",
+            path.display()
+        )),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            LoadError(format!("{}: no such file; check the path", path.display()))
+        }
+        _ => cannot_read(path, &error),
+    })
+}
+
+fn cannot_read(path: &Path, error: &io::Error) -> LoadError {
+    let advice = match error.kind() {
+        io::ErrorKind::PermissionDenied => "; check its permissions",
+        _ => "; check the path",
+    };
+    LoadError(format!(
+        "{} cannot be read ({error}){advice}",
+        path.display()
+    ))
+}
+
+/// A pipe can be read, which `<(command)` needs; an endless device cannot.
+fn refuse_folders_and_devices(path: &Path, metadata: &Metadata) -> Result<(), LoadError> {
+    if metadata.is_dir() {
+        return Err(LoadError(format!(
+            "{} is a folder; give a session file in it",
+            path.display()
+        )));
+    }
+    if is_device(metadata) {
+        return Err(LoadError(format!(
+            "{} is a device; give a session file",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_device(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = metadata.file_type();
+    kind.is_char_device() || kind.is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_metadata: &Metadata) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_grows_or_shrinks_while_it_is_read_is_read_to_its_end() {
+        let text: Vec<u8> = (0..3 * CHUNK).map(|at| b'a' + (at % 7) as u8).collect();
+        for expected in [
+            1,
+            5 << 20,
+            text.len() - 1,
+            text.len(),
+            text.len() + 9,
+            20 << 20,
+        ] {
+            let expected = Bytes(expected as u64);
+            let read = read_all(&text[..], "talk", expected, &Progress::default());
+            assert!(read.is_ok_and(|read| read[..] == text[..]), "{expected:?}");
+        }
+    }
+}
