@@ -1,30 +1,19 @@
 //! The window driven by accessible names, without a display: what people do first, and what must be told when it fails.
 
+#[path = "common/window.rs"]
+mod window;
+
 use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::latest::Where;
-use plimsoll::app::{App, Options};
+use plimsoll::app::App;
 use std::path::{Path, PathBuf};
+use window::sized;
 
 /// A window of 1440 x 900 that works within its frames and remembers nothing.
 fn window(paths: Vec<PathBuf>) -> Harness<'static, App> {
     sized(paths, Vec2::new(1440.0, 900.0))
-}
-
-fn sized(paths: Vec<PathBuf>, size: Vec2) -> Harness<'static, App> {
-    let options = Options {
-        paths,
-        no_state: true,
-        work: Where::InFrame,
-        size,
-        ..Options::default()
-    };
-    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
-    window
 }
 
 fn sample(name: &str) -> PathBuf {

@@ -1,12 +1,15 @@
 //! Where things stand: nothing lies over anything else, and what is clicked again and again stays where it is.
 
+#[path = "common/window.rs"]
+mod window;
+
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Rect, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::latest::Where;
-use plimsoll::app::{App, Options};
+use plimsoll::app::App;
 use std::path::Path;
+use window::sized;
 
 const SIZES: [[f32; 2]; 4] = [
     [900.0, 560.0],
@@ -20,17 +23,9 @@ const TABS: [&str; 8] = [
 
 fn window(size: [f32; 2]) -> Harness<'static, App> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let size = Vec2::from(size);
-    let options = Options {
-        paths: vec![folder.join("many-tool-results.jsonl")],
-        no_state: true,
-        work: Where::InFrame,
-        size,
-        ..Options::default()
-    };
-    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(6);
+    let paths = vec![folder.join("many-tool-results.jsonl")];
+    let mut window = sized(paths, Vec2::from(size));
+    window.run_steps(2);
     window
 }
 

@@ -1,26 +1,18 @@
 //! The window with a file of several conversations, its import report, and a conversation from the clipboard.
 
+#[path = "common/window.rs"]
+mod window;
+
 use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::latest::Where;
-use plimsoll::app::{App, Options};
+use plimsoll::app::App;
 use std::path::{Path, PathBuf};
+use window::sized;
 
 fn window(paths: Vec<PathBuf>) -> Harness<'static, App> {
-    let size = Vec2::new(1440.0, 900.0);
-    let options = Options {
-        paths,
-        no_state: true,
-        work: Where::InFrame,
-        size,
-        ..Options::default()
-    };
-    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
-    window
+    sized(paths, Vec2::new(1440.0, 900.0))
 }
 
 fn fixture(name: &str) -> PathBuf {
