@@ -47,8 +47,8 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
             output_reserve,
         };
         let tokens = working.tokens();
-        let (unchanged, n_same) = prefix.advance(&mut working, (None, None), tokens);
-        watch.note(case, &working.context, (step_idx, n_same));
+        let common = prefix.advance(&mut working, (None, None), tokens);
+        watch.note(case, &working.context, (step_idx, &common));
         let pressure = budget.pressure(tokens);
         outcome.overflows += usize::from(pressure.0 > 1.0);
         outcome.samples.push(Sample {
@@ -61,7 +61,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
             believed: None,
             overflows: pressure.0 > 1.0,
             rejected: Tokens::ZERO,
-            unchanged,
+            unchanged: common.tokens,
             by_kind: working.by_kind(),
         });
     }

@@ -80,7 +80,7 @@ pub(super) fn plan(
             }
             let n_cleared = which.len();
             let left = || {
-                let marker = working.meter.weigh_part(case, &clear.marker);
+                let (_, marker) = working.marker_weights(&clear.marker);
                 Tokens(u64::from(marker) * n_cleared as u64)
             };
             judged(&stage.guard, gone, left, moment, || {

@@ -18,6 +18,17 @@ pub(super) struct Prefix<'a> {
     pub(super) last: Last<'a>,
 }
 
+/// What the prompt of a call has in common with the last one, from its beginning.
+#[derive(Debug)]
+pub(super) struct Common {
+    /// True tokens.
+    pub(super) tokens: Tokens,
+    /// Entries.
+    pub(super) n_entries: usize,
+    /// Where all of the last prompt is still there, in its place: what was edited of it since, ascending.
+    pub(super) edited: Option<Vec<u32>>,
+}
+
 /// Where the prompt of the last call is, perhaps with more behind it.
 #[derive(Debug, Default)]
 pub(super) enum Last<'a> {
@@ -33,14 +44,14 @@ pub(super) enum Last<'a> {
 }
 
 impl<'a> Prefix<'a> {
-    /// True tokens and entries that the prompt of this call has in common with the last one, from its beginning. From now
-    /// on this call's is the last. `store` and `view` are what is kept beside it.
+    /// What the prompt of this call has in common with the last one. From now on this call's is the last. `store` and
+    /// `view` are what is kept beside it.
     pub(super) fn advance(
         &mut self,
         working: &mut Working<'a>,
         (store, view): (Option<&Working<'a>>, Option<&Working<'a>>),
         tokens: Tokens,
-    ) -> (Tokens, usize) {
+    ) -> Common {
         let old = match &self.last {
             Last::Working => None,
             Last::Store => store,
@@ -48,7 +59,7 @@ impl<'a> Prefix<'a> {
             Last::Old(old) => Some(&**old),
         };
         let n_same = match old {
-            None => working.changed.min(self.n_entries),
+            None => working.changed.first().min(self.n_entries),
             Some(old) => n_same(old.unchanged().iter().take(self.n_entries), working),
         };
         let unchanged = match old {
@@ -59,11 +70,15 @@ impl<'a> Prefix<'a> {
                 working.tokens_before(n_same) - (working.context.overhead - old.context.overhead)
             }
         };
+        let is_in_place = old.is_none();
         self.last = Last::Working;
         self.tokens = tokens;
         self.n_entries = working.context.entries.len();
-        working.changed = usize::MAX;
-        (unchanged.min(tokens), n_same)
+        Common {
+            tokens: unchanged.min(tokens),
+            n_entries: n_same,
+            edited: working.changed.settle().filter(|_| is_in_place),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::diff::{Told, first_origin, id_of};
 use super::pieces::each_origin;
 use super::rewrite::MessageEdit;
 use super::scene::Spans;
-use super::working::{Working, weigh};
+use super::working::{Live, Working, weigh};
 use crate::chat::ChatMessage;
 use crate::session::WrittenKind;
 use std::ops::Range;
@@ -174,9 +174,9 @@ impl Working<'_> {
         self.context.markers = markers;
         self.live_again(&entries, &touched.changed, &gone);
         let changes = touched.changed.iter().chain(&gone).copied();
-        self.mark_changed(changes.min().unwrap_or(usize::MAX));
+        self.changed.move_from(changes.min().unwrap_or(usize::MAX));
         if take_away(&mut entries, &gone, edits.unseen(), first) {
-            self.mark_changed(first);
+            self.changed.move_from(first);
         }
         self.context.entries = entries;
         Retouched {
@@ -222,7 +222,7 @@ impl Working<'_> {
     /// The same where only some entries changed and some are gone (indices): results never come back.
     fn live_again(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
         let mut is_other = vec![false; self.next_id as usize];
-        let mut live = Vec::new();
+        let mut live = Live::default();
         for idx in changed {
             is_other[entries[*idx].id as usize] = true;
             self.live_in(&entries[*idx], &mut live);
@@ -230,7 +230,7 @@ impl Working<'_> {
         for idx in gone {
             is_other[entries[*idx].id as usize] = true;
         }
-        let mut live = live.into_iter().peekable();
+        let mut live = live.iter().copied().peekable();
         self.live.retain_mut(|result| {
             if !is_other[result.message as usize] {
                 return true;
@@ -238,7 +238,6 @@ impl Working<'_> {
             let left = live.next_if(|left| left.part == result.part);
             left.map(|left| *result = left).is_some()
         });
-        self.live_metered = self.live.iter().map(|r| u64::from(r.metered)).sum();
     }
 }
 

@@ -75,7 +75,7 @@ pub struct Run<'a> {
     /// What waits for an answer, with its request.
     pub(super) waiting: Option<Waiting>,
     pub(super) named: Named,
-    pub(super) clock: Clock,
+    pub(super) clock: Clock<'a>,
     model_window: Option<&'static NamedWindow>,
     /// How often this step's call was rejected.
     rejected: u8,
@@ -184,7 +184,9 @@ impl<'a> Run<'a> {
         let samples = Vec::with_capacity(until.unwrap_or(last) + 1);
         let clock = Clock::new(&case.session, knobs.get("seconds_per_step"));
         let mut triggers = Triggers::new(case, policy, knobs);
-        triggers.moment.set(Quantity::Idle, clock.idle(step));
+        if triggers.wants_idle {
+            triggers.moment.set(Quantity::Idle, clock.idle(step));
+        }
         Self {
             case,
             triggers,
@@ -283,11 +285,12 @@ impl<'a> Run<'a> {
         self.triggers.moment.fired.fill(false);
         self.note_step();
         let has_results = self.working.live.len() > before;
-        self.phase = match (has_results, self.turn_begins()) {
-            (true, _) => Phase::Stages(Hook::AfterTools, 0),
-            (false, true) => Phase::Stages(Hook::TurnStart, 0),
-            (false, false) => Phase::Stages(Hook::BeforeCall, 0),
+        let hook = match (has_results, self.turn_begins()) {
+            (true, _) => Hook::AfterTools,
+            (false, true) => Hook::TurnStart,
+            (false, false) => Hook::BeforeCall,
         };
+        self.phase = self.or_behind(Phase::Stages(hook, 0));
     }
 
     /// Tells the triggers what is the same during a step.
@@ -303,7 +306,7 @@ impl<'a> Run<'a> {
         }
         moment.set(Quantity::Call, call);
         if let Some(idle) = idle {
-            moment.set(Quantity::Idle, idle / 60.0);
+            moment.set(Quantity::Idle, idle);
         }
         moment.set(Quantity::Attempt, 0.0);
         moment.set(Quantity::Window, self.case.windows.at(self.step).as_f64());
@@ -334,7 +337,7 @@ impl<'a> Run<'a> {
                 return;
             }
         }
-        self.phase = self.after(hook);
+        self.phase = self.or_behind(self.behind(hook));
     }
 
     /// Has one stage act, or ask.
@@ -351,14 +354,21 @@ impl<'a> Run<'a> {
         match plan::plan(self.case, &self.working, stage, self.step, moment) {
             Plan::Nothing(why) => self.idle(why),
             Plan::Ready(edit) => {
-                self.triggers.tried(idx, self.step);
+                self.tried(idx);
                 self.apply(idx, edit, None);
             }
             Plan::Asks(request, asked) => {
-                self.triggers.tried(idx, self.step);
+                self.tried(idx);
                 self.waiting = Some(Waiting::Asked(idx, asked, request));
             }
         }
+    }
+
+    /// A stage found something to do: it rests from now on, and what stands there now is its cause.
+    fn tried(&mut self, idx: usize) {
+        self.triggers.tried(idx, self.step);
+        let budget = self.budget();
+        self.triggers.measure(self.step, &self.working, budget);
     }
 
     /// The provider's error that a stage answers to.
@@ -373,8 +383,19 @@ impl<'a> Run<'a> {
             || matches!(self.triggers.stage(stage).action, Action::Named(_))
     }
 
+    /// This phase; where it is that of stages and a policy has none there, what comes behind.
+    fn or_behind(&self, mut phase: Phase) -> Phase {
+        while let Phase::Stages(hook, _) = phase
+            && !self.triggers.act_at(hook)
+        {
+            phase = self.behind(hook);
+        }
+        phase
+    }
+
     /// What comes after the stages of a hook.
-    fn after(&self, hook: Hook) -> Phase {
+    #[inline]
+    fn behind(&self, hook: Hook) -> Phase {
         let is_now = self.schedule != Schedule::Replay;
         match hook {
             Hook::AfterTools if is_now || self.turn_begins() => Phase::Stages(Hook::TurnStart, 0),

@@ -9,7 +9,7 @@ use super::expr::{Expr, Moment};
 use super::spare::{Spared, is_system};
 use super::stages::{Boundary, Keep, Results, Take};
 use super::taken::Taken;
-use super::working::{LiveResult, Which, Working};
+use super::working::{Live, LiveResult, Which, Working};
 use crate::session::Body;
 use crate::units::Tokens;
 
@@ -55,21 +55,18 @@ pub(super) fn tool_results(
     moment: &Moment,
 ) -> (Which, Tokens) {
     let spared = SparedResults::new(case, working, take, moment);
-    if take.results == Results::ALL && case.pins().is_empty() {
-        let n_live = working.live.len() - spared.newest.min(working.live.len());
-        let (n, gone) = spared.oldest(working.live[..n_live].iter(), working.live_metered);
+    if take.results.are_all() && case.pins().is_empty() {
+        let (n, gone) = spared.oldest(&working.live);
         return (Which::Oldest(n), gone);
     }
-    let is_about = |result: &LiveResult| is_about(case, working, &take.results, result);
-    let live = working.live.iter().enumerate();
-    let (mut places, results): (Vec<usize>, Vec<&LiveResult>) =
-        live.filter(|(_, r)| is_about(r)).unzip();
-    let metered = results
-        .iter()
-        .map(|r: &&LiveResult| u64::from(r.metered))
-        .sum();
-    let n_live = results.len() - spared.newest.min(results.len());
-    let (n, gone) = spared.oldest(results[..n_live].iter().copied(), metered);
+    let (mut places, mut about) = (Vec::new(), Live::default());
+    for (place, result) in working.live.iter().enumerate() {
+        if is_about(case, working, &take.results, result) {
+            places.push(place);
+            about.push(*result);
+        }
+    }
+    let (n, gone) = spared.oldest(&about);
     places.truncate(n);
     let mut held = 0;
     places.retain(|place| {
@@ -119,23 +116,10 @@ impl SparedResults {
         }
     }
 
-    /// How many of the oldest are taken, with their weight, where all weigh so much: one is spared as soon as it and
-    /// all newer ones fit under the protection.
-    fn oldest<'r>(
-        &self,
-        results: impl Iterator<Item = &'r LiveResult>,
-        metered: u64,
-    ) -> (usize, Tokens) {
-        let mut newer = metered;
-        let mut taken = 0;
-        for result in results {
-            if newer <= self.protect || result.message >= self.from_message {
-                break;
-            }
-            newer -= u64::from(result.metered);
-            taken += 1;
-        }
-        (taken, Tokens(metered - newer))
+    /// How many of the oldest are taken, with their weight.
+    fn oldest(&self, live: &Live) -> (usize, Tokens) {
+        let most = live.len().saturating_sub(self.newest);
+        live.oldest(most, self.protect, self.from_message)
     }
 }
 

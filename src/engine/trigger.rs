@@ -6,7 +6,7 @@ use super::event::Cause;
 use super::expr::{Expr, Moment, Quantity};
 use super::outcome::Idle;
 use super::policy::{KnobValues, Policy};
-use super::stages::Stage;
+use super::stages::{Hook, Stage};
 use super::working::Working;
 use crate::units::Share;
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Triggers<'a> {
     stages: Vec<BoundStage<'a>>,
+    /// The hooks that any of them acts at, as bits.
+    hooks: u16,
     believes: Option<Expr>,
     /// What stages have taken out so far, on the policy's own meter.
     taken: f64,
@@ -32,6 +34,8 @@ struct BoundStage<'a> {
     terms: Vec<(String, Expr)>,
     /// Its trigger is met from this much used on, where it asks for no more than that.
     floor: Option<f64>,
+    /// Nothing that is measured says more than that: all else is settled.
+    is_settled: bool,
     last_fired: Option<usize>,
     last_tried: Option<usize>,
 }
@@ -45,16 +49,23 @@ impl<'a> Triggers<'a> {
                 let window = case.windows.at(0).as_f64();
                 bound.when = bound.when.fix(Quantity::Window, window);
             }
+            // Nobody waits no time at all.
+            let is_no_wait = |cold: &Expr| cold.constant_value().is_some_and(|m| m <= 0.0);
+            bound.guard.cold = bound.guard.cold.filter(|cold| !is_no_wait(cold));
+            let floor = bound.when.floor_of(Quantity::Used);
             BoundStage {
                 stage,
                 terms: terms(&stage.when, &names),
-                floor: bound.when.floor_of(Quantity::Used),
+                floor,
+                // The reserve is worked out from what was measured last.
+                is_settled: floor.is_some() && bound.is_settled() && policy.reserve.is_none(),
                 bound,
                 last_fired: None,
                 last_tried: None,
             }
         };
         let stages: Vec<_> = policy.stages.iter().map(bind).collect();
+        let hooks = stages.iter().fold(0, |hooks, s| hooks | bit(s.stage.at));
         let waits = stages.iter().any(|stage| stage.bound.guard.cold.is_some());
         let n = stages.len();
         let mut moment = Moment {
@@ -65,6 +76,7 @@ impl<'a> Triggers<'a> {
         moment.set(Quantity::Tools, policy.meter.tools(case).as_f64());
         Self {
             stages,
+            hooks,
             believes: policy.believes.as_ref().map(|expr| expr.bind(&names)),
             taken: 0.0,
             wants_idle: policy.mentions(Quantity::Idle) || waits,
@@ -86,6 +98,12 @@ impl<'a> Triggers<'a> {
         &self.stages[idx].bound
     }
 
+    /// Whether any stage acts at a hook.
+    #[inline]
+    pub(super) fn act_at(&self, hook: Hook) -> bool {
+        self.hooks & bit(hook) != 0
+    }
+
     /// Whether a stage fires at this step; if not, why.
     pub(super) fn fires(
         &mut self,
@@ -99,7 +117,9 @@ impl<'a> Triggers<'a> {
         if is_met == Some(false) {
             return Err(Idle::NotMet);
         }
-        self.measure(step, working, budget);
+        if !self.stages[idx].is_settled {
+            self.measure(step, working, budget);
+        }
         let stage = &self.stages[idx];
         if !is_met.unwrap_or_else(|| stage.bound.when.holds(&self.moment)) {
             return Err(Idle::NotMet);
@@ -205,6 +225,11 @@ impl BoundStage<'_> {
         let of = |quantity: Quantity| moment.quantities[quantity as usize];
         minutes > 0.0 && of(Quantity::Idle) < minutes && used <= of(Quantity::Input)
     }
+}
+
+/// The bit that stands for a hook.
+fn bit(hook: Hook) -> u16 {
+    1 << hook as u16
 }
 
 /// Quantities and names that a trigger mentions, with what they stand for.

@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
             return;
         };
         if !view.is_new {
-            let changed = self.working.changed;
+            let changed = std::mem::take(&mut self.working.changed);
             self.working = (**store).clone();
             self.put(&talk, &After::Edits(view.edits), change);
             // It is what it was, so it also shares with the last prompt what it did.
@@ -207,10 +207,7 @@ impl Working<'_> {
             extent.remark(&mut entry);
             self.sums.add(self.case, &self.context.markers, &entry);
             let mut live = std::mem::take(&mut self.live);
-            let n_live = live.len();
             self.live_in(&entry, &mut live);
-            let new = live[n_live..].iter().map(|r| u64::from(r.metered));
-            self.live_metered += new.sum::<u64>();
             self.live = live;
             self.context.entries.push(entry);
         }

@@ -1,9 +1,13 @@
 //! The context while a run changes it, with running sums, so that a step costs what is new and not what is there.
 
 mod amend;
+mod changed;
 mod clear;
+mod live;
 
+pub(super) use changed::Changed;
 pub(super) use clear::Which;
+pub(super) use live::{Live, LiveResult};
 
 use super::Case;
 use super::absorb::{Absorbed, New, absorb};
@@ -20,17 +24,6 @@ use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A tool result whose content is still in the context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LiveResult {
-    /// Index of its part.
-    pub(super) part: u32,
-    /// Index of its message.
-    pub(super) message: u32,
-    /// Tokens on the policy's own meter, media inside it included.
-    pub(super) metered: u32,
-}
-
 /// A context with its sums.
 #[derive(Clone, Debug)]
 pub(super) struct Working<'a> {
@@ -42,15 +35,13 @@ pub(super) struct Working<'a> {
     /// Units of the overhead on the policy's own meter.
     metered_overhead: u64,
     /// Tool results that are not cleared, in context order.
-    pub(super) live: Vec<LiveResult>,
-    /// What they weigh together on the policy's own meter.
-    pub(super) live_metered: u64,
+    pub(super) live: Live,
     /// Next id for an entry of ours.
     pub(super) next_id: u32,
     /// The context as named actions saw it last.
     pub(super) shown: Shown,
-    /// The first entry that is not what the last call saw there; what was added behind is no change.
-    pub(super) changed: usize,
+    /// Where it differs from what the last call saw.
+    pub(super) changed: Changed,
 }
 
 impl<'a> Working<'a> {
@@ -63,11 +54,10 @@ impl<'a> Working<'a> {
             context: Context::default(),
             sums: Sums::new(case),
             metered_overhead: 0,
-            live: Vec::new(),
-            live_metered: 0,
+            live: Live::default(),
             next_id: case.session.messages.len() as u32,
             shown: Shown::default(),
-            changed: usize::MAX,
+            changed: Changed::default(),
         };
         working.context.entries.reserve(case.session.messages.len());
         working.set_overhead(case.ledger.overhead);
@@ -119,7 +109,7 @@ impl<'a> Working<'a> {
     /// Entries that are what the last call saw there.
     pub(super) fn unchanged(&self) -> &[Entry] {
         let entries = &self.context.entries;
-        &entries[..self.changed.min(entries.len())]
+        &entries[..self.changed.first().min(entries.len())]
     }
 
     /// True tokens of what stands before an entry.
@@ -139,11 +129,6 @@ impl<'a> Working<'a> {
         } else {
             self.tokens() - sum(behind)
         }
-    }
-
-    /// The last call saw something else at this entry, or nothing.
-    pub(super) fn mark_changed(&mut self, entry: usize) {
-        self.changed = self.changed.min(entry);
     }
 
     /// Messages in the context, instructions excepted.
@@ -180,8 +165,8 @@ impl<'a> Working<'a> {
     /// True tokens by kind, in the order of [`Kind::ALL`].
     pub(super) fn by_kind(&self) -> [u32; Kind::ALL.len()] {
         let mut by_kind = [0; Kind::ALL.len()];
-        for (narrow, wide) in by_kind.iter_mut().zip(self.sums.by_kind) {
-            *narrow = u32::try_from(wide).unwrap_or(u32::MAX);
+        for (kind, wide) in self.sums.by_kind.iter().enumerate() {
+            by_kind[kind] = u32::try_from(*wide).unwrap_or(u32::MAX);
         }
         by_kind
     }
@@ -221,12 +206,8 @@ impl<'a> Working<'a> {
                     message: message_idx as u32,
                     metered,
                 });
-                self.live_metered += u64::from(metered);
-            } else if let Some(owner) = self.case.index.owner[part]
-                && let Some(result) = self.live.iter_mut().rev().find(|r| r.part == owner)
-            {
-                result.metered += metered;
-                self.live_metered += u64::from(metered);
+            } else if let Some(owner) = self.case.index.owner[part] {
+                self.live.add_to(owner, metered);
             }
         }
     }
@@ -267,7 +248,7 @@ impl<'a> Working<'a> {
             is_kept || text.as_ref().is_some_and(|text| is.says(text))
         };
         let as_they_were = were.iter().zip(&tail).take_while(is_as_it_was).count();
-        self.mark_changed(first + as_they_were);
+        self.changed.move_from(first + as_they_were);
         for mut entry in tail {
             if diff.touches(entry.id) {
                 self.weigh(&mut entry);
@@ -287,17 +268,15 @@ impl<'a> Working<'a> {
 
     /// Finds the tool results that are not cleared anew.
     fn list_live(&mut self) {
-        let mut live = std::mem::take(&mut self.live);
-        live.clear();
+        let mut live = Live::default();
         for entry in &self.context.entries {
             self.live_in(entry, &mut live);
         }
-        self.live_metered = live.iter().map(|r| u64::from(r.metered)).sum();
         self.live = live;
     }
 
     /// Adds the tool results of an entry that are not cleared.
-    pub(super) fn live_in(&self, entry: &Entry, live: &mut Vec<LiveResult>) {
+    pub(super) fn live_in(&self, entry: &Entry, live: &mut Live) {
         let markers = &self.context.markers;
         each_part(self.case, entry, |part, fate| {
             if !fate.has_content(markers) {
@@ -310,10 +289,8 @@ impl<'a> Working<'a> {
                     message: entry.position(),
                     metered,
                 });
-            } else if let Some(owner) = self.case.index.owner[part]
-                && let Some(result) = live.iter_mut().rev().find(|r| r.part == owner)
-            {
-                result.metered += metered;
+            } else if let Some(owner) = self.case.index.owner[part] {
+                live.add_to(owner, metered);
             }
         });
     }
@@ -331,10 +308,10 @@ impl<'a> Working<'a> {
             covers,
             ..
         } = taken;
-        self.live.retain(|r| !holds(&covers, r.message));
-        self.live_metered = self.live.iter().map(|r| u64::from(r.metered)).sum();
+        self.live.retain_mut(|r| !holds(&covers, r.message));
         self.shown.forget_from(0);
-        self.mark_changed(taken.first().copied().unwrap_or(usize::MAX));
+        self.changed
+            .move_from(taken.first().copied().unwrap_or(usize::MAX));
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in &taken {
             self.sums

@@ -37,9 +37,9 @@ impl Run<'_> {
             self.store.as_deref(),
             self.view.as_ref().and_then(View::kept),
         );
-        let (unchanged, n_same) = self.prefix.advance(&mut self.working, beside, used);
+        let common = self.prefix.advance(&mut self.working, beside, used);
         let context = &self.working.context;
-        self.watch.note(self.case, context, (self.step, n_same));
+        self.watch.note(self.case, context, (self.step, &common));
         self.outcome.samples.push(Sample {
             step: self.step,
             turn: self.turn(self.step).unwrap_or(0),
@@ -50,7 +50,7 @@ impl Run<'_> {
             believed: self.triggers.believed(self.step, &self.working, budget),
             overflows: self.rejected > 0,
             rejected: std::mem::take(&mut self.tokens_refused),
-            unchanged,
+            unchanged: common.tokens,
             by_kind: self.working.by_kind(),
         });
         if self.until == Some(self.step) {
@@ -68,7 +68,7 @@ impl Run<'_> {
             .moment
             .set(Quantity::LastTotal, input + answer);
         self.acted = false;
-        self.phase = Phase::Stages(Hook::AfterCall, 0);
+        self.phase = self.or_behind(Phase::Stages(Hook::AfterCall, 0));
     }
 
     /// The call gave no answer: stages may do something about it, to what is kept rather than to what the call saw.
@@ -82,7 +82,7 @@ impl Run<'_> {
             let view = std::mem::replace(&mut self.working, *store);
             self.rejected_view = Some(Box::new(view));
         }
-        self.phase = Phase::Stages(Hook::OverflowError, 0);
+        self.phase = self.or_behind(Phase::Stages(Hook::OverflowError, 0));
     }
 
     /// A stage is about to change what there is. A view leaves what is kept as it was; what is kept later is made of
@@ -111,8 +111,7 @@ impl Run<'_> {
 
     /// Messages of the history up to this index join the context, each result past the stages for results.
     pub(super) fn append(&mut self, end: usize) {
-        let is_for_results = |idx: usize| self.triggers.stage(idx).at == Hook::ToolResult;
-        if !(0..self.triggers.len()).any(is_for_results) {
+        if !self.triggers.act_at(Hook::ToolResult) {
             self.working.append_history(end);
             return;
         }

@@ -3,7 +3,8 @@
 use super::texts::{About, Texts};
 use super::{PartSight, Seen, SeenChange, SeenKind, Sight};
 use crate::engine::Case;
-use crate::engine::context::{Context, Edited, Entry, EntryBody, Left, PartFate};
+use crate::engine::context::{Context, Edited, Entry, EntryBody, Left, PartFate, PartFates};
+use crate::engine::prefix::Common;
 use crate::session::WrittenKind;
 use std::ops::Range;
 
@@ -15,6 +16,8 @@ pub(in crate::engine) struct Watch {
     /// What was seen of parts.
     parts: Vec<PartSight>,
     texts: Texts,
+    /// The newest text that this call sees in the place of a message's only part, by its marker, with what it sees so.
+    stand_in: Option<(u32, Sight)>,
     /// What the last call saw, in order.
     last: Vec<Seat>,
     /// What it saw of each message.
@@ -101,21 +104,63 @@ impl Watch {
         }
     }
 
-    /// A call sees this context, of which so many entries are what the last call saw there.
+    /// A call sees this context, which has so much in common with what the last call saw.
     pub(in crate::engine) fn note(
         &mut self,
         case: &Case,
         context: &Context,
-        (step, n_same): (usize, usize),
+        (step, common): (usize, &Common),
     ) {
         let step = step as u32;
         self.calls += 1;
-        let n_same = n_same.min(self.last.len()).min(context.entries.len());
+        let n_same = common
+            .n_entries
+            .min(self.last.len())
+            .min(context.entries.len());
         let new = self.messages_end..context.messages_end;
         let entries = &context.entries[n_same..];
         if n_same == self.last.len() && self.all_said(case, entries, &new) {
             return;
         }
+        self.stand_in = None;
+        let (last, at) = (self.last.len(), (step, &new));
+        match (&common.edited, context.entries.split_at_checked(last)) {
+            (Some(edited), Some(both)) => self.note_edits(case, context, (edited, both), at),
+            _ => self.note_moves(case, context, n_same, at),
+        }
+        self.join(case, step, new);
+        self.texts.settle(step);
+    }
+
+    /// All that the last call saw is where it was, but for what was edited of it.
+    fn note_edits(
+        &mut self,
+        case: &Case,
+        context: &Context,
+        (edited, (old, added)): (&[u32], (&[Entry], &[Entry])),
+        at: (u32, &Range<usize>),
+    ) {
+        for entry in edited.iter().map_while(|idx| old.get(*idx as usize)) {
+            if let EntryBody::Edited(edited) = &entry.body {
+                let sight = self.sight(context, edited);
+                self.count_in(case, edited.message, false);
+                self.see(case, edited.message, sight, at);
+            }
+        }
+        for entry in added {
+            self.seat(case, context, entry, at);
+        }
+    }
+
+    /// From the entry `n_same` on nothing need be where the last call saw it.
+    fn note_moves(
+        &mut self,
+        case: &Case,
+        context: &Context,
+        n_same: usize,
+        (step, new): (u32, &Range<usize>),
+    ) {
+        let entries = &context.entries[n_same..];
         let (same_behind, n_added) = self.behind(n_same, entries);
         let (old, added) = entries.split_at(entries.len() - n_added);
         let between = &old[..old.len() - same_behind];
@@ -132,7 +177,7 @@ impl Watch {
         let mut next = fresh.next();
         for (nth, entry) in between.iter().enumerate() {
             if next == Some(&nth) {
-                self.seat(case, context, entry, (step, &new));
+                self.seat(case, context, entry, (step, new));
                 next = fresh.next();
             } else {
                 self.last.push(Seat::Message(entry.id));
@@ -140,7 +185,7 @@ impl Watch {
         }
         self.last.extend(behind);
         for entry in added {
-            self.seat(case, context, entry, (step, &new));
+            self.seat(case, context, entry, (step, new));
         }
         for seat in gone {
             if let Seat::Message(message) = seat
@@ -150,8 +195,6 @@ impl Watch {
                 self.change(step, message, Sight::Gone);
             }
         }
-        self.join(case, step, new);
-        self.texts.settle(step);
     }
 
     /// How many of the last seats, those before `n_same` not looked at, are taken as they were, and how many of these
@@ -213,17 +256,16 @@ impl Watch {
     }
 
     /// A message stands next.
-    fn place(
-        &mut self,
-        case: &Case,
-        message: u32,
-        sight: Sight,
-        (step, new): (u32, &Range<usize>),
-    ) {
+    fn place(&mut self, case: &Case, message: u32, sight: Sight, at: (u32, &Range<usize>)) {
+        self.placed[message as usize] = self.calls;
+        self.last.push(Seat::Message(message));
+        self.see(case, message, sight, at);
+    }
+
+    /// So much is seen of a message from now on.
+    fn see(&mut self, case: &Case, message: u32, sight: Sight, (step, new): (u32, &Range<usize>)) {
         let idx = message as usize;
         let was = std::mem::replace(&mut self.sights[idx], sight);
-        self.placed[idx] = self.calls;
-        self.last.push(Seat::Message(message));
         if sight != Sight::Whole {
             self.count_in(case, message, true);
         }
@@ -259,8 +301,22 @@ impl Watch {
         });
     }
 
-    /// What is seen of a message of which some parts changed.
+    /// What is seen of a message of which some parts changed. What one clearing takes mostly looks the same.
     fn sight(&mut self, context: &Context, edited: &Edited) -> Sight {
+        let PartFates::One(PartFate::Cleared { marker }) = edited.parts else {
+            return self.sight_of_parts(context, edited);
+        };
+        match (self.stand_in, self.sights[edited.message as usize]) {
+            (Some((of, sight)), Sight::Whole | Sight::Gone) if of == marker => sight,
+            _ => {
+                let sight = self.sight_of_parts(context, edited);
+                self.stand_in = Some((marker, sight));
+                sight
+            }
+        }
+    }
+
+    fn sight_of_parts(&mut self, context: &Context, edited: &Edited) -> Sight {
         let first = self.parts.len();
         for fate in edited.parts.as_slice() {
             let sight = match fate {

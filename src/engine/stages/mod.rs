@@ -138,6 +138,11 @@ impl Results {
         repeated: false,
     };
 
+    /// Whether it is about every result.
+    pub(super) fn are_all(&self) -> bool {
+        self.only.is_empty() && self.except.is_empty() && !self.repeated
+    }
+
     /// Whether it is about results of a tool. A name that ends in `*` stands for every tool that begins so.
     pub(super) fn are_of(&self, tool: &str) -> bool {
         let is_it = |name: &String| match name.strip_suffix('*') {
@@ -181,6 +186,22 @@ pub enum Keep {
     LastUser,
     /// The newest messages of a person that weigh no more than this together.
     UserTokens(Expr),
+}
+
+impl Keep {
+    /// How many or how much it spares, where it says.
+    fn number(&self) -> Option<&Expr> {
+        match self {
+            Self::System | Self::FirstUser | Self::LastUser => None,
+            Self::LastMessages(n)
+            | Self::LastTurns(n)
+            | Self::LastTokens(n)
+            | Self::LastToolTokens(n)
+            | Self::LastResults(n)
+            | Self::FirstMessages(n)
+            | Self::UserTokens(n) => Some(n),
+        }
+    }
 }
 
 /// Where a cut may fall.
@@ -298,6 +319,23 @@ impl Stage {
             repair: self.repair,
             delay: self.delay.as_ref().map(bind),
         }
+    }
+}
+
+impl Stage {
+    /// Whether nothing that is measured decides what it takes, does and saves, nor whether it rests or waits: its trigger
+    /// alone may ask.
+    pub(super) fn is_settled(&self) -> bool {
+        let is_constant = |expr: &Expr| expr.constant_value().is_some();
+        let takes = self.take.keep.iter().filter_map(Keep::number);
+        let saves = self.guard.min_saved.iter().chain([&self.guard.cooldown]);
+        let does = match &self.action {
+            Action::Clear(_) | Action::Drop(_) => None,
+            Action::Summarize(summarize) => Some(&summarize.max_tokens),
+            Action::Cut(_) | Action::Log(_) | Action::Named(_) => return false,
+        };
+        let mut all = takes.chain(&self.take.oldest).chain(saves).chain(does);
+        self.guard.cold.is_none() && self.delay.is_none() && all.all(is_constant)
     }
 }
 

@@ -7,10 +7,11 @@ use std::sync::Arc;
 impl Working<'_> {
     /// A text to stand in the place of parts, of which so much is left; gives its index.
     pub(in crate::engine) fn mark(&mut self, text: &Arc<str>, left: Left, event: u32) -> u32 {
+        let (tokens, metered) = self.marker_weights(text);
         self.context.markers.push(Marker {
             text: Arc::clone(text),
-            tokens: self.case.ledger.weigh(text).0 as u32,
-            metered: self.meter.weigh_part(self.case, text),
+            tokens,
+            metered,
             event,
             left,
             is_predicted: false,
@@ -18,11 +19,23 @@ impl Working<'_> {
         self.context.markers.len() as u32 - 1
     }
 
+    /// What a text in the place of a part weighs: true tokens, and on the policy's own meter. Mostly it is that of the
+    /// clearing before.
+    pub(in crate::engine) fn marker_weights(&self, text: &Arc<str>) -> (u32, u32) {
+        if let Some(last) = self.context.markers.last()
+            && Arc::ptr_eq(&last.text, text)
+        {
+            return (last.tokens, last.metered);
+        }
+        let tokens = self.case.ledger.weigh(text).0 as u32;
+        (tokens, self.meter.weigh_part(self.case, text))
+    }
+
     /// Gives messages of the session, by the indices of their entries, other fates of their parts.
     pub(in crate::engine) fn amend(&mut self, amended: Vec<(usize, PartFates)>) {
         self.shown.forget_from(0);
         for (idx, parts) in amended {
-            self.mark_changed(idx);
+            self.changed.edit(idx);
             let before = &self.context.entries[idx];
             let Some(message) = before.message() else {
                 continue;

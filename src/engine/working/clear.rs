@@ -1,7 +1,7 @@
 //! Tool results that are emptied or shortened in place, many at a time: pairs stay, and only their own entries are
 //! looked at.
 
-use super::{LiveResult, Working};
+use super::{Live, LiveResult, Working};
 use crate::engine::context::{Edited, Entry, EntryBody, Left, PartFate, PartFates};
 use crate::engine::taken::ranges;
 use crate::session::{Body, Kind};
@@ -42,18 +42,10 @@ impl Which {
         }
     }
 
-    fn take_out(&self, live: &mut Vec<LiveResult>) -> Vec<LiveResult> {
+    fn take_out(&self, live: &mut Live) -> Vec<LiveResult> {
         match self {
-            Self::Oldest(n) => live.drain(..*n).collect(),
-            Self::At(places) => {
-                let mut places = places.iter().peekable();
-                let mut at = 0..;
-                let is_one = |_: &mut LiveResult| {
-                    let at = at.next().unwrap_or(usize::MAX);
-                    places.next_if(|place| **place == at).is_some()
-                };
-                live.extract_if(.., is_one).collect()
-            }
+            Self::Oldest(n) => live.take_oldest(*n),
+            Self::At(places) => live.take_at(places),
         }
     }
 }
@@ -64,7 +56,6 @@ impl Working<'_> {
         self.mark(marker, Left::Nothing, event);
         self.shown.forget_from(0);
         let results = which.take_out(&mut self.live);
-        self.live_metered -= results.iter().map(|r| u64::from(r.metered)).sum::<u64>();
         let mut idx = 0;
         for of_message in results.chunk_by(|a, b| a.message == b.message) {
             if let Some(found) = self.find(of_message[0].message, idx) {
@@ -85,8 +76,7 @@ impl Working<'_> {
         self.mark(text, Left::Some, event);
         self.put_marker(idx, &[result], Left::Some);
         let after = self.part_metered(idx, result.part);
-        self.live[nth].metered = result.metered - before + after;
-        self.live_metered = self.live_metered - u64::from(before) + u64::from(after);
+        self.live.reweigh(nth, result.metered - before + after);
     }
 
     /// What a live result says now; none for what is no result of a call.
@@ -130,7 +120,8 @@ impl Working<'_> {
     fn find(&self, message: u32, from: usize) -> Option<usize> {
         const NEAR: usize = 8;
         let entries = &self.context.entries;
-        let is_it = |entry: &Entry| entry.message() == Some(message);
+        // An entry of the session's has its message's index for an id.
+        let is_it = |entry: &Entry| entry.id == message;
         let near = &entries[from..(from + NEAR).min(entries.len())];
         if let Some(at) = near.iter().position(is_it) {
             return Some(from + at);
@@ -145,7 +136,7 @@ impl Working<'_> {
     /// Puts the newest marker in the place of these results, all of the message that this entry is. What goes with an
     /// emptied result (an image inside it) is gone too.
     fn put_marker(&mut self, entry: usize, results: &[LiveResult], left: Left) {
-        self.mark_changed(entry);
+        self.changed.edit(entry);
         let (case, context) = (self.case, &mut self.context);
         let Some(marker) = context.markers.last() else {
             return;

@@ -1,0 +1,141 @@
+//! Tool results whose content is still in the context, with what they weigh together.
+
+use crate::units::Tokens;
+use std::cell::Cell;
+use std::ops::Deref;
+
+/// A tool result whose content is still in the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::engine) struct LiveResult {
+    /// Index of its part.
+    pub(in crate::engine) part: u32,
+    /// Index of its message.
+    pub(in crate::engine) message: u32,
+    /// Tokens on the policy's own meter, media inside it included.
+    pub(in crate::engine) metered: u32,
+}
+
+/// Tool results that are not cleared, in context order; reads as a slice.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Live {
+    results: Vec<LiveResult>,
+    /// What they weigh together on the policy's own meter.
+    metered: u64,
+    /// Their messages ascend, as they do unless a recorded compaction carried some over.
+    is_ascending: bool,
+    /// So many of the oldest weigh so much: where the last search for the oldest ended, which is near where the next will.
+    searched: Cell<(usize, u64)>,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Self {
+            results: Vec::new(),
+            metered: 0,
+            is_ascending: true,
+            searched: Cell::default(),
+        }
+    }
+}
+
+impl Deref for Live {
+    type Target = [LiveResult];
+
+    #[inline]
+    fn deref(&self) -> &[LiveResult] {
+        &self.results
+    }
+}
+
+impl Live {
+    /// Another behind the others.
+    #[inline]
+    pub(in crate::engine) fn push(&mut self, result: LiveResult) {
+        let last = self.results.last();
+        self.is_ascending &= last.is_none_or(|last| last.message <= result.message);
+        self.metered += u64::from(result.metered);
+        self.results.push(result);
+    }
+
+    /// Something within the newest result that is this part weighs so much more.
+    pub(in crate::engine) fn add_to(&mut self, part: u32, metered: u32) {
+        if let Some(nth) = self.results.iter().rposition(|r| r.part == part) {
+            self.reweigh(nth, self.results[nth].metered + metered);
+        }
+    }
+
+    /// A result weighs so much from now on.
+    pub(in crate::engine) fn reweigh(&mut self, nth: usize, metered: u32) {
+        let result = &mut self.results[nth];
+        self.metered = self.metered - u64::from(result.metered) + u64::from(metered);
+        result.metered = metered;
+        self.forget_search();
+    }
+
+    /// Takes so many of the oldest out.
+    pub(in crate::engine) fn take_oldest(&mut self, n: usize) -> Vec<LiveResult> {
+        let taken = self.results.drain(..n).collect();
+        self.took(taken)
+    }
+
+    /// Takes those at these places (ascending) out.
+    pub(in crate::engine) fn take_at(&mut self, places: &[usize]) -> Vec<LiveResult> {
+        let mut places = places.iter().peekable();
+        let mut at = 0..;
+        let is_one = |_: &mut LiveResult| {
+            let at = at.next().unwrap_or(usize::MAX);
+            places.next_if(|place| **place == at).is_some()
+        };
+        let taken = self.results.extract_if(.., is_one).collect();
+        self.took(taken)
+    }
+
+    fn took(&mut self, taken: Vec<LiveResult>) -> Vec<LiveResult> {
+        self.metered -= sum(&taken);
+        self.forget_search();
+        taken
+    }
+
+    /// Keeps, perhaps changed, those for which this is true.
+    pub(in crate::engine) fn retain_mut(&mut self, is_kept: impl FnMut(&mut LiveResult) -> bool) {
+        self.results.retain_mut(is_kept);
+        self.metered = sum(&self.results);
+        self.forget_search();
+    }
+
+    /// How many of the `most` oldest come before the first that is of `from_message` or later, or that weighs no more
+    /// than `protect` together with all newer ones; and what they weigh.
+    pub(in crate::engine) fn oldest(
+        &self,
+        most: usize,
+        protect: u64,
+        from_message: u32,
+    ) -> (usize, Tokens) {
+        let is_spared = |nth: usize, older: u64| {
+            self.metered - older <= protect || self.results[nth].message >= from_message
+        };
+        let (mut n, mut older) = self.searched.get();
+        // Of results in order all behind a spared one are spared, so it matters not where the search begins.
+        while n > 0 {
+            let before = older - u64::from(self.results[n - 1].metered);
+            if n <= most && self.is_ascending && !is_spared(n - 1, before) {
+                break;
+            }
+            (n, older) = (n - 1, before);
+        }
+        while n < most && !is_spared(n, older) {
+            older += u64::from(self.results[n].metered);
+            n += 1;
+        }
+        self.searched.set((n, older));
+        (n, Tokens(older))
+    }
+
+    fn forget_search(&mut self) {
+        self.searched = Cell::default();
+    }
+}
+
+fn sum(results: &[LiveResult]) -> u64 {
+    results.iter().map(|r| u64::from(r.metered)).sum()
+}
