@@ -47,8 +47,8 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
             output_reserve,
         };
         let tokens = working.tokens();
-        let common = prefix.advance(&mut working, (None, None), tokens);
-        watch.note(case, &working.context, (step_idx, &common));
+        let common = prefix.advance(&working, (None, None), tokens);
+        watch.note(&mut working, step_idx, common);
         let pressure = budget.pressure(tokens);
         outcome.overflows += usize::from(pressure.0 > 1.0);
         outcome.samples.push(Sample {

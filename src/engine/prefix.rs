@@ -19,14 +19,14 @@ pub(super) struct Prefix<'a> {
 }
 
 /// What the prompt of a call has in common with the last one, from its beginning.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Common {
     /// True tokens.
     pub(super) tokens: Tokens,
     /// Entries.
     pub(super) n_entries: usize,
-    /// Where all of the last prompt is still there, in its place: what was edited of it since, ascending.
-    pub(super) edited: Option<Vec<u32>>,
+    /// The call sees the context that the last one saw, with what became of it since.
+    pub(super) is_same_context: bool,
 }
 
 /// Where the prompt of the last call is, perhaps with more behind it.
@@ -48,7 +48,7 @@ impl<'a> Prefix<'a> {
     /// `view` are what is kept beside it.
     pub(super) fn advance(
         &mut self,
-        working: &mut Working<'a>,
+        working: &Working<'a>,
         (store, view): (Option<&Working<'a>>, Option<&Working<'a>>),
         tokens: Tokens,
     ) -> Common {
@@ -70,14 +70,14 @@ impl<'a> Prefix<'a> {
                 working.tokens_before(n_same) - (working.context.overhead - old.context.overhead)
             }
         };
-        let is_in_place = old.is_none();
+        let is_same_context = old.is_none();
         self.last = Last::Working;
         self.tokens = tokens;
         self.n_entries = working.context.entries.len();
         Common {
             tokens: unchanged.min(tokens),
             n_entries: n_same,
-            edited: working.changed.settle().filter(|_| is_in_place),
+            is_same_context,
         }
     }
 }

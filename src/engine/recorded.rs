@@ -52,9 +52,9 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
             output_reserve,
         };
         let mut sample = sample(&working, step_idx, step, budget);
-        let common = prefix.advance(&mut working, (None, None), sample.tokens);
+        let common = prefix.advance(&working, (None, None), sample.tokens);
         sample.unchanged = common.tokens;
-        watch.note(case, &working.context, (step_idx, &common));
+        watch.note(&mut working, step_idx, common);
         outcome.overflows += usize::from(sample.overflows);
         outcome.samples.push(sample);
     }

@@ -37,9 +37,8 @@ impl Run<'_> {
             self.store.as_deref(),
             self.view.as_ref().and_then(View::kept),
         );
-        let common = self.prefix.advance(&mut self.working, beside, used);
-        let context = &self.working.context;
-        self.watch.note(self.case, context, (self.step, &common));
+        let common = self.prefix.advance(&self.working, beside, used);
+        self.watch.note(&mut self.working, self.step, common);
         self.outcome.samples.push(Sample {
             step: self.step,
             turn: self.turn(self.step).unwrap_or(0),

@@ -5,6 +5,7 @@ use super::{PartSight, Seen, SeenChange, SeenKind, Sight};
 use crate::engine::Case;
 use crate::engine::context::{Context, Edited, Entry, EntryBody, Left, PartFate, PartFates};
 use crate::engine::prefix::Common;
+use crate::engine::working::Working;
 use crate::session::WrittenKind;
 use std::ops::Range;
 
@@ -104,19 +105,27 @@ impl Watch {
         }
     }
 
-    /// A call sees this context, which has so much in common with what the last call saw.
+    /// The call of a step sees this context, which has so much in common with what the last call saw.
     pub(in crate::engine) fn note(
+        &mut self,
+        working: &mut Working<'_>,
+        step: usize,
+        common: Common,
+    ) {
+        let edits = working.changed.edits().filter(|_| common.is_same_context);
+        let n_same = common.n_entries;
+        self.note_call(working.case, &working.context, (step as u32, n_same, edits));
+        working.changed.settle();
+    }
+
+    fn note_call(
         &mut self,
         case: &Case,
         context: &Context,
-        (step, common): (usize, &Common),
+        (step, n_same, edits): (u32, usize, Option<&[u32]>),
     ) {
-        let step = step as u32;
         self.calls += 1;
-        let n_same = common
-            .n_entries
-            .min(self.last.len())
-            .min(context.entries.len());
+        let n_same = n_same.min(self.last.len()).min(context.entries.len());
         let new = self.messages_end..context.messages_end;
         let entries = &context.entries[n_same..];
         if n_same == self.last.len() && self.all_said(case, entries, &new) {
@@ -124,7 +133,7 @@ impl Watch {
         }
         self.stand_in = None;
         let (last, at) = (self.last.len(), (step, &new));
-        match (&common.edited, context.entries.split_at_checked(last)) {
+        match (edits, context.entries.split_at_checked(last)) {
             (Some(edited), Some(both)) => self.note_edits(case, context, (edited, both), at),
             _ => self.note_moves(case, context, n_same, at),
         }
@@ -140,7 +149,7 @@ impl Watch {
         (edited, (old, added)): (&[u32], (&[Entry], &[Entry])),
         at: (u32, &Range<usize>),
     ) {
-        for entry in edited.iter().map_while(|idx| old.get(*idx as usize)) {
+        for entry in edited.iter().filter_map(|idx| old.get(*idx as usize)) {
             if let EntryBody::Edited(edited) = &entry.body {
                 let sight = self.sight(context, edited);
                 self.count_in(case, edited.message, false);

@@ -39,15 +39,20 @@ impl Changed {
         self.edited.push(entry as u32);
     }
 
-    /// Nothing differs from now on. Gives what was edited, ascending, if that was all that happened.
-    pub(in crate::engine) fn settle(&mut self) -> Option<Vec<u32>> {
+    /// So many more will be edited.
+    pub(in crate::engine) fn reserve(&mut self, n: usize) {
+        self.edited.reserve(n);
+    }
+
+    /// What was edited, perhaps more than once, if that was all that happened.
+    pub(in crate::engine) fn edits(&self) -> Option<&[u32]> {
+        (!self.is_moved).then_some(&*self.edited)
+    }
+
+    /// A call saw all of it: nothing differs from now on.
+    pub(in crate::engine) fn settle(&mut self) {
         self.first = usize::MAX;
-        let mut edited = std::mem::take(&mut self.edited);
-        if std::mem::take(&mut self.is_moved) {
-            return None;
-        }
-        edited.sort_unstable();
-        edited.dedup();
-        Some(edited)
+        self.edited.clear();
+        self.is_moved = false;
     }
 }

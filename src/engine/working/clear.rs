@@ -56,6 +56,7 @@ impl Working<'_> {
         self.mark(marker, Left::Nothing, event);
         self.shown.forget_from(0);
         let results = which.take_out(&mut self.live);
+        self.changed.reserve(results.len());
         let mut idx = 0;
         for of_message in results.chunk_by(|a, b| a.message == b.message) {
             if let Some(found) = self.find(of_message[0].message, idx) {
