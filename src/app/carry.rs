@@ -1,5 +1,6 @@
 //! Does what was asked for: the one place where commands change the window, start work and touch the system.
 
+mod convert;
 mod dialog;
 mod export;
 mod live;
@@ -103,6 +104,7 @@ impl App {
             Command::CopyText(what, text) => self.copy(ctx, what, text),
             Command::CopyAsCommand => self.copy_as_command(ctx),
             Command::CopyConfig(lane) => self.copy_config(ctx, lane),
+            Command::Convert(wish) => self.convert_wish(ctx, wish),
             Command::Preset(wish) => self.preset_wish(wish),
             Command::ToggleRestart(step) => self.toggle_restart(step),
             Command::SetError(step, text) => self.config.set_error(step, text),

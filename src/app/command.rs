@@ -2,6 +2,7 @@
 
 use crate::app::billing::BillingChoice;
 use crate::app::by_hand::Mark;
+use crate::app::conversion::ConversionWish;
 use crate::app::cost_view::CostView;
 use crate::app::event_table::EventFilter;
 use crate::app::handout::{Form, HandoutDraft};
@@ -190,6 +191,8 @@ pub enum Command {
     WriteHandout,
     /// Put its dialog away.
     CloseHandout,
+    /// Something about writing the session in another format.
+    Convert(ConversionWish),
     /// Something about the logs of live runs.
     Logs(LogsWish),
 

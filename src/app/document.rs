@@ -9,7 +9,7 @@ use crate::session::{Body, Issue, Kind, Message, Part, Session, issues, kind_of}
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Characters of a message's preview.
@@ -24,6 +24,17 @@ pub enum Origin {
     Example(&'static str),
     /// The clipboard.
     Pasted(Pasted),
+}
+
+impl Origin {
+    /// The file beside which something new is placed; none for what was pasted, since nobody knows where that belongs.
+    pub fn beside(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => Some(path),
+            Self::Example(name) => Some(Path::new(name)),
+            Self::Pasted(_) => None,
+        }
+    }
 }
 
 /// An opened session. Never changes.

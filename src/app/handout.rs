@@ -2,7 +2,7 @@
 
 use crate::analysis::findings;
 use crate::app::background::{self, Background};
-use crate::app::document::{Document, Origin};
+use crate::app::document::Document;
 use crate::app::latest::Where;
 use crate::app::picture;
 use crate::app::policies::NONE;
@@ -152,14 +152,9 @@ impl Handout {
 }
 
 fn default_output(document: &Document, form: Form) -> String {
-    let source = match &document.origin {
-        Origin::Path(path) => path.as_path(),
-        Origin::Example(name) => Path::new(name),
-        // Nobody knows where it belongs.
-        Origin::Pasted(_) => return String::new(),
-    };
     let what = if form.is_report() { "report" } else { "curve" };
-    let path = exec::default_path_beside(source, what, form.extension());
+    let source = document.origin.beside();
+    let path = source.and_then(|source| exec::default_path_beside(source, what, form.extension()));
     path.map_or_else(String::new, |path| path.display().to_string())
 }
 

@@ -8,6 +8,7 @@ pub mod carried;
 mod carry;
 pub mod changes;
 pub mod command;
+pub mod conversion;
 pub mod cost_view;
 pub mod costs;
 pub mod derived;
@@ -57,6 +58,7 @@ use crate::exec::{self, OwnPresets};
 use crate::units::Tokens;
 use anyhow::Context as _;
 use command::Command;
+use conversion::Conversion;
 use derived::Derived;
 use document::{Document, Origin};
 use handout::Handout;
@@ -99,6 +101,7 @@ pub struct App {
     /// The list of sessions, while it lies over everything.
     sessions: Option<Sessions>,
     handout: Option<Handout>,
+    conversion: Option<Conversion>,
     logs: Option<RunLogs>,
     tuning: Option<Tuning>,
     dialog: Option<carry::FileDialog>,
@@ -167,6 +170,7 @@ impl App {
             export: None,
             sessions: None,
             handout: None,
+            conversion: None,
             logs: None,
             tuning: None,
             dialog: None,
@@ -232,7 +236,8 @@ impl App {
 
     /// A dialog lies over the panels.
     fn is_covered(&self) -> bool {
-        let is_writing = self.export.is_some() || self.handout.is_some();
+        let is_writing =
+            self.export.is_some() || self.handout.is_some() || self.conversion.is_some();
         let lists = self.logs.is_some() || self.sessions.is_some();
         let asks = self.saving.is_some() || self.view.asks_path;
         is_writing || lists || asks || self.view.shows_keys
@@ -299,6 +304,9 @@ impl App {
                 }
                 if let Some(handout) = &self.handout {
                     panels::handout::show(ui, handout, &mut commands);
+                }
+                if let Some(conversion) = &self.conversion {
+                    panels::convert::show(ui, document, conversion, &mut commands);
                 }
             }
             _ => panels::welcome::show(ui, &frame, self.document.is_some(), &mut commands),

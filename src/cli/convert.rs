@@ -160,33 +160,11 @@ fn text(converted: &Converted, format: &Format, messages: usize) -> String {
 
 /// One aspect: what became of it, and of which messages it is missing.
 fn row(text: &mut String, aspect: &Aspect) {
-    let (held, kept) = (grouped(aspect.held as u64), grouped(aspect.kept as u64));
-    let (verdict, n) = match aspect {
-        aspect if aspect.is_whole() => ("ok", held),
-        aspect if aspect.is_said => ("FAILED", format!("{kept} of {held}")),
-        aspect if aspect.kept == 0 => ("", held),
-        aspect => {
-            let missing = grouped((aspect.held - aspect.kept) as u64);
-            ("", format!("{missing} of {held}"))
-        }
+    let verdict = match aspect {
+        aspect if aspect.is_whole() => "ok",
+        aspect if aspect.is_said => "FAILED",
+        _ => "",
     };
-    let _ = write!(text, "  {verdict:<6} {n:>9}  {}", aspect.what);
-    if !aspect.messages.is_empty() {
-        let named: Vec<String> = aspect
-            .messages
-            .iter()
-            .map(|m| grouped(*m as u64 + 1))
-            .collect();
-        let s = if named.len() == 1 { "" } else { "s" };
-        let more = if named.len() < aspect.held - aspect.kept {
-            ", …"
-        } else {
-            ""
-        };
-        let _ = write!(text, " (message{s} {}{more})", named.join(", "));
-    }
-    if !aspect.detail.is_empty() {
-        let _ = write!(text, ": {}", clean(&aspect.detail));
-    }
-    text.push('\n');
+    let (n, said) = (aspect.figure(grouped), aspect.said(grouped));
+    let _ = writeln!(text, "  {verdict:<6} {n:>9}  {}", clean(&said));
 }

@@ -28,7 +28,7 @@ mod summary;
 mod unpack;
 
 pub use check::Check;
-pub use convert::{Aspect, Converted, convert, targets};
+pub use convert::{Aspect, Converted, convert, targets, would_convert};
 pub use database::is_database;
 pub use export::{
     ExportJob, Exported, Preview, Sidecars, WrittenFile, export, export_seen, files_path, preview,

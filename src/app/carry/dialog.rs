@@ -29,6 +29,8 @@ pub(in crate::app) enum Wanted {
     Export(Place),
     /// The place of a report or the curve.
     Handout,
+    /// The place of a session in another format.
+    Conversion,
 }
 
 impl App {
@@ -50,9 +52,11 @@ impl App {
     /// What stands in the field now that a dialog is to fill.
     fn named(&self, wanted: Wanted) -> &str {
         let draft = self.export.as_ref().map(|export| &export.draft);
+        let converted = self.conversion.as_ref().map(|conversion| &conversion.draft);
         let named = match wanted {
             Wanted::Session => None,
             Wanted::Handout => self.handout.as_ref().map(|handout| &handout.draft.output),
+            Wanted::Conversion => converted.map(|draft| &draft.output),
             Wanted::Export(place) => draft.map(|draft| match place {
                 Place::Output => &draft.output,
                 Place::Files => &draft.files,
@@ -95,6 +99,9 @@ impl App {
 
     fn take_path(&mut self, ctx: &egui::Context, wanted: Wanted, path: PathBuf) {
         let text = path.display().to_string();
+        if wanted == Wanted::Conversion {
+            return self.converted_at(text);
+        }
         match (wanted, &self.document, &mut self.export, &mut self.handout) {
             (Wanted::Session, ..) => self.open(ctx, Origin::Path(path), 0),
             (Wanted::Export(place), Some(document), Some(export), _) => {
@@ -141,7 +148,7 @@ fn ask(wanted: Wanted, now: &Path) -> Option<PathBuf> {
             .pick_file(),
         Wanted::Export(Place::Output) => save(dialog, "Export to", now),
         Wanted::Export(Place::Log) => save(dialog, "Log requests and answers in", now),
-        Wanted::Handout => save(dialog, "Write to", now),
+        Wanted::Handout | Wanted::Conversion => save(dialog, "Write to", now),
         Wanted::Export(Place::Files) => at(dialog, now).set_title("Folder for files").pick_folder(),
         Wanted::Export(Place::CaFile) => at(dialog, now)
             .set_title("Certificates to trust")

@@ -16,6 +16,7 @@ impl App {
     pub(super) fn put_dialogs_away(&mut self) {
         self.export = None;
         self.handout = None;
+        self.conversion = None;
     }
 
     /// Takes what has been written since the last frame.
@@ -24,6 +25,9 @@ impl App {
         if let Some(resumed) = written.and_then(|written| written.resumed.as_ref()) {
             let text = format!("New session written to {}", resumed.path.display());
             toasts::written(ctx, &mut self.toasts, text);
+        }
+        if let Some(conversion) = &mut self.conversion {
+            conversion.poll();
         }
         match self.handout.as_mut().and_then(Handout::poll) {
             Some(Ok(path)) => {

@@ -1,10 +1,10 @@
 //! What is to be exported, as a person fills it in, and where it goes unless told.
 
 use super::{ModelDraft, Private};
-use crate::app::document::{Document, Origin};
+use crate::app::document::Document;
 use crate::exec;
 use crate::formats::{self, FORMATS, Format, Resume};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is to be exported.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,13 +120,8 @@ impl Draft {
 
     /// The place unless told; nothing where the source's folder is no place for it.
     pub(super) fn default_output(&self, document: &Document) -> String {
-        let source = match &document.origin {
-            Origin::Path(path) => path.as_path(),
-            Origin::Example(name) => Path::new(name),
-            // Nobody knows where it belongs.
-            Origin::Pasted(_) => return String::new(),
-        };
-        let path = formats::by_name(self.format).and_then(|format| match self.what {
+        let place = document.origin.beside().zip(formats::by_name(self.format));
+        let path = place.and_then(|(source, format)| match self.what {
             What::Saw => exec::default_seen_path(source, format, self.step),
             _ => exec::default_export_path(source, format),
         });

@@ -2,6 +2,7 @@
 
 use super::{Frame, conversations};
 use crate::app::command::Command;
+use crate::app::conversion::ConversionWish;
 use crate::app::document::Document;
 use crate::app::handout::Form;
 use crate::app::live::LiveState;
@@ -118,6 +119,11 @@ fn export(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
             &format!("What the model saw at call {}…", wording::number(frame.step)),
             "As a conversation file: really, or in the focused lane",
             Command::StartSaw,
+        );
+        item(
+            "Convert to another format…",
+            "The whole session as it is, in another program's form; you see before what that cannot hold",
+            Command::Convert(ConversionWish::Start),
         );
         item(
             "Report…",

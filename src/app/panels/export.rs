@@ -6,6 +6,8 @@ mod form;
 mod model;
 mod stages;
 
+pub(super) use done::place as written_place;
+
 use super::{PanelInput, weak};
 use crate::app::command::Command;
 use crate::app::document::Origin;

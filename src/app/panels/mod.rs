@@ -5,6 +5,7 @@ pub mod bar;
 mod belief;
 mod changes;
 mod conversations;
+pub mod convert;
 mod cost;
 mod detail;
 mod event_detail;

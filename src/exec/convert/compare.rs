@@ -231,7 +231,7 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
 fn around(loaded: &Loaded) -> [Aspect; 2] {
     let others = loaded.conversations.len().saturating_sub(1);
     let mut conversations = counted("other conversations of the file", others, 0);
-    "--conversation chooses".clone_into(&mut conversations.detail);
+    "each is converted by itself".clone_into(&mut conversations.detail);
     let aside = loaded.report.records.iter();
     let aside: Vec<(&String, usize)> = aside
         .map(|(kind, n)| (kind, n.count - n.in_context))

@@ -3,6 +3,7 @@
 
 mod compare;
 mod contents;
+mod said;
 
 use super::load::Loaded;
 use super::new_file::refuse_output;
@@ -80,7 +81,7 @@ pub fn convert(
         }
         Vec::new()
     } else {
-        let read = read_again(&back, format)?;
+        let read = read_again(&back, format, &Progress::default())?;
         compare::aspects(loaded, &read)
     };
     staged
@@ -92,6 +93,26 @@ pub fn convert(
         is_copy,
         aspects,
     })
+}
+
+/// What a session would be in a format, found as [`convert`] finds it but in memory alone: nothing is written. A copy in
+/// the session's own format is whole and has no aspects.
+///
+/// # Errors
+/// One line that says what to do, or that it was stopped.
+pub fn would_convert(
+    loaded: &Loaded,
+    format: &'static Format,
+    progress: &Progress,
+) -> Result<Vec<Aspect>, String> {
+    let session = &loaded.case.session;
+    if format.name == session.source.format {
+        return Ok(Vec::new());
+    }
+    let bytes = written(session, format)?;
+    progress.go_on().map_err(|stopped| stopped.to_string())?;
+    let read = read_again(&bytes, format, progress)?;
+    Ok(compare::aspects(loaded, &read))
 }
 
 /// Formats in which a session of any other can be written.
@@ -130,7 +151,7 @@ fn written(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
 }
 
 /// Read as this format, whatever else it could be taken for: texts alone look alike in many.
-fn read_again(bytes: &[u8], format: &Format) -> Result<Session, String> {
+fn read_again(bytes: &[u8], format: &Format, progress: &Progress) -> Result<Session, String> {
     let input = Input {
         name: String::new(),
         bytes: Arc::from(bytes),
@@ -141,7 +162,7 @@ fn read_again(bytes: &[u8], format: &Format) -> Result<Session, String> {
             format.label
         )
     };
-    let parsed = (format.parse)(&input, &Progress::default());
+    let parsed = (format.parse)(&input, progress);
     let parsed = parsed.map_err(|why| unread(&why.to_string()))?;
     let read = parsed.sessions.into_iter().next();
     read.ok_or_else(|| unread("it holds no conversation"))

@@ -77,7 +77,8 @@ fn checks(ui: &mut Ui, exported: &Exported) {
     }
 }
 
-fn place(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
+/// Where it was written, and what can be done with it.
+pub(in crate::app::panels) fn place(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -1,0 +1,39 @@
+//! What is asked of the dialog that writes a session in another format.
+
+use super::dialog::Wanted;
+use crate::app::App;
+use crate::app::conversion::{Conversion, ConversionDraft, ConversionWish};
+
+impl App {
+    /// Does what was asked about a conversion.
+    pub(super) fn convert_wish(&mut self, ctx: &egui::Context, wish: ConversionWish) {
+        let Some(document) = &self.document else {
+            return;
+        };
+        match (wish, &mut self.conversion) {
+            (ConversionWish::Start, conversion) => {
+                *conversion = Conversion::start(ctx, self.work, document);
+            }
+            (ConversionWish::Edit(draft), Some(conversion)) => {
+                conversion.edit(ctx, self.work, document, draft);
+            }
+            (ConversionWish::Browse, Some(_)) => self.ask_for_file(ctx, Wanted::Conversion),
+            (ConversionWish::Write, Some(conversion)) => {
+                conversion.write(ctx, self.work, document);
+            }
+            (ConversionWish::Close, conversion) => *conversion = None,
+            (_, None) => {}
+        }
+    }
+
+    /// The place was chosen in the system's dialog.
+    pub(super) fn converted_at(&mut self, output: String) {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.draft = ConversionDraft {
+                output,
+                is_output_chosen: true,
+                ..conversion.draft.clone()
+            };
+        }
+    }
+}

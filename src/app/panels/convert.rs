@@ -1,0 +1,235 @@
+//! The dialog that writes the session in another format, and says before what that cannot hold.
+
+use super::path_field::PathField;
+use super::{export, small, weak};
+use crate::app::command::Command;
+use crate::app::conversion::{Conversion, ConversionDraft, ConversionWish, Foreseen, possible};
+use crate::app::document::Document;
+use crate::app::theme::{self, palette, space};
+use crate::app::{widgets, wording};
+use crate::exec::{Aspect, Converted};
+use crate::formats;
+use crate::safe_text;
+use egui::{
+    Align, ComboBox, Direction, Id, Label, Layout, RichText, ScrollArea, TextStyle, Ui, vec2,
+};
+
+/// Width of what the dialog shows.
+const WIDTH: f32 = 560.0;
+/// Width of the labels.
+const LABEL: f32 = 64.0;
+/// Height of the list, whatever stands in it: the dialog does not jump.
+const LIST: f32 = 216.0;
+
+/// Shows the dialog.
+pub fn show(
+    ui: &mut Ui,
+    document: &Document,
+    conversion: &Conversion,
+    commands: &mut Vec<Command>,
+) {
+    let modal = super::dialog(ui, "convert").show(ui.ctx(), |ui| {
+        ui.set_width(WIDTH);
+        super::dialog_title(ui, "Convert to another format");
+        if let Some(converted) = &conversion.done {
+            done(ui, document, converted, commands);
+        } else {
+            form(ui, document, conversion, commands);
+        }
+        ui.add_space(space::S);
+        buttons(ui, conversion, commands);
+    });
+    // A file being written is whole within a moment.
+    if modal.should_close() && !conversion.is_busy() {
+        commands.push(Command::Convert(ConversionWish::Close));
+    }
+}
+
+fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mut Vec<Command>) {
+    let text = "The whole history is written, nothing managed. The source stays as it is.";
+    ui.label(weak(ui, text));
+    ui.add_space(space::S);
+    let mut draft = conversion.draft.clone();
+    ui.add_enabled_ui(!conversion.is_busy(), |ui| {
+        fields(ui, document, &mut draft, commands);
+    });
+    if draft != conversion.draft {
+        commands.push(Command::Convert(ConversionWish::Edit(draft)));
+    }
+    ui.add_space(space::S);
+    list(ui, |ui| match &conversion.foreseen {
+        Foreseen::Comparing(_) => {
+            ui.horizontal(|ui| {
+                ui.spinner();
+                ui.label(weak(ui, "Looking what it can hold…"));
+            });
+        }
+        Foreseen::Known(_) if is_copy(document, conversion.draft.format) => {
+            ui.label("A copy of the session in its own format, byte for byte.");
+        }
+        Foreseen::Known(aspects) => compared(ui, aspects),
+        Foreseen::Refused(why) => export::failed(ui, "It cannot be written so", why),
+    });
+    if let Some(why) = &conversion.failed {
+        export::failed(ui, "Nothing was written", why);
+    } else if conversion.draft.output.trim().is_empty() {
+        let text = "Choose where to: there is no folder beside the source that is its own.";
+        ui.label(RichText::new(text).color(palette(ui).warn));
+    }
+}
+
+fn is_copy(document: &Document, format: &str) -> bool {
+    document.session().source.format == format
+}
+
+fn fields(
+    ui: &mut Ui,
+    document: &Document,
+    draft: &mut ConversionDraft,
+    commands: &mut Vec<Command>,
+) {
+    let line = |ui: &mut Ui, label: &str, content: &mut dyn FnMut(&mut Ui, Id)| {
+        widgets::labelled(ui, (label, LABEL, space::M), content);
+    };
+    line(ui, "format", &mut |ui, label| {
+        let chosen = formats::by_name(draft.format).map_or("none", |f| f.label);
+        let combo = ComboBox::from_id_salt("conversion format")
+            .selected_text(chosen)
+            .show_ui(ui, |ui| {
+                for format in possible(document) {
+                    let said = if is_copy(document, format.name) {
+                        format!("{} (a copy)", format.label)
+                    } else {
+                        format.label.to_owned()
+                    };
+                    ui.selectable_value(&mut draft.format, format.name, said);
+                }
+            });
+        combo.response.labelled_by(label);
+    });
+    line(ui, "write to", &mut |ui, label| {
+        let field = PathField {
+            id: "conversion path",
+            label,
+            hint: "/home/me/session-openai_chat.json",
+        };
+        if field.show(ui, &mut draft.output) {
+            commands.push(Command::Convert(ConversionWish::Browse));
+        }
+    });
+}
+
+/// A list of fixed height.
+fn list(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    ScrollArea::vertical()
+        .id_salt("what it holds")
+        .auto_shrink(false)
+        .max_height(LIST)
+        .min_scrolled_height(LIST)
+        .show(ui, content);
+}
+
+/// What was said first, then what is not there.
+fn compared(ui: &mut Ui, aspects: &[Aspect]) {
+    let (said, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_said);
+    let missing: Vec<_> = others.into_iter().filter(|a| !a.is_whole()).collect();
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let font = TextStyle::Body.resolve(ui.style());
+    let width = |aspect: &&Aspect| {
+        let figure = aspect.figure(wording::grouped);
+        let galley = ui
+            .painter()
+            .layout_no_wrap(figure, font.clone(), palette(ui).text);
+        galley.size().x
+    };
+    let widest = said.iter().chain(&missing).map(width).fold(0.0, f32::max);
+    for aspect in said {
+        row(ui, aspect, widest);
+    }
+    ui.add_space(space::S);
+    if missing.is_empty() {
+        ui.label(weak(ui, "Nothing else is missing."));
+    } else {
+        ui.label(RichText::new("What is not in it").text_style(theme::strong()));
+    }
+    for aspect in missing {
+        row(ui, aspect, widest);
+    }
+}
+
+/// What became of an aspect, how many, and what it is.
+fn row(ui: &mut Ui, aspect: &Aspect, widest: f32) {
+    const LINE: f32 = 18.0;
+    let (sign, color) = match aspect {
+        aspect if aspect.is_whole() => ("✔", palette(ui).ok),
+        aspect if aspect.is_said => ("✖", palette(ui).bad),
+        _ => ("–", palette(ui).weak),
+    };
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        ui.spacing_mut().interact_size.y = LINE;
+        let sign_size = vec2(14.0, LINE);
+        let centered = Layout::centered_and_justified(Direction::LeftToRight);
+        ui.allocate_ui_with_layout(sign_size, centered, |ui| {
+            ui.label(RichText::new(sign).color(color));
+        });
+        let figure_size = vec2(widest.ceil(), LINE);
+        let right = Layout::right_to_left(Align::Center);
+        ui.allocate_ui_with_layout(figure_size, right, |ui| {
+            ui.set_min_size(figure_size);
+            ui.label(aspect.figure(wording::grouped));
+        });
+        let words = aspect.said(wording::grouped);
+        ui.add(Label::new(safe_text::visible(&words).as_ref()).wrap());
+    });
+}
+
+/// What was written, and where.
+fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut Vec<Command>) {
+    let session = document.session();
+    let messages = session.messages.iter().filter(|m| m.in_history).count();
+    let is_lost = |aspect: &Aspect| aspect.is_said && !aspect.is_whole();
+    let said = if converted.is_copy {
+        let bytes = wording::grouped(converted.bytes as u64);
+        format!("Copied byte for byte: {bytes} bytes")
+    } else if converted.aspects.iter().any(is_lost) {
+        "Written, but something that was said is missing".to_owned()
+    } else {
+        format!("{} written", wording::count(messages, "message"))
+    };
+    ui.label(RichText::new(said).text_style(theme::strong()));
+    export::written_place(ui, &converted.output, commands);
+    ui.add_space(space::S);
+    if !converted.is_copy {
+        ui.label(small(ui, "Read again and compared with the session:"));
+        list(ui, |ui| compared(ui, &converted.aspects));
+    }
+}
+
+fn buttons(ui: &mut Ui, conversion: &Conversion, commands: &mut Vec<Command>) {
+    let mut ask = |wish| commands.push(Command::Convert(wish));
+    ui.horizontal(|ui| {
+        if conversion.done.is_some() {
+            if widgets::primary_button(ui, "Close").clicked() {
+                ask(ConversionWish::Close);
+            }
+            return;
+        }
+        let has_place = !conversion.draft.output.trim().is_empty();
+        let is_possible = matches!(conversion.foreseen, Foreseen::Known(_));
+        let is_ready = has_place && is_possible && !conversion.is_busy();
+        ui.add_enabled_ui(is_ready, |ui| {
+            if widgets::primary_button(ui, "Convert").clicked() {
+                ask(ConversionWish::Write);
+            }
+        });
+        ui.add_enabled_ui(!conversion.is_busy(), |ui| {
+            if widgets::secondary_button(ui, "Close", "Esc").clicked() {
+                ask(ConversionWish::Close);
+            }
+        });
+        if conversion.is_busy() {
+            ui.spinner();
+        }
+    });
+}
