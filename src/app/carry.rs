@@ -172,14 +172,17 @@ impl App {
     /// Opens what was pasted. A dialog that lies over everything is not for that.
     fn receive_paste(&mut self, ctx: &egui::Context) {
         let is_covered = self.is_covered() && self.sessions.is_none();
+        let is_in_vain = self.paste_keys.are_in_vain(ctx);
         if let Some(pasted) = pasting::pasted(ctx).filter(|_| !is_covered) {
             self.pasting = None;
             self.open(ctx, Origin::Pasted(pasted), 0);
         } else if let Some(wish) = self.pasting.take() {
             self.pasting = wish.later(ctx);
             if self.pasting.is_none() {
-                self.toasts.info("The clipboard holds no text.");
+                self.toasts.info(pasting::NOTHING);
             }
+        } else if is_in_vain && !is_covered && !ctx.text_edit_focused() {
+            self.toasts.info(pasting::NOTHING);
         }
     }
 

@@ -107,6 +107,7 @@ pub struct App {
     dialog: Option<carry::FileDialog>,
     /// The clipboard was asked for.
     pasting: Option<pasting::Wish>,
+    paste_keys: pasting::Keys,
     toasts: egui_notify::Toasts,
     memory: Memory,
     /// Marks by hand that were asked for before there was a session.
@@ -175,6 +176,7 @@ impl App {
             tuning: None,
             dialog: None,
             pasting: None,
+            paste_keys: pasting::Keys::default(),
             toasts: panels::toasts::new(),
             memory,
             wish: options.by_hand.clone(),

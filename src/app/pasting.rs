@@ -1,11 +1,14 @@
 //! A conversation from the clipboard: a text that is opened as a session of no file.
 
-use egui::{Context, Event, ViewportCommand};
+use egui::{Context, Event, Key, ViewportCommand};
 use std::fmt;
 use std::sync::Arc;
 
 /// How it is called.
 pub const NAME: &str = "Pasted";
+
+/// What is said where there is nothing to paste.
+pub(super) const NOTHING: &str = "The clipboard holds no text.";
 
 /// A text that was pasted. Copies share it, and only they are equal: it may be large.
 #[derive(Clone)]
@@ -64,6 +67,41 @@ impl Wish {
     }
 }
 
+/// Whether the keys for pasting were pressed in vain. The system tells neither of them nor of a clipboard without text:
+/// only that the key went up which never went down.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Keys {
+    is_down: bool,
+    brought_text: bool,
+}
+
+impl Keys {
+    /// Looks at this frame's events, before anybody takes one.
+    pub(super) fn are_in_vain(&mut self, ctx: &Context) -> bool {
+        ctx.input(|input| {
+            let vain = input.events.iter().filter(|event| self.note(event));
+            vain.count() > 0
+        })
+    }
+
+    fn note(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Paste(_) => self.brought_text = true,
+            Event::Key {
+                key: Key::V,
+                pressed: true,
+                ..
+            } => self.is_down = true,
+            Event::Key { key: Key::V, .. } => {
+                let before = std::mem::take(self);
+                return !before.is_down && !before.brought_text;
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
 /// What was pasted in this frame, unless it goes into a text that is being typed.
 pub(super) fn pasted(ctx: &Context) -> Option<Pasted> {
     if ctx.text_edit_focused() {
@@ -77,4 +115,32 @@ pub(super) fn pasted(ctx: &Context) -> Option<Pasted> {
             _ => None,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::Modifiers;
+
+    fn v(pressed: bool) -> Event {
+        Event::Key {
+            key: Key::V,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: Modifiers::COMMAND,
+        }
+    }
+
+    #[test]
+    fn keys_that_bring_no_text_were_pressed_in_vain() {
+        let mut keys = Keys::default();
+        let mut vain = |event: Event| keys.note(&event);
+        assert!(vain(v(false)), "an empty clipboard");
+        assert!(!vain(Event::Paste("text".to_owned())));
+        assert!(!vain(v(false)), "it brought text");
+        assert!(!vain(v(true)));
+        assert!(!vain(v(false)), "a letter was typed");
+        assert!(vain(v(false)), "what was before is forgotten");
+    }
 }
