@@ -1,6 +1,7 @@
 //! How calls are billed, as a person sets it: at the prices of the recorded models, of another one, or of their own.
 
 use crate::analysis::cost::{Billing, Lifetime};
+use crate::exec::KeptPrice;
 use crate::presets::prices::{Caching, Price, Prices};
 use crate::units::Rate;
 use std::borrow::Cow;
@@ -44,6 +45,9 @@ pub struct OwnPrice {
     pub caching: String,
 }
 
+/// The most that a price can be, USD for a million tokens.
+pub const MOST: f64 = 10_000.0;
+
 /// What the row of a person's own prices is called.
 const OWN: &str = "own";
 
@@ -68,6 +72,32 @@ impl OwnPrice {
                 caching: price.caching.clone(),
             },
         )
+    }
+
+    /// As it is remembered between runs.
+    pub fn kept(&self, is_used: bool) -> KeptPrice {
+        KeptPrice {
+            input: self.input,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write,
+            output: self.output,
+            caching: self.caching.clone(),
+            is_used,
+        }
+    }
+
+    /// As it was remembered; none where that makes no sense, since anybody may have written the file.
+    pub fn remembered(kept: &KeptPrice) -> Option<Self> {
+        let rates = [kept.input, kept.cache_read, kept.cache_write, kept.output];
+        let is_price = |rate: &Rate| (0.0..=MOST).contains(&rate.0);
+        let is_known = Prices::bundled().rule(&kept.caching).is_some();
+        (is_known && rates.iter().all(is_price)).then(|| Self {
+            input: kept.input,
+            cache_read: kept.cache_read,
+            cache_write: kept.cache_write,
+            output: kept.output,
+            caching: kept.caching.clone(),
+        })
     }
 
     fn row(&self) -> Price {
@@ -147,6 +177,26 @@ mod tests {
         let row = prices.lookup(billing.model.unwrap_or_default(), None);
         assert_eq!(row.map(|row| row.input), Some(Rate(7.0)));
         assert!(row.is_some_and(|row| prices.rule(&row.caching).is_some()));
+    }
+
+    #[test]
+    fn a_remembered_price_is_the_one_that_was_typed_and_nonsense_is_none() {
+        let own = OwnPrice {
+            output: Rate(0.25),
+            ..OwnPrice::like(None)
+        };
+        let kept = own.kept(true);
+        assert_eq!(OwnPrice::remembered(&kept), Some(own));
+        for output in [-1.0, 1e9, f64::NAN] {
+            let output = Rate(output);
+            let nonsense = KeptPrice {
+                output,
+                ..kept.clone()
+            };
+            assert_eq!(OwnPrice::remembered(&nonsense), None, "{nonsense:?}");
+        }
+        let caching = "nobody's".to_owned();
+        assert_eq!(OwnPrice::remembered(&KeptPrice { caching, ..kept }), None);
     }
 
     #[test]

@@ -206,7 +206,9 @@ impl App {
         if self.document.is_some() {
             // Set by hand for another session's model and calls.
             self.config.window = None;
-            self.config.billing.price = PriceChoice::default();
+            if matches!(self.config.billing.price, PriceChoice::Model(_)) {
+                self.config.billing.price = PriceChoice::default();
+            }
             self.config.restarts.clear();
             self.config.errors.clear();
         }
@@ -306,6 +308,16 @@ impl App {
     fn set_theme(&mut self, ctx: &egui::Context, theme: egui::ThemePreference) {
         ctx.set_theme(theme);
         let complaint = self.memory.set_theme(theme);
+        self.complain(complaint);
+    }
+
+    /// Remembers prices that were typed; never while something is dragged.
+    pub(super) fn keep_price(&mut self) {
+        let own = match &self.config.billing.price {
+            PriceChoice::Own(own) => Some(own),
+            PriceChoice::Recorded | PriceChoice::Model(_) => None,
+        };
+        let complaint = self.memory.set_price(own);
         self.complain(complaint);
     }
 

@@ -1,6 +1,7 @@
 //! What the program remembers between runs, or nothing at all with `--no-state`.
 
-use crate::exec::State;
+use crate::app::billing::OwnPrice;
+use crate::exec::{KeptPrice, State};
 use egui::ThemePreference;
 use std::path::{Path, PathBuf};
 
@@ -84,14 +85,35 @@ impl Memory {
         self.save()
     }
 
+    /// The prices typed last, and whether figures went by them.
+    pub(super) fn price(&self) -> Option<(OwnPrice, bool)> {
+        let kept = self.state.price.as_ref()?;
+        Some((OwnPrice::remembered(kept)?, kept.is_used))
+    }
+
+    /// Remembers the prices that figures go by now, if they were typed; those typed before stay at hand.
+    pub(super) fn set_price(&mut self, own: Option<&OwnPrice>) -> Option<String> {
+        let before = self.state.price.as_ref();
+        let now = match own {
+            Some(own) => Some(own.kept(true)),
+            None => before.map(|kept| KeptPrice {
+                is_used: false,
+                ..kept.clone()
+            }),
+        };
+        if now.as_ref() == before {
+            return None;
+        }
+        self.state.price = now;
+        self.save()
+    }
+
     fn save(&self) -> Option<String> {
         if self.is_off {
             return None;
         }
         let error = self.state.save().err()?;
         let place = State::path().map_or_else(String::new, |p| format!(" in {}", p.display()));
-        Some(format!(
-            "Recent files could not be remembered{place}: {error}"
-        ))
+        Some(format!("Nothing could be remembered{place}: {error}"))
     }
 }

@@ -57,6 +57,7 @@ pub use options::{LaneOption, Options};
 use crate::exec::{self, OwnPresets};
 use crate::units::Tokens;
 use anyhow::Context as _;
+use billing::PriceChoice;
 use command::Command;
 use conversion::Conversion;
 use derived::Derived;
@@ -143,6 +144,9 @@ impl App {
         config.restarts.dedup();
         for error in &options.errors {
             config.set_error(error.step, Some(Arc::clone(&error.text)));
+        }
+        if let Some((own, true)) = memory.price() {
+            config.billing.price = PriceChoice::Own(own);
         }
         let (own, broken): (Vec<_>, Vec<_>) = options
             .own_presets
@@ -233,6 +237,7 @@ impl App {
         }
         if !ctx.input(|i| i.pointer.any_down()) {
             self.history.settle(&self.config);
+            self.keep_price();
         }
     }
 
@@ -298,6 +303,7 @@ impl App {
                         .derived
                         .ghost(self.tuning.as_ref(), self.view.tune.hovered),
                     calls: self.derived.calls(),
+                    own_price: self.memory.price().map(|(own, _)| own),
                     once,
                 };
                 panels::show_all(ui, &input, &frame, &mut commands);

@@ -50,7 +50,7 @@ pub use resumable::{Resumed, export_resumable, resumable_folder};
 pub use sending::{Sending, sending};
 pub use several::Several;
 pub use stamp::Stamp;
-pub use state::State;
+pub use state::{KeptPrice, State};
 pub use summary::{
     LogFile, Model, ModelNews, RequestRecord, RunLog, Summarizer, clear_logs, logs, logs_folder,
     logs_in, new_log, read_prompt, remove_log,

@@ -2,6 +2,7 @@
 //!
 //! It never holds anything of a session but its path, and `--no-state` neither reads nor writes it.
 
+use crate::units::Rate;
 use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -21,6 +22,26 @@ pub struct State {
     pub recent: Vec<PathBuf>,
     /// Theme: `dark`, `light` or `system`.
     pub theme: String,
+    /// Prices that the person typed, if any.
+    pub price: Option<KeptPrice>,
+}
+
+/// Prices that a person typed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptPrice {
+    /// Prompt that no cache served.
+    pub input: Rate,
+    /// Prompt that the cache served.
+    pub cache_read: Rate,
+    /// Prompt that joins the cache.
+    pub cache_write: Rate,
+    /// Answers.
+    pub output: Rate,
+    /// Name of the caching rule.
+    pub caching: String,
+    /// Figures went by them when the program was left.
+    pub is_used: bool,
 }
 
 impl State {
@@ -92,6 +113,7 @@ impl State {
         let writable = Self {
             recent,
             theme: self.theme.clone(),
+            price: self.price.clone(),
         };
         let mut file = NamedTempFile::new_in(folder)?;
         file.write_all(&serde_json::to_vec_pretty(&writable)?)?;
@@ -110,6 +132,11 @@ mod tests {
         let path = folder.path().join("deep").join("state.json");
         let mut state = State {
             theme: "light".to_owned(),
+            price: Some(KeptPrice {
+                output: Rate(0.3),
+                is_used: true,
+                ..KeptPrice::default()
+            }),
             ..State::default()
         };
         for name in ["a", "b", "a"] {

@@ -2,6 +2,7 @@
 
 use super::{PanelInput, belief, preset_menu, small};
 use crate::analysis::insight::{Insight, Level};
+use crate::app::billing::PriceChoice;
 use crate::app::command::Command;
 use crate::app::costs::LaneCost;
 use crate::app::insight_list::{self, InsightFilter};
@@ -410,7 +411,11 @@ fn cost_hint(input: &PanelInput<'_>, lane: usize) -> String {
         let recorded = costs.recorded.cost.total().map_or_else(String::new, |usd| {
             format!(" What was recorded comes to {}.", wording::usd(usd))
         });
-        return format!("At list prices, with the provider's cache modelled.{recorded}");
+        let prices = match &input.config.billing.price {
+            PriceChoice::Own(_) => "At your own prices",
+            PriceChoice::Recorded | PriceChoice::Model(_) => "At list prices",
+        };
+        return format!("{prices}, with the provider's cache modelled.{recorded}");
     }
     match costs.unknown() {
         Some("") => {

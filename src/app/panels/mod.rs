@@ -41,6 +41,7 @@ mod tune;
 mod verdict;
 pub mod welcome;
 
+use crate::app::billing::OwnPrice;
 use crate::app::carried::CarriedTable;
 use crate::app::changes::Changes;
 use crate::app::command::Command;
@@ -117,6 +118,8 @@ pub struct PanelInput<'a> {
     pub ghost: Option<&'a [Sample]>,
     /// The focused lane's samples in the order of the list of calls.
     pub calls: &'a [u32],
+    /// Prices that the person typed before, if any.
+    pub own_price: Option<OwnPrice>,
     /// What is wanted; the runs may still be of a config before.
     pub config: &'a Config,
     /// The selected message in full; none while it is read.

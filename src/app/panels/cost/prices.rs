@@ -2,7 +2,7 @@
 
 use super::{PanelInput, small, weak};
 use crate::analysis::cost::Lifetime;
-use crate::app::billing::{BillingChoice, OwnPrice, PriceChoice, seconds};
+use crate::app::billing::{BillingChoice, MOST, OwnPrice, PriceChoice, seconds};
 use crate::app::command::Command;
 use crate::app::costs::{Costs, ModelPrice};
 use crate::app::theme::{palette, space};
@@ -35,7 +35,7 @@ pub(super) fn show(
                 ui.spacing_mut().item_spacing.y = space::XS;
                 ui.spacing_mut().interact_size.y = 22.0;
                 widgets::section(ui, "Prices");
-                choose(ui, costs, &mut billing);
+                choose(ui, (input, costs), &mut billing);
                 if let PriceChoice::Own(own) = &mut billing.price {
                     typed(ui, own);
                 } else {
@@ -58,7 +58,7 @@ pub(super) fn show(
 }
 
 /// Whose prices: the recorded models', another model's, or one's own.
-fn choose(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
+fn choose(ui: &mut Ui, (input, costs): (&PanelInput<'_>, &Costs), billing: &mut BillingChoice) {
     let said = match &billing.price {
         PriceChoice::Recorded => "The recorded models'".to_owned(),
         PriceChoice::Model(name) => format!("All as {name}"),
@@ -84,10 +84,12 @@ fn choose(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
             }
             if ui
                 .radio(matches!(choice, PriceChoice::Own(_)), "My own…")
+                .on_hover_text("Prices that you type; they are remembered")
                 .clicked()
             {
                 let known = costs.models.iter().find_map(|model| model.price.as_ref());
-                *choice = PriceChoice::Own(OwnPrice::like(known));
+                let before = input.own_price.clone();
+                *choice = PriceChoice::Own(before.unwrap_or_else(|| OwnPrice::like(known)));
                 ui.close();
             }
             ui.separator();
@@ -216,7 +218,7 @@ fn typed(ui: &mut Ui, own: &mut OwnPrice) {
             for (name, rate) in rates {
                 ui.label(weak(ui, name));
                 let field = DragValue::new(&mut rate.0)
-                    .range(0.0..=10_000.0)
+                    .range(0.0..=MOST)
                     .speed(0.01)
                     .max_decimals(4)
                     .update_while_editing(false)
