@@ -127,6 +127,7 @@ impl Scene {
         let input = TimelineInput {
             revision: 1,
             area: &self.recorded,
+            unseen: &|_| Tokens::ZERO,
             lanes: &lanes,
             recorded_usage: &self.usage,
             windows: &[Tokens(200_000)],

@@ -184,6 +184,13 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
+/// What the file does not hold of what was sent: told of the lowest part of a stack.
+pub const UNSEEN: &str = "not in the file";
+/// The same where some of it is there.
+pub const PARTLY_UNSEEN: &str = "system + not in the file";
+/// What that is.
+pub const UNSEEN_HELP: &str = "What the file does not hold, such as instructions and tool definitions: known only as the rest of what calls report. After a compaction it is worked out anew, and is often more: programs then send files again that their log does not tell of.";
+
 /// What became of a message, in a word.
 pub fn fate(fate: Fate) -> &'static str {
     match fate {

@@ -10,7 +10,7 @@ use crate::formats::{Carriage, Carried, carriage};
 use crate::report::{has_tracks, track};
 use crate::safe_text;
 use crate::session::{StepsFrom, Track};
-use crate::units::Bytes;
+use crate::units::{Bytes, Tokens};
 use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
 
 /// A heading with room below it.
@@ -121,6 +121,9 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
             );
             let ledger = &input.runs.case.ledger;
             row("counted", wording::basis_help(ledger));
+            if let Some(said) = unseen(input) {
+                row(wording::UNSEEN, said);
+            }
             row(
                 "compactions",
                 if is_kept(Carried::Compactions) {
@@ -140,6 +143,30 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                 row("this is the", track(open));
             }
         });
+}
+
+/// What calls sent that the file does not hold, and from which compactions on it was another.
+fn unseen(input: &PanelInput<'_>) -> Option<String> {
+    const MOST: usize = 4;
+    let ledger = &input.runs.case.ledger;
+    let session = input.document.session();
+    let steps = session.compactions.iter().map(|compaction| compaction.step);
+    let mut last = ledger.overhead_at(0);
+    let mut said = vec![format!("{} tokens", wording::tokens(last))];
+    for step in steps.filter(|step| *step < session.steps.len()) {
+        let now = ledger.overhead_at(step);
+        if now != last {
+            let (now, call) = (wording::tokens(now), wording::number(step));
+            said.push(format!("{now} from call {call} on"));
+        }
+        last = now;
+    }
+    if said.len() > MOST {
+        said.truncate(MOST);
+        said.push("…".to_owned());
+    }
+    let is_any = last > Tokens::ZERO || said.len() > 1;
+    is_any.then(|| said.join("; "))
 }
 
 fn all_carried(input: &PanelInput<'_>) -> Vec<(Carried, Carriage)> {

@@ -37,6 +37,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .map(|(idx, lane)| line(ui, input, idx, lane))
         .collect();
     let hover = |step: usize| hover_text(input, focused, step);
+    let unseen = |step: usize| unseen_at(input, step);
     let response = timeline(
         ui,
         &TimelineInput {
@@ -44,6 +45,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
                 + u64::from(input.view.area == Area::FocusedLane)
                 + selection.lane.map_or(0, |l| l as u64 + 1) * (1 << 40),
             area: &area.outcome.samples,
+            unseen: &unseen,
             lanes: &lines,
             recorded_usage: &document.marks.usage,
             windows: &runs.case.windows.per_step,
@@ -66,6 +68,15 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         switches(ui, input, corner, commands);
     }
     ask(&response, input, ruler, commands);
+}
+
+/// What of a call the file does not hold: of what was recorded as it really was, of a lane as it began.
+fn unseen_at(input: &PanelInput<'_>, step: usize) -> Tokens {
+    let ledger = &input.runs.case.ledger;
+    match input.view.area {
+        Area::Recorded => ledger.overhead_at(step),
+        Area::FocusedLane => ledger.overhead,
+    }
 }
 
 /// The recorded compactions: step and `recorded compaction 183k → 37k`.
@@ -206,6 +217,15 @@ fn hover_text(input: &PanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<Str
         let what = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
         let tokens = wording::tokens(tokens);
         lines.push(format!("+{tokens} {what}  {}", facts.preview));
+    }
+    let unseen = unseen_at(input, step);
+    let before = step.checked_sub(1).map(|before| unseen_at(input, before));
+    if let Some(before) = before.filter(|before| *before != unseen) {
+        let (before, now) = (wording::short(before), wording::short(unseen));
+        lines.push(format!(
+            "{} from here on: {before} → {now}",
+            wording::UNSEEN
+        ));
     }
     if input.selection.lane.is_none() {
         return lines;

@@ -1,16 +1,11 @@
-//! What stands on the ground: lanes, reported usage, compactions, overflows, cursors and the hover card.
+//! The curves on the ground: lanes with what their policies did, reported usage, and curves that are no lanes.
 
 use super::columns;
-use super::layout::{self, Grid, place_labels};
+use super::layout::{self, Grid};
 use super::model::LaneLine;
 use super::scene::{Curves, MARK, Scene};
 use crate::app::theme::{self, Palette};
-use crate::units::Tokens;
-use egui::text::{LayoutJob, TextWrapping};
-use egui::{
-    Color32, FontId, Id, LayerId, Order, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextStyle,
-    Ui, Vec2, pos2, vec2,
-};
+use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
 /// Marks nearer than this to the one before are left out.
 const MARK_GAP: f32 = 12.0;
@@ -20,8 +15,6 @@ const NO_OP_GAP: f32 = 5.0;
 const DASH: f32 = 6.0;
 /// Dash and gap of a policy's own count.
 pub(super) const COUNT_DASH: [f32; 2] = [2.0, 3.0];
-/// Widest hover card.
-const CARD: f32 = 260.0;
 
 /// Lanes as lines, the focused one last and strongest, then what the provider reported. Where lanes coincide, those
 /// below show as dashes upon the one on top.
@@ -189,39 +182,6 @@ fn apart(
         .collect()
 }
 
-/// What a person placed at calls: a hairline through the plot where the program was started again or the provider gave
-/// an error, with its name at the foot where that has room.
-pub(super) fn placed(ui: &Ui, scene: &Scene<'_>) {
-    let (painter, palette, plot) = (ui.painter(), scene.palette, scene.areas.plot);
-    let font = TextStyle::Small.resolve(ui.style());
-    let mut free = f32::NEG_INFINITY;
-    let restarts = scene.input.restarts.iter().map(|step| (*step, "restart"));
-    let errors = scene.input.errors.iter().map(|error| (error.step, "error"));
-    let mut marks: Vec<(usize, &str)> = restarts.chain(errors).collect();
-    marks.sort_unstable();
-    marks.retain(|(step, _)| scene.shows(scene.steps.x(*step)));
-    for (step, name) in marks {
-        let x = painter.round_to_pixel_center(scene.x(step));
-        let ends = [pos2(x, plot.top()), pos2(x, plot.bottom())];
-        painter.extend(Shape::dashed_line(
-            &ends,
-            Stroke::new(1.0, palette.text),
-            6.0,
-            4.0,
-        ));
-        if x < free {
-            continue;
-        }
-        let name = painter.layout_no_wrap(name.to_owned(), font.clone(), palette.text);
-        let size = name.size() + vec2(10.0, 2.0);
-        free = x + size.x + 4.0;
-        let left = (x + 3.0).min(plot.right() - size.x);
-        let tag = Rect::from_min_size(pos2(left, plot.bottom() - size.y - 3.0), size);
-        painter.rect_filled(tag, 3.0, palette.background.gamma_multiply(0.85));
-        painter.galley(tag.min + vec2(5.0, 1.0), name, palette.text);
-    }
-}
-
 fn cross(painter: &Painter, at: Pos2, palette: &Palette) {
     let arm = MARK.x / 2.0;
     for stroke in [
@@ -230,195 +190,5 @@ fn cross(painter: &Painter, at: Pos2, palette: &Palette) {
     ] {
         painter.line_segment([at + vec2(-arm, -arm), at + vec2(arm, arm)], stroke);
         painter.line_segment([at + vec2(-arm, arm), at + vec2(arm, -arm)], stroke);
-    }
-}
-
-/// Recorded compactions: a flag above the plot, a dotted line through it, and as many labels as have room.
-pub(super) fn flags(ui: &Ui, scene: &Scene<'_>) {
-    let (painter, palette) = (ui.painter(), scene.palette);
-    let font = TextStyle::Small.resolve(ui.style());
-    let shown: Vec<_> = scene
-        .input
-        .recorded_compactions
-        .iter()
-        .filter(|(step, _)| scene.shows(scene.steps.x(*step)))
-        .map(|(step, label)| {
-            (
-                scene.x(*step),
-                painter.layout_no_wrap(label.clone(), font.clone(), palette.weak),
-            )
-        })
-        .collect();
-    let places: Vec<_> = shown
-        .iter()
-        .map(|(x, galley)| (*x, galley.size().x))
-        .collect();
-    let starts = place_labels(
-        &places,
-        scene.areas.legend.left() - 40.0,
-        scene.areas.handles.right() - 8.0,
-    );
-    let row = scene.areas.flags;
-    let mut before = f32::NEG_INFINITY;
-    for ((x, galley), start) in shown.into_iter().zip(starts) {
-        if let Some(start) = start {
-            painter.galley(
-                pos2(start, row.center().y - galley.size().y / 2.0),
-                galley,
-                palette.weak,
-            );
-        }
-        if x < before + 3.0 {
-            continue;
-        }
-        let tip = pos2(painter.round_to_pixel_center(x), row.center().y + 4.0);
-        let corners = vec![tip, tip + vec2(-4.5, -8.0), tip + vec2(4.5, -8.0)];
-        painter.add(Shape::convex_polygon(corners, palette.text, Stroke::NONE));
-        // A crowd of flags would hatch the plot: then only the first of it reaches down.
-        let bottom = if x < before + 28.0 {
-            row.bottom() + 4.0
-        } else {
-            scene.areas.plot.bottom()
-        };
-        let ends = [tip + vec2(0.0, 4.0), pos2(tip.x, bottom)];
-        painter.extend(Shape::dashed_line(
-            &ends,
-            Stroke::new(1.0, palette.weak),
-            2.0,
-            3.0,
-        ));
-        before = x;
-    }
-}
-
-/// The selected step as a line, and the hovered one as a fainter one.
-pub(super) fn cursors(ui: &Ui, scene: &Scene<'_>, hovered: Option<usize>) {
-    let painter = ui.painter();
-    let span = scene.areas.flags.bottom() - 4.0..=scene.areas.plot.bottom();
-    let cursor = |step: usize, color: Color32| {
-        if !scene.shows(scene.steps.x(step)) {
-            return;
-        }
-        let x = scene.x(step);
-        painter.vline(
-            painter.round_to_pixel_center(x),
-            span.clone(),
-            Stroke::new(1.0, color),
-        );
-        for lane in scene.input.lanes.iter().filter(|lane| !lane.dim) {
-            if let Some(sample) = lane.samples.get(step) {
-                let at = pos2(x, scene.y(sample.tokens.as_f64()));
-                painter.circle(
-                    at,
-                    3.0,
-                    lane.color,
-                    Stroke::new(1.0, scene.palette.background),
-                );
-            }
-        }
-    };
-    if let Some(step) = hovered {
-        cursor(step, scene.palette.text.gamma_multiply(0.4));
-    }
-    if let Some(step) = scene.input.selected {
-        cursor(step, scene.palette.accent);
-    }
-}
-
-/// What there is to know about the step under the pointer, beside it: its title, the caller's words, and the lanes.
-pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
-    const PADDING: Vec2 = vec2(10.0, 7.0);
-    const INDENT: f32 = 13.0;
-    let painter = ui
-        .ctx()
-        .layer_painter(LayerId::new(Order::Tooltip, id.with("card")));
-    let palette = scene.palette;
-    let strong = theme::small_strong().resolve(ui.style());
-    let small = TextStyle::Small.resolve(ui.style());
-    let text = |text: String, font: &FontId, color| {
-        let mut job = LayoutJob::simple_singleline(text, font.clone(), color);
-        job.wrap = TextWrapping::truncate_at_width(CARD - 2.0 * PADDING.x);
-        painter.layout_job(job)
-    };
-    let mut words = vec![text(title(scene, step), &strong, palette.text)];
-    words.extend(
-        (scene.input.hover_text)(step)
-            .into_iter()
-            .map(|line| text(line, &small, palette.weak)),
-    );
-    let lanes: Vec<_> = scene
-        .input
-        .lanes
-        .iter()
-        .filter_map(|lane| Some((lane, lane.samples.get(step)?)))
-        .map(|(lane, sample)| {
-            // What did not fit at first is told by its color, and by the cross on the line.
-            let ink = if sample.overflows {
-                palette.bad
-            } else {
-                palette.text
-            };
-            (
-                lane.color,
-                text(lane.name.to_owned(), &small, palette.weak),
-                text(sample.tokens.short(), &small, ink),
-            )
-        })
-        .collect();
-    let line = words[0].size().y + 2.0;
-    let widest = |widths: &mut dyn Iterator<Item = f32>| widths.fold(0.0, f32::max);
-    let names = widest(&mut lanes.iter().map(|(_, name, _)| name.size().x));
-    let values = widest(&mut lanes.iter().map(|(_, _, value)| value.size().x));
-    let table = (INDENT + names + 14.0 + values).min(CARD - 2.0 * PADDING.x);
-    let width = widest(&mut words.iter().map(|line| line.size().x)).max(table);
-    let gap = if lanes.is_empty() { 0.0 } else { 4.0 };
-    let size = vec2(width, line * (words.len() + lanes.len()) as f32 - 2.0 + gap) + 2.0 * PADDING;
-    let rect = card_rect(scene, step, size);
-    painter.add(ui.visuals().popup_shadow.as_shape(rect, 6));
-    let outline = Stroke::new(1.0, palette.outline.gamma_multiply(0.6));
-    painter.rect(rect, 6, palette.raised, outline, StrokeKind::Inside);
-    let mut at = rect.min + PADDING;
-    for word in words {
-        painter.galley(at, word, palette.text);
-        at.y += line;
-    }
-    at.y += gap;
-    for (color, name, value) in lanes {
-        painter.circle_filled(at + vec2(4.0, (line - 2.0) / 2.0), 3.5, color);
-        painter.galley(at + vec2(INDENT, 0.0), name, palette.weak);
-        let right = at.x + table - value.size().x;
-        painter.galley(pos2(right, at.y), value, palette.text);
-        at.y += line;
-    }
-}
-
-/// To the right of the step, or to its left where the right has no room; never beyond the plot.
-fn card_rect(scene: &Scene<'_>, step: usize, size: Vec2) -> Rect {
-    let (x, plot) = (scene.x(step), scene.areas.plot);
-    let fits = x + 10.0 + size.x <= plot.right() - 4.0;
-    let left = if fits { x + 10.0 } else { x - 10.0 - size.x };
-    let left = left.max(plot.left() + 4.0).round();
-    Rect::from_min_size(pos2(left, (plot.top() + 8.0).round()), size)
-}
-
-/// `Call 212 · 143.1k · 85 % of usable`
-pub(super) fn title(scene: &Scene<'_>, step: usize) -> String {
-    let call = format!("Call {}", step + 1);
-    let Some(tokens) = scene.input.tokens_at(step) else {
-        return call;
-    };
-    let share = scene.input.budget(step).pressure(tokens).0 * 100.0;
-    format!(
-        "{call} · {} · {share:.0}\u{2009}% of usable",
-        precise(tokens)
-    )
-}
-
-/// Tokens with a decimal more than elsewhere, since here one call is looked at.
-fn precise(tokens: Tokens) -> String {
-    if (100_000..1_000_000).contains(&tokens.0) {
-        format!("{:.1}k", tokens.as_f64() / 1e3)
-    } else {
-        tokens.short()
     }
 }

@@ -1,9 +1,11 @@
 //! The timeline: how deep the context sits at each model call, and where the marks are that it must not pass.
 //!
 //! `model` says what is shown, `columns` and `layout` where it goes (none needs a window), `view` which part of it, and
-//! `paint`, `marks`, `handles` and `overview` draw it. The transform between steps and pixels is `egui_plot`'s.
+//! `paint`, `marks`, `flags`, `card`, `handles` and `overview` draw it. The transform between steps and pixels is `egui_plot`'s.
 
+mod card;
 mod columns;
+mod flags;
 mod handles;
 mod heat;
 mod layout;
@@ -154,16 +156,16 @@ fn paint(
     paint::axes(ui, scene);
     paint::legend(ui, scene);
     handles::paint_lines(ui, scene, &curves.windows);
-    marks::flags(ui, scene);
-    marks::placed(ui, scene);
+    flags::flags(ui, scene);
+    flags::placed(ui, scene);
     marks::lanes(ui, scene, curves);
     marks::ghosts(ui, scene);
-    marks::cursors(ui, scene, out.hovered);
+    flags::cursors(ui, scene, out.hovered);
     overview::paint(ui, scene);
     out.clicked_step = heat::show(ui, id, scene).or(out.clicked_step);
     handles::show(ui, id, scene, memory, out);
     if let Some(step) = out.hovered.filter(|_| memory.top.is_none()) {
-        marks::card(ui, id, scene, step);
+        card::card(ui, id, scene, step);
     }
 }
 
@@ -203,7 +205,7 @@ fn name(
 ) {
     plot.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), "timeline"));
     let step = out.clicked_step.or(scene.input.selected);
-    let value = step.map_or_else(String::new, |step| marks::title(scene, step));
+    let value = step.map_or_else(String::new, |step| card::title(scene, step));
     ui.ctx()
         .accesskit_node_builder(plot.id, |node| node.set_value(value));
     // Who clicked knows where the focus is.

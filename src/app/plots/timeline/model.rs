@@ -12,6 +12,8 @@ pub struct TimelineInput<'a> {
     pub revision: u64,
     /// The lane whose context is stacked by kind, one sample a step.
     pub area: &'a [Sample],
+    /// What of that the file does not hold, by step: known as the rest of what was reported, and stacked lowest.
+    pub unseen: &'a dyn Fn(usize) -> Tokens,
     /// The lanes drawn as lines.
     pub lanes: &'a [LaneLine<'a>],
     /// What the provider reported, by step.

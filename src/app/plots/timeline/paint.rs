@@ -215,7 +215,11 @@ pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
     let font = TextStyle::Small.resolve(ui.style());
     let (legend, weak) = (scene.areas.legend, scene.palette.weak);
     let kinds = &scene.whole.kinds;
-    let names = kinds.iter().map(|kind| wording::kind(*kind));
+    let name = |kind: Kind| match kind {
+        Kind::System => scene.whole.lowest,
+        kind => wording::kind(kind),
+    };
+    let names = kinds.iter().map(|kind| name(*kind));
     let widths: f32 = names.map(|name| width(ui, name, &font) + 15.0).sum();
     let reported = if scene.input.recorded_usage.is_empty() {
         0.0
@@ -233,8 +237,10 @@ pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
     let middle = legend.center().y;
     let mut x = left;
     for kind in kinds.iter().copied() {
-        let name = wording::kind(kind).to_owned();
-        let label = ui.painter().layout_no_wrap(name, font.clone(), weak);
+        let name = name(kind);
+        let label = ui
+            .painter()
+            .layout_no_wrap(name.to_owned(), font.clone(), weak);
         let swatch = Rect::from_center_size(pos2(x + 4.5, middle), vec2(9.0, 9.0));
         if x + 15.0 + label.size().x > legend.right() {
             return;
@@ -242,6 +248,11 @@ pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
         ui.painter()
             .rect_filled(swatch, 2.0, scene.palette.kind(kind));
         let at = pos2(x + 15.0, middle - label.size().y / 2.0);
+        if name != wording::kind(kind) {
+            let place = Rect::from_min_max(pos2(x, at.y), at + label.size());
+            let entry = ui.interact(place, ui.scope_id().with("unseen"), egui::Sense::hover());
+            entry.on_hover_text(wording::UNSEEN_HELP);
+        }
         x += 15.0 + label.size().x + gap;
         ui.painter().galley(at, label, weak);
     }

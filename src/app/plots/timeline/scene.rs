@@ -5,6 +5,7 @@ use super::layout::{self, Grid, Steps};
 use super::model::TimelineInput;
 use super::view::View;
 use crate::app::theme::Palette;
+use crate::app::wording;
 use crate::engine::Sample;
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -179,6 +180,8 @@ pub(super) struct Whole {
     pub(super) window: Tokens,
     /// The kinds that occur.
     pub(super) kinds: Vec<Kind>,
+    /// What the lowest of them is called.
+    pub(super) lowest: &'static str,
     /// By lane: the first step of each run of overflows.
     pub(super) overflows: Vec<Vec<usize>>,
 }
@@ -263,6 +266,7 @@ impl Memory {
             heaviest: input.heaviest(),
             window: input.windows.iter().copied().max().unwrap_or_default(),
             kinds: Kind::ALL.into_iter().filter(occurs).collect(),
+            lowest: lowest(input),
             overflows: input
                 .lanes
                 .iter()
@@ -271,6 +275,23 @@ impl Memory {
         });
         self.whole = Some(Arc::clone(&fresh));
         fresh
+    }
+}
+
+/// What stands before everything else may be in the file, known only by its weight, or both.
+fn lowest(input: &TimelineInput<'_>) -> &'static str {
+    let samples = input.area.iter().enumerate();
+    let parts = samples.map(|(step, sample)| {
+        let system = Tokens::from(sample.by_kind[Kind::System.index()]);
+        let unseen = (input.unseen)(step).min(system);
+        (unseen > Tokens::ZERO, system > unseen)
+    });
+    let (is_unseen, is_seen) =
+        parts.fold((false, false), |any, one| (any.0 | one.0, any.1 | one.1));
+    match (is_unseen, is_seen) {
+        (true, false) => wording::UNSEEN,
+        (true, true) => wording::PARTLY_UNSEEN,
+        _ => wording::kind(Kind::System),
     }
 }
 

@@ -36,6 +36,7 @@ fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> Timeli
     TimelineInput {
         revision: 0,
         area,
+        unseen: &|_| Tokens::ZERO,
         lanes: &[],
         recorded_usage: &[],
         windows: &[Tokens(200_000)],
