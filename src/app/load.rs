@@ -9,12 +9,14 @@ use crate::exec::{self, LoadError, LoadOptions};
 use crate::progress::{Phase, Progress};
 use crate::units::Share;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A session being opened.
 #[derive(Debug)]
 pub struct Loading {
     /// Its file name, for people.
     pub name: String,
+    since: Instant,
     progress: Arc<Progress>,
     work: Background<Result<Document, LoadError>>,
 }
@@ -41,9 +43,15 @@ impl Loading {
         };
         Self {
             name,
+            since: Instant::now(),
             progress,
             work,
         }
+    }
+
+    /// For how many seconds it has been going on.
+    pub fn seconds(&self) -> u64 {
+        self.since.elapsed().as_secs()
     }
 
     /// How far it is.
@@ -63,6 +71,7 @@ impl Loading {
     pub fn take(self) -> Result<Result<Document, String>, Box<Self>> {
         let Self {
             name,
+            since,
             progress,
             work,
         } = self;
@@ -73,6 +82,7 @@ impl Loading {
             ))),
             Err(work) => Err(Box::new(Self {
                 name,
+                since,
                 progress,
                 work,
             })),

@@ -21,6 +21,7 @@ mod knob_reach;
 mod knobs;
 mod lane_head;
 mod lanes;
+mod loading;
 mod loss;
 mod marks;
 mod messages;

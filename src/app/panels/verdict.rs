@@ -31,7 +31,7 @@ pub(super) fn show(
         follow(link, input, commands);
     }
     if let Some(loading) = frame.loading {
-        super::welcome::progress_over(ui, loading, commands);
+        super::loading::progress_over(ui, loading, commands);
     }
 }
 

@@ -1,18 +1,16 @@
 //! The empty window: an invitation, what is being opened, and what went wrong with it.
 
+use super::loading::progress;
 use super::{Frame, weak};
 use crate::app::command::Command;
 use crate::app::examples::EXAMPLES;
-use crate::app::load::Loading;
 use crate::app::sessions::SessionsWish;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
-use crate::app::wording;
 use crate::formats;
-use crate::progress::Phase;
 use egui::{
-    Align, Align2, Area, CentralPanel, Frame as UiFrame, Id, Key, Label, Layout, Margin, Modifiers,
-    Order, ProgressBar, RichText, ScrollArea, Stroke, TextEdit, TextStyle, Ui, UiBuilder,
+    Align, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, RichText, ScrollArea,
+    Stroke, TextEdit, TextStyle, Ui, UiBuilder,
 };
 use std::path::PathBuf;
 
@@ -130,49 +128,6 @@ fn others(ui: &mut Ui, commands: &mut Vec<Command>) {
         ui.ctx()
             .request_discard("the width of the buttons is known only now");
     }
-}
-
-/// How far opening is, and a way to stop it.
-pub fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Command>) {
-    let stage = loading.stage();
-    let doing = match stage.phase {
-        Phase::Reading => "Reading",
-        Phase::Weighing => "Weighing",
-    };
-    let share = stage
-        .share
-        .map_or_else(String::new, |s| format!(" {}", wording::percent(s)));
-    ui.label(format!("{doing} {}…{share}", loading.name));
-    ui.horizontal(|ui| {
-        let is_pressed = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::secondary_button(ui, "Cancel", "Esc").clicked() || is_pressed {
-                commands.push(Command::CancelLoad);
-            }
-            // The track has to be seen on every ground.
-            ui.visuals_mut().extreme_bg_color = palette(ui).hairline;
-            let bar = ProgressBar::new(stage.share.unwrap_or_default().0 as f32)
-                .desired_width(ui.available_width())
-                .desired_height(8.0);
-            ui.add(bar);
-        });
-    });
-}
-
-/// The same over an open session, which keeps its place below.
-pub(super) fn progress_over(ui: &Ui, loading: &Loading, commands: &mut Vec<Command>) {
-    let top = ui.max_rect().center_top();
-    let area = Area::new(Id::unique("loading"))
-        .order(Order::Foreground)
-        .pivot(Align2::CENTER_TOP)
-        .fixed_pos(top);
-    area.show(ui.ctx(), |ui| {
-        let frame = UiFrame::popup(ui.style()).inner_margin(Margin::same(12));
-        frame.show(ui, |ui| {
-            ui.set_width(420.0);
-            progress(ui, loading, commands);
-        });
-    });
 }
 
 fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {

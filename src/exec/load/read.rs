@@ -42,6 +42,10 @@ pub(in crate::exec) fn read_all(
     progress.begin(Phase::Reading, Bytes(expected.0 * 2));
     let unread = |error: io::Error| LoadError(format!("{name} cannot be read ({error})"));
     let unpacked = unpacked(stream).map_err(unread)?;
+    if unpacked.was_packed {
+        // Its size tells nothing of how much there is.
+        progress.begin(Phase::Reading, Bytes(0));
+    }
     let mut stream = Stream {
         bytes: unpacked.bytes,
         name,
