@@ -85,3 +85,43 @@ fn alt_and_a_number_open_a_tab() {
     window.run_steps(3);
     assert!(window.query_by_label("Sweep").is_none());
 }
+
+#[test]
+fn the_drawer_is_as_high_as_before_once_a_window_that_was_small_is_large_again() {
+    let (large, small) = (SIZES[2], SIZES[0]);
+    let mut window = window(large);
+    let edge = tab(&window, "Messages").top() - 12.0;
+    // Dragged higher than a small window has room for.
+    let at = |y: f32| egui::pos2(300.0, y);
+    let button = |pos, pressed| egui::Event::PointerButton {
+        pos,
+        button: egui::PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    let handle = window
+        .query_all_by_label("Resize panel")
+        .map(|node| node.rect())
+        .find(|rect| rect.width() > rect.height() && (rect.center().y - edge).abs() < 40.0)
+        .expect("the drawer's edge");
+    let from = at(handle.center().y);
+    window.event(egui::Event::PointerMoved(from));
+    window.run_steps(2);
+    window.event(button(from, true));
+    window.run_steps(2);
+    for y in [40.0, 80.0, 120.0] {
+        window.event(egui::Event::PointerMoved(at(from.y - y)));
+        window.run_steps(2);
+    }
+    window.event(button(at(from.y - 120.0), false));
+    window.run_steps(3);
+    let chosen = tab(&window, "Messages").top();
+    assert!(chosen < edge - 60.0, "{chosen} {edge}");
+    window.set_size(Vec2::from(small));
+    window.run_steps(4);
+    let squeezed = small[1] - tab(&window, "Messages").top();
+    assert!(squeezed < large[1] - chosen - 40.0, "{squeezed}");
+    window.set_size(Vec2::from(large));
+    window.run_steps(4);
+    assert!((tab(&window, "Messages").top() - chosen).abs() < 1.5);
+}

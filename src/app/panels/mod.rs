@@ -23,6 +23,7 @@ mod lane_head;
 mod lanes;
 mod loading;
 mod loss;
+mod lower_panel;
 mod marks;
 mod messages;
 pub mod path_dialog;
@@ -62,7 +63,10 @@ use crate::app::theme::{palette, space};
 use crate::app::tuning::Tuning;
 use crate::app::widgets;
 use crate::engine::Sample;
-use egui::{Align, CentralPanel, Frame as UiFrame, Id, Layout, Margin, Panel, Ui, UiBuilder, vec2};
+use egui::{
+    Align, CentralPanel, Frame as UiFrame, Id, Layout, Margin, Panel, Rangef, Ui, UiBuilder, vec2,
+};
+use lower_panel::LowerPanel;
 use std::path::PathBuf;
 
 /// What the frame around the panels shows, also before anything is open.
@@ -278,18 +282,20 @@ fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut V
     let palette = palette(ui);
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
     // One height for all tabs: their row stays under the pointer whichever is chosen.
-    Panel::bottom("drawer")
-        .resizable(true)
-        .default_size((height * SHARE).round().max(ROOMY))
-        .size_range(DRAWER..=room(ui, TIMELINE + LANES, DRAWER))
-        .frame(UiFrame::new().fill(palette.panel))
-        .show(ui, |ui| show_drawer(ui, input, commands));
-    Panel::bottom("lanes")
-        .resizable(true)
-        .default_size((height * 0.30).round())
-        .size_range(LANES..=room(ui, TIMELINE, LANES))
-        .frame(UiFrame::new().fill(palette.background))
-        .show(ui, |ui| lanes::show(ui, input, commands));
+    let drawer = LowerPanel {
+        name: "drawer",
+        usual: (height * SHARE).round().max(ROOMY),
+        range: Rangef::new(DRAWER, room(ui, TIMELINE + LANES, DRAWER)),
+        fill: palette.panel,
+    };
+    drawer.show(ui, |ui| show_drawer(ui, input, commands));
+    let lanes = LowerPanel {
+        name: "lanes",
+        usual: (height * SHARE).round(),
+        range: Rangef::new(LANES, room(ui, TIMELINE, LANES)),
+        fill: palette.background,
+    };
+    lanes.show(ui, |ui| lanes::show(ui, input, commands));
 }
 
 /// The tab at a place of the row, from 0.
