@@ -254,20 +254,6 @@ fn paint_fold(ui: &Ui, input: &PanelInput<'_>, fold: &Fold, is_open: bool, rect:
             font.clone(),
             weak,
         );
-        if width >= ROOM_FOR_WORDS {
-            let said = format!(
-                "{} {}",
-                wording::count(fold.rows.len(), "message"),
-                wording::fate_of_many(seen.fate)
-            );
-            at = painter.text(
-                at.right_center() + vec2(8.0, 0.0),
-                Align2::LEFT_CENTER,
-                said,
-                font.clone(),
-                weak,
-            );
-        }
         let is_there = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut);
         let tokens = fold.tokens.get(lane).filter(|_| is_there);
         let said = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
@@ -279,6 +265,22 @@ fn paint_fold(ui: &Ui, input: &PanelInput<'_>, fold: &Fold, is_open: bool, rect:
             font.clone(),
             ink,
         );
+        let words = [
+            format!(
+                "{} {}",
+                wording::count(fold.rows.len(), "message"),
+                wording::fate_of_many(seen.fate)
+            ),
+            wording::fate_of_many(seen.fate).to_owned(),
+        ];
+        // As many words as have room before the figure.
+        let room = end.left() - at.right() - 16.0;
+        let galleys = words.map(|words| painter.layout_no_wrap(words, font.clone(), weak));
+        if let Some(words) = galleys.into_iter().find(|words| words.size().x <= room) {
+            let place = pos2(at.right() + 8.0, y - words.size().y / 2.0);
+            at = Rect::from_min_size(place, words.size());
+            painter.galley(place, words, weak);
+        }
         let between = at.right() + 10.0..=end.left() - 10.0;
         if between.end() - between.start() > 12.0 {
             painter.hline(between, y, palette(ui).line());

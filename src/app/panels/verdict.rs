@@ -15,8 +15,8 @@ use egui::{
 
 /// Room for the dot before the sentence, which its second line keeps free too.
 const INDENT: f32 = 18.0;
-/// The sentence takes no more lines than this; the rest is in its tooltip.
-const LINES: usize = 2;
+/// The sentence takes no more lines than this, which hold it in the narrowest window; the rest is in its tooltip.
+const LINES: usize = 3;
 
 /// Shows the verdict, or what went wrong with opening another file.
 pub(super) fn show(

@@ -30,7 +30,7 @@ pub(super) fn fitting(width: f32) -> Vec<Col> {
     let all: [(Col, f32); 15] = [
         (Col::Number, 0.0),
         (Col::Mark, 0.0),
-        (Col::Call, 0.0),
+        (Col::Call, 560.0),
         (Col::Role, 1240.0),
         (Col::Kind, 0.0),
         (Col::Tool, 640.0),
