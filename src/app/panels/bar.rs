@@ -210,6 +210,11 @@ fn menu(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     });
 }
 
+/// What is said of a file that grows.
+const LIVE: &str = "This file is still being written, and is read again as it grows. At the last call the view follows. \
+    Counts are fitted to all that calls have reported by then, so that figures of earlier calls, and where lanes compacted, may \
+    shift a little.";
+
 /// That the file is still being written.
 fn live(ui: &mut Ui, state: LiveState<'_>) {
     let (dot, word, said) = match state {
@@ -221,8 +226,7 @@ fn live(ui: &mut Ui, state: LiveState<'_>) {
         LiveState::Followed => (
             palette(ui).ok,
             "live",
-            "This file is still being written, and is read again as it grows. At the last call the view follows."
-                .to_owned(),
+            LIVE.to_owned(),
         ),
         LiveState::Unread(why) => (
             palette(ui).warn,
