@@ -47,6 +47,15 @@ pub enum Column {
     Size,
 }
 
+/// A file that is no session.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Why it cannot be opened.
+    pub why: String,
+}
+
 /// The list.
 #[derive(Debug)]
 pub struct Sessions {
@@ -57,7 +66,7 @@ pub struct Sessions {
     /// Indices of the rows to show, in order.
     pub order: Vec<u32>,
     /// Files that hold no session that can be opened.
-    pub unread: usize,
+    pub unread: Vec<Unread>,
     /// What is shown of it.
     pub filter: String,
     /// By what it is ordered.
@@ -92,7 +101,7 @@ impl Sessions {
             folder,
             rows: Vec::new(),
             order: Vec::new(),
-            unread: 0,
+            unread: Vec::new(),
             filter: String::new(),
             column: Column::Modified,
             is_descending: true,
@@ -110,7 +119,10 @@ impl Sessions {
         for listed in self.news.try_iter() {
             match listed.summary {
                 Ok(_) => self.rows.push(listed),
-                Err(_) => self.unread += 1,
+                Err(why) => self.unread.push(Unread {
+                    path: listed.found.path,
+                    why,
+                }),
             }
         }
         if self.rows.len() != n_before {

@@ -1,9 +1,9 @@
 //! The list of sessions on this machine: a table to be ordered, filtered and opened from.
 
 use super::table::sort_head;
-use super::weak;
+use super::{small, weak};
 use crate::app::command::Command;
-use crate::app::sessions::{Column, Sessions, SessionsWish, agent};
+use crate::app::sessions::{Column, Sessions, SessionsWish, Unread, agent};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
@@ -80,7 +80,10 @@ fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
                 let bar = ProgressBar::new(share.0 as f32);
                 ui.add(bar.desired_width(120.0).desired_height(8.0));
             }
-            ui.label(weak(ui, counted(sessions)));
+            let said = ui.label(weak(ui, counted(sessions)));
+            if !sessions.unread.is_empty() {
+                said.on_hover_ui(|ui| unread(ui, &sessions.unread));
+            }
         });
     });
     if let Some(problem) = &sessions.problem {
@@ -96,13 +99,31 @@ fn counted(sessions: &Sessions) -> String {
             wording::grouped(sessions.order.len() as u64)
         );
     }
-    if sessions.unread > 0 {
-        let others = wording::count(sessions.unread, "other file");
+    if !sessions.unread.is_empty() {
+        let others = wording::count(sessions.unread.len(), "other file");
         text.push_str(", ");
         text.push_str(&others);
         text.push_str(" not opened");
     }
     text
+}
+
+/// Files that hold no session, each with why; the first of many.
+fn unread(ui: &mut Ui, files: &[Unread]) {
+    const MOST: usize = 12;
+    ui.set_max_width(560.0);
+    ui.spacing_mut().item_spacing.y = 2.0;
+    for file in files.iter().take(MOST) {
+        let name = file.path.file_name().unwrap_or(file.path.as_os_str());
+        let name = safe_text::one_line(&name.to_string_lossy(), 60);
+        ui.label(RichText::new(name).text_style(theme::strong()));
+        let why = safe_text::one_line(&file.why, 160);
+        ui.label(small(ui, why));
+    }
+    if files.len() > MOST {
+        let more = wording::grouped((files.len() - MOST) as u64);
+        ui.label(weak(ui, format!("and {more} more")));
+    }
 }
 
 fn nothing(ui: &mut Ui, sessions: &Sessions) {
