@@ -1,7 +1,6 @@
 //! The tab Insights: what there is to know about the session and every lane, worst first; one stands open in full.
 
 use super::{PanelInput, insight, small, weak};
-use crate::analysis::insight::Level;
 use crate::app::command::{Command, Spot};
 use crate::app::cost_view;
 use crate::app::insight_list::{self, InsightFilter, Row};
@@ -9,12 +8,10 @@ use crate::app::theme::{palette, space};
 use crate::app::wording;
 use egui::{Margin, RichText, ScrollArea, TextEdit, Ui};
 
-/// The number of what is bad or costs, behind the tab's name.
+/// How many there are, behind the tab's name: as many as are listed unless some are chosen.
 pub(super) fn remark(input: &PanelInput<'_>) -> String {
     let rows = insight_list::all(input.insights, input.costs, input.losses);
-    let counts = insight_list::counts(&rows);
-    let told = counts.iter().filter(|(level, _)| *level != Level::Note);
-    match told.map(|(_, n)| n).sum::<usize>() {
+    match rows.len() {
         0 => String::new(),
         n => wording::grouped(n as u64),
     }

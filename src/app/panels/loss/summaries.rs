@@ -51,6 +51,7 @@ pub(super) fn show(
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
                 super::super::padded(ui, |ui| {
                     choose(ui, input, survivals.0.len(), chosen, commands);
+                    legend(ui);
                     counts(ui, input, lanes, commands);
                 });
             });
@@ -113,6 +114,19 @@ fn choose(
 fn step_of(input: &PanelInput<'_>, compaction: usize) -> Option<usize> {
     let survivals = input.survivals?.0.get(compaction)?;
     Some(survivals.iter().flatten().next()?.step)
+}
+
+/// What the three figures of a cell are, in their order and colors.
+fn legend(ui: &mut Ui) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        ui.spacing_mut().interact_size.y = 0.0;
+        ui.label(small(ui, "of what stood before it:"));
+        ui.label(small(ui, "there word for word").color(palette(ui).text));
+        ui.label(small(ui, "· partly ·"));
+        ui.label(small(ui, "gone").color(palette(ui).bad));
+    });
+    ui.add_space(space::XS);
 }
 
 /// Of each lane: how much of what stood before is there verbatim, partly, and not at all.

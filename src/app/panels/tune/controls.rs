@@ -37,7 +37,10 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
                     ui.add_space(space::S);
                     widgets::section(ui, "Hindsight");
                     ui.checkbox(&mut view.shows_hindsight, "Draw it on the timeline");
-                    ui.scope(|ui| hindsight(ui, input));
+                    // Before a sweep it stands where that will be.
+                    if input.tuning.is_some() {
+                        ui.scope(|ui| hindsight(ui, input));
+                    }
                     saved(ui, input);
                 });
         });
