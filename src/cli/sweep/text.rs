@@ -233,10 +233,15 @@ impl Findings {
 
     fn row(&self, text: &mut String, (idx, swept): (usize, &Swept), width: usize) {
         let unit = price_unit(&swept.points);
+        // Sessions of one folder may differ in what a cost is: each figure says it.
+        let paid = |point: &Point| match unit {
+            Price::Usd => cost(unit, point),
+            _ => format!("{} tokens", cost(unit, point)),
+        };
         let said = |point: usize| match swept.points[point].valid() {
             Some(score) => match score.risk {
-                Some(risk) => format!("{}, {}", cost(unit, &swept.points[point]), risk.references),
-                None => cost(unit, &swept.points[point]),
+                Some(risk) => format!("{}, {}", paid(&swept.points[point]), risk.references),
+                None => paid(&swept.points[point]),
             },
             None => "does not work".to_owned(),
         };
