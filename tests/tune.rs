@@ -754,7 +754,7 @@ fn limits_hold_without_an_earlier_run() {
     assert_eq!(
         failed(&checks(&limits, &now, None)),
         [
-            (Measure::Peak, "80 % of 75 % at most"),
+            (Measure::Peak, "80 %, at most 75 % allowed"),
             (Measure::Thrash, "thrashes")
         ]
     );

@@ -215,7 +215,7 @@ impl Checker<'_> {
             found.push(Check {
                 measure,
                 ok: is_within(most),
-                text: format!("{} of {} at most", say(now), say(most)),
+                text: format!("{}, at most {} allowed", say(now), say(most)),
             });
         }
         let Some(before) = self.before.and_then(of) else {
