@@ -202,17 +202,19 @@ fn abandoned(entries: &[Entry], places: &[Place], n_branches: usize) -> Option<S
     });
     let n = left.count();
     (n > 0).then(|| {
-        let subject = if n == 1 {
-            "1 message stands on a branch that was".to_owned()
+        let (subject, are) = if n == 1 {
+            ("1 message stands on a branch".to_owned(), "it is")
         } else {
-            format!("{n} messages stand on branches that were")
+            (format!("{n} messages stand on branches"), "they are")
         };
         let chosen = match n_branches {
             0 => "",
             1 => "; the branch can be chosen as a conversation of its own",
-            _ => "; the branches can be chosen as conversations of their own",
+            _ => "; each branch can be chosen as a conversation of its own",
         };
-        format!("{subject} abandoned (somebody went back) and left out{chosen}")
+        format!(
+            "{subject} that somebody went back from: {are} no part of this conversation{chosen}"
+        )
     })
 }
 
