@@ -2,19 +2,15 @@
 //!
 //! Rows are aligned: the same message stands at the same height in every lane.
 
-use super::{PanelInput, belief, lane_head, weak};
+mod cell;
+mod fold;
+mod words;
+
+use super::{PanelInput, belief, lane_head};
 use crate::app::command::Command;
-use crate::app::lane_rows::{Fold, Line, Place, Row, Seen};
-use crate::app::theme::{self, palette};
-use crate::app::widgets;
-use crate::app::wording;
-use crate::engine::Fate;
-use crate::session::{Kind, WrittenKind};
-use crate::units::Tokens;
-use egui::{
-    Align2, Color32, Id, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui, UiBuilder,
-    WidgetInfo, pos2, vec2,
-};
+use crate::app::lane_rows::{Line, Place, Row};
+use crate::app::theme::palette;
+use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 /// Height of a row: dense, since there are many and each says little.
 const ROW: f32 = 17.0;
@@ -159,13 +155,14 @@ fn show_line(
         ui.painter().rect_filled(rect, 0.0, fill);
     }
     match line {
-        Line::Row(row) => paint_row(ui, input, input.rows.rows[row], rect, width),
+        Line::Row(row) => cell::paint_row(ui, input, input.rows.rows[row], rect, width),
         Line::Fold(fold, is_open) => {
-            paint_fold(ui, input, &input.rows.folds[fold], is_open, rect, width);
+            fold::paint(ui, input, &input.rows.folds[fold], is_open, rect, width);
         }
     }
-    response
-        .widget_info(|| WidgetInfo::labeled(Role::ListBoxOption, true, spoken_line(input, line)));
+    response.widget_info(|| {
+        WidgetInfo::labeled(Role::ListBoxOption, true, words::spoken_line(input, line))
+    });
     if response.clicked() {
         match line {
             Line::Fold(fold, _) => {
@@ -189,11 +186,11 @@ fn show_line(
     if let Line::Row(row) = line {
         match input.rows.rows[row] {
             Row::Written(place) => {
-                response.on_hover_ui(|ui| written_hint(ui, input, place));
+                response.on_hover_ui(|ui| words::written_hint(ui, input, place));
             }
             row if width < ROOM_FOR_WORDS => {
                 response.on_hover_ui(|ui| {
-                    ui.label(spoken(input, row));
+                    ui.label(words::spoken(input, row));
                 });
             }
             Row::Message(_) => {}
@@ -225,251 +222,5 @@ fn is_selected(input: &PanelInput<'_>, line: Line) -> bool {
             let (first, last) = input.rows.folds[fold].messages;
             (first..=last).contains(&message)
         }
-    }
-}
-
-/// A fold in every lane: which messages, how many and what became of them, what they weigh together.
-fn paint_fold(ui: &Ui, input: &PanelInput<'_>, fold: &Fold, is_open: bool, rect: Rect, width: f32) {
-    let font = TextStyle::Small.resolve(ui.style());
-    let (weak, text) = (palette(ui).weak, palette(ui).text);
-    let (first, last) = fold.messages;
-    let range = format!(
-        "{}–{}",
-        wording::number(first as usize),
-        wording::number(last as usize)
-    );
-    for (lane, context) in input.rows.lanes.iter().enumerate() {
-        let left = rect.left() + lane as f32 * width;
-        let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
-        let Some(seen) = context.messages.get(first as usize) else {
-            continue;
-        };
-        let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
-        let y = cell.center().y;
-        triangle(&painter, pos2(left + 10.0, y), is_open, weak);
-        let mut at = painter.text(
-            pos2(left + 18.0, y),
-            Align2::LEFT_CENTER,
-            &range,
-            font.clone(),
-            weak,
-        );
-        let is_there = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut);
-        let tokens = fold.tokens.get(lane).filter(|_| is_there);
-        let said = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
-        let ink = if is_there { text } else { weak };
-        let end = painter.text(
-            pos2(cell.right() - 12.0, y),
-            Align2::RIGHT_CENTER,
-            said,
-            font.clone(),
-            ink,
-        );
-        let words = [
-            format!(
-                "{} {}",
-                wording::count(fold.rows.len(), "message"),
-                wording::fate_of_many(seen.fate)
-            ),
-            wording::fate_of_many(seen.fate).to_owned(),
-        ];
-        // As many words as have room before the figure.
-        let room = end.left() - at.right() - 16.0;
-        let galleys = words.map(|words| painter.layout_no_wrap(words, font.clone(), weak));
-        if let Some(words) = galleys.into_iter().find(|words| words.size().x <= room) {
-            let place = pos2(at.right() + 8.0, y - words.size().y / 2.0);
-            at = Rect::from_min_size(place, words.size());
-            painter.galley(place, words, weak);
-        }
-        let between = at.right() + 10.0..=end.left() - 10.0;
-        if between.end() - between.start() > 12.0 {
-            painter.hline(between, y, palette(ui).line());
-        }
-    }
-}
-
-/// Points right while closed, down while open.
-fn triangle(painter: &egui::Painter, center: egui::Pos2, is_open: bool, color: Color32) {
-    let corners = if is_open {
-        [vec2(-4.0, -2.0), vec2(4.0, -2.0), vec2(0.0, 3.0)]
-    } else {
-        [vec2(-2.0, -4.0), vec2(3.0, 0.0), vec2(-2.0, 4.0)]
-    };
-    let corners = corners.map(|by| center + by).to_vec();
-    painter.add(egui::Shape::convex_polygon(
-        corners,
-        color,
-        egui::Stroke::NONE,
-    ));
-}
-
-fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rect, width: f32) {
-    for (lane, context) in input.rows.lanes.iter().enumerate() {
-        let left = rect.left() + lane as f32 * width;
-        let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
-        match row {
-            Row::Message(message) => {
-                let seen = context.messages.get(message as usize).copied();
-                if let Some(seen) = seen.filter(|s| s.fate != Fate::Absent) {
-                    message_cell(ui, input, message as usize, seen, cell);
-                }
-            }
-            Row::Written(place) => {
-                if let Some(written) = context.written.get(&place) {
-                    let kind = match written.kind {
-                        WrittenKind::Summary => Kind::Summary,
-                        WrittenKind::Notice => Kind::Notice,
-                    };
-                    let content = Cell {
-                        number: "+".to_owned(),
-                        word: wording::written(written.kind),
-                        share: bar_share(written.tokens, input.rows.heaviest),
-                        color: palette(ui).kind(kind),
-                        fate: Fate::Kept,
-                        tokens: Some(written.tokens),
-                    };
-                    content.show(ui, cell);
-                }
-            }
-        }
-    }
-}
-
-fn message_cell(ui: &mut Ui, input: &PanelInput<'_>, message: usize, seen: Seen, cell: Rect) {
-    let is_there = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut);
-    let content = Cell {
-        number: wording::number(message),
-        word: wording::fate(seen.fate),
-        share: bar_share(input.runs.case.ledger.message(message), input.rows.heaviest),
-        color: palette(ui).kind(input.document.facts[message].kind),
-        fate: seen.fate,
-        tokens: is_there.then_some(seen.tokens),
-    };
-    content.show(ui, cell);
-}
-
-/// One row of one lane.
-struct Cell {
-    number: String,
-    word: &'static str,
-    share: f32,
-    color: Color32,
-    fate: Fate,
-    tokens: Option<Tokens>,
-}
-
-impl Cell {
-    fn show(&self, ui: &mut Ui, cell: Rect) {
-        let (y, font) = (cell.center().y, TextStyle::Small.resolve(ui.style()));
-        let (weak, text) = (palette(ui).weak, palette(ui).text);
-        let ink = if matches!(self.fate, Fate::Kept) {
-            text
-        } else {
-            weak
-        };
-        let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
-        let has_word = cell.width() >= ROOM_FOR_WORDS;
-        let write = |x: f32, align: Align2, text: &str, ink: Color32| {
-            painter.text(pos2(x, y), align, text, font.clone(), ink);
-        };
-        let number_end = cell.left() + if has_word { 44.0 } else { 36.0 };
-        write(number_end, Align2::RIGHT_CENTER, &self.number, weak);
-        if has_word {
-            write(cell.left() + 52.0, Align2::LEFT_CENTER, self.word, ink);
-        }
-        let said = self.tokens.map_or_else(|| "–".to_owned(), wording::tokens);
-        write(cell.right() - 12.0, Align2::RIGHT_CENTER, &said, ink);
-        let start = if has_word { 110.0 } else { 44.0 };
-        let bar = Rect::from_min_max(
-            pos2(cell.left() + start, y - 4.0),
-            pos2(cell.right() - 60.0, y + 4.0),
-        );
-        if bar.width() > 8.0 {
-            // A child of its own: the bar must not move the row below.
-            let mut place = ui.new_child(UiBuilder::new().max_rect(bar));
-            widgets::fate_bar(&mut place, self.share, self.color, self.fate, bar.size());
-        }
-    }
-}
-
-/// Length of a bar: by the root, so that a small message is still seen beside a giant one.
-fn bar_share(tokens: Tokens, heaviest: Tokens) -> f32 {
-    tokens.share_of(heaviest).0.sqrt() as f32
-}
-
-/// What a line says to those who cannot see it.
-fn spoken_line(input: &PanelInput<'_>, line: Line) -> String {
-    match line {
-        Line::Row(row) => spoken(input, input.rows.rows[row]),
-        Line::Fold(fold, is_open) => {
-            let fold = &input.rows.folds[fold];
-            let fates = input.runs.labels.iter().zip(&input.rows.lanes);
-            let fates = fates.filter_map(|(label, lane)| {
-                let seen = lane.messages.get(fold.messages.0 as usize)?;
-                Some(format!("{label} {}", wording::fate_of_many(seen.fate)))
-            });
-            format!(
-                "{} messages {} to {}: {}",
-                if is_open { "Fold" } else { "Unfold" },
-                fold.messages.0 + 1,
-                fold.messages.1 + 1,
-                fates.collect::<Vec<_>>().join(", ")
-            )
-        }
-    }
-}
-
-fn spoken(input: &PanelInput<'_>, row: Row) -> String {
-    let lanes = input.runs.labels.iter().zip(&input.rows.lanes);
-    match row {
-        Row::Message(message) => {
-            let fates = lanes.map(|(label, lane)| {
-                let seen = lane.messages.get(message as usize);
-                format!(
-                    "{label} {}",
-                    seen.map_or("absent", |s| wording::fate(s.fate))
-                )
-            });
-            format!(
-                "Message {}: {}",
-                message + 1,
-                fates.collect::<Vec<_>>().join(", ")
-            )
-        }
-        Row::Written(place) => {
-            let written = lanes.filter_map(|(label, lane)| {
-                let written = lane.written.get(&place)?;
-                Some(format!(
-                    "{label} wrote a {} of {} messages",
-                    wording::written(written.kind),
-                    written.n_covered
-                ))
-            });
-            written.collect::<Vec<_>>().join(", ")
-        }
-    }
-}
-
-fn written_hint(ui: &mut Ui, input: &PanelInput<'_>, place: Place) {
-    for (label, lane) in input.runs.labels.iter().zip(&input.rows.lanes) {
-        let Some(written) = lane.written.get(&place) else {
-            continue;
-        };
-        let covered = wording::count(written.n_covered, "message");
-        ui.label(
-            RichText::new(format!(
-                "{label}: {} for {covered}, {} tok",
-                wording::written(written.kind),
-                wording::tokens(written.tokens)
-            ))
-            .text_style(theme::strong()),
-        );
-        let text = if written.is_predicted {
-            "The text is written when the lane is exported; its size is the policy's cap."
-                .to_owned()
-        } else {
-            crate::safe_text::one_line(&written.text, 400)
-        };
-        ui.label(weak(ui, text));
     }
 }
