@@ -1,5 +1,6 @@
 //! Does what was asked for: the one place where commands change the window, start work and touch the system.
 
+mod config;
 mod convert;
 mod dialog;
 mod export;
@@ -13,6 +14,7 @@ mod tune;
 pub(super) use dialog::FileDialog;
 pub(super) use sessions::is_list;
 
+use config::{edit_config, set_knob};
 use dialog::Wanted;
 
 use super::billing::PriceChoice;
@@ -23,7 +25,7 @@ use super::load::Loading;
 use super::pasting::{self, Wish};
 use super::policies::NONE;
 use super::runs::resumes;
-use super::state::{Config, LaneConfig, MAX_LANES, Selection, View, lane};
+use super::state::{LaneConfig, MAX_LANES, Selection, View, lane};
 use super::{App, dropped, twin};
 use crate::exec::LoadOptions;
 use crate::presets::native;
@@ -361,48 +363,6 @@ impl App {
             Err(why) => self.complain(Some(why)),
         }
     }
-}
-
-/// What changes the config, and so can be undone.
-fn edit_config(config: &mut Config, command: Command) {
-    match command {
-        Command::SetLaneKnob(at, key, value) => set_knob(config, at, key, value),
-        Command::SetOwnKnobs(at, is_own) => {
-            let own = is_own.then(|| config.lane_settings(at).clone());
-            if let Some(slot) = config.lanes.get_mut(at) {
-                slot.own = own;
-            }
-        }
-        Command::ResetKnobs => {
-            config.knobs.clear();
-            config.window = None;
-            for lane in &mut config.lanes {
-                lane.own = None;
-            }
-        }
-        Command::SetLanePolicy(at, policy) => {
-            if let Some(slot) = config.lanes.get_mut(at) {
-                slot.policy = policy;
-            }
-        }
-        Command::RemoveLane(at) if at < config.lanes.len() && config.lanes.len() > 1 => {
-            config.lanes.remove(at);
-        }
-        Command::SetWindow(window) => config.window = window,
-        Command::SetBilling(billing) => config.billing = billing,
-        Command::SetCounter(counter) => config.counter = counter,
-        _ => {}
-    }
-}
-
-/// Sets a knob where this lane gets it from; none puts it back to the default.
-fn set_knob(config: &mut Config, lane: usize, key: KnobKey, value: Option<f64>) {
-    let own = config.lanes.get_mut(lane).and_then(|l| l.own.as_mut());
-    let settings = own.unwrap_or(&mut config.knobs);
-    match value {
-        Some(value) => settings.insert(key, value),
-        None => settings.remove(&key),
-    };
 }
 
 /// The first lines, and how many more there are.

@@ -43,6 +43,7 @@ pub mod run_logs;
 pub mod runs;
 pub mod session_insights;
 pub mod sessions;
+mod start;
 pub mod state;
 pub mod theme;
 pub mod trigger_mark;
@@ -53,10 +54,10 @@ pub mod widgets;
 pub mod wording;
 
 pub use options::{LaneOption, Options};
+pub use start::{run, screenshot};
 
-use crate::exec::{self, OwnPresets};
+use crate::exec::OwnPresets;
 use crate::units::Tokens;
-use anyhow::Context as _;
 use billing::PriceChoice;
 use command::Command;
 use conversion::Conversion;
@@ -76,7 +77,7 @@ use run_logs::RunLogs;
 use runs::Runs;
 use sessions::{Sessions, SessionsWish};
 use state::{Config, Selection, View};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tuning::Tuning;
 
@@ -339,73 +340,6 @@ impl eframe::App for App {
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         self.show(ui);
     }
-}
-
-/// Opens the window and returns when it is closed.
-///
-/// # Errors
-/// Where there is no display, with what to do instead; where the window cannot be made.
-pub fn run(options: Options) -> anyhow::Result<()> {
-    if cfg!(target_os = "linux") && !has_display() {
-        anyhow::bail!(
-            "there is no display to open a window on. Render the same window to a file with `--screenshot OUT.png`, \
-             or start it on a virtual display: `xvfb-run -a plimsoll FILE`"
-        );
-    }
-    let viewport = egui::ViewportBuilder::default()
-        .with_app_id("plimsoll")
-        .with_inner_size(options.size)
-        .with_min_inner_size([900.0, 560.0])
-        .with_drag_and_drop(true);
-    let native = eframe::NativeOptions {
-        viewport,
-        renderer: eframe::Renderer::Glow,
-        ..eframe::NativeOptions::default()
-    };
-    let made = eframe::run_native(
-        "Plimsoll",
-        native,
-        Box::new(move |cc| Ok(Box::new(App::new(&cc.egui_ctx, &options)))),
-    );
-    made.map_err(|error| anyhow::anyhow!("{error}"))
-        .context("cannot open the window (try --screenshot OUT.png)")
-}
-
-/// Renders the same window to a PNG, without any display.
-///
-/// # Errors
-/// Where the session cannot be opened or the picture cannot be written.
-pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
-    let opened = options.paths.clone();
-    // Known before anything is drawn.
-    exec::picture_place(out, &opened).map_err(anyhow::Error::msg)?;
-    options.work = Where::InFrame;
-    options.no_state = true;
-    let theme = match options.theme {
-        Some(egui::ThemePreference::Light) => egui::Theme::Light,
-        _ => egui::Theme::Dark,
-    };
-    options.theme = Some(theme.into());
-    let mut stage = picture::Stage::new(options.size, options.pixels_per_point, theme);
-    let fonts = egui_system_font_provider::SystemFontProvider::new();
-    stage.context().add_font_provider(Arc::new(fonts));
-    let mut app = App::new(stage.context(), &options);
-    for _ in 0..FRAMES {
-        stage.frame(Vec::new(), &mut |ui| app.show(ui));
-    }
-    if let Some(problem) = app.problem.or(app.refused) {
-        anyhow::bail!(problem);
-    }
-    picture::save_png(&stage.image(), out, &opened).map_err(anyhow::Error::msg)
-}
-
-/// Frames until layout, scrolling and animations have settled.
-const FRAMES: usize = 8;
-
-fn has_display() -> bool {
-    ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()))
 }
 
 /// Paths that a drag let go of over the window.

@@ -1,0 +1,47 @@
+//! What changes the config: lanes, knobs, window, counter and prices.
+
+use crate::app::command::Command;
+use crate::app::knobs::KnobKey;
+use crate::app::state::Config;
+
+/// What changes the config, and so can be undone.
+pub(super) fn edit_config(config: &mut Config, command: Command) {
+    match command {
+        Command::SetLaneKnob(at, key, value) => set_knob(config, at, key, value),
+        Command::SetOwnKnobs(at, is_own) => {
+            let own = is_own.then(|| config.lane_settings(at).clone());
+            if let Some(slot) = config.lanes.get_mut(at) {
+                slot.own = own;
+            }
+        }
+        Command::ResetKnobs => {
+            config.knobs.clear();
+            config.window = None;
+            for lane in &mut config.lanes {
+                lane.own = None;
+            }
+        }
+        Command::SetLanePolicy(at, policy) => {
+            if let Some(slot) = config.lanes.get_mut(at) {
+                slot.policy = policy;
+            }
+        }
+        Command::RemoveLane(at) if at < config.lanes.len() && config.lanes.len() > 1 => {
+            config.lanes.remove(at);
+        }
+        Command::SetWindow(window) => config.window = window,
+        Command::SetBilling(billing) => config.billing = billing,
+        Command::SetCounter(counter) => config.counter = counter,
+        _ => {}
+    }
+}
+
+/// Sets a knob where this lane gets it from; none puts it back to the default.
+pub(super) fn set_knob(config: &mut Config, lane: usize, key: KnobKey, value: Option<f64>) {
+    let own = config.lanes.get_mut(lane).and_then(|l| l.own.as_mut());
+    let settings = own.unwrap_or(&mut config.knobs);
+    match value {
+        Some(value) => settings.insert(key, value),
+        None => settings.remove(&key),
+    };
+}

@@ -1,0 +1,75 @@
+//! How the window comes to be: on a display, or as a picture without one.
+
+use super::latest::Where;
+use super::{App, Options, picture};
+use crate::exec;
+use anyhow::Context as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens the window and returns when it is closed.
+///
+/// # Errors
+/// Where there is no display, with what to do instead; where the window cannot be made.
+pub fn run(options: Options) -> anyhow::Result<()> {
+    if cfg!(target_os = "linux") && !has_display() {
+        anyhow::bail!(
+            "there is no display to open a window on. Render the same window to a file with `--screenshot OUT.png`, \
+             or start it on a virtual display: `xvfb-run -a plimsoll FILE`"
+        );
+    }
+    let viewport = egui::ViewportBuilder::default()
+        .with_app_id("plimsoll")
+        .with_inner_size(options.size)
+        .with_min_inner_size([900.0, 560.0])
+        .with_drag_and_drop(true);
+    let native = eframe::NativeOptions {
+        viewport,
+        renderer: eframe::Renderer::Glow,
+        ..eframe::NativeOptions::default()
+    };
+    let made = eframe::run_native(
+        "Plimsoll",
+        native,
+        Box::new(move |cc| Ok(Box::new(App::new(&cc.egui_ctx, &options)))),
+    );
+    made.map_err(|error| anyhow::anyhow!("{error}"))
+        .context("cannot open the window (try --screenshot OUT.png)")
+}
+
+/// Renders the same window to a PNG, without any display.
+///
+/// # Errors
+/// Where the session cannot be opened or the picture cannot be written.
+pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
+    let opened = options.paths.clone();
+    // Known before anything is drawn.
+    exec::picture_place(out, &opened).map_err(anyhow::Error::msg)?;
+    options.work = Where::InFrame;
+    options.no_state = true;
+    let theme = match options.theme {
+        Some(egui::ThemePreference::Light) => egui::Theme::Light,
+        _ => egui::Theme::Dark,
+    };
+    options.theme = Some(theme.into());
+    let mut stage = picture::Stage::new(options.size, options.pixels_per_point, theme);
+    let fonts = egui_system_font_provider::SystemFontProvider::new();
+    stage.context().add_font_provider(Arc::new(fonts));
+    let mut app = App::new(stage.context(), &options);
+    for _ in 0..FRAMES {
+        stage.frame(Vec::new(), &mut |ui| app.show(ui));
+    }
+    if let Some(problem) = app.problem.or(app.refused) {
+        anyhow::bail!(problem);
+    }
+    picture::save_png(&stage.image(), out, &opened).map_err(anyhow::Error::msg)
+}
+
+/// Frames until layout, scrolling and animations have settled.
+const FRAMES: usize = 8;
+
+fn has_display() -> bool {
+    ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()))
+}
