@@ -1,0 +1,98 @@
+//! The menu of the bar: other sessions, how the window looks, what the program keeps.
+
+use super::super::{Frame, small};
+use crate::app::command::Command;
+use crate::app::examples::EXAMPLES;
+use crate::app::run_logs::LogsWish;
+use crate::app::sessions::SessionsWish;
+use crate::app::theme::space;
+use crate::app::widgets;
+use egui::{Button, Popup, ScrollArea, ThemePreference, Ui, vec2};
+
+/// What the menu leaves of the window's height.
+const BESIDE: f32 = 64.0;
+
+/// Shows the button that opens it.
+pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+    let button = ui.add(Button::new("☰").min_size(vec2(28.0, space::CONTROL)));
+    let button = button
+        .accessible_name("Menu")
+        .on_hover_text("Recent files, examples, theme, shortcuts");
+    Popup::menu(&button).show(|ui| {
+        ui.set_min_width(240.0);
+        let height = ui.ctx().content_rect().height() - BESIDE;
+        ScrollArea::vertical()
+            .max_height(height)
+            .min_scrolled_height(height)
+            .show(ui, |ui| {
+                open(ui, frame, commands);
+                program(ui, commands);
+                examples(ui, commands);
+            });
+    });
+}
+
+/// Sessions that are found, pasted, or were opened lately.
+fn open(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+    if ui.button("Sessions on this machine…").clicked() {
+        commands.push(Command::Sessions(SessionsWish::Show(None)));
+    }
+    let paste = Button::new("Paste a conversation").right_text(small(ui, "Ctrl V"));
+    if ui.add(paste).clicked() {
+        commands.push(Command::Paste);
+    }
+    if frame.document.is_some() && ui.button("Close this session").clicked() {
+        commands.push(Command::CloseDocument);
+    }
+    ui.add_space(space::S);
+    if frame.recent.is_empty() {
+        return;
+    }
+    widgets::section(ui, "Recent");
+    for path in frame.recent {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = ui.button(name.to_string_lossy());
+        if name.on_hover_text(path.display().to_string()).clicked() {
+            commands.push(Command::OpenPath(path.clone()));
+        }
+    }
+    ui.add_space(space::S);
+}
+
+/// The theme, the keys, and what is kept.
+fn program(ui: &mut Ui, commands: &mut Vec<Command>) {
+    widgets::section(ui, "Theme");
+    let now = ui.ctx().options(|o| o.theme_preference);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::M;
+        for (theme, name) in [
+            (ThemePreference::Dark, "Dark"),
+            (ThemePreference::Light, "Light"),
+            (ThemePreference::System, "As the system"),
+        ] {
+            if ui.radio(now == theme, name).clicked() {
+                commands.push(Command::SetTheme(theme));
+            }
+        }
+    });
+    ui.add_space(space::S);
+    if ui.button("Keyboard shortcuts").clicked() {
+        commands.push(Command::ShowKeys(true));
+    }
+    let logs = ui.button("Run logs…");
+    let help = "What models were asked and answered when they wrote summaries";
+    if logs.on_hover_text(help).clicked() {
+        commands.push(Command::Logs(LogsWish::Show));
+    }
+    ui.add_space(space::S);
+}
+
+fn examples(ui: &mut Ui, commands: &mut Vec<Command>) {
+    widgets::section(ui, "Examples");
+    for example in EXAMPLES {
+        let story = ui.button(example.story).on_hover_text(example.name);
+        if story.clicked() {
+            commands.push(Command::OpenExample(example.name));
+        }
+    }
+}
