@@ -19,17 +19,16 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     let Some(message) = input.selection.message else {
         return;
     };
-    Frame::new()
-        .inner_margin(Margin {
-            left: 12,
-            right: 12,
-            top: 6,
-            bottom: 0,
-        })
-        .show(ui, |ui| {
-            head(ui, input, message, commands);
-        });
-    if input.view.detail.aspect == Aspect::Changes {
+    let is_changes = input.view.detail.aspect == Aspect::Changes;
+    // Where it would take all of the height, it goes away with what is scrolled.
+    let scrolls_head = ui.available_height() < LOW && !is_changes && input.text.is_some();
+    if !scrolls_head {
+        let margin = Margin { bottom: 0, ..INNER };
+        Frame::new()
+            .inner_margin(margin)
+            .show(ui, |ui| head(ui, input, message, commands));
+    }
+    if is_changes {
         return show_changes(ui, input, commands);
     }
     let Some(text) = input.text else {
@@ -46,6 +45,9 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .auto_shrink(false);
     area.show(ui, |ui| {
         Frame::new().inner_margin(INNER).show(ui, |ui| {
+            if scrolls_head {
+                head(ui, input, message, commands);
+            }
             pager(ui, input.view.detail, (page, text.pages()), commands);
             for section in &text.sections {
                 if let Some(shown) = section.page(page) {
@@ -61,6 +63,9 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         });
     });
 }
+
+/// Height below which the head scrolls with the text.
+const LOW: f32 = 150.0;
 
 /// Room around the text.
 const INNER: Margin = Margin {
@@ -165,31 +170,28 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
             commands.push(Command::CopyText("the message", text.whole()));
         }
         marks::button(ui, input, message, commands);
-    });
-    ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = space::M;
-        ui.spacing_mut().interact_size.y = 18.0;
-        for partner in &facts.partners {
-            if ui
-                .link(format!(
-                    "{} {}",
-                    partner_word(input, message),
-                    wording::number(*partner)
-                ))
-                .clicked()
-            {
-                commands.push(Command::SelectMessage(*partner));
-            }
+        links(ui, input, message, commands);
+    });
+}
+
+/// The other halves of its pairs, and its call.
+fn links(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
+    let facts = &input.document.facts[message];
+    for partner in &facts.partners {
+        let word = partner_word(input, message);
+        let link = ui.link(format!("{word} {}", wording::number(*partner)));
+        if link.clicked() {
+            commands.push(Command::SelectMessage(*partner));
         }
-        if let Some(step) = facts.step
-            && ui
-                .link(format!("call {}", wording::number(step)))
-                .on_hover_text("Show this call on the timeline and in the lanes")
-                .clicked()
-        {
+    }
+    if let Some(step) = facts.step {
+        let link = ui.link(format!("call {}", wording::number(step)));
+        let link = link.on_hover_text("Show this call on the timeline and in the lanes");
+        if link.clicked() {
             commands.push(Command::SelectStep(step));
         }
-    });
+    }
 }
 
 /// Whether the focused lane has something else in the message's place, or nothing.

@@ -24,7 +24,6 @@ mod lane_head;
 mod lanes;
 mod loading;
 mod loss;
-mod lower_panel;
 mod marks;
 mod messages;
 pub mod path_dialog;
@@ -33,6 +32,7 @@ mod preset_menu;
 pub mod preset_saving;
 mod provider_errors;
 mod restarts;
+mod roomy_panel;
 pub mod run_logs;
 pub mod sessions;
 pub mod shortcuts;
@@ -66,7 +66,7 @@ use crate::app::theme::{palette, space};
 use crate::app::tuning::Tuning;
 use crate::engine::Sample;
 use egui::{CentralPanel, Frame as UiFrame, Margin, Panel, Rangef, Ui};
-use lower_panel::LowerPanel;
+use roomy_panel::{RoomyPanel, Side};
 use std::path::PathBuf;
 
 /// What the frame around the panels shows, also before anything is open.
@@ -212,15 +212,17 @@ fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut V
     let palette = palette(ui);
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
     // One height for all tabs: their row stays under the pointer whichever is chosen.
-    let drawer = LowerPanel {
+    let drawer = RoomyPanel {
         name: "drawer",
+        side: Side::Bottom,
         usual: (height * SHARE).round().max(ROOMY),
         range: Rangef::new(DRAWER, room(ui, TIMELINE + LANES, DRAWER)),
         fill: palette.panel,
     };
     drawer.show(ui, |ui| drawer::show(ui, input, commands));
-    let lanes = LowerPanel {
+    let lanes = RoomyPanel {
         name: "lanes",
+        side: Side::Bottom,
         usual: (height * SHARE).round(),
         range: Rangef::new(LANES, room(ui, TIMELINE, LANES)),
         fill: palette.background,

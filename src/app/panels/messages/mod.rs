@@ -5,6 +5,7 @@ mod columns;
 mod header;
 
 use super::marks::{self, AllMarks};
+use super::roomy_panel::{RoomyPanel, Side};
 use super::{PanelInput, detail, small, weak};
 use crate::app::command::Command;
 use crate::app::message_table::{Filter, chosen, chosen_rows};
@@ -13,7 +14,8 @@ use crate::app::widgets;
 use crate::app::wording;
 use crate::session::Kind;
 use egui::{
-    Align, Button, Id, Layout, Margin, Popup, PopupCloseBehavior, Response, Sense, TextEdit, Ui,
+    Align, Button, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, Response, Sense,
+    TextEdit, Ui,
 };
 use egui_extras::{Column, TableBuilder};
 use std::ops::Range;
@@ -35,13 +37,14 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     if input.selection.message.is_some() || input.selection.written.is_some() {
         let available = ui.available_width();
         let most = (available - MIN_TABLE).max(MIN_DETAIL);
-        let panel = egui::Panel::right("detail")
-            .resizable(true)
-            .default_size((available * 0.36).round().min(most))
-            .size_range(MIN_DETAIL..=most);
-        panel
-            .frame(egui::Frame::new().fill(palette(ui).panel))
-            .show(ui, |ui| detail::show(ui, input, commands));
+        let panel = RoomyPanel {
+            name: "detail",
+            side: Side::Right,
+            usual: (available * 0.36).round(),
+            range: Rangef::new(MIN_DETAIL, most),
+            fill: palette(ui).panel,
+        };
+        panel.show(ui, |ui| detail::show(ui, input, commands));
     }
     // Never over the detail, however narrow.
     ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
