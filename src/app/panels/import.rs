@@ -100,6 +100,16 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
             };
             row("format", input.document.format_label().to_owned());
             row("told by", report.recognized_by.replace('`', ""));
+            if let Some(parent) = &input.document.loaded.report.parent {
+                row("sub-agent of", safe_text::one_line(parent, 80));
+            }
+            let all = &input.document.loaded.conversations;
+            if let Some(open) = all
+                .get(input.document.conversation)
+                .filter(|_| has_tracks(all))
+            {
+                row("this is the", track(open));
+            }
             row(
                 "size",
                 wording::bytes(Bytes(session.source.bytes.len() as u64)),
@@ -132,16 +142,6 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                     "unknown".to_owned()
                 },
             );
-            if let Some(parent) = &input.document.loaded.report.parent {
-                row("sub-agent of", safe_text::one_line(parent, 80));
-            }
-            let all = &input.document.loaded.conversations;
-            if let Some(open) = all
-                .get(input.document.conversation)
-                .filter(|_| has_tracks(all))
-            {
-                row("this is the", track(open));
-            }
         });
 }
 
