@@ -77,7 +77,7 @@ fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
                 if widgets::secondary_button(ui, "Stop", "").clicked() {
                     ask(SessionsWish::Stop);
                 }
-                let bar = ProgressBar::new(share.0 as f32);
+                let bar = ProgressBar::new(share.0 as f32).fill(palette(ui).accent);
                 ui.add(bar.desired_width(120.0).desired_height(8.0));
             }
             let said = ui.label(weak(ui, counted(sessions)));

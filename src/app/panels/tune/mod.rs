@@ -35,6 +35,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
         let share = done as f32 / all.max(1) as f32;
         ui.add(
             egui::ProgressBar::new(share)
+                .fill(palette(ui).accent)
                 .desired_width(120.0)
                 .desired_height(8.0),
         );
