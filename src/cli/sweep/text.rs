@@ -236,7 +236,7 @@ impl Findings {
         // Sessions of one folder may differ in what a cost is: each figure says it.
         let paid = |point: &Point| match unit {
             Price::Usd => cost(unit, point),
-            _ => format!("{} tokens", cost(unit, point)),
+            Price::Sent => format!("{} tokens", cost(unit, point)),
         };
         let said = |point: usize| match swept.points[point].valid() {
             Some(score) => match score.risk {
