@@ -25,7 +25,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }
-    let records: Vec<Vec<u8>> = left(session, managed, edit).into_iter().map(text).collect();
+    let mut records: Vec<Vec<u8>> = left(session, managed, edit).into_iter().map(text).collect();
     let whole = json::document_span(bytes);
     let list = json::member(bytes, &whole, "messages");
     if let Some(list) = list.filter(|_| json::is_one_value(&bytes[whole.clone()])) {
@@ -39,6 +39,9 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
             None => with_member(bytes, &whole, MARK, &mark),
         };
         return Ok(patched(bytes, &(0..bytes.len()), vec![mark, (list, text)]));
+    }
+    for record in &mut records {
+        one_line(record);
     }
     let mut out = Vec::with_capacity(bytes.len());
     for line in heads(bytes)?
@@ -75,7 +78,7 @@ fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
 
 fn text(left: Left<'_>) -> Vec<u8> {
     match left {
-        Left::Record { text } => one_line(&text),
+        Left::Record { text, .. } => text.into_owned(),
         Left::Written { role, text } => {
             let mut hasher = DefaultHasher::new();
             text.hash(&mut hasher);
@@ -93,11 +96,11 @@ fn text(left: Left<'_>) -> Vec<u8> {
     }
 }
 
-/// A record on one line: breaks stand between values only, where they mean nothing.
-fn one_line(text: &[u8]) -> Vec<u8> {
-    text.iter()
-        .map(|b| if matches!(b, b'\n' | b'\r') { b' ' } else { *b })
-        .collect()
+/// Puts a record on one line: breaks stand between values only, where they mean nothing.
+fn one_line(text: &mut [u8]) {
+    for byte in text.iter_mut().filter(|b| matches!(b, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
 }
 
 /// A record some of whose parts changed: its content, its calls, and what came of them.

@@ -33,7 +33,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     let mut before: Option<String> = None;
     for (n, left) in left(session, managed, edit).into_iter().enumerate() {
         let text = match left {
-            Left::Record { text } => text.into_owned(),
+            Left::Record { text, .. } => text.into_owned(),
             Left::Written { role, text } => entry(written(role, text, n), is_tree),
         };
         let text = chained(text, before.as_deref());
@@ -46,6 +46,14 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     out.extend_from_slice(&entry(mark, is_tree));
     out.push(b'\n');
     Ok(out)
+}
+
+/// What of an entry a copy keeps to the byte: what it says, but not which entry it comes after.
+pub(super) fn kept(entry: &[u8]) -> Span {
+    let whole = 0..entry.len();
+    let mut said = ["message", "content", "summary"].iter();
+    said.find_map(|key| json::member(entry, &whole, key))
+        .unwrap_or(whole)
 }
 
 /// The header's place.

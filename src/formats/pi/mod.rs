@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
     parse,
     export: Some(export::export),
     carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
-    kept: None,
+    kept: Some(export::kept),
     resume: None,
 };
 
