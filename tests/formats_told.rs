@@ -307,8 +307,15 @@ impl Dice {
 /// A random edit that any policy could make, and the texts that are left of the session, in order.
 fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
     let (mut managed, mut expected) = (Managed::default(), Vec::new());
-    let mut before: Option<(usize, bool)> = None;
+    let mut last: Option<(usize, bool)> = None;
     for (idx, message) in session.messages.iter().enumerate() {
+        // What a pruning left of a message is never beside it in one context.
+        let mut before = session.messages[..idx].iter();
+        if !message.in_history
+            && before.any(|m| m.in_history && m.raw == message.raw && m.role == message.role)
+        {
+            continue;
+        }
         if dice.roll(8) == 0 && !message.raw.is_empty() {
             let text = format!("written {idx}");
             expected.push(text.clone());
@@ -321,7 +328,7 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
         }
         // A call and its result may be one record: pairs go or stay together.
         let record = message.raw.first().map(|span| span.start);
-        let fate = match (record, before) {
+        let fate = match (record, last) {
             (None, _) => 3,
             (Some(now), Some((before, was_dropped))) if now == before => {
                 if was_dropped {
@@ -332,7 +339,7 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
             }
             _ => dice.roll(4),
         };
-        before = record.map(|record| (record, fate == 0));
+        last = record.map(|record| (record, fate == 0));
         if fate == 0 {
             continue;
         }

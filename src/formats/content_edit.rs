@@ -47,7 +47,7 @@ pub(super) fn edit_result(
         Fate::Kept => None,
         Fate::Replaced(text) => Some(*text),
     };
-    let patches = nested_patches(editing.bytes, &place, text, &nested, Some(framing));
+    let patches = answer_patches(editing.bytes, &place, text, &nested, Some(framing));
     Some(patched(editing.bytes, &editing.span, patches))
 }
 
@@ -163,13 +163,13 @@ fn result_patches(
         .iter()
         .find_map(|key| at_path(bytes, &owner, &[key]).filter(is_something));
     place.map_or_else(Vec::new, |place| {
-        nested_patches(bytes, &place, text, nested, None)
+        answer_patches(bytes, &place, text, nested, None)
     })
 }
 
 /// Patches for what a tool answered: its text, and what stands in it beside. Where no `framing` is told, a text stays
 /// where it stands now.
-fn nested_patches(
+pub(super) fn answer_patches(
     bytes: &[u8],
     place: &Span,
     text: Option<&str>,

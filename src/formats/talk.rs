@@ -62,6 +62,14 @@ impl Talk {
         self.say(draft)
     }
 
+    /// Does not believe what the latest call reports of its context; its thoughts weigh what they did.
+    pub(super) fn forget_usage(&mut self) {
+        let last = self.builder.session().steps.len().checked_sub(1);
+        if let Some(step) = last.and_then(|last| self.builder.step_mut(last)) {
+            step.usage = None;
+        }
+    }
+
     /// Adds a record with more parts to the latest message; false where others have come since.
     pub(super) fn extend(&mut self, message: usize, record: Span, mut parts: Vec<Part>) -> bool {
         if !self.is_last(message) {

@@ -5,11 +5,12 @@
 //! - Messages that the model does not see (`agentVisible: false`) are there for people: what was summed up, and notices.
 //! - Old files hold an answer in pieces, as it came in: what follows an answer without anything between belongs to it.
 
+mod export;
 mod store;
 
 pub(super) use store::DATABASE;
 
-use super::message_list::part;
+use super::message_list::{MARK, part};
 use super::notes::Notes;
 use super::rows::{self, Row};
 use super::talk::Talk;
@@ -26,11 +27,14 @@ pub(super) const FORMAT: Format = Format {
     label: "Goose session",
     detect,
     parse,
-    export: None,
+    export: Some(export::export),
     carries: &[Carried::Times, Carried::Compactions],
-    kept: None,
+    kept: Some(export::kept),
     resume: None,
 };
+
+/// Says in our mark on a message of a managed copy that it does not go on with the answer before it.
+const BEGINS: &str = "begins";
 
 /// Blocks that only Goose writes.
 const OWN: [&str; 6] = [
@@ -191,6 +195,9 @@ impl Reader {
             return ("summary", true);
         }
         self.compact();
+        if json::is_true(value, &[MARK, BEGINS]) {
+            self.answer = None;
+        }
         self.say(draft);
         (
             if role == Role::User {

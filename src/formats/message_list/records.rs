@@ -16,6 +16,8 @@ pub(in crate::formats) enum Left<'a> {
     Record {
         /// Its text.
         text: Cow<'a, [u8]>,
+        /// Index of the first message in it that is left.
+        message: usize,
     },
     /// A message of ours.
     Written {
@@ -86,7 +88,8 @@ pub(in crate::formats) fn left<'a>(
         let raw = session.messages.get(message).map_or(&[][..], |m| &m.raw);
         for span in raw.iter().filter(|span| done.insert(span.start)) {
             let held = by_record.get(&span.start).map_or(&[][..], Vec::as_slice);
-            left.extend(record(session, span, held, &fates, &edit));
+            let text = record(session, span, held, &fates, &edit);
+            left.extend(text.map(|text| Left::Record { text, message }));
         }
     }
     left
@@ -98,7 +101,7 @@ fn record<'a>(
     held: &[(usize, u32)],
     fates: &Fates<'a>,
     edit: &impl Fn(&Editing<'_>) -> Option<Vec<u8>>,
-) -> Option<Left<'a>> {
+) -> Option<Cow<'a, [u8]>> {
     let mut parts = Vec::new();
     for (idx, record) in held {
         let message = &session.messages[*idx];
@@ -113,12 +116,11 @@ fn record<'a>(
         span: span.clone(),
         parts,
     };
-    let text = if editing.is_untouched() {
-        Cow::Borrowed(session.raw(span))
+    if editing.is_untouched() {
+        Some(Cow::Borrowed(session.raw(span)))
     } else if editing.parts.iter().all(|(_, fate)| *fate == Fate::Gone) {
-        return None;
+        None
     } else {
-        Cow::Owned(edit(&editing)?)
-    };
-    Some(Left::Record { text })
+        edit(&editing).map(Cow::Owned)
+    }
 }

@@ -1,6 +1,6 @@
 //! One message of the file: a person's, or an answer cut into the model calls that it is made of.
 
-use crate::formats::message_list::{of_block, opaque, part};
+use crate::formats::message_list::{Media, of_block, opaque, part};
 use crate::formats::rows::Row;
 use crate::formats::{content, counts, json};
 use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
@@ -24,7 +24,7 @@ pub(super) type Pruned = Vec<(Millis, Box<str>)>;
 /// What stands for a pruned output.
 pub(super) const CLEARED: &str = "[Old tool result content cleared]";
 /// What was asked of the model where it was to sum up.
-const ASKED: &str = "What did we do so far?";
+pub(super) const ASKED: &str = "What did we do so far?";
 
 /// A message with its time.
 pub(super) fn draft(row: &Row, role: Role, parts: Vec<Part>) -> Draft {
@@ -69,13 +69,21 @@ pub(super) fn asked(row: &Row) -> (Vec<Part>, bool) {
     (parts, is_programs)
 }
 
-/// An attachment; texts and folders are sent as texts of their own.
+/// An attachment as it is sent.
 fn file(idx: usize, value: &Value, within: Option<&str>) -> Option<Part> {
-    let mime = json::str_at(value, &["mime"]).unwrap_or_default();
-    if matches!(mime, "text/plain" | "application/x-directory") {
-        return None;
-    }
-    of_block(value).map(|media| part(idx, media.body(within)))
+    sent(value).map(|media| part(idx, media.body(within)))
+}
+
+/// Whether an attachment is sent as such.
+pub(super) fn is_media(file: &Value) -> bool {
+    sent(file).is_some()
+}
+
+/// Texts and folders are sent as texts of their own.
+fn sent(file: &Value) -> Option<Media> {
+    let mime = json::str_at(file, &["mime"]).unwrap_or_default();
+    let is_told = matches!(mime, "text/plain" | "application/x-directory");
+    of_block(file).filter(|_| !is_told)
 }
 
 /// Types of parts that are not sent.

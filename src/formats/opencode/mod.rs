@@ -12,6 +12,7 @@
 //! - `input` excludes what was read from the cache and written to it.
 //!   <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/message-v2.ts>
 
+mod export;
 mod kin;
 mod message;
 mod reader;
@@ -31,9 +32,9 @@ pub(super) const FORMAT: Format = Format {
     label: "OpenCode session",
     detect,
     parse,
-    export: None,
+    export: Some(export::export),
     carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
-    kept: None,
+    kept: Some(export::kept),
     resume: None,
 };
 
@@ -70,6 +71,6 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         &["messages"]
     };
     let messages = rows::listed(bytes, &whole, path, progress, &mut notes)?;
-    let info = json::member(bytes, &whole, "info").and_then(|info| json::parse_span(bytes, &info));
-    reader::read(input, &info.unwrap_or_default(), messages, progress, notes)
+    let head = rows::around(bytes, &whole, &["messages"]);
+    reader::read(input, &head, messages, progress, notes)
 }

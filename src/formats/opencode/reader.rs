@@ -2,6 +2,7 @@
 
 use super::message::{self, CLEARED, Pruned};
 use super::{FORMAT, kin};
+use crate::formats::message_list::MARK;
 use crate::formats::notes::Notes;
 use crate::formats::rows::Row;
 use crate::formats::talk::Talk;
@@ -12,16 +13,18 @@ use crate::units::Millis;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// The session of these messages; `info` is what the file says of it.
+/// The session of these messages; `head` is what the file says beside them.
 pub(super) fn read(
     input: &Input,
-    info: &Value,
+    head: &Value,
     rows: Vec<Row>,
     progress: &Progress,
     mut notes: Notes,
 ) -> Result<Parsed, Unread> {
     let mut report = ImportReport::default();
     let mut reader = Reader::new(Talk::new(input, FORMAT.name, None));
+    let info = head.get("info").unwrap_or(&Value::Null);
+    let n_managed = json::u64_at(head, &[MARK, "messages"]).unwrap_or(0);
     let says = |key| json::str_at(info, &[key]).unwrap_or_default();
     reader.talk.title(says("title"));
     if !says("directory").is_empty() {
@@ -29,8 +32,9 @@ pub(super) fn read(
     }
     let kin = kin::of(info).unwrap_or_default();
     report.parent = kin.parent.clone().map(String::from);
-    for row in rows {
+    for (at, row) in rows.into_iter().enumerate() {
         progress.go_on()?;
+        reader.is_managed = (at as u64) < n_managed;
         reader.prune_until(json::millis_at(&row.value, &["info", "time", "created"]));
         let role = json::str_at(&row.value, &["info", "role"]).unwrap_or("other");
         let in_context = match role {
@@ -90,6 +94,8 @@ struct Reader {
     by_id: HashMap<Box<str>, usize>,
     asked: Option<Asked>,
     pruned: Pruned,
+    /// What the messages now report belongs to contexts that the file does not hold any more.
+    is_managed: bool,
 }
 
 impl Reader {
@@ -100,6 +106,7 @@ impl Reader {
             by_id: HashMap::new(),
             asked: None,
             pruned: Vec::new(),
+            is_managed: false,
         }
     }
 
@@ -161,7 +168,7 @@ impl Reader {
             // An answer that failed is not sent again; one that was interrupted is, with what it had said.
             let is_sent = !broke_off || aborted;
             if call.said.is_empty() || !is_sent {
-                if usage.is_some() {
+                if usage.is_some() && !self.is_managed {
                     self.talk.builder.step(step);
                 }
                 continue;
@@ -177,7 +184,11 @@ impl Reader {
                     ..draft
                 })
             } else {
-                self.talk.answer(step, draft)
+                let message = self.talk.answer(step, draft);
+                if self.is_managed {
+                    self.talk.forget_usage();
+                }
+                message
             };
             self.seen(id, message);
             told.push(message);

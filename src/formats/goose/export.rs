@@ -1,0 +1,208 @@
+//! Writes a managed conversation: into its document, or as lines behind the head.
+//!
+//! Kept messages keep their content to the byte. What a compaction hid from the model or from people is shown to both
+//! again, since the new file holds the context and nothing else; and where two answers come to stand side by side, the
+//! second says that it begins anew.
+
+use super::{BEGINS, FORMAT};
+use crate::formats::content_edit::{self, Framing};
+use crate::formats::message_list::{
+    Editing, Fate, Left, MARK, Patch, array_at, at_path, is_whole, left, patched, quoted,
+    with_member, without,
+};
+use crate::formats::{CannotExport, json, jsonl};
+use crate::progress::Progress;
+use crate::session::{Body, Managed, Part, Role, Session, Span};
+use serde_json::{Value, json};
+
+/// Writes the conversation.
+pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+    let bytes: &[u8] = &session.source.bytes;
+    if session.source.format != FORMAT.name {
+        let reason = format!("only a {0} can be written as one", FORMAT.label);
+        return Err(CannotExport { reason });
+    }
+    if is_whole(session, managed, &FORMAT) {
+        return Ok(bytes.to_vec());
+    }
+    let records = records(session, managed);
+    let whole = json::document_span(bytes);
+    let list = json::member(bytes, &whole, "conversation");
+    if let Some(list) = list.filter(|_| json::is_one_value(&bytes[whole.clone()])) {
+        let text = [b"[\n    ", &records.join(&b",\n    "[..])[..], b"\n  ]"].concat();
+        let count = counted(bytes, &whole, records.len());
+        let patches = count.into_iter().chain([(list, text)]);
+        return Ok(patched(bytes, &(0..bytes.len()), patches.collect()));
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    for head in heads(bytes)? {
+        let count = counted(bytes, &head, records.len());
+        out.extend_from_slice(&patched(bytes, &head, count.into_iter().collect()));
+        out.push(b'\n');
+    }
+    for record in &records {
+        out.extend_from_slice(record);
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+/// What of a record a copy keeps to the byte: what it says.
+pub(super) fn kept(record: &[u8]) -> Span {
+    let whole = 0..record.len();
+    json::member(record, &whole, "content").unwrap_or(whole)
+}
+
+/// A patch for how many messages there are, where the file says it.
+fn counted(bytes: &[u8], head: &Span, messages: usize) -> Option<Patch> {
+    let place = json::member(bytes, head, "message_count")?;
+    Some((place, messages.to_string().into_bytes()))
+}
+
+/// The lines that say something about the session rather than in it.
+fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
+    let is_head = |value: &Value| value.is_object() && value.get("role").is_none();
+    let head = |record: jsonl::Record| is_head(&record.value).then_some(record.span);
+    let found = jsonl::map_records(bytes, &Progress::default(), 1, &mut Vec::new(), head);
+    let found = found.map_err(|cancelled| CannotExport {
+        reason: cancelled.to_string(),
+    })?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The messages of the new file, in order.
+fn records(session: &Session, managed: &Managed) -> Vec<Vec<u8>> {
+    let left = left(session, managed, edit);
+    // The answer before, and the message of the session that it is.
+    let mut answer: Option<Option<usize>> = None;
+    let mut time = left.iter().find_map(|item| match item {
+        Left::Record { text, .. } => created(text),
+        Left::Written { .. } => None,
+    });
+    let mut records = Vec::with_capacity(left.len());
+    for item in left {
+        match item {
+            Left::Record { text, message } => {
+                let is_answer = session.messages[message].role == Role::Assistant;
+                let begins = is_answer && answer.is_some_and(|before| before != Some(message));
+                answer = is_answer.then_some(Some(message));
+                time = created(&text).or(time);
+                records.push(shown(&text, begins));
+            }
+            Left::Written { role, text } => {
+                let begins = role == Role::Assistant && answer.is_some();
+                answer = (role == Role::Assistant).then_some(None);
+                records.push(shown(&written(role, text, time.as_ref()), begins));
+            }
+        }
+    }
+    records
+}
+
+/// When a message was written.
+fn created(record: &[u8]) -> Option<Value> {
+    let place = json::member(record, &(0..record.len()), "created")?;
+    json::parse_span(record, &place)
+}
+
+/// A message of ours.
+fn written(role: Role, text: &str, time: Option<&Value>) -> Vec<u8> {
+    let role = if role == Role::Assistant {
+        role
+    } else {
+        Role::User
+    };
+    let content = json!([{"type": "text", "text": text}]);
+    let message =
+        json!({"role": role.name(), "created": time.unwrap_or(&0.into()), "content": content});
+    message.to_string().into_bytes()
+}
+
+/// The record as everybody sees it; an answer behind another one says that it begins.
+fn shown(record: &[u8], begins: bool) -> Vec<u8> {
+    let whole = 0..record.len();
+    let is_hidden = |place: &Span| bytes_are(record, place, "false");
+    let flags = ["userVisible", "agentVisible"].iter();
+    let hidden =
+        flags.filter_map(|flag| at_path(record, &whole, &["metadata", *flag]).filter(is_hidden));
+    let mut patches: Vec<Patch> = hidden.map(|place| (place, b"true".to_vec())).collect();
+    let mark = json!({BEGINS: begins}).to_string().into_bytes();
+    match json::member(record, &whole, MARK) {
+        Some(old) => patches.push((old, mark)),
+        None if begins => patches.push(with_member(record, &whole, MARK, &mark)),
+        None => {}
+    }
+    patched(record, &whole, patches)
+}
+
+fn bytes_are(bytes: &[u8], place: &Span, text: &str) -> bool {
+    bytes.get(place.clone()) == Some(text.as_bytes())
+}
+
+/// A record some of whose parts changed.
+fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
+    if editing.is_emptied() {
+        return None;
+    }
+    let (bytes, span) = (editing.bytes, &editing.span);
+    let blocks = array_at(bytes, span, &["content"])?;
+    let mut gone = vec![false; blocks.len()];
+    let mut patches = Vec::new();
+    for (idx, block) in blocks.iter().enumerate() {
+        let held: Vec<(&Part, Fate<'_>)> = editing
+            .parts
+            .iter()
+            .filter(|(part, _)| part.block as usize == idx)
+            .copied()
+            .collect();
+        match block_patches(bytes, block, &held) {
+            Some(more) => patches.extend(more),
+            None => gone[idx] = true,
+        }
+    }
+    patches.extend(without(&blocks, &gone));
+    Some(patched(bytes, span, patches))
+}
+
+/// Patches for one block; none if it goes. Calls and answers stand in a result of their own.
+fn block_patches(bytes: &[u8], block: &Span, held: &[(&Part, Fate<'_>)]) -> Option<Vec<Patch>> {
+    let inner = |path: &[&str]| at_path(bytes, block, path);
+    match held.first() {
+        Some((part, Fate::Replaced(text))) if matches!(part.body, Body::ToolCall { .. }) => {
+            let call = inner(&["toolCall", "value"]).or_else(|| inner(&["toolCall"]));
+            Some(call.map_or_else(Vec::new, |call| content_edit::arguments(bytes, &call, text)))
+        }
+        Some((part, fate)) if matches!(part.body, Body::ToolResult { .. }) => {
+            let nested: Vec<Fate<'_>> = held[1..].iter().map(|(_, fate)| *fate).collect();
+            answer(bytes, &inner(&["toolResult"])?, *fate, &nested)
+        }
+        _ => content_edit::block_patches(bytes, block, held),
+    }
+}
+
+/// How tools' servers write a text.
+const FRAMING: Framing = Framing {
+    whole: |text| json!([{"type": "text", "text": text}]),
+    block: |text| json!({"type": "text", "text": text}),
+};
+
+/// Patches for what a tool answered, or for its error; none if it goes.
+fn answer(bytes: &[u8], result: &Span, fate: Fate<'_>, nested: &[Fate<'_>]) -> Option<Vec<Patch>> {
+    let text = match fate {
+        Fate::Gone => return None,
+        Fate::Kept if nested.iter().all(|fate| *fate == Fate::Kept) => return Some(Vec::new()),
+        Fate::Kept => None,
+        Fate::Replaced(text) => Some(text),
+    };
+    let said = |key| {
+        let place = json::member(bytes, result, key)?;
+        (!bytes_are(bytes, &place, "null")).then_some(place)
+    };
+    Some(match (said("value"), said("error"), text) {
+        (None, Some(error), Some(text)) => vec![(error, quoted(text))],
+        (value, _, _) => {
+            let place = value.unwrap_or_else(|| result.clone());
+            content_edit::answer_patches(bytes, &place, text, nested, Some(FRAMING))
+        }
+    })
+}

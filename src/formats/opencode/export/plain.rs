@@ -1,0 +1,82 @@
+//! A record without what hides a part of the context: the marks of outputs that were pruned, the question for a summary
+//! and the mark of the summary, behind which the program does not look.
+
+use super::super::message::ASKED;
+use crate::formats::json;
+use crate::formats::message_list::{
+    Patch, array_at, at_path, patched, quoted, with_member, without_members,
+};
+use crate::session::Span;
+use std::borrow::Cow;
+
+/// The record without them; as it is where there are none.
+pub(super) fn plain(record: &[u8]) -> Cow<'_, [u8]> {
+    let whole = 0..record.len();
+    let mut patches = Vec::new();
+    let info = at_path(record, &whole, &["info"]).and_then(|info| {
+        let value = json::parse_span(record, &info)?;
+        let is_summary = json::str_at(&value, &["role"]) == Some("assistant")
+            && json::is_true(&value, &["summary"]);
+        is_summary.then_some(info)
+    });
+    if let Some(info) = info {
+        patches.extend(without_members(record, &info, &["summary"]));
+    }
+    for block in array_at(record, &whole, &["parts"]).unwrap_or_default() {
+        patches.extend(of_block(record, &block));
+    }
+    if patches.is_empty() {
+        Cow::Borrowed(record)
+    } else {
+        Cow::Owned(patched(record, &whole, patches))
+    }
+}
+
+fn of_block(record: &[u8], block: &Span) -> Vec<Patch> {
+    let kind = at_path(record, block, &["type"]).and_then(|kind| json::parse_span(record, &kind));
+    match kind.as_ref().and_then(|kind| kind.as_str()) {
+        Some("tool") => {
+            let time = at_path(record, block, &["state", "time"]);
+            time.map_or_else(Vec::new, |time| {
+                without_members(record, &time, &["compacted"])
+            })
+        }
+        Some("compaction") => {
+            let mut patches = as_text(record, block, ASKED);
+            patches.push(with_member(record, block, "synthetic", b"true"));
+            patches
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a part has beside its text and its ids.
+const NOT_OF_TEXT: [&str; 16] = [
+    "text",
+    "synthetic",
+    "metadata",
+    "mime",
+    "url",
+    "filename",
+    "source",
+    "auto",
+    "overflow",
+    "tail_start_id",
+    "prompt",
+    "description",
+    "command",
+    "agent",
+    "model",
+    "data",
+];
+
+/// Patches that make a part one of this text.
+pub(super) fn as_text(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
+    let mut patches = without_members(bytes, block, &NOT_OF_TEXT);
+    patches.push(with_member(bytes, block, "text", &quoted(text)));
+    patches.push(match at_path(bytes, block, &["type"]) {
+        Some(kind) => (kind, quoted("text")),
+        None => with_member(bytes, block, "type", &quoted("text")),
+    });
+    patches
+}
