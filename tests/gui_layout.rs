@@ -125,3 +125,22 @@ fn the_drawer_is_as_high_as_before_once_a_window_that_was_small_is_large_again()
     window.run_steps(4);
     assert!((tab(&window, "Messages").top() - chosen).abs() < 1.5);
 }
+
+#[test]
+fn the_menu_is_no_higher_than_the_smallest_window() {
+    for size in SIZES {
+        let mut window = window(size);
+        window.get_by_label("Menu").click();
+        window.run_steps(4);
+        let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
+        for item in ["Sessions on this machine…", "Dark", "Run logs…"] {
+            let item = window.get_by_label(item).rect();
+            assert!(all.contains_rect(item), "{size:?} {item:?}");
+        }
+        let last = "A quick tour: parallel calls, an error, a call that was stopped";
+        window.get_by_label(last).scroll_to_me();
+        window.run_steps(6);
+        let last = window.get_by_label(last).rect();
+        assert!(all.contains_rect(last), "{size:?} {last:?}");
+    }
+}
