@@ -117,3 +117,24 @@ impl Memory {
         Some(format!("Nothing could be remembered{place}: {error}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rate;
+
+    #[test]
+    fn prices_that_were_typed_stay_at_hand_when_others_are_chosen() {
+        let mut memory = Memory::new(true, &[]);
+        assert_eq!(memory.price(), None);
+        assert_eq!(memory.set_price(None), None);
+        let own = OwnPrice {
+            input: Rate(0.2),
+            ..OwnPrice::like(None)
+        };
+        assert_eq!(memory.set_price(Some(&own)), None);
+        assert_eq!(memory.price(), Some((own.clone(), true)));
+        assert_eq!(memory.set_price(None), None);
+        assert_eq!(memory.price(), Some((own, false)));
+    }
+}
