@@ -279,7 +279,7 @@ impl Memory {
 }
 
 /// What stands before everything else may be in the file, known only by its weight, or both.
-fn lowest(input: &TimelineInput<'_>) -> &'static str {
+pub(super) fn lowest(input: &TimelineInput<'_>) -> &'static str {
     let samples = input.area.iter().enumerate();
     let parts = samples.map(|(step, sample)| {
         let system = Tokens::from(sample.by_kind[Kind::System.index()]);

@@ -5,6 +5,7 @@
 use super::columns;
 use super::layout::{self, Grid, Steps};
 use super::model::{Axis, TimelineInput};
+use super::scene::lowest;
 use super::view::View;
 use crate::engine::Sample;
 use crate::session::Kind;
@@ -272,4 +273,24 @@ fn a_fall_of_a_dashed_line_is_told_whole() {
         .to_vec();
     let dashes = layout::dashes(&line, 5.0, (0, 2));
     assert_eq!(dashes, [line]);
+}
+
+#[test]
+fn what_no_file_holds_is_not_called_system() {
+    let mut all = samples(2, |_| 5);
+    for sample in &mut all {
+        sample.by_kind[Kind::System.index()] = 40;
+    }
+    let named = |unseen: &dyn Fn(usize) -> Tokens| {
+        lowest(&TimelineInput {
+            unseen,
+            ..input(&all, &[0], Axis::Calls)
+        })
+    };
+    assert_eq!(named(&|_| Tokens::ZERO), "system");
+    assert_eq!(named(&|_| Tokens(40)), "not in the file");
+    assert_eq!(
+        named(&|step| Tokens(40 - step as u64)),
+        "system + not in the file"
+    );
 }
