@@ -117,7 +117,8 @@ fn unread(ui: &mut Ui, files: &[Unread]) {
         let name = file.path.file_name().unwrap_or(file.path.as_os_str());
         let name = safe_text::one_line(&name.to_string_lossy(), 60);
         ui.label(RichText::new(name).text_style(theme::strong()));
-        let why = safe_text::one_line(&file.why, 160);
+        // What is read at all is told elsewhere.
+        let why = safe_text::one_line(super::first_sentence(&file.why), 160);
         ui.label(small(ui, why));
     }
     if files.len() > MOST {
