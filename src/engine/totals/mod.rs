@@ -162,6 +162,12 @@ impl<'a> Tally<'a> {
         }
     }
 
+    /// The run with these settings, where it is not told from sums.
+    pub fn run(&self, knobs: &KnobValues) -> Option<Outcome> {
+        let is_played = self.plain(knobs).is_none();
+        is_played.then(|| simulate(self.case, self.policy, knobs, None))
+    }
+
     /// A run with these settings, as far as its cost and what its calls saw are concerned. Where that is told from sums
     /// it has no kinds, no context, and no events but those that asked for a summary or left next to nothing.
     pub fn outline(&self, knobs: &KnobValues) -> Outcome {
