@@ -519,6 +519,71 @@ fn what_leaves_next_to_nothing_is_rejected_and_nothing_else_is_for_that() {
 }
 
 #[test]
+fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
+    let mut talk = Talk::new();
+    talk.turn(4, 120).call("giant", 9_000);
+    talk.turn(12, 150);
+    let (mut flawed, mut valid) = (Vec::new(), 0);
+    for window in [6_000, 14_000, 40_000] {
+        let case = case(&talk, window);
+        let names = Names::new(&case.session);
+        let by_cost = Gauge::new(
+            &case,
+            Bills::new(&case, Billing::at(Prices::bundled())),
+            &names,
+        );
+        for preset in presets::PRESETS {
+            let subjects = [subject(preset.policy().unwrap(), Vec::new())];
+            let (policy, knobs) = (&subjects[0].policy, &subjects[0].now);
+            let outcome = simulate(&case, policy, knobs, None);
+            let found = findings(&case, policy, knobs, &outcome);
+            let bad: Vec<FindingKind> = found
+                .iter()
+                .map(|f| f.kind)
+                .filter(|k| k.is_bad())
+                .collect();
+            for gauge in [&by_cost, &Gauge::of_tokens(&case)] {
+                let points = plan(&subjects, 1);
+                let points = sweep(gauge, &subjects, points, &Progress::default(), &|_, _| {});
+                let points = points.unwrap();
+                let rejected = points[0].rejected;
+                let name = preset.name;
+                assert!(
+                    bad.is_empty() || rejected.is_some(),
+                    "{name} at {window}: {bad:?}"
+                );
+                if let Some(Rejection::Flawed(kind, times, step)) = rejected {
+                    let told = found.iter().find(|f| f.kind == kind).unwrap();
+                    assert_eq!((told.times, told.step), (times, step), "{name} at {window}");
+                    flawed.push(kind);
+                }
+                let recommended = recommend(&subjects, &points, weighing(0.5));
+                assert_eq!(
+                    recommended.is_ok(),
+                    rejected.is_none(),
+                    "{name} at {window}"
+                );
+                valid += usize::from(rejected.is_none());
+            }
+            let (_, all) = by_cost.judge(policy, knobs);
+            let names: Vec<&str> = all.iter().map(Rejection::name).collect();
+            assert!(
+                bad.is_empty() || !names.is_empty(),
+                "{}: {bad:?}",
+                preset.name
+            );
+        }
+    }
+    flawed.sort();
+    flawed.dedup();
+    assert!(
+        !flawed.is_empty() && valid > 10,
+        "the premise: {flawed:?}, {valid}"
+    );
+    println!("{flawed:?}, {valid}");
+}
+
+#[test]
 fn a_sweep_says_what_a_replay_says() {
     let case = needs_what_was_read();
     let subjects = by_keep(&[2.0, 5.0, 10.0, 20.0, 40.0]);

@@ -82,6 +82,19 @@ impl FindingKind {
             Self::Ignored => "ignored",
         }
     }
+
+    /// Whether a run that shows it is out of the question: insights tell it as bad, and its settings are never recommended.
+    pub fn is_bad(self) -> bool {
+        matches!(
+            self,
+            Self::GivesUp
+                | Self::Wiped
+                | Self::NeverAgain
+                | Self::UnhandledOverflow
+                | Self::UnrelatedError
+                | Self::OrphanedPairs
+        )
+    }
 }
 
 /// A run with what it was a run of.
@@ -94,26 +107,26 @@ struct Seen<'a> {
 }
 
 /// What looks for one kind of finding.
-type Detector = fn(&Seen<'_>) -> Option<Finding>;
+type Detector = (FindingKind, fn(&Seen<'_>) -> Option<Finding>);
 
 const DETECTORS: &[Detector] = &[
-    pressure::gives_up,
-    deed::wiped,
-    pressure::never_again,
-    pressure::unhandled,
-    loss::unrelated_error,
-    loss::summary_forgotten,
-    deed::orphans,
-    deed::instruction_lost,
-    deed::in_vain,
-    loss::broken_json,
-    deed::grew,
-    deed::thrashing,
-    deed::no_op,
-    estimate::miscounts,
-    setting::above_window,
-    setting::wrong_window,
-    setting::ignored,
+    (FindingKind::GivesUp, pressure::gives_up),
+    (FindingKind::Wiped, deed::wiped),
+    (FindingKind::NeverAgain, pressure::never_again),
+    (FindingKind::UnhandledOverflow, pressure::unhandled),
+    (FindingKind::UnrelatedError, loss::unrelated_error),
+    (FindingKind::SummaryForgotten, loss::summary_forgotten),
+    (FindingKind::OrphanedPairs, deed::orphans),
+    (FindingKind::InstructionLost, deed::instruction_lost),
+    (FindingKind::InVain, deed::in_vain),
+    (FindingKind::BrokenJson, loss::broken_json),
+    (FindingKind::Grew, deed::grew),
+    (FindingKind::Thrashing, deed::thrashing),
+    (FindingKind::NoOp, deed::no_op),
+    (FindingKind::Miscounts, estimate::miscounts),
+    (FindingKind::AboveWindow, setting::above_window),
+    (FindingKind::AboveWindow, setting::wrong_window),
+    (FindingKind::Ignored, setting::ignored),
 ];
 
 /// Everything that a run shows, worst first.
@@ -123,13 +136,29 @@ pub fn findings(
     knobs: &KnobValues,
     outcome: &Outcome,
 ) -> Vec<Finding> {
+    found(case, policy, knobs, outcome, |_| true)
+}
+
+/// The same of what nobody should take a setting over with ([`FindingKind::is_bad`]) alone, which is quickly looked for.
+pub fn flaws(case: &Case, policy: &Policy, knobs: &KnobValues, outcome: &Outcome) -> Vec<Finding> {
+    found(case, policy, knobs, outcome, FindingKind::is_bad)
+}
+
+fn found(
+    case: &Case,
+    policy: &Policy,
+    knobs: &KnobValues,
+    outcome: &Outcome,
+    is_asked: fn(FindingKind) -> bool,
+) -> Vec<Finding> {
     let seen = Seen {
         case,
         policy,
         knobs,
         outcome,
     };
-    DETECTORS.iter().filter_map(|look| look(&seen)).collect()
+    let asked = DETECTORS.iter().filter(|(kind, _)| is_asked(*kind));
+    asked.filter_map(|(_, look)| look(&seen)).collect()
 }
 
 /// `once`, `3 times`.

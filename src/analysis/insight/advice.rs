@@ -6,21 +6,9 @@ use crate::analysis::FindingKind;
 /// How bad a finding is.
 pub(super) fn level(kind: FindingKind) -> Level {
     match kind {
-        FindingKind::GivesUp
-        | FindingKind::Wiped
-        | FindingKind::NeverAgain
-        | FindingKind::UnhandledOverflow
-        | FindingKind::UnrelatedError
-        | FindingKind::OrphanedPairs => Level::Bad,
-        FindingKind::SummaryForgotten
-        | FindingKind::InstructionLost
-        | FindingKind::InVain
-        | FindingKind::BrokenJson
-        | FindingKind::Grew
-        | FindingKind::Thrashing
-        | FindingKind::Miscounts
-        | FindingKind::AboveWindow => Level::Warning,
+        bad if bad.is_bad() => Level::Bad,
         FindingKind::NoOp | FindingKind::Ignored => Level::Note,
+        _ => Level::Warning,
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
 use crate::analysis::floor::{Floors, Stuck};
 use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
+use crate::analysis::{FindingKind, flaws};
 use crate::engine::{Case, KnobValues, Outcome, Policy, Tally, Totals, simulate};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt;
@@ -56,6 +57,9 @@ pub enum Rejection {
     RequestTooLong(usize),
     /// The system itself would have ended the run at this step.
     GivesUp(usize),
+    /// Its run shows something else that insights tell as bad ([`FindingKind::is_bad`]): so many times, the first at this
+    /// step.
+    Flawed(FindingKind, usize, usize),
 }
 
 impl Rejection {
@@ -68,6 +72,7 @@ impl Rejection {
             Self::Wipes(..) => "wipes",
             Self::RequestTooLong(_) => "request_too_long",
             Self::GivesUp(_) => "gives_up",
+            Self::Flawed(kind, ..) => kind.name(),
         }
     }
 
@@ -85,6 +90,7 @@ impl Rejection {
             (Self::RequestTooLong(_), _) => "ask for a summary that does not fit",
             (Self::GivesUp(_), 1) => "ends the run",
             (Self::GivesUp(_), _) => "end the run",
+            (Self::Flawed(kind, ..), n) => of_flaw(*kind, n == 1),
         }
     }
 
@@ -95,6 +101,7 @@ impl Rejection {
             Self::Overflows(_, step)
             | Self::Thrashes(_, step)
             | Self::Wipes(_, step)
+            | Self::Flawed(_, _, step)
             | Self::RequestTooLong(step)
             | Self::GivesUp(step) => *step,
         }
@@ -144,7 +151,32 @@ impl fmt::Display for Rejection {
                 "asks before call {at} for a summary with a request that does not fit into the window"
             ),
             Self::GivesUp(_) => write!(f, "the system itself would end the run at call {at}"),
+            Self::Flawed(kind, n, _) => {
+                let times = match n {
+                    1 => "once".to_owned(),
+                    n => format!("{n} times"),
+                };
+                write!(f, "{} ({times}, first at call {at})", of_flaw(*kind, true))
+            }
         }
+    }
+}
+
+/// What a setting does, or several do, whose run shows this.
+fn of_flaw(kind: FindingKind, is_one: bool) -> &'static str {
+    match (kind, is_one) {
+        (FindingKind::NeverAgain, true) => "stays over its own limit and removes nothing any more",
+        (FindingKind::NeverAgain, false) => "stay over their own limit and remove nothing any more",
+        (FindingKind::UnrelatedError, true) => {
+            "gives up history for an error that is not about its length"
+        }
+        (FindingKind::UnrelatedError, false) => {
+            "give up history for an error that is not about its length"
+        }
+        (FindingKind::OrphanedPairs, true) => "separates calls from their results",
+        (FindingKind::OrphanedPairs, false) => "separate calls from their results",
+        (_, true) => "does what insights tell as bad",
+        (_, false) => "do what insights tell as bad",
     }
 }
 
@@ -187,14 +219,20 @@ impl<'a> Gauge<'a> {
         if let Some(stuck) = self.floors.hopeless(policy, knobs) {
             return (None, Some(Rejection::CannotGetBelow(stuck)));
         }
-        let (score, totals) = if self.by.is_some() {
-            let outcome = tally.outline(knobs);
-            (self.score(&outcome), Totals::of(self.case, &outcome))
-        } else {
-            let totals = tally.totals(knobs);
-            (of_totals(&totals), totals)
+        // What is told from sums knows no flaw but those that its totals hold.
+        let outcome = match self.by {
+            Some(_) => Some(tally.outline(knobs)),
+            None => tally.run(knobs),
         };
-        (Some(score), rejections(&totals).into_iter().next())
+        let Some(outcome) = outcome else {
+            let totals = tally.totals(knobs);
+            return (
+                Some(of_totals(&totals)),
+                of_sums(&totals).into_iter().next(),
+            );
+        };
+        let why = self.rejections(policy, knobs, &outcome);
+        (Some(self.score(&outcome)), why.into_iter().next())
     }
 
     /// The same, played in any case, with all that speaks against it.
@@ -206,9 +244,31 @@ impl<'a> Gauge<'a> {
             .map(Rejection::CannotGetBelow);
         let all = stuck
             .into_iter()
-            .chain(rejections(&Totals::of(self.case, &outcome)))
+            .chain(self.rejections(policy, knobs, &outcome))
             .collect();
         (self.score(&outcome), all)
+    }
+
+    /// Why a run is out of the question, worst first: all that insights tell of it as bad, and more.
+    fn rejections(&self, policy: &Policy, knobs: &KnobValues, outcome: &Outcome) -> Vec<Rejection> {
+        let mut all = of_sums(&Totals::of(self.case, outcome));
+        // What sums tell already.
+        let is_told = |kind: FindingKind, all: &[Rejection]| {
+            all.iter().any(|why| {
+                matches!(
+                    (kind, why),
+                    (FindingKind::GivesUp, Rejection::GivesUp(_))
+                        | (FindingKind::Wiped, Rejection::Wipes(..))
+                        | (FindingKind::UnhandledOverflow, Rejection::Overflows(..))
+                )
+            })
+        };
+        for flaw in flaws(self.case, policy, knobs, outcome) {
+            if !is_told(flaw.kind, &all) {
+                all.push(Rejection::Flawed(flaw.kind, flaw.times, flaw.step));
+            }
+        }
+        all
     }
 
     /// What the session really came to, by the lane `recorded`.
@@ -261,8 +321,8 @@ fn of_totals(totals: &Totals) -> Score {
     }
 }
 
-/// Why a run is out of the question, worst first.
-fn rejections(totals: &Totals) -> Vec<Rejection> {
+/// Why a run is out of the question as far as sums over it tell, worst first.
+fn of_sums(totals: &Totals) -> Vec<Rejection> {
     let gives_up = totals.halt.map(Rejection::GivesUp);
     let overflows = totals.first_overflow;
     let overflows = overflows.map(|first| Rejection::Overflows(totals.overflows, first));

@@ -8,7 +8,8 @@ use crate::units::{Share, Tokens};
 pub struct Figures {
     /// What it comes to.
     pub score: Score,
-    /// It cannot get below its trigger, pays for summaries call after call, or the system ends the run: the reason's name.
+    /// It cannot get below its trigger, pays for summaries call after call, the system ends the run, or that shows another
+    /// thing that insights tell as bad: the reason's name.
     pub flaw: Option<String>,
 }
 
@@ -26,7 +27,10 @@ impl Figures {
 /// What a person may choose on purpose, and calls that do not fit, are no flaws.
 fn is_flaw(why: &Rejection) -> bool {
     match why {
-        Rejection::CannotGetBelow(_) | Rejection::Thrashes(..) | Rejection::GivesUp(_) => true,
+        Rejection::CannotGetBelow(_)
+        | Rejection::Thrashes(..)
+        | Rejection::GivesUp(_)
+        | Rejection::Flawed(..) => true,
         Rejection::Overflows(..) | Rejection::Wipes(..) | Rejection::RequestTooLong(_) => false,
     }
 }

@@ -53,8 +53,8 @@ tokens_sent, at_risk|null, fewest_at_risk|null, blind_edits|null, refetch|null, 
 rejected|null {reason, step, text}}], recommended|null {point, cheapest, safest, set[], text, others|null, saved|null (of what
 could have been left unsent without loss)}, no_recommendation|null}], robust|null {lane, policy, knobs{}, set[], sessions[{file, conversation|null, best,
 regret|null}], left_out[{file, conversation|null, set[], regret|null}]}, left_out[{file, conversation|null, why}]. A point that was not played has null figures; points are numbered
-from 0. rejected.reason is cannot_get_below_trigger, gives_up, overflows, wipes, request_too_long or
- thrashes.
+from 0. rejected.reason is cannot_get_below_trigger, gives_up, overflows, wipes, request_too_long,
+thrashes, never_again, unrelated_error or orphaned_pairs.
 ",
     run,
 };
