@@ -1,20 +1,12 @@
 //! `--pin`, `--clear` and `--drop` as people meet them: the real binary on sample sessions and on bad input.
 
+#[path = "common/program.rs"]
+mod program;
+
+use program::plimsoll;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-
-fn plimsoll(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(args)
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env_remove("XDG_DATA_HOME")
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts")
-}
 
 fn done(folder: &Path, args: &[&str]) -> String {
     let output = plimsoll(folder, args);

@@ -1,29 +1,15 @@
 //! The command line as scripts and people meet it: the real binary on sample sessions and on bad input.
 
+#[path = "common/program.rs"]
+mod program;
+
+use program::{command, plimsoll};
 use serde_json::Value;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use tempfile::TempDir;
-
-/// Runs the program in a folder, with no home of its own to find or write anything in.
-fn plimsoll(folder: &Path, args: &[&str]) -> Output {
-    command(folder, args)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts")
-}
-
-fn command(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    command
-        .args(args)
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env_remove("XDG_DATA_HOME");
-    command
-}
 
 fn samples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");

@@ -1,6 +1,9 @@
 //! `plimsoll convert` and what is behind it: nothing that was said is lost without being told, whatever is converted into
 //! whatever, and what a format cannot hold is found by reading what was written.
 
+#[path = "common/program.rs"]
+mod program;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use plimsoll::exec::{Aspect, Converted, LoadOptions, Loaded, convert, load, load_bytes, targets};
@@ -8,10 +11,11 @@ use plimsoll::formats::{self, Format};
 use plimsoll::progress::Progress;
 use plimsoll::session::{Body, Session};
 use plimsoll::tokens::default_counter;
+use program::plimsoll;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn root(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
@@ -194,12 +198,6 @@ fn what_a_format_cannot_hold_is_counted() {
     assert!(told("times of messages").is_some_and(|(kept, held)| kept == 0 && held > 0));
     assert!(told("messages that compactions wrote").is_some_and(|(kept, _)| kept == 0));
     assert!(told("folder of the project").is_some());
-}
-
-fn plimsoll(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    let command = command.args(args).current_dir(folder);
-    command.output().expect("the program starts")
 }
 
 fn said(output: &Output) -> (Option<i32>, String) {

@@ -1,19 +1,17 @@
 //! `plimsoll diagnose`: the real binary on sample sessions and on bad input.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+#[path = "common/program.rs"]
+mod program;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::{env, fs};
 
 fn plimsoll(args: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(args)
-        .env("HOME", folder.path())
-        .env_remove("XDG_DATA_HOME")
-        .output()
-        .expect("the program starts")
+    program::plimsoll(folder.path(), args)
 }
 
 fn sample(name: &str) -> String {

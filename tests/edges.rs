@@ -1,23 +1,13 @@
 //! The command line at its edges: names that are mistyped, files that are damaged, figures that cannot be right.
 
+#[path = "common/program.rs"]
+mod program;
+
+use program::plimsoll;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
-
-fn plimsoll(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(args)
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env_remove("XDG_DATA_HOME")
-        .env_remove("XDG_CONFIG_HOME")
-        .env_remove("XDG_CACHE_HOME")
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts")
-}
 
 fn json(folder: &Path, args: &[&str]) -> Value {
     let output = plimsoll(folder, &[args, &["--json"]].concat());

@@ -1,19 +1,16 @@
 //! What `plimsoll diagnose` says was lost, on sample sessions and on long shared ones.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+#[path = "common/program.rs"]
+mod program;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn diagnose(args: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .arg("diagnose")
-        .args(args)
-        .env("HOME", folder.path())
-        .env_remove("XDG_DATA_HOME")
-        .output()
-        .expect("the program starts")
+    program::plimsoll(folder.path(), &[&["diagnose"], args].concat())
 }
 
 fn loss(args: &[&str]) -> Value {

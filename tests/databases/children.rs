@@ -1,5 +1,6 @@
 //! Sub-agents that their program keeps in files or rows of their own: tracks of the session that started them, once.
 
+use super::program::plimsoll;
 use super::{fixture, make, opened};
 use plimsoll::exec::{Loaded, Several};
 use plimsoll::progress::Progress;
@@ -8,7 +9,6 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What an opened file lists: titles and what each conversation is to the others.
 fn told(loaded: &Loaded) -> Vec<(String, String)> {
@@ -28,9 +28,8 @@ fn write(root: &Path, name: &str, text: &str) -> Option<PathBuf> {
 }
 
 fn inspect(path: &Path) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    let output = command.arg("inspect").arg(path).output();
-    let output = output.expect("the program starts");
+    let folder = path.parent().unwrap_or(path);
+    let output = plimsoll(folder, &["inspect", &path.to_string_lossy()]);
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

@@ -1,18 +1,10 @@
 //! `sweep`, `gate` and `sessions` over files that hold many sessions: a database, a data set of a line each.
 
+use super::program::plimsoll;
 use super::{fixture, make};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-
-/// What the program says in a folder.
-fn plimsoll(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    let command = command.args(args).current_dir(folder).env("HOME", folder);
-    let output = command.env_remove("XDG_DATA_HOME").stdin(Stdio::null());
-    output.output().expect("the program starts")
-}
 
 /// Standard output and standard error, if it ends with this code.
 fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
