@@ -1,42 +1,16 @@
-//! The events of the `OpenHands` SDK, one a line (or a list of them).
-//!
-//! - Actions that share a response are one answer of the model.
-//! - Tokens are recorded as totals, right before the events of the call that they grew by.
-//! - A condensation names the events that go from the view, and a summary with its place.
-//!   <https://github.com/OpenHands/software-agent-sdk/tree/main/openhands-sdk/openhands/sdk/event>
+//! What each event does to the conversation: answers that go on, results, totals that grew, condensations.
 
-use super::view::{Condensation, View};
-use crate::formats::message_list::{part, tool_definitions};
+use super::said::{call, observed, own_call, thoughts};
+use crate::formats::message_list::tool_definitions;
 use crate::formats::notes::Notes;
-use crate::formats::rows::{self, Row};
+use crate::formats::openhands::view::{Condensation, View};
+use crate::formats::rows::Row;
 use crate::formats::talk::Talk;
-use crate::formats::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
-    jsonl,
-};
-use crate::progress::Progress;
+use crate::formats::{content, counts, json};
 use crate::session::{Draft, Part, Role, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;
-
-/// The row of the table.
-pub(in crate::formats) const SDK: Format = Format {
-    name: "openhands_sdk",
-    label: "OpenHands SDK events",
-    detect,
-    parse,
-    export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
-        Carried::Tools,
-    ],
-    kept: None,
-    resume: None,
-};
 
 /// Kinds that never go to the model.
 const NOT_CONTEXT: [&str; 12] = [
@@ -54,81 +28,16 @@ const NOT_CONTEXT: [&str; 12] = [
     "ConversationIterationLimitEvent",
 ];
 
-fn detect(probe: &Probe) -> Option<String> {
-    let values: Vec<&Value> = match probe.document() {
-        Some(Value::Array(list)) => list.iter().collect(),
-        Some(one) => vec![one],
-        None => probe.records().iter().map(|r| &r.value).collect(),
-    };
-    let kind = |v: &Value| json::str_at(v, &["kind"]).map(str::to_owned);
-    let is_event = |v: &&&Value| {
-        kind(v).is_some() && v.get("source").is_some() && v.get("timestamp").is_some()
-    };
-    let n = values.iter().filter(is_event).count();
-    let has_event = values.iter().any(|v| {
-        kind(v).is_some_and(|k| {
-            k.ends_with("Event") || k == "Condensation" || k == "UserRejectObservation"
-        })
-    });
-    (n > 0 && n * 5 >= values.len() * 4 && has_event)
-        .then(|| "events with a `kind`, a `source` and a `timestamp`".to_owned())
-}
-
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
-    let mut warnings = Vec::new();
-    let whole = json::document_span(bytes);
-    let rows =
-        if json::is_one_value(&bytes[whole.clone()]) && json::elements(bytes, &whole).is_some() {
-            rows::listed(bytes, &whole, &[], progress, &mut notes)?
-        } else {
-            let row = |r: jsonl::Record| Row {
-                span: r.span,
-                value: r.value,
-            };
-            jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
-        };
-    let mut reader = Reader {
-        talk: Talk::new(input, SDK.name, None),
-        view: View::default(),
-        open: None,
-        totals: HashMap::new(),
-        pending: None,
-        model: None,
-        window: None,
-        trigger: "auto",
-    };
-    for row in rows {
-        progress.go_on()?;
-        let kind = json::str_at(&row.value, &["kind"]).unwrap_or("other");
-        let before = reader.talk.len();
-        let was_open = reader.open.is_some();
-        reader.event(kind, &row, &mut notes);
-        let in_context = reader.talk.len() > before || (was_open && kind == "ActionEvent");
-        report.note(kind, in_context);
-    }
-    let session = reader.talk.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like OpenHands events without a message".to_owned(),
-    })?;
-    warnings.extend(notes.warnings(bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings,
-        report,
-    })
-}
-
 /// An answer to which more calls may belong.
 struct Open {
     response: Box<str>,
     message: usize,
 }
 
-struct Reader {
-    talk: Talk,
+/// A conversation being read of its events.
+pub(super) struct Reader {
+    /// What was said so far.
+    pub(super) talk: Talk,
     view: View,
     open: Option<Open>,
     /// Tokens of all calls so far, by what they were made for.
@@ -141,7 +50,29 @@ struct Reader {
 }
 
 impl Reader {
-    fn event(&mut self, kind: &str, row: &Row, notes: &mut Notes) {
+    /// Nothing was read yet.
+    pub(super) fn new(talk: Talk) -> Self {
+        Self {
+            talk,
+            view: View::default(),
+            open: None,
+            totals: HashMap::new(),
+            pending: None,
+            model: None,
+            window: None,
+            trigger: "auto",
+        }
+    }
+
+    /// Reads an event; returns whether it is context.
+    pub(super) fn event(&mut self, kind: &str, row: &Row, notes: &mut Notes) -> bool {
+        let before = self.talk.len();
+        let was_open = self.open.is_some();
+        self.take(kind, row, notes);
+        self.talk.len() > before || (was_open && kind == "ActionEvent")
+    }
+
+    fn take(&mut self, kind: &str, row: &Row, notes: &mut Notes) {
         let value = &row.value;
         let id = json::str_at(value, &["id"]).unwrap_or_default();
         match kind {
@@ -375,59 +306,4 @@ fn placed(row: &Row, draft: Draft) -> Draft {
         raw: vec![row.span.clone()],
         ..draft
     }
-}
-
-/// What the model thought, unless its text says the same.
-fn thoughts(value: &Value) -> Vec<Part> {
-    let blocks = value
-        .get("thinking_blocks")
-        .map(content::parts)
-        .unwrap_or_default();
-    if !blocks.is_empty() {
-        return blocks;
-    }
-    let said = ["thought", "content"]
-        .iter()
-        .filter_map(|key| value.get(key))
-        .map(json::text_of);
-    let said: String = said.collect();
-    let text = json::str_at(value, &["reasoning_content"])
-        .unwrap_or_default()
-        .trim();
-    let body = content::thought(text, 0).filter(|_| !said.contains(text));
-    body.map(|body| part(0, body)).into_iter().collect()
-}
-
-fn call(value: &Value) -> Part {
-    let function = value.get("function").unwrap_or(value);
-    let name = json::str_at(function, &["name"]).unwrap_or_default();
-    let id = json::str_at(value, &["id"]);
-    part(0, content::call(id, name, function.get("arguments")))
-}
-
-/// The call of an action that does not keep it.
-fn own_call(value: &Value) -> Part {
-    let says = |key| json::str_at(value, &[key]);
-    let body = content::call(
-        says("tool_call_id"),
-        says("tool_name").unwrap_or_default(),
-        value.get("action"),
-    );
-    part(0, body)
-}
-
-/// What a tool answered, with what the agent's own context added to it.
-fn observed(value: &Value) -> Option<Value> {
-    let observation = value.get("observation")?;
-    let said = content::first(observation, &["content", "output", "result"]);
-    let mut said = match said {
-        Some(said) => said.clone(),
-        None => observation.clone(),
-    };
-    if let (Value::Array(blocks), Some(Value::Array(more))) =
-        (&mut said, value.get("extended_content"))
-    {
-        blocks.extend(more.iter().cloned());
-    }
-    Some(said)
 }

@@ -1,41 +1,15 @@
-//! `OpenHands` before its SDK: a list of actions and observations, alone or as the `history` of an evaluation.
-//!
-//! - An action carries the model's whole response; parallel calls repeat it, and so do their observations.
-//! - Older events have no response: then the action itself is the call, and its observation names it as its cause.
-//! - A condensation names the events that go from the view, and a summary.
+//! What each event says: actions of the model and of people, what came of them, and condensations.
 
-use super::view::{Condensation, View};
 use crate::formats::message_list::{Calls, of_urls, of_usage, part, tool_definitions};
 use crate::formats::notes::Notes;
-use crate::formats::rows::{self, Row};
+use crate::formats::openhands::view::{Condensation, View};
+use crate::formats::rows::Row;
 use crate::formats::talk::Talk;
-use crate::formats::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
-    jsonl, openai_chat,
-};
-use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, Session, Span, StepDraft, Usage};
+use crate::formats::{content, counts, json, openai_chat};
+use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-
-/// The row of the table.
-pub(in crate::formats) const V0: Format = Format {
-    name: "openhands",
-    label: "OpenHands events",
-    detect,
-    parse,
-    export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
-        Carried::Tools,
-    ],
-    kept: None,
-    resume: None,
-};
 
 /// What is between the program and the screen.
 const NOT_CONTEXT: [&str; 12] = [
@@ -53,117 +27,10 @@ const NOT_CONTEXT: [&str; 12] = [
     "condensation_request",
 ];
 
-fn detect(probe: &Probe) -> Option<String> {
-    let is_many = |values: &[&Value]| {
-        let n = values.iter().filter(|v| is_event(v)).count();
-        !values.is_empty() && n * 5 >= values.len() * 4
-    };
-    let history = |v: &Value| -> bool {
-        let events: Vec<&Value> = v
-            .get("history")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .flat_map(|e| e.as_array().map_or(std::slice::from_ref(e), Vec::as_slice))
-            .collect();
-        is_many(&events)
-    };
-    let values: Vec<&Value> = match probe.document() {
-        Some(Value::Array(list)) => list.iter().collect(),
-        Some(one) => vec![one],
-        None => probe.records().iter().map(|r| &r.value).collect(),
-    };
-    if is_many(&values) {
-        return Some("events with an `action` or an `observation` and a `source`".to_owned());
-    }
-    (!values.is_empty() && values.iter().all(|v| history(v)))
-        .then(|| "evaluations whose `history` holds events".to_owned())
-}
-
-fn is_event(value: &Value) -> bool {
-    let says = |key| json::str_at(value, &[key]).is_some();
-    (says("action") && value.get("args").is_some())
-        || (says("observation")
-            && (value.get("content").is_some() || value.get("extras").is_some()))
-            && value.get("kind").is_none()
-}
-
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
-    let mut warnings = Vec::new();
-    let whole = json::document_span(bytes);
-    let mut found: Vec<(Option<String>, Vec<Row>)> = Vec::new();
-    let mut loose = Vec::new();
-    let records = if json::is_one_value(&bytes[whole.clone()]) {
-        match json::elements(bytes, &whole) {
-            Some(_) => rows::listed(bytes, &whole, &[], progress, &mut notes)?,
-            None => vec![Row {
-                value: json::parse_span(bytes, &whole).unwrap_or_default(),
-                span: whole,
-            }],
-        }
-    } else {
-        let row = |r: jsonl::Record| Row {
-            span: r.span,
-            value: r.value,
-        };
-        jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
-    };
-    for row in records {
-        if row.value.get("history").is_some_and(Value::is_array) {
-            let events = rows::listed(bytes, &row.span, &["history"], progress, &mut notes)?;
-            let name = json::str_at(&row.value, &["instance_id"]).map(str::to_owned);
-            found.push((name, flat(bytes, events)));
-        } else {
-            loose.push(row);
-        }
-    }
-    if !loose.is_empty() {
-        found.push((None, flat(bytes, loose)));
-    }
-    let is_many = found.len() > 1;
-    let mut sessions: Vec<Session> = Vec::with_capacity(found.len());
-    for (n, (name, events)) in found.into_iter().enumerate() {
-        let mut reader = Reader::new(Talk::new(input, V0.name, is_many.then_some(n + 1)));
-        reader.talk.title(name.as_deref().unwrap_or_default());
-        for (at, row) in events.into_iter().enumerate() {
-            progress.go_on()?;
-            let kind = reader.event(&row, at, &mut notes);
-            report.note(&kind.0, kind.1);
-        }
-        sessions.extend(reader.talk.finish());
-    }
-    if sessions.is_empty() {
-        let looks_like = "this looks like OpenHands events without a message".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
-    warnings.extend(notes.warnings(bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
-}
-
-/// Old evaluations list pairs of an action and its observation.
-fn flat(bytes: &[u8], rows: Vec<Row>) -> Vec<Row> {
-    rows.into_iter()
-        .flat_map(|row| match row.value {
-            Value::Array(pair) => {
-                let places = json::elements(bytes, &row.span).unwrap_or_default();
-                let rows = pair.into_iter().zip(places);
-                rows.map(|(value, span)| Row { span, value }).collect()
-            }
-            _ => vec![row],
-        })
-        .collect()
-}
-
-struct Reader {
-    talk: Talk,
+/// A conversation being read of its events.
+pub(super) struct Reader {
+    /// What was said so far.
+    pub(super) talk: Talk,
     view: View,
     calls: Calls,
     /// The response that was told last.
@@ -175,7 +42,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(talk: Talk) -> Self {
+    /// Nothing was read yet.
+    pub(super) fn new(talk: Talk) -> Self {
         Self {
             talk,
             view: View::default(),
@@ -187,7 +55,7 @@ impl Reader {
     }
 
     /// Reads an event; returns its kind and whether it is context.
-    fn event(&mut self, row: &Row, at: usize, notes: &mut Notes) -> (String, bool) {
+    pub(super) fn event(&mut self, row: &Row, at: usize, notes: &mut Notes) -> (String, bool) {
         let value = &row.value;
         let says = |key| json::str_at(value, &[key]);
         let id: Box<str> = match value.get("id") {

@@ -1,0 +1,92 @@
+//! The events of the `OpenHands` SDK, one a line (or a list of them).
+//!
+//! - Actions that share a response are one answer of the model.
+//! - Tokens are recorded as totals, right before the events of the call that they grew by.
+//! - A condensation names the events that go from the view, and a summary with its place.
+//!   <https://github.com/OpenHands/software-agent-sdk/tree/main/openhands-sdk/openhands/sdk/event>
+
+mod events;
+mod said;
+
+use crate::formats::notes::Notes;
+use crate::formats::rows::{self, Row};
+use crate::formats::talk::Talk;
+use crate::formats::{
+    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, json, jsonl,
+};
+use crate::progress::Progress;
+use events::Reader;
+use serde_json::Value;
+
+/// The row of the table.
+pub(in crate::formats) const SDK: Format = Format {
+    name: "openhands_sdk",
+    label: "OpenHands SDK events",
+    detect,
+    parse,
+    export: None,
+    carries: &[
+        Carried::Usage,
+        Carried::Times,
+        Carried::Compactions,
+        Carried::SystemPrompt,
+        Carried::Tools,
+    ],
+    kept: None,
+    resume: None,
+};
+
+fn detect(probe: &Probe) -> Option<String> {
+    let values: Vec<&Value> = match probe.document() {
+        Some(Value::Array(list)) => list.iter().collect(),
+        Some(one) => vec![one],
+        None => probe.records().iter().map(|r| &r.value).collect(),
+    };
+    let kind = |v: &Value| json::str_at(v, &["kind"]).map(str::to_owned);
+    let is_event = |v: &&&Value| {
+        kind(v).is_some() && v.get("source").is_some() && v.get("timestamp").is_some()
+    };
+    let n = values.iter().filter(is_event).count();
+    let has_event = values.iter().any(|v| {
+        kind(v).is_some_and(|k| {
+            k.ends_with("Event") || k == "Condensation" || k == "UserRejectObservation"
+        })
+    });
+    (n > 0 && n * 5 >= values.len() * 4 && has_event)
+        .then(|| "events with a `kind`, a `source` and a `timestamp`".to_owned())
+}
+
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+    let bytes = &input.bytes;
+    let mut notes = Notes::default();
+    let mut report = ImportReport::default();
+    let mut warnings = Vec::new();
+    let whole = json::document_span(bytes);
+    let rows =
+        if json::is_one_value(&bytes[whole.clone()]) && json::elements(bytes, &whole).is_some() {
+            rows::listed(bytes, &whole, &[], progress, &mut notes)?
+        } else {
+            let row = |r: jsonl::Record| Row {
+                span: r.span,
+                value: r.value,
+            };
+            jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
+        };
+    let mut reader = Reader::new(Talk::new(input, SDK.name, None));
+    for row in rows {
+        progress.go_on()?;
+        let kind = json::str_at(&row.value, &["kind"]).unwrap_or("other");
+        let in_context = reader.event(kind, &row, &mut notes);
+        report.note(kind, in_context);
+    }
+    let session = reader.talk.finish().ok_or_else(|| Refused {
+        looks_like: "this looks like OpenHands events without a message".to_owned(),
+    })?;
+    warnings.extend(notes.warnings(bytes));
+    warnings.sort_by_key(|w| w.line);
+    Ok(Parsed {
+        sessions: vec![session],
+        warnings,
+        report,
+    })
+}
