@@ -2,8 +2,9 @@
 
 use super::places::{Patch, quoted, with_member, without};
 use crate::formats::json;
-use crate::session::{ManagedPart, Message, Part, Session, Span};
+use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Part, Session, Span};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// What becomes of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,4 +163,29 @@ pub(in crate::formats) fn text_block(text: &str) -> Vec<u8> {
     json!({"type": "text", "text": text})
         .to_string()
         .into_bytes()
+}
+
+/// What becomes of every message.
+pub(super) struct Fates<'a>(HashMap<usize, &'a ManagedEntry>);
+
+impl<'a> Fates<'a> {
+    pub(super) fn new(managed: &'a Managed) -> Self {
+        let message = |entry: &'a ManagedEntry| match entry {
+            ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => {
+                Some((*message, entry))
+            }
+            ManagedEntry::Written { .. } => None,
+        };
+        // The first entry of a message counts.
+        Self(managed.entries.iter().rev().filter_map(message).collect())
+    }
+
+    /// What becomes of the parts of a message.
+    pub(super) fn of(&self, idx: usize, message: &Message) -> Vec<Fate<'a>> {
+        match self.0.get(&idx) {
+            Some(ManagedEntry::Edited { parts, .. }) => Fate::of_parts(message, parts),
+            Some(_) => vec![Fate::Kept; message.parts.len()],
+            None => vec![Fate::Gone; message.parts.len()],
+        }
+    }
 }

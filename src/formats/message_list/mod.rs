@@ -8,27 +8,34 @@
 //! they do not know. A bare list, or lines of messages, have no place for it: open their exports knowing that the
 //! reported usage is the source's.
 
+mod calls;
 mod convert;
+mod dialect;
 mod edit;
 mod layout;
 mod look;
 pub(super) mod media;
 mod order;
+mod pieces;
 mod places;
 mod read;
 mod records;
+mod settings;
 mod shape;
 mod usage;
 mod write;
 
+pub(super) use calls::Calls;
 pub(super) use convert::{Block, Turn, definition, document, turns};
+pub(super) use dialect::{Dialect, MARK, Writes};
 pub(super) use edit::{Editing, Fate, text_block};
 pub(super) use look::{Look, look};
 pub(super) use media::{Held, Media, of_block, of_urls};
+pub(super) use pieces::{opaque, part, title, tool_definitions};
 pub(super) use places::{
     Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
 };
-pub(super) use read::{Calls, Dialect, MARK, Writes, opaque, part, read, title, tool_definitions};
+pub(super) use read::read;
 pub(super) use records::{Left, is_whole, left};
 pub(super) use shape::{CHAT, Shape, refuse_empty};
 pub(super) use usage::{of_usage, step_of, time_of};

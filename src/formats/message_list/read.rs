@@ -1,118 +1,21 @@
 //! Reads the conversations of a file; what a message says is the format's own ([`Dialect`]).
 
-use super::edit::Editing;
+use super::calls::Calls;
+use super::dialect::Dialect;
 use super::layout::{self, Layout};
-use super::shape::Shape;
+use super::settings::Settings;
 use crate::formats::notes::Notes;
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, counts, json, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft};
-use crate::units::Tokens;
 use rayon::prelude::*;
-use serde_json::{Map, Value};
-use std::collections::{HashMap, VecDeque};
-
-/// The member of a document that says that its messages were managed.
-pub(in crate::formats) const MARK: &str = "plimsoll";
-
-/// What sets the formats apart.
-#[derive(Debug)]
-pub(in crate::formats) struct Dialect {
-    /// Name of the format.
-    pub(in crate::formats) name: &'static str,
-    /// Where the list stands and what tells a message.
-    pub(in crate::formats) shape: Shape,
-    /// The document may be sent as it is: what is no message must go where anything changes.
-    pub(in crate::formats) is_request: bool,
-    /// An answer is a run of messages of the model, and a call for each run is made out.
-    pub(in crate::formats) answers_in_runs: bool,
-    /// What the members beside the list call the conversation.
-    pub(in crate::formats) title: fn(&Value) -> Option<String>,
-    /// The messages that stand in the body beside the list, with the kind of record they are.
-    pub(in crate::formats) body: fn(&Value) -> Vec<(&'static str, Draft)>,
-    /// Reads an element of the list, which may hold a call with its result, or says why it is no message.
-    pub(in crate::formats) messages: fn(&Value, &mut Calls) -> Result<Vec<Draft>, String>,
-    /// The call that an element, or the answer kept beside the list, reports.
-    pub(in crate::formats) step: fn(&Value) -> Option<StepDraft>,
-    /// How a document is written again, where it can be.
-    pub(in crate::formats) writes: Option<Writes>,
-}
-
-/// How elements of the list are written.
-#[derive(Debug)]
-pub(in crate::formats) struct Writes {
-    /// The text of an element after an edit; `None` where nothing of it is left.
-    pub(in crate::formats) edit: fn(&Editing<'_>) -> Option<Vec<u8>>,
-    /// A message of ours.
-    pub(in crate::formats) written: fn(Role, &str) -> Value,
-}
-
-/// The calls of a conversation so far, to name the results.
-#[derive(Debug, Default)]
-pub(in crate::formats) struct Calls {
-    tools: HashMap<Box<str>, Box<str>>,
-    open: VecDeque<Box<str>>,
-    made: usize,
-}
-
-/// What is said about a conversation beside its messages.
-struct Settings {
-    members: Map<String, Value>,
-    window: Option<Tokens>,
-}
+use serde_json::Value;
 
 /// A message of the file, parsed, with where the call that made it is recorded.
 struct Element {
     span: Span,
     value: Option<Value>,
     response: Option<Value>,
-}
-
-impl Calls {
-    /// Notes a call and gives it an id if it has none.
-    pub(in crate::formats) fn make(&mut self, id: Option<&str>, tool: &str) -> Box<str> {
-        self.made += 1;
-        let id: Box<str> = id.map_or_else(|| format!("call-{}", self.made).into(), Into::into);
-        self.tools.insert(id.clone(), tool.into());
-        self.open.push_back(id.clone());
-        id
-    }
-
-    /// The id and the tool of the call that a result answers: that of its id, or the oldest without an answer.
-    pub(in crate::formats) fn answer(&mut self, id: Option<&str>) -> (Box<str>, Box<str>) {
-        let place = id.map_or(Some(0), |id| {
-            self.open.iter().position(|open| **open == *id)
-        });
-        let open = place.and_then(|place| self.open.remove(place));
-        let id = id.map(Into::into).or(open).unwrap_or_default();
-        let tool = self.tools.get(&id).cloned().unwrap_or_default();
-        (id, tool)
-    }
-
-    /// Gives the calls of a message their ids and joins its results with their calls.
-    pub(in crate::formats) fn join(&mut self, parts: &mut [Part]) {
-        let mut latest: Box<str> = "".into();
-        for part in parts {
-            match &mut part.body {
-                Body::ToolCall { call, tool, .. } => {
-                    *call = self.make(Some(&**call).filter(|id| !id.is_empty()), tool);
-                }
-                Body::ToolResult { call, tool, .. } => {
-                    let (id, name) = self.answer(Some(&**call).filter(|id| !id.is_empty()));
-                    *call = id;
-                    if tool.is_empty() {
-                        *tool = name;
-                    }
-                    latest.clone_from(call);
-                }
-                Body::Media {
-                    within: Some(within),
-                    ..
-                } if within.is_empty() => within.clone_from(&latest),
-                _ => {}
-            }
-        }
-    }
 }
 
 /// Reads a file.
@@ -160,52 +63,6 @@ pub(in crate::formats) fn read(
     })
 }
 
-/// What a document calls itself.
-pub(in crate::formats) fn title(members: &Value) -> Option<String> {
-    let title = json::str_at(members, &["title"])?;
-    (!title.trim().is_empty()).then(|| title.to_owned())
-}
-
-/// A part of a message's one record.
-pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
-    Part {
-        body,
-        record: 0,
-        block: u32::try_from(block).unwrap_or(u32::MAX),
-    }
-}
-
-/// A block unknown to us.
-pub(in crate::formats) fn opaque(block: &Value) -> Body {
-    let name = json::str_at(block, &["type"]).unwrap_or("unknown");
-    Body::Opaque {
-        name: name.into(),
-        json: block.to_string().into(),
-    }
-}
-
-/// Definitions of tools as one message, from members of a body that list them.
-pub(in crate::formats) fn tool_definitions(body: &Value, keys: &[&str]) -> Option<Draft> {
-    let listed = keys
-        .iter()
-        .filter_map(|key| body.get(key)?.as_array())
-        .flatten();
-    let definition = |(block, tool): (usize, &Value)| {
-        let name =
-            json::str_at(tool, &["function", "name"]).or_else(|| json::str_at(tool, &["name"]));
-        let name = name
-            .or_else(|| json::str_at(tool, &["custom", "name"]))
-            .or_else(|| json::str_at(tool, &["type"]));
-        let body = Body::ToolDefinition {
-            tool: name.unwrap_or_default().into(),
-            json: tool.to_string().into(),
-        };
-        part(block, body)
-    };
-    let parts: Vec<Part> = listed.enumerate().map(definition).collect();
-    (!parts.is_empty()).then(|| Draft::new(Role::System, parts))
-}
-
 fn read_one(
     source: Source,
     layout: &Layout,
@@ -220,7 +77,7 @@ fn read_one(
         None
     });
     let elements = parse_elements(&source.bytes, layout, progress)?;
-    let step_of = |e| settings.step_of(e, dialect);
+    let step_of = |e: &Element| settings.step_of(e.value.as_ref(), e.response.as_ref(), dialect);
     let mut steps: Vec<Option<StepDraft>> = elements.iter().map(step_of).collect();
     for (element, step) in elements.iter().zip(&mut steps) {
         let usage = step.as_ref().and_then(|s| s.usage);
@@ -356,60 +213,4 @@ fn parse_elements(
         response: json::parse_span(bytes, &answer.response),
     }));
     Ok(elements)
-}
-
-impl Settings {
-    /// All members of the outermost object and of the body, but the messages and answers.
-    fn new(bytes: &[u8], layout: &Layout, dialect: &Dialect) -> Self {
-        let mut found = Map::new();
-        let body = layout
-            .body
-            .as_ref()
-            .filter(|body| layout.root.as_ref() != Some(*body));
-        for object in layout.root.iter().chain(body) {
-            for (key, span) in json::members(bytes, object).unwrap_or_default() {
-                if layout.answers_in == Some(&*key)
-                    || dialect.shape.lists.contains(&&*key)
-                    || span.contains(&layout.list.start)
-                {
-                    continue;
-                }
-                if let Some(value) = json::parse_span(bytes, &span) {
-                    found.insert(key, value);
-                }
-            }
-        }
-        let window = found
-            .get("context_window")
-            .and_then(|window| counts::window_at(window, &[]));
-        Self {
-            members: found,
-            window,
-        }
-    }
-
-    fn text(&self, key: &str) -> Option<&str> {
-        self.members
-            .get(key)?
-            .as_str()
-            .filter(|text| !text.trim().is_empty())
-    }
-
-    /// How many messages were managed by us: what they report belongs to contexts that the file does not hold.
-    fn n_managed(&self) -> usize {
-        let mark = self
-            .members
-            .get(MARK)
-            .filter(|m| json::is_true(m, &["managed"]));
-        let n = mark.and_then(|mark| json::u64_at(mark, &["messages"]));
-        n.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX))
-    }
-
-    /// The call that made a message, with what the file says for all calls.
-    fn step_of(&self, element: &Element, dialect: &Dialect) -> Option<StepDraft> {
-        let recorded = element.value.as_ref().and_then(dialect.step);
-        let mut step = recorded.or_else(|| (dialect.step)(element.response.as_ref()?))?;
-        step.window = self.window;
-        Some(step)
-    }
 }

@@ -1,7 +1,6 @@
 //! What is left of a session record by record, for formats whose files are more than a list of messages.
 
-use super::edit::{Editing, Fate};
-use super::write::Fates;
+use super::edit::{Editing, Fate, Fates};
 use crate::formats::{Format, Input};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Role, Session, Span};

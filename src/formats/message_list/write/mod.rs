@@ -1,15 +1,16 @@
 //! Writes a session's own document again with a managed conversation in it: every byte that has not to change
 //! stays as it is.
 
-use super::edit::{Editing, Fate, text_block};
+mod body;
+mod list;
+
+use super::dialect::{Dialect, MARK, Writes};
+use super::edit::{Editing, Fates};
 use super::layout::{self, Layout};
-use super::places::{
-    Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
-};
-use super::read::{Dialect, MARK, Writes};
-use crate::formats::{CannotExport, json, jsonl};
+use super::places::{Patch, patched, with_member, without_members};
+use crate::formats::{CannotExport, json};
 use crate::progress::Progress;
-use crate::session::{Body, Managed, ManagedEntry, Message, Part, Session, Span};
+use crate::session::{Managed, ManagedEntry, Session};
 use serde_json::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -261,186 +262,5 @@ impl<'a> Writing<'a> {
             .skip(self.layout.elements.len())
             .filter(|is| **is)
             .count()
-    }
-
-    /// What stands between the list's brackets (or the lines).
-    fn list(&self, pieces: &[Piece<'_>]) -> Vec<u8> {
-        let bytes = &self.session.source.bytes;
-        let (list, elements) = (&self.layout.list, &self.layout.elements);
-        let ([first, ..], [.., end]) = (&elements[..], &elements[..]) else {
-            let texts: Vec<_> = pieces.iter().map(|p| &*p.text).collect();
-            return texts.join(&b","[..]);
-        };
-        let mut out = bytes[list.start..first.start].to_vec();
-        for (idx, piece) in pieces.iter().enumerate() {
-            if idx > 0 {
-                out.extend_from_slice(&self.separator(&pieces[idx - 1], piece));
-            }
-            out.extend_from_slice(&piece.text);
-        }
-        out.extend_from_slice(&bytes[end.end..list.end]);
-        out
-    }
-
-    /// What stands between two elements: what stood there, or what is usual in this file.
-    fn separator(&self, before: &Piece<'_>, after: &Piece<'_>) -> Cow<'a, [u8]> {
-        let bytes = &self.session.source.bytes;
-        let elements = &self.layout.elements;
-        let between = |idx: usize| {
-            let (a, b) = (elements.get(idx)?, elements.get(idx + 1)?);
-            Some(&bytes[a.end..b.start])
-        };
-        let own = before
-            .place
-            .filter(|idx| after.place == Some(idx + 1))
-            .and_then(between);
-        if let Some(own) = own.filter(|own| self.is_list() || own.trim_ascii().is_empty()) {
-            return own.into();
-        }
-        if !self.is_list() {
-            return self.line_end().into();
-        }
-        let lead = elements.first().map_or(&b""[..], |first| {
-            &bytes[self.layout.list.start..first.start]
-        });
-        between(0).map_or_else(|| [b",", lead].concat().into(), Cow::from)
-    }
-
-    /// How lines end in this file.
-    fn line_end(&self) -> &'static [u8] {
-        let bytes = &self.session.source.bytes;
-        let line = bytes
-            .iter()
-            .position(|b| *b == b'\n')
-            .map_or(&b""[..], |at| &bytes[..at]);
-        if line.ends_with(b"\r") {
-            b"\r\n"
-        } else {
-            b"\n"
-        }
-    }
-
-    /// Patches for lines before the first message and after the last that could not be read: in a conversation
-    /// that has changed they would say nothing, and hide what it is.
-    fn unreadable(&self) -> Vec<Patch> {
-        let bytes = &self.session.source.bytes;
-        let before = jsonl::text_start(bytes)..self.layout.list.start;
-        let after = self.layout.list.end..self.layout.whole.end;
-        let holes = [(before, &b""[..]), (after, self.line_end())].into_iter();
-        let is_odd =
-            |place: &Span| !self.is_list() && !bytes[place.clone()].trim_ascii().is_empty();
-        holes
-            .filter(|(place, _)| is_odd(place))
-            .map(|(place, text)| (place, text.to_vec()))
-            .collect()
-    }
-
-    /// The elements stand in brackets rather than on lines.
-    fn is_list(&self) -> bool {
-        let before = self.layout.list.start.checked_sub(1);
-        before.and_then(|at| self.session.source.bytes.get(at)) == Some(&b'[')
-    }
-
-    /// Patches for the messages that stand in the body beside the list, and members of which nothing is left.
-    fn body(&self, managed: &'a Managed) -> (Vec<Patch>, Vec<&'static str>) {
-        let (mut patches, mut dropped) = (Vec::new(), Vec::new());
-        let managed = Fates::new(managed);
-        for (idx, message) in self
-            .session
-            .messages
-            .iter()
-            .enumerate()
-            .filter(|(_, m)| m.raw.is_empty())
-        {
-            let fates = managed.of(idx, message);
-            let parts: Vec<_> = self.session.parts_of(message).iter().zip(fates).collect();
-            if parts.iter().all(|(_, fate)| *fate == Fate::Kept) {
-                continue;
-            }
-            let is_tools = parts
-                .iter()
-                .any(|(part, _)| matches!(part.body, Body::ToolDefinition { .. }));
-            let members: &[&'static str] = if is_tools {
-                &["tools", "functions"]
-            } else {
-                &["system", "system_prompt", "instructions", "summary"]
-            };
-            let mut rest = &parts[..];
-            for key in members {
-                rest = self.body_member(key, rest, &mut patches, &mut dropped);
-            }
-        }
-        (patches, dropped)
-    }
-
-    /// Patches for the parts that one member of the body holds; returns the parts after them.
-    fn body_member<'p>(
-        &self,
-        key: &'static str,
-        parts: &'p [(&'a Part, Fate<'a>)],
-        patches: &mut Vec<Patch>,
-        dropped: &mut Vec<&'static str>,
-    ) -> &'p [(&'a Part, Fate<'a>)] {
-        let bytes: &[u8] = &self.session.source.bytes;
-        let found = self
-            .layout
-            .body
-            .as_ref()
-            .and_then(|body| at_path(bytes, body, &[key]).map(|at| (body, at)));
-        let Some((body, value)) = found else {
-            return parts;
-        };
-        let listed = array_at(bytes, body, &[key]);
-        let (own, rest) = parts.split_at(listed.as_ref().map_or(1, Vec::len).min(parts.len()));
-        if own.iter().all(|(_, fate)| fate.or_gone() == Fate::Gone) {
-            dropped.push(key);
-            return rest;
-        }
-        let spans = listed.unwrap_or_else(|| vec![value.clone()]);
-        let mut gone = vec![false; spans.len()];
-        for (idx, (part, fate)) in own.iter().enumerate() {
-            match (fate.or_gone(), &part.body) {
-                (Fate::Gone, _) => gone[idx] = true,
-                (Fate::Replaced(text), Body::Text(_)) => {
-                    let is_block = json::members(bytes, &spans[idx]).is_some();
-                    patches.push((
-                        spans[idx].clone(),
-                        if is_block {
-                            text_block(text)
-                        } else {
-                            quoted(text)
-                        },
-                    ));
-                }
-                _ => {}
-            }
-        }
-        patches.extend(without(&spans, &gone));
-        rest
-    }
-}
-
-/// What becomes of every message.
-pub(super) struct Fates<'a>(HashMap<usize, &'a ManagedEntry>);
-
-impl<'a> Fates<'a> {
-    pub(super) fn new(managed: &'a Managed) -> Self {
-        let message = |entry: &'a ManagedEntry| match entry {
-            ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => {
-                Some((*message, entry))
-            }
-            ManagedEntry::Written { .. } => None,
-        };
-        // The first entry of a message counts.
-        Self(managed.entries.iter().rev().filter_map(message).collect())
-    }
-
-    /// What becomes of the parts of a message.
-    pub(super) fn of(&self, idx: usize, message: &Message) -> Vec<Fate<'a>> {
-        match self.0.get(&idx) {
-            Some(ManagedEntry::Edited { parts, .. }) => Fate::of_parts(message, parts),
-            Some(_) => vec![Fate::Kept; message.parts.len()],
-            None => vec![Fate::Gone; message.parts.len()],
-        }
     }
 }

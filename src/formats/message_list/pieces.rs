@@ -1,0 +1,51 @@
+//! Parts and drafts as all dialects make them.
+
+use crate::formats::json;
+use crate::session::{Body, Draft, Part, Role};
+use serde_json::Value;
+
+/// What a document calls itself.
+pub(in crate::formats) fn title(members: &Value) -> Option<String> {
+    let title = json::str_at(members, &["title"])?;
+    (!title.trim().is_empty()).then(|| title.to_owned())
+}
+
+/// A part of a message's one record.
+pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
+    Part {
+        body,
+        record: 0,
+        block: u32::try_from(block).unwrap_or(u32::MAX),
+    }
+}
+
+/// A block unknown to us.
+pub(in crate::formats) fn opaque(block: &Value) -> Body {
+    let name = json::str_at(block, &["type"]).unwrap_or("unknown");
+    Body::Opaque {
+        name: name.into(),
+        json: block.to_string().into(),
+    }
+}
+
+/// Definitions of tools as one message, from members of a body that list them.
+pub(in crate::formats) fn tool_definitions(body: &Value, keys: &[&str]) -> Option<Draft> {
+    let listed = keys
+        .iter()
+        .filter_map(|key| body.get(key)?.as_array())
+        .flatten();
+    let definition = |(block, tool): (usize, &Value)| {
+        let name =
+            json::str_at(tool, &["function", "name"]).or_else(|| json::str_at(tool, &["name"]));
+        let name = name
+            .or_else(|| json::str_at(tool, &["custom", "name"]))
+            .or_else(|| json::str_at(tool, &["type"]));
+        let body = Body::ToolDefinition {
+            tool: name.unwrap_or_default().into(),
+            json: tool.to_string().into(),
+        };
+        part(block, body)
+    };
+    let parts: Vec<Part> = listed.enumerate().map(definition).collect();
+    (!parts.is_empty()).then(|| Draft::new(Role::System, parts))
+}

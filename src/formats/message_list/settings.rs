@@ -1,0 +1,79 @@
+//! What the members beside the list say about the conversation: model, window, tools, our mark.
+
+use super::dialect::{Dialect, MARK};
+use super::layout::Layout;
+use crate::formats::{counts, json};
+use crate::session::StepDraft;
+use crate::units::Tokens;
+use serde_json::{Map, Value};
+
+/// What is said about a conversation beside its messages.
+pub(super) struct Settings {
+    /// All of them, but the messages and answers.
+    pub(super) members: Map<String, Value>,
+    /// The window of all calls, where it is recorded.
+    pub(super) window: Option<Tokens>,
+}
+
+impl Settings {
+    /// All members of the outermost object and of the body, but the messages and answers.
+    pub(super) fn new(bytes: &[u8], layout: &Layout, dialect: &Dialect) -> Self {
+        let mut found = Map::new();
+        let body = layout
+            .body
+            .as_ref()
+            .filter(|body| layout.root.as_ref() != Some(*body));
+        for object in layout.root.iter().chain(body) {
+            for (key, span) in json::members(bytes, object).unwrap_or_default() {
+                if layout.answers_in == Some(&*key)
+                    || dialect.shape.lists.contains(&&*key)
+                    || span.contains(&layout.list.start)
+                {
+                    continue;
+                }
+                if let Some(value) = json::parse_span(bytes, &span) {
+                    found.insert(key, value);
+                }
+            }
+        }
+        let window = found
+            .get("context_window")
+            .and_then(|window| counts::window_at(window, &[]));
+        Self {
+            members: found,
+            window,
+        }
+    }
+
+    /// What a member says, if it says anything.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.members
+            .get(key)?
+            .as_str()
+            .filter(|text| !text.trim().is_empty())
+    }
+
+    /// How many messages were managed by us: what they report belongs to contexts that the file does not hold.
+    pub(super) fn n_managed(&self) -> usize {
+        let mark = self
+            .members
+            .get(MARK)
+            .filter(|m| json::is_true(m, &["managed"]));
+        let n = mark.and_then(|mark| json::u64_at(mark, &["messages"]));
+        n.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX))
+    }
+
+    /// The call that made a message, by itself or by the response that it stands in, with what the file says for all calls.
+    pub(super) fn step_of(
+        &self,
+        message: Option<&Value>,
+        response: Option<&Value>,
+        dialect: &Dialect,
+    ) -> Option<StepDraft> {
+        let mut step = message
+            .and_then(dialect.step)
+            .or_else(|| (dialect.step)(response?))?;
+        step.window = self.window;
+        Some(step)
+    }
+}

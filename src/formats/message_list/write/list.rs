@@ -1,0 +1,87 @@
+//! What stands between the elements of the new list: what stood there, or what is usual in this file.
+
+use super::{Piece, Writing};
+use crate::formats::jsonl;
+use crate::formats::message_list::places::Patch;
+use crate::session::Span;
+use std::borrow::Cow;
+
+impl<'a> Writing<'a> {
+    /// What stands between the list's brackets (or the lines).
+    pub(super) fn list(&self, pieces: &[Piece<'_>]) -> Vec<u8> {
+        let bytes = &self.session.source.bytes;
+        let (list, elements) = (&self.layout.list, &self.layout.elements);
+        let ([first, ..], [.., end]) = (&elements[..], &elements[..]) else {
+            let texts: Vec<_> = pieces.iter().map(|p| &*p.text).collect();
+            return texts.join(&b","[..]);
+        };
+        let mut out = bytes[list.start..first.start].to_vec();
+        for (idx, piece) in pieces.iter().enumerate() {
+            if idx > 0 {
+                out.extend_from_slice(&self.separator(&pieces[idx - 1], piece));
+            }
+            out.extend_from_slice(&piece.text);
+        }
+        out.extend_from_slice(&bytes[end.end..list.end]);
+        out
+    }
+
+    /// What stands between two elements: what stood there, or what is usual in this file.
+    pub(super) fn separator(&self, before: &Piece<'_>, after: &Piece<'_>) -> Cow<'a, [u8]> {
+        let bytes = &self.session.source.bytes;
+        let elements = &self.layout.elements;
+        let between = |idx: usize| {
+            let (a, b) = (elements.get(idx)?, elements.get(idx + 1)?);
+            Some(&bytes[a.end..b.start])
+        };
+        let own = before
+            .place
+            .filter(|idx| after.place == Some(idx + 1))
+            .and_then(between);
+        if let Some(own) = own.filter(|own| self.is_list() || own.trim_ascii().is_empty()) {
+            return own.into();
+        }
+        if !self.is_list() {
+            return self.line_end().into();
+        }
+        let lead = elements.first().map_or(&b""[..], |first| {
+            &bytes[self.layout.list.start..first.start]
+        });
+        between(0).map_or_else(|| [b",", lead].concat().into(), Cow::from)
+    }
+
+    /// How lines end in this file.
+    pub(super) fn line_end(&self) -> &'static [u8] {
+        let bytes = &self.session.source.bytes;
+        let line = bytes
+            .iter()
+            .position(|b| *b == b'\n')
+            .map_or(&b""[..], |at| &bytes[..at]);
+        if line.ends_with(b"\r") {
+            b"\r\n"
+        } else {
+            b"\n"
+        }
+    }
+
+    /// Patches for lines before the first message and after the last that could not be read: in a conversation
+    /// that has changed they would say nothing, and hide what it is.
+    pub(super) fn unreadable(&self) -> Vec<Patch> {
+        let bytes = &self.session.source.bytes;
+        let before = jsonl::text_start(bytes)..self.layout.list.start;
+        let after = self.layout.list.end..self.layout.whole.end;
+        let holes = [(before, &b""[..]), (after, self.line_end())].into_iter();
+        let is_odd =
+            |place: &Span| !self.is_list() && !bytes[place.clone()].trim_ascii().is_empty();
+        holes
+            .filter(|(place, _)| is_odd(place))
+            .map(|(place, text)| (place, text.to_vec()))
+            .collect()
+    }
+
+    /// The elements stand in brackets rather than on lines.
+    pub(super) fn is_list(&self) -> bool {
+        let before = self.layout.list.start.checked_sub(1);
+        before.and_then(|at| self.session.source.bytes.get(at)) == Some(&b'[')
+    }
+}
