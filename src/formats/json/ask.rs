@@ -1,0 +1,116 @@
+//! Small ways to ask a value for what it holds.
+
+use super::parse_span;
+use crate::formats::time;
+use crate::session::Span;
+use crate::units::Millis;
+use serde_json::{Number, Value};
+
+/// The value at the end of a path of keys.
+pub(in crate::formats) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |value, key| value.get(key))
+}
+
+/// A string.
+pub(in crate::formats) fn str_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
+    at(value, path)?.as_str()
+}
+
+/// The first text at a path of the values that stand at these places, of which only the first few are looked at.
+pub(in crate::formats) fn first_str<'a>(
+    bytes: &[u8],
+    spans: impl Iterator<Item = &'a Span>,
+    path: &[&str],
+) -> Option<String> {
+    const FEW: usize = 8;
+    let text = |span| Some(str_at(&parse_span(bytes, span)?, path)?.to_owned());
+    spans.take(FEW).find_map(text)
+}
+
+/// Whether there stands `true`.
+pub(in crate::formats) fn is_true(value: &Value, path: &[&str]) -> bool {
+    at(value, path).and_then(Value::as_bool) == Some(true)
+}
+
+/// A count, also where it is written `1e3` or `12.0`.
+pub(in crate::formats) fn u64_at(value: &Value, path: &[&str]) -> Option<u64> {
+    at(value, path)?.as_number().and_then(u64_of)
+}
+
+/// The same of a number.
+pub(in crate::formats) fn u64_of(number: &Number) -> Option<u64> {
+    number.as_u64().or_else(|| {
+        number
+            .as_f64()
+            .filter(|n| n.is_finite() && *n >= 0.0)
+            .map(|n| n.round() as u64)
+    })
+}
+
+/// A time; see [`time::millis`].
+pub(in crate::formats) fn millis_at(value: &Value, path: &[&str]) -> Option<Millis> {
+    at(value, path).and_then(time::millis)
+}
+
+/// A name out of a file as a message for people quotes it: of a length that can be read.
+pub(in crate::formats) fn quoted(name: &str) -> String {
+    const CHARS: usize = 60;
+    let mut chars = name.chars();
+    let mut short: String = chars.by_ref().take(CHARS).collect();
+    if chars.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// The text of a content: a string, or blocks of which those with a `text` speak, one a line.
+pub(in crate::formats) fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<_> = blocks.iter().filter_map(block_text).collect();
+            texts.join("\n")
+        }
+        other => block_text(other).unwrap_or_default().to_owned(),
+    }
+}
+
+fn block_text(block: &Value) -> Option<&str> {
+    block.as_str().or_else(|| str_at(block, &["text"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn counts_read_however_they_are_written() {
+        let value: Value = serde_json::from_str(
+            r#"{"a":[0], "n":{"i":12,"f":12.0,"e":1e3,"neg":-1,"huge":1e400}}"#,
+        )
+        .unwrap();
+        let read = |key| u64_at(&value, &["n", key]);
+        assert_eq!(
+            [
+                read("i"),
+                read("f"),
+                read("e"),
+                read("neg"),
+                read("huge"),
+                read("none")
+            ],
+            [Some(12), Some(12), Some(1000), None, None, None]
+        );
+    }
+
+    #[test]
+    fn the_text_of_a_content_is_that_of_its_blocks() {
+        assert_eq!(text_of(&json!("a")), "a");
+        assert_eq!(
+            text_of(&json!([{"type":"text","text":"a"},{"type":"image"},"b"])),
+            "a\nb"
+        );
+        assert_eq!(text_of(&json!(null)), "");
+    }
+}

@@ -1,0 +1,195 @@
+//! Parses values: leniently where no `String` can hold what is there, and large ones in pieces on all cores.
+
+use super::{elements, members};
+use crate::progress::{Cancelled, Progress};
+use crate::session::Span;
+use rayon::prelude::*;
+use serde::de::IgnoredAny;
+use serde_json::{Deserializer, Map, Value};
+
+/// Values from this size on are parsed in pieces.
+const LARGE: usize = 1 << 20;
+
+/// How deep pieces are taken apart: a list of conversations, one of them, its request, the messages.
+const PIECES_WITHIN: usize = 4;
+
+/// A value holds no more others. Each is kept as far more than the two bytes that `{}` takes in a file.
+const MOST_VALUES: usize = 16_000_000;
+
+/// How often a document is parsed in all: to tell what it is, and for its messages.
+pub(in crate::formats) const DOCUMENT_PASSES: u64 = 2;
+
+/// Parses a value. Half of a surrogate pair, which no `String` can hold, and bytes that are not UTF-8 read as
+/// U+FFFD.
+pub(in crate::formats) fn parse_lenient(text: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(text).or_else(|error| {
+        if error.is_eof() {
+            return Err(error);
+        }
+        let mut text = String::from_utf8_lossy(text).into_owned().into_bytes();
+        replace_lone_surrogates(&mut text);
+        serde_json::from_slice(&text)
+    })
+}
+
+/// Parses the value that stands at `span`; see [`parse_lenient`].
+pub(in crate::formats) fn parse_span(bytes: &[u8], span: &Span) -> Option<Value> {
+    parse_lenient(bytes.get(span.clone())?).ok()
+}
+
+/// Whether a text holds more values than any session does, told by the commas between them.
+pub(in crate::formats) fn is_crowded(text: &[u8]) -> bool {
+    // Most are too short, or have too few even with those in strings, which are found quickly.
+    let is_comma = |b: &&u8| **b == b',';
+    text.len() > MOST_VALUES
+        && text.iter().filter(is_comma).count() > MOST_VALUES
+        && commas_between(text) > MOST_VALUES
+}
+
+/// Commas outside of strings.
+fn commas_between(text: &[u8]) -> usize {
+    let (mut commas, mut in_string, mut is_escaped) = (0, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_string,
+            b'"' => in_string = !in_string,
+            b',' => commas += usize::from(!in_string),
+            _ => {}
+        }
+    }
+    commas
+}
+
+/// What is said of such a text.
+pub(in crate::formats) fn crowded() -> String {
+    let most = MOST_VALUES / 1_000_000;
+    format!("it holds more than {most} million values, which no session does")
+}
+
+/// Whether a text is one value and nothing else; neither its strings nor its depth are looked at.
+pub(in crate::formats) fn is_one_value(text: &[u8]) -> bool {
+    let mut stream = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    matches!(stream.next(), Some(Ok(_))) && stream.byte_offset() == text.len()
+}
+
+/// Parses the value of a whole document, a large one in pieces on all cores; see [`parse_lenient`]. Advances
+/// `progress` by its share of the bytes.
+pub(in crate::formats) fn parse_document(
+    bytes: &[u8],
+    span: &Span,
+    progress: &Progress,
+) -> Result<Result<Value, serde_json::Error>, Cancelled> {
+    let text = &bytes[span.clone()];
+    if text.len() >= LARGE
+        && is_one_value(text)
+        && let Some(value) = in_pieces(bytes, span, PIECES_WITHIN, progress)?
+    {
+        return Ok(Ok(value));
+    }
+    progress.go_on()?;
+    Ok(parse_lenient(text))
+}
+
+/// `None` where a piece cannot be parsed.
+fn in_pieces(
+    bytes: &[u8],
+    span: &Span,
+    within: usize,
+    progress: &Progress,
+) -> Result<Option<Value>, Cancelled> {
+    progress.go_on()?;
+    if within == 0 || span.len() < LARGE {
+        progress.advance(span.len() as u64 / DOCUMENT_PASSES);
+        return Ok(parse_span(bytes, span));
+    }
+    let piece = |span: &Span| in_pieces(bytes, span, within - 1, progress);
+    if let Some(items) = elements(bytes, span) {
+        let items: Vec<_> = items.par_iter().map(piece).collect::<Result<_, _>>()?;
+        return Ok(items
+            .into_iter()
+            .collect::<Option<Vec<_>>>()
+            .map(Value::Array));
+    }
+    if let Some(members) = members(bytes, span) {
+        let member = |(key, span): (String, Span)| Ok(piece(&span)?.map(|value| (key, value)));
+        let members: Vec<_> = members
+            .into_iter()
+            .map(member)
+            .collect::<Result<_, Cancelled>>()?;
+        return Ok(members
+            .into_iter()
+            .collect::<Option<Map<_, _>>>()
+            .map(Value::Object));
+    }
+    Ok(parse_span(bytes, span))
+}
+
+/// Writes U+FFFD over escapes that are half of a surrogate pair; both are six bytes long.
+fn replace_lone_surrogates(text: &mut [u8]) {
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        match (surrogate(text, at), surrogate(text, at + 6)) {
+            (Some(true), Some(false)) => at += 12,
+            (Some(_), _) => {
+                text[at..at + 6].copy_from_slice(b"\\ufffd");
+                at += 6;
+            }
+            (None, _) => at += 2,
+        }
+    }
+}
+
+/// Whether a surrogate's escape stands at `at`: the leading half or the trailing one.
+fn surrogate(text: &[u8], at: usize) -> Option<bool> {
+    let escape = text.get(at..at + 6)?;
+    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+    match u32::from_str_radix(digits, 16).ok()? {
+        0xd800..=0xdbff => Some(true),
+        0xdc00..=0xdfff => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::json::document_span;
+
+    #[test]
+    fn commas_count_where_they_stand_between_values() {
+        let text = br#"[1,"a,\",",{"b,":[",\\",{}]}]"#;
+        assert_eq!(commas_between(text), 3);
+        let text = ",".repeat(MOST_VALUES + 2);
+        assert!(is_crowded(text.as_bytes()));
+        assert!(!is_crowded(format!("\"{text}\"").as_bytes()));
+    }
+
+    #[test]
+    fn a_large_document_in_pieces_is_the_same_value() {
+        let long = "x".repeat(LARGE / 2);
+        let text = format!(
+            r#" {{"a":1,"m":{{"messages":[{{"c":"{long}"}},"{long}\ud83d",[1.50,null]]}},"a":{{"b":-2e3}}}} "#
+        );
+        let span = document_span(text.as_bytes());
+        let progress = Progress::default();
+        let value = parse_document(text.as_bytes(), &span, &progress).unwrap();
+        assert_eq!(value.unwrap(), parse_lenient(text.as_bytes()).unwrap());
+        let torn = &text.as_bytes()[..text.len() - 3];
+        let torn_span = document_span(torn);
+        assert!(
+            parse_document(torn, &torn_span, &progress)
+                .unwrap()
+                .is_err()
+        );
+        progress.cancel();
+        assert_eq!(
+            parse_document(text.as_bytes(), &span, &progress).err(),
+            Some(Cancelled)
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! Where a value stands in a text: elements of lists, members of objects.
+
+use super::parse_span;
+use crate::formats::jsonl;
+use crate::session::Span;
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+
+/// Where the one value of a whole file stands: without a byte order mark and white space.
+pub(in crate::formats) fn document_span(bytes: &[u8]) -> Span {
+    let text = &bytes[jsonl::text_start(bytes)..];
+    let start = bytes.len() - text.trim_ascii_start().len();
+    start..start + text.trim_ascii().len()
+}
+
+/// Where the elements of the array at `span` stand; `None` if it is no array.
+pub(in crate::formats) fn elements(bytes: &[u8], span: &Span) -> Option<Vec<Span>> {
+    let mut at = open(bytes, span, b'[')?;
+    let mut found = Vec::new();
+    loop {
+        at = skip_space(bytes, at);
+        match bytes.get(at)? {
+            b']' => return Some(found),
+            b',' => at += 1,
+            _ => {
+                let end = value_end(bytes, at)?;
+                found.push(at..end);
+                at = end;
+            }
+        }
+    }
+}
+
+/// Where the members of the object at `span` stand, keys decoded; `None` if it is no object.
+pub(in crate::formats) fn members(bytes: &[u8], span: &Span) -> Option<Vec<(String, Span)>> {
+    let mut at = open(bytes, span, b'{')?;
+    let mut found = Vec::new();
+    loop {
+        at = skip_space(bytes, at);
+        match bytes.get(at)? {
+            b'}' => return Some(found),
+            b',' => at += 1,
+            _ => {
+                let key_end = value_end(bytes, at)?;
+                let key = parse_span(bytes, &(at..key_end))?.as_str()?.to_owned();
+                let colon = skip_space(bytes, key_end);
+                if bytes.get(colon) != Some(&b':') {
+                    return None;
+                }
+                let start = skip_space(bytes, colon + 1);
+                at = value_end(bytes, start)?;
+                found.push((key, start..at));
+            }
+        }
+    }
+}
+
+/// Where a member of the object at `span` stands. As everywhere, the last of equal keys counts.
+pub(in crate::formats) fn member(bytes: &[u8], span: &Span, key: &str) -> Option<Span> {
+    members(bytes, span)?
+        .into_iter()
+        .rev()
+        .find(|(name, _)| name == key)
+        .map(|(_, span)| span)
+}
+
+/// Where the first value inside of brackets may stand.
+fn open(bytes: &[u8], span: &Span, bracket: u8) -> Option<usize> {
+    let at = skip_space(bytes, span.start);
+    (bytes.get(at) == Some(&bracket)).then_some(at + 1)
+}
+
+fn skip_space(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.len() - rest.trim_ascii_start().len()
+}
+
+/// Where the value that starts at `start` ends.
+fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let rest = bytes.get(start..)?;
+    if matches!(rest.first()?, b'{' | b'[' | b'"') {
+        let mut stream = Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
+        stream.next()?.ok()?;
+        return Some(start + stream.byte_offset());
+    }
+    let is_end = |b: &u8| matches!(b, b',' | b']' | b'}') || b.is_ascii_whitespace();
+    let len = rest.iter().position(is_end).unwrap_or(rest.len());
+    (len > 0).then_some(start + len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_and_members_stand_where_their_text_is() {
+        let bytes = br#"  {"a" : [1, "x,]", {"b":[]} ,null], "a\u0062":-2.5e3, "a": [ ] }"#;
+        let text = |span: &Span| {
+            std::str::from_utf8(&bytes[span.clone()])
+                .unwrap()
+                .to_owned()
+        };
+        let document = document_span(bytes);
+        let found: Vec<_> = members(bytes, &document)
+            .unwrap()
+            .iter()
+            .map(|(k, s)| (k.clone(), text(s)))
+            .collect();
+        let expected = [
+            ("a", r#"[1, "x,]", {"b":[]} ,null]"#),
+            ("ab", "-2.5e3"),
+            ("a", "[ ]"),
+        ];
+        assert_eq!(found, expected.map(|(k, v)| (k.to_owned(), v.to_owned())));
+        let first = members(bytes, &document).unwrap().remove(0).1;
+        let items: Vec<_> = elements(bytes, &first).unwrap().iter().map(text).collect();
+        assert_eq!(items, ["1", "\"x,]\"", "{\"b\":[]}", "null"]);
+        assert_eq!(
+            member(bytes, &document, "a").map(|s| text(&s)).as_deref(),
+            Some("[ ]")
+        );
+        assert_eq!(member(bytes, &document, "c"), None);
+        assert_eq!(elements(bytes, &document), None);
+    }
+
+    #[test]
+    fn torn_text_has_no_elements() {
+        for torn in ["[1, 2", "[{\"a\":", "[\"x", "[", ""] {
+            assert_eq!(elements(torn.as_bytes(), &(0..torn.len())), None, "{torn}");
+        }
+        assert_eq!(members(b"{\"a\" 1}", &(0..7)), None);
+    }
+}
