@@ -1,0 +1,175 @@
+//! A stage in words: what it does as a sentence, and the names of its settings as a policy has them.
+
+use crate::engine::{Action, Boundary, Cut, Hook, Keep, KnobRole, Mutates, Stage, Unit, What};
+
+/// A stage as a sentence: "before call, when used >= …: drop messages; keeps system; …".
+pub(super) fn sentence(stage: &Stage) -> String {
+    let hook = hook(stage.at).replace('_', " ");
+    let mut clauses = vec![format!("{hook}, when {}: {}", stage.when.text, deed(stage))];
+    if !stage.take.keep.is_empty() {
+        let keep: Vec<_> = stage.take.keep.iter().map(kept).collect();
+        clauses.push(format!("keeps {}", keep.join(", ")));
+    }
+    let results = &stage.take.results;
+    for (word, tools) in [("only of", &results.only), ("not of", &results.except)] {
+        if !tools.is_empty() {
+            clauses.push(format!("{word} {}", tools.join(", ")));
+        }
+    }
+    if results.repeated {
+        clauses.push("only what the very same call returned again later".to_owned());
+    }
+    if let Some(most) = &stage.take.oldest {
+        clauses.push(format!("no more than the oldest {}", most.text));
+    }
+    if matches!(stage.take.what, What::Messages)
+        && !matches!(
+            stage.action,
+            Action::Named(_) | Action::Log(_) | Action::Cut(_)
+        )
+    {
+        clauses.push(format!("cuts at {}", boundary(stage.take.boundary)));
+    }
+    if stage.mutates == Mutates::View {
+        clauses.push("for this call only".to_owned());
+    }
+    if let Some(steps) = &stage.delay {
+        clauses.push(format!("lands {} steps later", steps.text));
+    }
+    if let Some(least) = &stage.guard.min_saved {
+        clauses.push(format!("only if more than {} tokens are saved", least.text));
+    }
+    if stage.guard.must_shrink {
+        clauses.push("only if the context shrinks".to_owned());
+    }
+    if stage.guard.cooldown.text != "0" {
+        clauses.push(format!("then rests {} steps", stage.guard.cooldown.text));
+    }
+    if let Some(minutes) = &stage.guard.cold {
+        clauses.push(format!(
+            "once no call was made for {} minutes, or all is full",
+            minutes.text
+        ));
+    }
+    clauses.join("; ")
+}
+
+/// What it does to what.
+fn deed(stage: &Stage) -> String {
+    let what = what(stage.take.what).replace('_', " ");
+    match &stage.action {
+        Action::Clear(clear) => {
+            format!("clear {what}, leaving \"{}\"", clear.marker.escape_debug())
+        }
+        Action::Drop(drop) => match &drop.notice {
+            Some(notice) => format!("drop {what}, leaving \"{}\"", notice.escape_debug()),
+            None => format!("drop {what}"),
+        },
+        Action::Summarize(s) => {
+            let size_only = if s.is_opaque {
+                " (size only: nobody but its provider can read it)"
+            } else {
+                ""
+            };
+            format!(
+                "put a summary of at most {} tokens in the place of {what}{size_only}",
+                s.max_tokens.text
+            )
+        }
+        Action::Cut(cut) => cut_deed(cut),
+        Action::Log(_) => "say a line, as the system's own log does".to_owned(),
+        Action::Named(named) => {
+            let numbers = named.numbers.iter();
+            let numbers = numbers.map(|(name, expr)| format!("{name} = {}", expr.text));
+            let numbers: Vec<_> = numbers.collect();
+            format!(
+                "{} ({}): {}",
+                named.spec.name,
+                numbers.join(", "),
+                named.spec.help
+            )
+        }
+    }
+}
+
+/// What a cut does.
+fn cut_deed(cut: &Cut) -> String {
+    let unit = match cut.unit {
+        Unit::Chars => "characters",
+        Unit::Bytes => "bytes",
+    };
+    let lines = cut.lines.as_ref();
+    let lines = lines.map_or_else(String::new, |n| format!(" or {} lines", n.text));
+    let whole = if cut.spills {
+        "; the whole goes to a file"
+    } else {
+        ""
+    };
+    let (over, keep, head) = (&cut.over.text, &cut.keep.text, 100.0 * cut.head);
+    format!(
+        "cut results of more than {over} {unit}{lines} to {keep}, {head} % of it from the start{whole}"
+    )
+}
+
+/// The name of a role.
+pub(super) fn role(role: KnobRole) -> &'static str {
+    match role {
+        KnobRole::CompressionTrigger => "compression_trigger",
+        KnobRole::KeepRecent => "keep_recent",
+        KnobRole::PruneProtect => "prune_protect",
+        KnobRole::PruneMinimum => "prune_minimum",
+        KnobRole::SpareTurns => "spare_turns",
+        KnobRole::OutputReserve => "output_reserve",
+        KnobRole::SummaryMaxTokens => "summary_max_tokens",
+        KnobRole::Cooldown => "cooldown",
+    }
+}
+
+/// The name of a hook.
+pub(super) fn hook(hook: Hook) -> &'static str {
+    match hook {
+        Hook::ToolResult => "tool_result",
+        Hook::Resume => "resume",
+        Hook::TurnStart => "turn_start",
+        Hook::AfterTools => "after_tools",
+        Hook::BeforeCall => "before_call",
+        Hook::OverflowError => "overflow_error",
+        Hook::AfterCall => "after_call",
+        Hook::TurnEnd => "turn_end",
+        Hook::Manual => "manual",
+    }
+}
+
+/// The name of what is taken.
+pub(super) fn what(what: What) -> &'static str {
+    match what {
+        What::Messages => "messages",
+        What::ToolResults => "tool_results",
+    }
+}
+
+/// The name of a boundary.
+pub(super) fn boundary(boundary: Boundary) -> &'static str {
+    match boundary {
+        Boundary::None => "none",
+        Boundary::Pair => "pair",
+        Boundary::Turn => "turn",
+        Boundary::NextTurn => "next_turn",
+    }
+}
+
+/// A rule for keeping, as a policy has it.
+pub(super) fn kept(keep: &Keep) -> String {
+    match keep {
+        Keep::System => "system".to_owned(),
+        Keep::FirstUser => "first_user".to_owned(),
+        Keep::LastMessages(n) => format!("last_messages({})", n.text),
+        Keep::LastTurns(n) => format!("last_turns({})", n.text),
+        Keep::LastTokens(n) => format!("last_tokens({})", n.text),
+        Keep::LastToolTokens(n) => format!("last_tool_tokens({})", n.text),
+        Keep::LastResults(n) => format!("last_results({})", n.text),
+        Keep::FirstMessages(n) => format!("first_messages({})", n.text),
+        Keep::LastUser => "last_user".to_owned(),
+        Keep::UserTokens(n) => format!("user_tokens({})", n.text),
+    }
+}
