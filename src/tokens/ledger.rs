@@ -1,6 +1,8 @@
 //! All weights of a session, as columns over its parts.
 
-use super::calibrate::{self, Call};
+use super::calibrate;
+use super::calls::calls;
+use super::column::Column;
 use super::media::Provider;
 use super::weight::{Scale, Weight};
 use super::{Counter, Fit, bpe};
@@ -22,17 +24,6 @@ pub enum Basis {
     Calibrated(Share),
     /// By a rule of thumb, or by a vocabulary that is not the model's own.
     Estimated,
-}
-
-/// One weight a part, with sums.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Column {
-    /// By part index.
-    pub per_part: Vec<u32>,
-    /// By message index.
-    pub per_message: Vec<u32>,
-    /// Sum over the messages before an index that are part of the full history; one longer than the messages.
-    pub history_prefix: Vec<u64>,
 }
 
 /// All weights of a session.
@@ -63,44 +54,9 @@ pub struct TokenLedger {
 
 /// Texts remembered at once; when they are more, all are forgotten, which costs a recount of each at most.
 const MAX_REMEMBERED: usize = 4096;
+
 /// Longer texts are not remembered: they are written once (a summary), and would hold memory.
 const MAX_REMEMBERED_BYTES: usize = 16 * 1024;
-
-impl Column {
-    /// Sums the weights of a session's parts.
-    pub fn new(session: &Session, per_part: Vec<u32>) -> Self {
-        let per_message = per_message(session, &per_part);
-        let mut history_prefix = Vec::with_capacity(per_message.len() + 1);
-        let mut sum = 0;
-        history_prefix.push(sum);
-        for (message, weight) in session.messages.iter().zip(&per_message) {
-            sum += if message.in_history {
-                u64::from(*weight)
-            } else {
-                0
-            };
-            history_prefix.push(sum);
-        }
-        Self {
-            per_part,
-            per_message,
-            history_prefix,
-        }
-    }
-}
-
-fn per_message(session: &Session, per_part: &[u32]) -> Vec<u32> {
-    let sum = |parts: &[u32]| {
-        parts
-            .iter()
-            .fold(0_u32, |sum, part| sum.saturating_add(*part))
-    };
-    session
-        .messages
-        .iter()
-        .map(|m| sum(&per_part[m.parts.clone()]))
-        .collect()
-}
 
 impl TokenLedger {
     /// Counts every part once, on all cores, and calibrates.
@@ -277,92 +233,6 @@ impl TokenLedger {
     /// True tokens of the full history, once, overhead included.
     pub fn total(&self) -> Tokens {
         Tokens(self.truth.history_prefix.last().copied().unwrap_or(0)) + self.overhead
-    }
-}
-
-/// Sums over the context that the model really saw at every step: before any recorded compaction all messages of the
-/// history, after it what it kept and the history since. `per_message` has one weight a message.
-pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
-    let mut prefix = Vec::with_capacity(per_message.len() + 1);
-    prefix.push(0_u64);
-    for (message, weight) in session.messages.iter().zip(per_message) {
-        let sum = prefix[prefix.len() - 1];
-        prefix.push(
-            sum + if message.in_history {
-                u64::from(*weight)
-            } else {
-                0
-            },
-        );
-    }
-    let mut compactions = session.compactions.iter().peekable();
-    // What the last compaction kept, and the history's sum where it stands.
-    let (mut kept, mut dropped) = (0, 0);
-    let mut estimates = Vec::with_capacity(session.steps.len());
-    for (idx, step) in session.steps.iter().enumerate() {
-        while let Some(compaction) = compactions.next_if(|c| c.step <= idx) {
-            // What it kept may stand after it; then it is part of the history since, if it is history at all.
-            let counts_again =
-                |m: usize| m >= compaction.before_message && session.messages[m].in_history;
-            kept = compaction
-                .kept
-                .iter()
-                .filter(|m| !counts_again(**m))
-                .map(|m| u64::from(per_message[*m]))
-                .sum();
-            dropped = prefix[compaction.before_message];
-        }
-        estimates.push(kept + prefix[step.context_end].saturating_sub(dropped));
-    }
-    estimates
-}
-
-/// What each call reported beside what we count for it.
-fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
-    let column = |of: fn(&Weight) -> u32| {
-        let per_part: Vec<u32> = weights.iter().map(of).collect();
-        recorded_estimates(session, &per_message(session, &per_part))
-    };
-    let sums = column(|w| w.counted).into_iter().zip(column(|w| w.known));
-    let calls =
-        session
-            .steps
-            .iter()
-            .enumerate()
-            .zip(sums)
-            .filter_map(|((idx, step), (counted, known))| {
-                // A call that failed or was aborted reports nothing or zero.
-                let usage = step.usage.filter(|u| u.input > Tokens::ZERO)?;
-                let stretch = session.compactions.partition_point(|c| c.step <= idx);
-                Some(Call {
-                    reported: usage.input.as_f64(),
-                    counted: counted as f64,
-                    known: known as f64,
-                    stretch,
-                    step: idx,
-                })
-            });
-    let mut calls: Vec<Call> = calls.collect();
-    split_at_drops(&mut calls);
-    calls
-}
-
-/// Numbers stretches from 0 and begins a new one where the reported context shrinks for good with no compaction
-/// recorded: something was cut that the file does not tell. One odd call is no drop.
-fn split_at_drops(calls: &mut [Call]) {
-    const DROP: f64 = 4_000.0;
-    let reported: Vec<f64> = calls.iter().map(|c| c.reported).collect();
-    let compactions: Vec<usize> = calls.iter().map(|c| c.stretch).collect();
-    let mut drops = 0;
-    for (idx, call) in calls.iter_mut().enumerate() {
-        if idx > 0 && compactions[idx - 1] == compactions[idx] {
-            let before = reported[idx - 1].min(reported[idx.saturating_sub(2)]);
-            let after = reported
-                .get(idx + 1)
-                .map_or(reported[idx], |next| next.max(reported[idx]));
-            drops += usize::from(after + DROP < before);
-        }
-        call.stretch = compactions[idx] - compactions[0] + drops;
     }
 }
 

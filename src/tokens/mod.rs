@@ -5,6 +5,8 @@
 
 mod bpe;
 mod calibrate;
+mod calls;
+mod column;
 mod heuristics;
 mod ledger;
 mod media;
@@ -16,7 +18,9 @@ mod weight;
 
 pub use crate::progress::{Cancelled, Progress};
 pub use calibrate::Fit;
-pub use ledger::{Basis, Column, TokenLedger, recorded_estimates};
+pub use calls::recorded_estimates;
+pub use column::Column;
+pub use ledger::{Basis, TokenLedger};
 
 /// A way to count the tokens of a text.
 #[derive(Debug)]

@@ -1,0 +1,93 @@
+//! What each call reported beside what is counted for it, for the fit.
+
+use super::calibrate::Call;
+use super::column::per_message;
+use super::weight::Weight;
+use crate::session::Session;
+use crate::units::Tokens;
+
+/// Sums over the context that the model really saw at every step: before any recorded compaction all messages of the
+/// history, after it what it kept and the history since. `per_message` has one weight a message.
+pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
+    let mut prefix = Vec::with_capacity(per_message.len() + 1);
+    prefix.push(0_u64);
+    for (message, weight) in session.messages.iter().zip(per_message) {
+        let sum = prefix[prefix.len() - 1];
+        prefix.push(
+            sum + if message.in_history {
+                u64::from(*weight)
+            } else {
+                0
+            },
+        );
+    }
+    let mut compactions = session.compactions.iter().peekable();
+    // What the last compaction kept, and the history's sum where it stands.
+    let (mut kept, mut dropped) = (0, 0);
+    let mut estimates = Vec::with_capacity(session.steps.len());
+    for (idx, step) in session.steps.iter().enumerate() {
+        while let Some(compaction) = compactions.next_if(|c| c.step <= idx) {
+            // What it kept may stand after it; then it is part of the history since, if it is history at all.
+            let counts_again =
+                |m: usize| m >= compaction.before_message && session.messages[m].in_history;
+            kept = compaction
+                .kept
+                .iter()
+                .filter(|m| !counts_again(**m))
+                .map(|m| u64::from(per_message[*m]))
+                .sum();
+            dropped = prefix[compaction.before_message];
+        }
+        estimates.push(kept + prefix[step.context_end].saturating_sub(dropped));
+    }
+    estimates
+}
+
+/// What each call reported beside what we count for it.
+pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
+    let column = |of: fn(&Weight) -> u32| {
+        let per_part: Vec<u32> = weights.iter().map(of).collect();
+        recorded_estimates(session, &per_message(session, &per_part))
+    };
+    let sums = column(|w| w.counted).into_iter().zip(column(|w| w.known));
+    let calls =
+        session
+            .steps
+            .iter()
+            .enumerate()
+            .zip(sums)
+            .filter_map(|((idx, step), (counted, known))| {
+                // A call that failed or was aborted reports nothing or zero.
+                let usage = step.usage.filter(|u| u.input > Tokens::ZERO)?;
+                let stretch = session.compactions.partition_point(|c| c.step <= idx);
+                Some(Call {
+                    reported: usage.input.as_f64(),
+                    counted: counted as f64,
+                    known: known as f64,
+                    stretch,
+                    step: idx,
+                })
+            });
+    let mut calls: Vec<Call> = calls.collect();
+    split_at_drops(&mut calls);
+    calls
+}
+
+/// Numbers stretches from 0 and begins a new one where the reported context shrinks for good with no compaction
+/// recorded: something was cut that the file does not tell. One odd call is no drop.
+fn split_at_drops(calls: &mut [Call]) {
+    const DROP: f64 = 4_000.0;
+    let reported: Vec<f64> = calls.iter().map(|c| c.reported).collect();
+    let compactions: Vec<usize> = calls.iter().map(|c| c.stretch).collect();
+    let mut drops = 0;
+    for (idx, call) in calls.iter_mut().enumerate() {
+        if idx > 0 && compactions[idx - 1] == compactions[idx] {
+            let before = reported[idx - 1].min(reported[idx.saturating_sub(2)]);
+            let after = reported
+                .get(idx + 1)
+                .map_or(reported[idx], |next| next.max(reported[idx]));
+            drops += usize::from(after + DROP < before);
+        }
+        call.stretch = compactions[idx] - compactions[0] + drops;
+    }
+}
