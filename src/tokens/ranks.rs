@@ -70,6 +70,10 @@ impl Ranks {
     }
 
     fn count_longer(&self, piece: u128, len: usize) -> usize {
+        // Every token is what its bytes are joined to, and most pieces are one.
+        if self.rank(piece, len) != NONE {
+            return 1;
+        }
         // Where tokens begin, the end behind the last; and for each what it makes with the next.
         let mut begins: [u8; LONGEST + 1] = std::array::from_fn(|at| at as u8);
         let mut joined = [NONE; LONGEST];
