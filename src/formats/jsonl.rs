@@ -35,8 +35,12 @@ pub(super) struct Head {
 const HEAD_BYTES: usize = 32 << 20;
 /// No session has more lines: each is kept as more than the few bytes that it may take in a file.
 const MOST_LINES: usize = 5_000_000;
-/// Lines that begin within so many bytes are read on one core.
+/// Lines that begin within so many bytes are found and read on one core.
 const PIECE: usize = 1 << 20;
+/// So many pieces are read before what was read is put in order, so that it does not stand in memory twice.
+const AT_ONCE: usize = 64;
+/// Room is made at once for so many of a piece's lines; more of them are mostly blank.
+const USUAL_LINES: usize = PIECE / 256;
 /// A file with more bad lines than this is summed up rather than listed; so is one with more odd ones.
 const MAX_LINES_LISTED: usize = 50;
 /// How often a broken line is searched for a record that was glued behind the break.
@@ -65,12 +69,7 @@ pub(super) fn map_texts<T: Send>(
     quick: impl Fn(&[u8], &Span, usize) -> Option<T> + Sync,
     each: impl Fn(Record) -> T + Sync,
 ) -> Result<Vec<T>, Cancelled> {
-    let lines: Vec<Line> = lines(bytes)
-        .map(|line| progress.go_on().map(|()| line))
-        .collect::<Result<_, _>>()?;
-    let is_near = |a: &Line, b: &Line| a.span.start / PIECE == b.span.start / PIECE;
-    let pieces: Vec<&[Line]> = lines.chunk_by(is_near).collect();
-    let read_line = |line: &Line| {
+    let read_line = |line: Line| {
         progress.go_on()?;
         progress.advance(line.span.len() as u64 / passes);
         let text = &bytes[line.span.clone()];
@@ -79,57 +78,45 @@ pub(super) fn map_texts<T: Send>(
         {
             return Ok(Read::Quick(found));
         }
-        let (records, problems) = read_line(bytes, line);
-        Ok(Read::Whole(
-            records.into_iter().map(&each).collect(),
-            problems,
-        ))
+        let (records, problems) = read_line(bytes, &line);
+        let records = records.into_iter().map(&each).collect();
+        Ok(Read::Whole(line.number, records, problems))
     };
-    let read_piece = |piece: &&[Line]| piece.iter().map(read_line).collect();
-    let read: Vec<Vec<Read<T>>> = pieces
-        .par_iter()
-        .with_max_len(1)
-        .map(read_piece)
-        .collect::<Result<_, Cancelled>>()?;
-    let mut all = Vec::with_capacity(lines.len());
-    let (mut bad, mut odd) = (0, 0);
-    for (line, read) in lines.iter().zip(read.into_iter().flatten()) {
-        let (records, problems) = match read {
-            Read::Quick(found) => {
-                all.push(found);
-                continue;
-            }
-            Read::Whole(records, problems) => (records, problems),
-        };
-        all.extend(records);
-        for problem in problems {
-            let before = if problem.is_bad() { &mut bad } else { &mut odd };
-            *before += 1;
-            if *before <= MAX_LINES_LISTED || matches!(problem, Problem::Torn(_)) {
-                warnings.push(Warning {
-                    line: Some(line.number),
-                    text: problem.sentence(),
-                });
+    let read_piece = |piece: &Piece| {
+        let mut read = Vec::with_capacity(piece.n_lines.min(USUAL_LINES));
+        for line in lines(bytes, piece.span.clone(), piece.lines_before) {
+            read.push(read_line(line)?);
+        }
+        Ok(read)
+    };
+    let mut all = Vec::new();
+    let mut said = Said::default();
+    for pieces in pieces(bytes).chunks(AT_ONCE) {
+        let read: Vec<Vec<Read<T>>> = pieces
+            .par_iter()
+            .with_max_len(1)
+            .map(read_piece)
+            .collect::<Result<_, Cancelled>>()?;
+        all.reserve(read.iter().map(Vec::len).sum());
+        for read in read.into_iter().flatten() {
+            match read {
+                Read::Quick(found) => all.push(found),
+                Read::Whole(line, records, problems) => {
+                    all.extend(records);
+                    said.note(line, &problems, warnings);
+                }
             }
         }
     }
-    for (n, what) in [(bad, "could not be read"), (odd, "like these")] {
-        let more = n.saturating_sub(MAX_LINES_LISTED);
-        if more > 0 {
-            let text = format!(
-                "{more} more line{} {what}",
-                if more == 1 { "" } else { "s" }
-            );
-            warnings.push(Warning { line: None, text });
-        }
-    }
+    said.sum_up(warnings);
     Ok(all)
 }
 
 /// The first records, at most `max`.
 pub(super) fn head(bytes: &[u8], max: usize) -> Head {
     let mut head = Head::default();
-    for line in lines(bytes).take(max) {
+    let whole = text_start(bytes)..bytes.len();
+    for line in lines(bytes, whole, 0).take(max) {
         if head.records.len() >= max || (line.span.start > HEAD_BYTES && !head.records.is_empty()) {
             break;
         }
@@ -164,6 +151,40 @@ pub(super) fn text_start(bytes: &[u8]) -> usize {
     }
 }
 
+/// Whole lines that stand near each other.
+struct Piece {
+    span: Span,
+    n_lines: usize,
+    lines_before: usize,
+}
+
+/// All lines, in pieces for one core each.
+fn pieces(bytes: &[u8]) -> Vec<Piece> {
+    let mut spans = Vec::new();
+    let mut start = text_start(bytes);
+    while start < bytes.len() {
+        let rest = bytes.get(start + PIECE..).unwrap_or_default();
+        let end = memchr(b'\n', rest).map_or(bytes.len(), |n| start + PIECE + n + 1);
+        spans.push(start..end);
+        start = end;
+    }
+    let n_lines = |span: &Span| {
+        let text = &bytes[span.clone()];
+        memchr_iter(b'\n', text).count() + usize::from(!text.ends_with(b"\n"))
+    };
+    let n_lines: Vec<usize> = spans.par_iter().map(n_lines).collect();
+    let mut lines_before = 0;
+    let piece = |(span, n_lines)| {
+        lines_before += n_lines;
+        Piece {
+            span,
+            n_lines,
+            lines_before: lines_before - n_lines,
+        }
+    };
+    spans.into_iter().zip(n_lines).map(piece).collect()
+}
+
 /// A line that is not blank, trimmed.
 struct Line {
     number: usize,
@@ -176,8 +197,8 @@ struct Line {
 enum Read<T> {
     /// One record, read from its text alone.
     Quick(T),
-    /// Any records, and what is wrong with the line.
-    Whole(Vec<T>, Vec<Problem>),
+    /// Any records, and what is wrong with the line of this number.
+    Whole(usize, Vec<T>, Vec<Problem>),
 }
 
 /// What is wrong with a line.
@@ -207,9 +228,51 @@ impl Problem {
     }
 }
 
-fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
-    let mut next = text_start(bytes);
-    let mut number = 0;
+/// How many problems were met.
+#[derive(Default)]
+struct Said {
+    bad: usize,
+    odd: usize,
+}
+
+impl Said {
+    /// Warns of the first.
+    fn note(&mut self, line: usize, problems: &[Problem], warnings: &mut Vec<Warning>) {
+        for problem in problems {
+            let before = if problem.is_bad() {
+                &mut self.bad
+            } else {
+                &mut self.odd
+            };
+            *before += 1;
+            if *before <= MAX_LINES_LISTED || matches!(problem, Problem::Torn(_)) {
+                warnings.push(Warning {
+                    line: Some(line),
+                    text: problem.sentence(),
+                });
+            }
+        }
+    }
+
+    /// Warns of how many more there were.
+    fn sum_up(self, warnings: &mut Vec<Warning>) {
+        for (n, what) in [(self.bad, "could not be read"), (self.odd, "like these")] {
+            let more = n.saturating_sub(MAX_LINES_LISTED);
+            if more > 0 {
+                let text = format!(
+                    "{more} more line{} {what}",
+                    if more == 1 { "" } else { "s" }
+                );
+                warnings.push(Warning { line: None, text });
+            }
+        }
+    }
+}
+
+/// The lines of a piece before which there are so many.
+fn lines(bytes: &[u8], piece: Span, lines_before: usize) -> impl Iterator<Item = Line> {
+    let bytes = &bytes[..piece.end];
+    let (mut next, mut number) = (piece.start, lines_before);
     std::iter::from_fn(move || {
         while next < bytes.len() {
             let rest = &bytes[next..];
