@@ -236,13 +236,12 @@ pub struct RecordCount {
 impl ImportReport {
     /// Notes one record.
     pub fn note(&mut self, kind: &str, in_context: bool) {
-        if !self.records.contains_key(kind) {
-            self.records.insert(kind.to_owned(), RecordCount::default());
-        }
-        if let Some(entry) = self.records.get_mut(kind) {
-            entry.count += 1;
-            entry.in_context += usize::from(in_context);
-        }
+        let count = match self.records.get_mut(kind) {
+            Some(count) => count,
+            None => self.records.entry(kind.to_owned()).or_default(),
+        };
+        count.count += 1;
+        count.in_context += usize::from(in_context);
     }
 }
 

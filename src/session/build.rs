@@ -99,6 +99,13 @@ impl SessionBuilder {
         }
     }
 
+    /// Makes room for so many more messages, calls and parts: a large session that grows bit by bit leaves memory behind.
+    pub fn reserve(&mut self, messages: usize, calls: usize, parts: usize) {
+        self.session.messages.reserve(messages);
+        self.session.steps.reserve(calls);
+        self.session.parts.reserve(parts);
+    }
+
     /// Names the session.
     pub fn title(&mut self, title: impl Into<String>) {
         self.session.title = title.into();

@@ -38,6 +38,7 @@ pub(super) fn tell(
         format: super::FORMAT.name,
         bytes: Arc::clone(&input.bytes),
     };
+    let parts = with_names_of_tools(parts, entries, places);
     let mut line = Line::new(SessionBuilder::new(source), entries, parts, places);
     let mut is_context = Vec::with_capacity(entries.len());
     for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
@@ -60,10 +61,8 @@ struct Line<'a> {
     parts: Vec<Vec<Part>>,
     /// Records of each answer.
     answers: HashMap<&'a str, Vec<usize>>,
-    /// Names of the tools that were called.
-    tools: HashMap<Box<str>, Box<str>>,
-    /// Messages by the records they were read from.
-    messages: HashMap<&'a str, usize>,
+    /// Messages by the records they were read from, if a compaction names any.
+    messages: Option<HashMap<&'a str, usize>>,
     /// A compaction whose context is still being read.
     compaction: Option<Compaction<'a>>,
     has_history: bool,
@@ -83,33 +82,31 @@ struct Compaction<'a> {
 
 impl<'a> Line<'a> {
     fn new(
-        builder: SessionBuilder,
+        mut builder: SessionBuilder,
         entries: &'a [Entry],
         parts: Vec<Vec<Part>>,
         places: &[Place],
     ) -> Self {
-        let mut answers: HashMap<&str, Vec<usize>> = HashMap::new();
-        let mut tools = HashMap::new();
-        for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
-            let (What::Answered(answer), Place::Main) = (&entry.what, place) else {
-                continue;
-            };
+        let n_answered = answered(entries, places).count();
+        let mut answers: HashMap<&str, Vec<usize>> = HashMap::with_capacity(n_answered);
+        for (at, answer) in answered(entries, places) {
             if let Some(group) = &answer.group {
                 answers.entry(group).or_default().push(at);
             }
-            for part in &parts[at] {
-                if let Body::ToolCall { call, tool, .. } = &part.body {
-                    tools.insert(call.clone(), tool.clone());
-                }
-            }
         }
+        let n_said = parts.iter().filter(|parts| !parts.is_empty()).count();
+        let n_parts = parts.iter().map(Vec::len).sum();
+        builder.reserve(n_said, answers.len(), n_parts);
+        let names_messages = |entry: &Entry| match &entry.what {
+            What::Boundary(it) => !it.preserved.is_empty() || it.preserved_range.is_some(),
+            _ => false,
+        };
         Self {
             builder,
             entries,
             parts,
             answers,
-            tools,
-            messages: HashMap::new(),
+            messages: entries.iter().any(names_messages).then(HashMap::new),
             compaction: None,
             has_history: false,
             first_prompt: None,
@@ -187,7 +184,7 @@ impl<'a> Line<'a> {
             is_summary: said.is_summary,
             in_history: !is_written,
             raw: vec![entry.span.clone()],
-            ..Draft::new(Role::User, self.named_results(at))
+            ..Draft::new(Role::User, std::mem::take(&mut self.parts[at]))
         };
         if self.first_prompt.is_none() && !said.is_injected && !said.is_summary {
             self.first_prompt = records::own_words(&draft.parts).and_then(title::of);
@@ -202,10 +199,10 @@ impl<'a> Line<'a> {
     /// The first record of an answer brings the whole answer; the others are in it.
     fn answer(&mut self, at: usize, entry: &'a Entry, answer: &'a Answer) -> bool {
         let lines = match &answer.group {
-            Some(group) => self.answers.get(&**group).cloned().unwrap_or_default(),
+            Some(group) => self.answers.remove(&**group).unwrap_or_default(),
             None => vec![at],
         };
-        if lines.first() != Some(&at) {
+        if lines.is_empty() {
             return true;
         }
         self.close_compaction();
@@ -229,11 +226,10 @@ impl<'a> Line<'a> {
         }
         let idx = self.message(entry, draft);
         let entries = self.entries;
-        self.messages.extend(
-            lines
-                .iter()
-                .filter_map(|at| Some((uuid(&entries[*at])?, idx))),
-        );
+        if let Some(messages) = &mut self.messages {
+            let uuids = lines.iter().filter_map(|at| uuid(&entries[*at]));
+            messages.extend(uuids.map(|uuid| (uuid, idx)));
+        }
         true
     }
 
@@ -278,21 +274,10 @@ impl<'a> Line<'a> {
     fn message(&mut self, entry: &'a Entry, draft: Draft) -> usize {
         self.has_history |= draft.in_history;
         let idx = self.builder.message(draft);
-        self.messages.extend(uuid(entry).map(|uuid| (uuid, idx)));
-        idx
-    }
-
-    /// Results name their tool only by the call.
-    fn named_results(&mut self, at: usize) -> Vec<Part> {
-        let mut parts = std::mem::take(&mut self.parts[at]);
-        for part in &mut parts {
-            if let Body::ToolResult { call, tool, .. } = &mut part.body
-                && let Some(name) = self.tools.get(call)
-            {
-                tool.clone_from(name);
-            }
+        if let Some(messages) = &mut self.messages {
+            messages.extend(uuid(entry).map(|uuid| (uuid, idx)));
         }
-        parts
+        idx
     }
 
     /// The context after a compaction is complete once something else follows.
@@ -324,7 +309,7 @@ impl<'a> Line<'a> {
 
     /// The messages a compaction carried over, in their order.
     fn preserved(&self, boundary: &Boundary) -> Vec<usize> {
-        let message = |uuid: &str| self.messages.get(uuid).copied();
+        let message = |uuid: &str| self.messages.as_ref()?.get(uuid).copied();
         let mut found: Vec<usize> = boundary
             .preserved
             .iter()
@@ -356,6 +341,46 @@ fn project(session: &Session, entries: &[Entry]) -> Option<String> {
     let folder = |entry: &Entry| member(&session.source.bytes, &entry.span, "cwd");
     let span = entries.iter().find_map(folder)?;
     serde_json::from_slice(session.raw(&span)).ok()
+}
+
+/// The lines of answers in the conversation, and where they stand.
+fn answered<'a, 'p>(
+    entries: &'a [Entry],
+    places: &'p [Place],
+) -> impl Iterator<Item = (usize, &'a Answer)> + use<'a, 'p> {
+    let all = entries.iter().zip(places).enumerate();
+    all.filter_map(|(at, (entry, place))| match (&entry.what, place) {
+        (What::Answered(answer), Place::Main) => Some((at, answer)),
+        _ => None,
+    })
+}
+
+/// Results name their tool only by the call.
+fn with_names_of_tools(
+    mut parts: Vec<Vec<Part>>,
+    entries: &[Entry],
+    places: &[Place],
+) -> Vec<Vec<Part>> {
+    let mut tools: HashMap<&str, &str> = HashMap::with_capacity(entries.len());
+    for part in answered(entries, places).flat_map(|(at, _)| &parts[at]) {
+        if let Body::ToolCall { call, tool, .. } = &part.body {
+            tools.insert(call, tool);
+        }
+    }
+    let name = |part: &Part| match &part.body {
+        Body::ToolResult { call, .. } => tools.get(&**call).copied().map(Box::from),
+        _ => None,
+    };
+    let is_said = |entry: &Entry| matches!(entry.what, What::Said(_));
+    let said = entries.iter().zip(&parts).filter(|(e, _)| is_said(e));
+    let names: Vec<Option<Box<str>>> = said.flat_map(|(_, parts)| parts).map(name).collect();
+    let said = entries.iter().zip(&mut parts).filter(|(e, _)| is_said(e));
+    for (part, name) in said.flat_map(|(_, parts)| parts).zip(names) {
+        if let (Body::ToolResult { tool, .. }, Some(name)) = (&mut part.body, name) {
+            *tool = name;
+        }
+    }
+    parts
 }
 
 /// What a record says, moved out of it.

@@ -82,12 +82,12 @@ fn report(
 ) -> ImportReport {
     let mut report = ImportReport::default();
     for ((entry, place), is_context) in entries.iter().zip(main).zip(is_context) {
-        let branch = match place {
-            Place::Abandoned => " (abandoned branch)",
-            Place::Copy => " (copy)",
-            Place::Main | Place::Aside => "",
-        };
-        report.note(&format!("{}{branch}", entry.label), *is_context);
+        let label = &entry.label;
+        match place {
+            Place::Abandoned => report.note(&format!("{label} (abandoned branch)"), *is_context),
+            Place::Copy => report.note(&format!("{label} (copy)"), *is_context),
+            Place::Main | Place::Aside => report.note(label, *is_context),
+        }
     }
     for entry in agents.iter().flat_map(|agent| &agent.inline) {
         report.note(&entry.label, false);

@@ -16,7 +16,7 @@ pub(super) struct Entry {
     /// Its line, from 1.
     pub line: usize,
     /// What the import report calls it.
-    pub label: String,
+    pub label: Cow<'static, str>,
     /// Its place in the tree of records, if it has one.
     pub node: Option<Node>,
     /// When it was written.
@@ -203,11 +203,16 @@ fn taken_apart(record: &Json<'_>, span: Span, line: usize) -> Entry {
     } else {
         ""
     };
+    let label = match (kind, slash, unread, side) {
+        ("user", "", "", "") => "user".into(),
+        ("assistant", "", "", "") => "assistant".into(),
+        _ => format!("{kind}{slash}{sub}{unread}{side}").into(),
+    };
     let time = record.get("timestamp").map(Json::to_value);
     Entry {
         span,
         line,
-        label: format!("{kind}{slash}{sub}{unread}{side}"),
+        label,
         node,
         time: time.as_ref().and_then(time::millis),
         what,

@@ -7,6 +7,7 @@
 use super::records::{self, Beside, Entry, What};
 use crate::formats::title;
 use crate::session::Body;
+use std::collections::hash_map::Entry::Occupied;
 use std::collections::{HashMap, HashSet};
 
 /// What a record is to the conversation.
@@ -37,7 +38,7 @@ const MOST_BRANCHES: usize = 50;
 pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
     let is_sidechain = !entries.iter().any(|e| speaks(e) && is_in(e, false));
     let mut places = vec![Place::Aside; entries.len()];
-    let mut tree = Tree::default();
+    let mut tree = Tree::of_most(entries.len());
     for (at, entry) in entries
         .iter()
         .enumerate()
@@ -86,8 +87,15 @@ pub(super) fn speaks(entry: &Entry) -> bool {
     }
 }
 
+fn uuid(entry: &Entry) -> Option<&str> {
+    entry.node.as_ref().and_then(|n| n.uuid.as_deref())
+}
+
+fn is_aside(entry: &Entry) -> bool {
+    matches!(entry.what, What::Aside)
+}
+
 /// The records that have a place in the conversation, in file order.
-#[derive(Default)]
 struct Tree<'a> {
     /// Index of the entry, by node.
     entries: Vec<usize>,
@@ -97,18 +105,25 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
+    /// Room for so many records.
+    fn of_most(records: usize) -> Self {
+        Self {
+            entries: Vec::with_capacity(records),
+            parents: Vec::new(),
+            by_uuid: HashMap::with_capacity(records),
+        }
+    }
+
     /// Adds a record; false if it is a copy of one that says something.
     fn add(&mut self, at: usize, entry: &'a Entry, entries: &[Entry]) -> bool {
-        let uuid = entry.node.as_ref().and_then(|n| n.uuid.as_deref());
-        if let Some(uuid) = uuid {
-            let first = self
-                .by_uuid
-                .get(uuid)
-                .map(|node| &entries[self.entries[*node]].what);
-            if first.is_some_and(|what| !matches!(what, What::Aside)) {
+        if let Some(uuid) = uuid(entry) {
+            let place = self.by_uuid.entry(uuid);
+            if let Occupied(first) = &place
+                && !is_aside(&entries[self.entries[*first.get()]])
+            {
                 return false;
             }
-            self.by_uuid.insert(uuid, self.entries.len());
+            place.insert_entry(self.entries.len());
         }
         self.entries.push(at);
         true
@@ -121,10 +136,14 @@ impl<'a> Tree<'a> {
                 .node
                 .as_ref()
                 .and_then(|n| n.parent.as_deref());
-            let found = named
-                .and_then(|uuid| self.by_uuid.get(uuid).copied())
-                .filter(|p| *p != node);
-            found.or_else(|| node.checked_sub(1))
+            let before = node.checked_sub(1);
+            // Mostly it is the record before; one that says nothing may have a second that does.
+            let is_parent = |before: &Entry| uuid(before) == named && !is_aside(before);
+            if before.is_some_and(|before| is_parent(&entries[self.entries[before]])) {
+                return before;
+            }
+            let found = named.and_then(|uuid| self.by_uuid.get(uuid).copied());
+            found.filter(|p| *p != node).or(before)
         };
         self.parents = (0..self.entries.len()).map(parent).collect();
     }
@@ -199,6 +218,9 @@ impl<'a> Tree<'a> {
     /// Which nodes belong to the conversation that leads to this one.
     fn kept(&self, entries: &[Entry], leaf: usize) -> Vec<bool> {
         let path = self.path(leaf);
+        if path.iter().all(|on| *on) {
+            return path;
+        }
         let course = Calls::new(
             path.iter()
                 .zip(&self.entries)
