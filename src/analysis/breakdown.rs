@@ -74,8 +74,16 @@ fn history_parts(session: &Session) -> impl Iterator<Item = (usize, usize)> {
     messages.flat_map(|(idx, m)| m.parts.clone().map(move |part| (idx, part)))
 }
 
-/// The tool that each call asked for. Ids may repeat; the tool hardly ever differs then.
+/// The tool that each call asked for, where some part names its call alone. Ids may repeat; the tool hardly ever differs
+/// then.
 fn tools_of_calls(session: &Session) -> HashMap<&str, &str> {
+    if !session
+        .parts
+        .iter()
+        .any(|part| names_call_alone(&part.body).is_some())
+    {
+        return HashMap::new();
+    }
     let calls = session.parts.iter().filter_map(|p| match &p.body {
         Body::ToolCall { call, tool, .. } => Some((&**call, &**tool)),
         _ => None,
@@ -85,12 +93,17 @@ fn tools_of_calls(session: &Session) -> HashMap<&str, &str> {
 
 /// The tool of a part; some formats name it in the call only.
 fn tool_of<'a>(tools: &HashMap<&str, &'a str>, body: &'a Body) -> Option<&'a str> {
-    let call = match body {
-        Body::ToolResult { call, tool, .. } if tool.is_empty() => call,
-        Body::Media {
-            within: Some(call), ..
-        } => call,
-        _ => return body.tool(),
-    };
-    tools.get(&**call).copied()
+    match names_call_alone(body) {
+        Some(call) => tools.get(call).copied(),
+        None => body.tool(),
+    }
+}
+
+/// The call of a part that does not name its tool.
+fn names_call_alone(body: &Body) -> Option<&str> {
+    match body {
+        Body::ToolResult { call, tool, .. } if tool.is_empty() => Some(call),
+        Body::Media { within, .. } => within.as_deref(),
+        _ => None,
+    }
 }

@@ -59,8 +59,9 @@ impl SessionIndex {
             .iter()
             .position(is_other)
             .unwrap_or(session.messages.len()) as u32;
-        let mut calls: HashMap<&str, u32> = HashMap::new();
-        let mut pairs: HashMap<&str, u32> = HashMap::new();
+        let mut pairs: HashMap<&str, u32> = HashMap::with_capacity(session.parts.len() / 2);
+        // The message of the latest call, by pair.
+        let mut called_in: Vec<Option<u32>> = Vec::new();
         let mut turn = 0;
         for (message_idx, message) in session.messages.iter().enumerate() {
             let at = message_idx as u32;
@@ -97,13 +98,12 @@ impl SessionIndex {
                     _ => None,
                 };
                 index.owner.push(owner);
-                match &part.body {
-                    Body::ToolCall { call, .. } => {
-                        calls.insert(call, at);
-                    }
-                    Body::ToolResult { call, .. } => {
+                called_in.resize(pairs.len(), None);
+                match (&part.body, pair) {
+                    (Body::ToolCall { .. }, Some(pair)) => called_in[pair as usize] = Some(at),
+                    (Body::ToolResult { call, .. }, Some(pair)) => {
                         results.push((call, part_idx as u32));
-                        first_call = first_call.min(calls.get(&**call).copied().unwrap_or(at));
+                        first_call = first_call.min(called_in[pair as usize].unwrap_or(at));
                     }
                     _ => {}
                 }
@@ -117,9 +117,36 @@ impl SessionIndex {
             });
         }
         index.n_pairs = pairs.len();
-        index.repeated_in = repeated_in(session, &index.message_of);
+        index.repeated_in = index.repeated_in(session);
         index.call_in_turn = calls_in_turn(session);
         index
+    }
+
+    /// By part, the message in which the result of the same call stands again.
+    fn repeated_in(&self, session: &Session) -> Vec<u32> {
+        let mut repeated = vec![u32::MAX; session.parts.len()];
+        let mut asked: Vec<Option<(&str, &str)>> = vec![None; self.n_pairs];
+        let mut last: HashMap<(&str, &str), usize> = HashMap::with_capacity(self.n_pairs);
+        for (part, body) in session.parts.iter().map(|part| &part.body).enumerate() {
+            match (body, self.pair[part]) {
+                (
+                    Body::ToolCall {
+                        tool, arguments, ..
+                    },
+                    Some(pair),
+                ) => {
+                    asked[pair as usize] = Some((tool, arguments));
+                }
+                (Body::ToolResult { .. }, Some(pair)) => {
+                    let before = asked[pair as usize].and_then(|what| last.insert(what, part));
+                    if let Some(before) = before {
+                        repeated[before] = self.message_of[part];
+                    }
+                }
+                _ => {}
+            }
+        }
+        repeated
     }
 
     /// The parts of a message.
@@ -147,32 +174,6 @@ impl SessionIndex {
         let is_of_step = |facts: &&Facts| facts.step == step as u32;
         self.facts[start..].iter().take_while(is_of_step).count()
     }
-}
-
-/// By part, the message in which the result of the same call stands again.
-fn repeated_in(session: &Session, message_of: &[u32]) -> Vec<u32> {
-    let mut repeated = vec![u32::MAX; session.parts.len()];
-    let mut asked: HashMap<&str, (&str, &str)> = HashMap::new();
-    let mut last: HashMap<(&str, &str), usize> = HashMap::new();
-    for (part, body) in session.parts.iter().map(|part| &part.body).enumerate() {
-        match body {
-            Body::ToolCall {
-                call,
-                tool,
-                arguments,
-            } => {
-                asked.insert(call, (tool, arguments));
-            }
-            Body::ToolResult { call, .. } => {
-                let before = asked.get(&**call).and_then(|what| last.insert(*what, part));
-                if let Some(before) = before {
-                    repeated[before] = message_of[part];
-                }
-            }
-            _ => {}
-        }
-    }
-    repeated
 }
 
 fn calls_in_turn(session: &Session) -> Vec<u32> {
