@@ -271,21 +271,20 @@ fn weigh_parts(
     let say_the_same = |a: &usize, b: &usize| words(a).is_some() && words(a) == words(b);
     let alike: Vec<&[usize]> = order.chunk_by(say_the_same).collect();
     let weigh = |alike: &&[usize]| {
-        progress.go_on()?;
+        // Nothing is weighed any more once somebody asked to stop.
+        progress.go_on().ok()?;
         let first = alike[0];
         let weight = scale.weigh(&parts[first]);
         progress.advance(work[first] * alike.len() as u64);
-        Ok(weight)
+        Some(weight)
     };
-    let weighed: Vec<_> = alike
-        .par_iter()
-        .with_max_len(1)
-        .map(weigh)
-        .collect::<Result<_, _>>()?;
+    // A result might be an error at any place, so they would not be put straight where they belong.
+    let weighed: Vec<Option<Weight>> = alike.par_iter().with_max_len(1).map(weigh).collect();
+    progress.go_on()?;
     let mut weights = vec![Weight::default(); work.len()];
     for (alike, weight) in alike.into_iter().zip(weighed) {
         for part in alike {
-            weights[*part] = weight;
+            weights[*part] = weight.unwrap_or_default();
         }
     }
     Ok(weights)
