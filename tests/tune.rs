@@ -580,7 +580,6 @@ fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
         !flawed.is_empty() && valid > 10,
         "the premise: {flawed:?}, {valid}"
     );
-    println!("{flawed:?}, {valid}");
 }
 
 #[test]
