@@ -68,6 +68,11 @@ pub fn is_folder(path: &Path) -> bool {
     path.is_dir()
 }
 
+/// There is a folder of this name that may hold sessions, and is none itself.
+pub fn is_folder_of_sessions(path: &Path) -> bool {
+    is_folder(path) && !session_folder::is_session(path)
+}
+
 /// Something of this name is there, whatever it is.
 pub fn is_taken(path: &Path) -> bool {
     path.symlink_metadata().is_ok()

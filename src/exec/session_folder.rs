@@ -60,6 +60,31 @@ fn too_much(path: &Path) -> LoadError {
     ))
 }
 
+/// Whether a folder is a session itself, which its program keeps as files.
+pub(super) fn is_session(folder: &Path) -> bool {
+    folder.is_dir() && members(folder).is_some()
+}
+
+/// The files of a folder that is a session of events, each of which looks like a session by itself.
+pub(super) fn events_in(folder: &Path) -> Option<Vec<PathBuf>> {
+    events(folder).map(|(_, files)| files)
+}
+
+/// Whether a file is but a piece of a session that another file stands for.
+pub(super) fn is_piece(path: &Path) -> bool {
+    let name = |path: Option<&Path>| Some(path?.file_name()?.to_str()?.to_owned());
+    let (file, folder) = (name(Some(path)).unwrap_or_default(), path.parent());
+    let is_beside = |other: &str| folder.is_some_and(|folder| folder.join(other).is_file());
+    if file.starts_with("msg_") || file.starts_with("prt_") {
+        let kind = name(folder.and_then(Path::parent));
+        return kind.is_some_and(|kind| kind == "message" || kind == "part");
+    }
+    if let Some(stem) = file.strip_suffix(".meta.json") {
+        return is_beside(&format!("{stem}.jsonl"));
+    }
+    file != TASK[0] && TASK.contains(&&*file) && is_beside(TASK[0])
+}
+
 /// The folder that the names are told from, and the files of the session at a path.
 fn members(path: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
     if path.is_dir() {
@@ -171,6 +196,43 @@ mod tests {
             bytes: bytes.into(),
         };
         Some(formats::parse(&input).ok()?.sessions[0].source.format)
+    }
+
+    #[test]
+    fn what_stands_for_a_session_is_told_from_its_pieces() {
+        let here = tempfile::tempdir().expect("a folder");
+        let files = [
+            "tasks/7/api_conversation_history.json",
+            "tasks/7/ui_messages.json",
+            "notes/ui_messages.json",
+            "pico/k.jsonl",
+            "pico/k.meta.json",
+            "pico/other.meta.json",
+            "talk/events/0.json",
+        ];
+        write(here.path(), &files.map(|name| (name, "{}")));
+        for (path, is) in [
+            ("storage/session/p/ses_1.json", false),
+            ("storage/message/ses_1/msg_1.json", true),
+            ("storage/part/msg_1/prt_1.json", true),
+            ("mine/msg_1.json", false),
+            (files[0], false),
+            (files[1], true),
+            (files[2], false),
+            (files[3], false),
+            (files[4], true),
+            (files[5], false),
+        ] {
+            assert_eq!(is_piece(&here.path().join(path)), is, "{path}");
+        }
+        for (folder, is) in [
+            ("tasks/7", true),
+            ("talk", true),
+            ("talk/events", true),
+            ("pico", false),
+        ] {
+            assert_eq!(is_session(&here.path().join(folder)), is, "{folder}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Finds session files: by the names that each store gives them, or in a folder of a person's choice.
 
 use super::places;
-use crate::exec::{LoadError, must_exist};
+use crate::exec::{LoadError, must_exist, session_folder};
 use crate::progress::{Cancelled, Progress};
 use crate::units::Bytes;
 use std::collections::HashSet;
@@ -86,6 +86,9 @@ pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<Found>, LoadErr
         progress,
         found: &mut found,
     };
+    if search.take_folder(folder) {
+        return Ok(found);
+    }
     let searched = search.below(folder, MOST_DEEP, &|name| {
         let is_sidecar = SIDECARS.iter().any(|end| name.ends_with(end));
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -154,7 +157,10 @@ impl Search<'_> {
             let Some(name) = name.to_str() else { continue };
             let is_skipped = name.starts_with('.') || SKIPPED.contains(&name);
             if is_folder(&entry) && !is_skipped {
-                self.below(&entry.path(), deep - 1, is_named)?;
+                let folder = entry.path();
+                if !self.take_folder(&folder) {
+                    self.below(&folder, deep - 1, is_named)?;
+                }
             } else if is_named(name) {
                 self.take(&entry);
             }
@@ -170,9 +176,32 @@ impl Search<'_> {
         Ok(entries.into_iter().flatten().flatten().collect())
     }
 
-    /// Takes a file in: no link, no device, no pipe.
+    /// Takes a folder in whose files are one session together; not where the names of a store tell what is one.
+    fn take_folder(&mut self, folder: &Path) -> bool {
+        let events = || session_folder::events_in(folder);
+        let Some(files) = self.agent.is_none().then(events).flatten() else {
+            return false;
+        };
+        let all = files
+            .iter()
+            .filter_map(|file| fs::symlink_metadata(file).ok());
+        let all: Vec<fs::Metadata> = all.collect();
+        self.found.push(Found {
+            agent: None,
+            path: folder.to_owned(),
+            size: Bytes(all.iter().map(fs::Metadata::len).sum()),
+            modified: all.iter().filter_map(|file| file.modified().ok()).max(),
+            is_named: false,
+        });
+        true
+    }
+
+    /// Takes a file in: no link, no device, no pipe, and no piece of a session that another file stands for.
     fn take(&mut self, entry: &DirEntry) {
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if self.agent.is_none() && session_folder::is_piece(&entry.path()) {
+            return;
+        }
         if let (true, Ok(metadata)) = (is_file, entry.metadata()) {
             self.found.push(Found {
                 agent: self.agent,
