@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// What is at this path holds many sessions, and none of them was asked for by its number.
 pub(in crate::app) fn is_list(path: &Path, conversation: usize) -> bool {
-    exec::is_folder(path) || conversation == 0 && exec::is_database(path)
+    exec::is_folder_of_sessions(path) || conversation == 0 && exec::is_database(path)
 }
 
 impl App {
