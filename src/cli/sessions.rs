@@ -29,12 +29,15 @@ holds many, are listed each by itself, with the --conversation that opens it.
   --agent NAME   only one agent's, such as claude-code or codex
   --limit N      no more than so many, the newest; 40 unless told; 0 for all
 
+A sub-agent's session that lies beside the others is named with the one that started it, which opens with it.
+
 The peak is the largest prompt, as a part of its window: as the provider reported it, else (≈) counted on samples of long
 texts, without the instructions and tools that the file lacks. Messages are those of the history; `inspect` numbers those
 too that the source's own compaction wrote.
 
 JSON: sessions[{path, conversation (from 1, or null), agent, title, project, format, modified, bytes, messages, calls,
-compactions (null where the format does not tell), peak_tokens, peak_basis (reported or estimated), peak_share, conversations}],
+compactions (null where the format does not tell), peak_tokens, peak_basis (reported or estimated), peak_share, conversations,
+parent{id, title|null} (of a sub-agent's session, else null)}],
 unread[{path, agent, why}], looked_into[{agent (null: a folder that was named), folder}], not_read.
 ",
     run,
@@ -184,7 +187,17 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
     let title: String = summary.title.chars().take(TITLE_CHARS).collect();
     let project = summary.project.as_deref().unwrap_or_default();
     let behind = if project.is_empty() { "" } else { "  in " };
-    let _ = writeln!(text, "    {}{behind}{}", clean(&title), clean(project));
+    let parent = listed.parent.as_ref().map(|parent| {
+        let name: String = parent.name().chars().take(TITLE_CHARS).collect();
+        format!("  (sub-agent of {})", clean(&name))
+    });
+    let _ = writeln!(
+        text,
+        "    {}{}{behind}{}",
+        clean(&title),
+        parent.unwrap_or_default(),
+        clean(project)
+    );
     let number = listed
         .conversation
         .map(|n| format!(" --conversation {}", n + 1));
@@ -270,6 +283,7 @@ fn session(listed: &Listed) -> Option<Value> {
         },
         "peak_share": summary.peak_share,
         "conversations": summary.conversations,
+        "parent": listed.parent.as_ref().map(|parent| json!({"id": parent.id, "title": parent.title})),
     }))
 }
 

@@ -1,25 +1,11 @@
 //! `plimsoll sessions` over databases: each of their sessions by itself.
 #![cfg(unix)]
 
+use super::program::plimsoll;
 use super::{fixture, make};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn plimsoll(home: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    for variable in [
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_HOME",
-        "CODEX_HOME",
-        "CLAUDE_CONFIG_DIR",
-    ] {
-        command.env_remove(variable);
-    }
-    let command = command.args(args).env("HOME", home);
-    command.output().expect("the program starts")
-}
 
 fn listed(home: &Path, args: &[&str]) -> Vec<Value> {
     let output = plimsoll(home, args);
@@ -89,4 +75,84 @@ fn every_session_of_a_database_is_listed_with_its_number_and_one_that_was_moved_
         text.contains(&format!("{path} --conversation 2\n")),
         "{text}"
     );
+}
+
+#[test]
+fn a_sub_agents_session_is_named_with_the_one_that_started_it() {
+    let home = tempfile::tempdir().unwrap();
+    let store = home.path().join(".local/share/opencode");
+    fs::create_dir_all(&store).unwrap();
+    let (main, _) = fixture("opencode/export.json").unwrap();
+    let mut child = main.clone();
+    child["info"]["title"] = "Look around".into();
+    let all = [
+        ("ses_1", 1_000_000_000_000, &main),
+        ("ses_2", 2_000_000_000_000, &child),
+    ];
+    make::opencode(&store.join("opencode.db"), &all).unwrap();
+    let db = rusqlite::Connection::open(store.join("opencode.db")).unwrap();
+    let parent = "UPDATE session SET parent_id = 'ses_1' WHERE id = 'ses_2'";
+    db.execute(parent, []).unwrap();
+    // The same in the folder of before, of other sessions, one of which names a parent that is not there.
+    for (id, parent, title) in [
+        ("ses_3", None, "Older"),
+        ("ses_4", Some("ses_3"), "Older look"),
+        ("ses_5", Some("../../ses_3"), "Odd"),
+    ] {
+        let storage = store.join("storage");
+        let put = |name: String, value: Value| {
+            let path = storage.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, value.to_string()).unwrap();
+        };
+        put(
+            format!("session/p/{id}.json"),
+            json!({"id": id, "parentID": parent, "title": title}),
+        );
+        put(
+            format!("message/{id}/msg_{id}.json"),
+            json!({"id": format!("msg_{id}"), "role": "user", "sessionID": id}),
+        );
+        put(
+            format!("part/msg_{id}/prt_{id}.json"),
+            json!({"id": format!("prt_{id}"), "type": "text", "text": "Hello"}),
+        );
+    }
+    let parents = |sessions: &[Value]| -> Vec<(Value, Value)> {
+        let mut all: Vec<_> = sessions
+            .iter()
+            .map(|s| (s["title"].clone(), s["parent"].clone()))
+            .collect();
+        all.sort_by_key(|(title, _)| title.as_str().map(str::to_owned));
+        all
+    };
+    let expected = [
+        (
+            "Look around".into(),
+            json!({"id": "ses_1", "title": "Sell things"}),
+        ),
+        ("Odd".into(), json!({"id": "../../ses_3", "title": null})),
+        ("Older".into(), Value::Null),
+        (
+            "Older look".into(),
+            json!({"id": "ses_3", "title": "Older"}),
+        ),
+        ("Sell things".into(), Value::Null),
+    ];
+    assert_eq!(
+        parents(&listed(home.path(), &["sessions", "--json"])),
+        expected
+    );
+    // What is remembered says the same.
+    assert_eq!(
+        parents(&listed(home.path(), &["sessions", "--json"])),
+        expected
+    );
+    let output = plimsoll(home.path(), &["sessions"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("Look around  (sub-agent of Sell things)  in /work/shop"),
+        "{text}"
+    );
+    assert!(text.contains("Odd  (sub-agent of ../../ses_3)"), "{text}");
 }

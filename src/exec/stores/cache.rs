@@ -1,5 +1,6 @@
 //! What was read of session files before: a file that has not changed is not read again.
 
+use super::summary::READING;
 use super::{Found, SessionSummary};
 use crate::exec::State;
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,7 @@ struct Known {
 
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// Another version may read a file differently.
+    /// Another version may read a file differently, or weigh it so.
     version: String,
     files: HashMap<String, Known>,
 }
@@ -40,7 +41,7 @@ impl Cache {
         let path = Self::path();
         let read = path.as_deref().and_then(|path| fs::read(path).ok());
         let kept = read.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
-        let kept = kept.filter(|kept| kept.version == env!("CARGO_PKG_VERSION"));
+        let kept = kept.filter(|kept| kept.version == version());
         Self {
             path,
             files: kept.map(|kept| kept.files).unwrap_or_default(),
@@ -105,7 +106,7 @@ impl Cache {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         let kept = Kept {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: version(),
             files: self.files.clone(),
         };
         let mut file = NamedTempFile::new_in(folder)?;
@@ -114,6 +115,11 @@ impl Cache {
         self.has_news = false;
         Ok(())
     }
+}
+
+/// The program's version, and which way of reading it has by now.
+fn version() -> String {
+    format!("{}/{READING}", env!("CARGO_PKG_VERSION"))
 }
 
 /// A path, and behind it on a line of its own the id of one of many sessions.

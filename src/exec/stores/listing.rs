@@ -2,12 +2,13 @@
 
 use super::{Cache, Found, SessionSummary};
 use crate::exec::database::Snapshot;
+use crate::exec::sub_agents::parent_name;
 use crate::exec::{Several, is_database};
 use crate::progress::{Cancelled, Progress};
 use crate::units::{Bytes, Millis};
 use rayon::prelude::*;
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -24,6 +25,24 @@ pub struct Listed {
     pub conversation: Option<usize>,
     /// What it holds, or why it cannot be opened, in one line.
     pub summary: Result<SessionSummary, String>,
+    /// The session that started it, where it is a sub-agent's.
+    pub parent: Option<Parent>,
+}
+
+/// The session that started a sub-agent's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parent {
+    /// Its id.
+    pub id: String,
+    /// What it is called, where that is known.
+    pub title: Option<String>,
+}
+
+impl Parent {
+    /// What to call it: its title, or its id.
+    pub fn name(&self) -> &str {
+        self.title.as_ref().unwrap_or(&self.id)
+    }
 }
 
 /// What became of a search.
@@ -51,6 +70,8 @@ pub fn list(
     let items = items(files, progress)?;
     progress.total.store(items.len() as u64, Ordering::Relaxed);
     let mut listing = Listing::default();
+    // What the sessions read so far are called, by their ids.
+    let mut titles: HashMap<String, String> = HashMap::new();
     for bunch in items.chunks(BUNCH) {
         progress.go_on()?;
         if listing.sessions.len() >= most {
@@ -61,11 +82,18 @@ pub fn list(
             None => (item.summary(), true),
         };
         let read: Vec<_> = bunch.par_iter().map(summary).collect();
+        for (summary, _) in &read {
+            titles.extend(summary.as_ref().ok().and_then(named_by_id));
+        }
         for (item, (summary, is_new)) in bunch.iter().zip(read) {
             if is_new {
                 cache.put(&item.found, &item.id(), &summary);
             }
-            let listed = item.listed(summary);
+            let parent = item.parent(&summary, &titles);
+            let listed = Listed {
+                parent,
+                ..item.listed(summary)
+            };
             tell(&listed);
             let of = match listed.summary {
                 Ok(_) => &mut listing.sessions,
@@ -76,7 +104,23 @@ pub fn list(
         progress.advance(bunch.len() as u64);
     }
     listing.left = items.len() - listing.sessions.len() - listing.unread.len();
+    // A parent may stand behind its child.
+    for parent in listing
+        .sessions
+        .iter_mut()
+        .filter_map(|s| s.parent.as_mut())
+    {
+        parent.title = parent
+            .title
+            .take()
+            .or_else(|| titles.get(&parent.id).cloned());
+    }
     Ok(listing)
+}
+
+/// A session's id, and what it is called.
+fn named_by_id(summary: &SessionSummary) -> Option<(String, String)> {
+    Some((summary.id.clone()?, summary.title.clone()))
 }
 
 /// What is to be read: a file, or one of its sessions.
@@ -207,6 +251,30 @@ impl Item {
             found,
             conversation,
             summary,
+            parent: None,
         }
+    }
+
+    /// The session that started this one, by its database, by those read so far, or by the file beside it.
+    fn parent(
+        &self,
+        summary: &Result<SessionSummary, String>,
+        titles: &HashMap<String, String>,
+    ) -> Option<Parent> {
+        let summary = summary.as_ref().ok()?;
+        let id = summary.parent.clone()?;
+        let in_database = || match &self.of {
+            Of::Entry(snapshot, _) => {
+                let mut entries = snapshot.entries().iter();
+                entries
+                    .find(|entry| entry.id == id)
+                    .map(|entry| entry.title.clone())
+            }
+            _ => None,
+        };
+        let title = titles.get(&id).cloned().or_else(in_database);
+        let title = title.or_else(|| parent_name(&self.found.path, &summary.format, &id));
+        let title = title.filter(|title| !title.trim().is_empty());
+        Some(Parent { id, title })
     }
 }

@@ -11,7 +11,7 @@ mod summary;
 
 pub use cache::Cache;
 pub use find::{Found, find, find_in};
-pub use listing::{Listed, Listing, list};
+pub use listing::{Listed, Listing, Parent, list};
 pub(super) use places::folders;
 pub use places::looked_into;
 pub use summary::{PeakBasis, SessionSummary};

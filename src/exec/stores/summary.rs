@@ -11,6 +11,10 @@ use crate::units::{Share, Tokens};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
+/// Which way of reading and weighing summaries are made by: what an earlier one left is read anew. It goes up whenever a
+/// list would say something else of the same file.
+pub(super) const READING: u32 = 2;
+
 /// What a list says of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionSummary {
@@ -36,6 +40,10 @@ pub struct SessionSummary {
     pub conversations: usize,
     /// Bytes of its text.
     pub bytes: u64,
+    /// Its id, where its program has other sessions name it by that.
+    pub id: Option<String>,
+    /// Id of the session that started it, where it is a sub-agent's.
+    pub parent: Option<String>,
 }
 
 /// How the size of a prompt is known.
@@ -54,7 +62,13 @@ impl SessionSummary {
     /// What [`crate::exec::load()`] says, in one line.
     pub(super) fn read(path: &Path, progress: &Progress) -> Result<Self, String> {
         let loaded = load_alone(path, &options(0), progress).map_err(|error| error.to_string())?;
-        Ok(Self::of(&loaded.case, loaded.conversations.len()))
+        let source = &loaded.case.session.source;
+        let kin = formats::kin(source.format, &source.bytes);
+        Ok(Self {
+            id: kin.map(|kin| kin.id.into()),
+            parent: loaded.report.parent.clone(),
+            ..Self::of(&loaded.case, loaded.conversations.len())
+        })
     }
 
     /// Of one of several sessions of a file.
@@ -82,7 +96,12 @@ impl SessionSummary {
     pub(super) fn of_entry(snapshot: &Snapshot, path: &Path, entry: usize) -> Result<Self, String> {
         let loaded = snapshot.load(path, &options(entry), &Progress::default());
         let loaded = loaded.map_err(|error| error.to_string())?;
-        Ok(Self::of(&loaded.case, 1))
+        let told = &snapshot.entries()[entry];
+        Ok(Self {
+            id: Some(told.id.clone()),
+            parent: told.parent.clone(),
+            ..Self::of(&loaded.case, 1)
+        })
     }
 
     /// The format's name for people.
@@ -111,6 +130,8 @@ impl SessionSummary {
             peak_share: share.0,
             conversations,
             bytes: session.source.bytes.len() as u64,
+            id: None,
+            parent: None,
         }
     }
 }

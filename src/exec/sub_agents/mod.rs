@@ -67,6 +67,14 @@ pub(super) fn beside(
     beside
 }
 
+/// What the session is called that started the one at `path`, where its program keeps both in one place.
+pub(super) fn parent_name(path: &Path, format: &str, parent: &str) -> Option<String> {
+    match format {
+        "opencode" => opencode::name(path, format, parent),
+        _ => None,
+    }
+}
+
 /// Reads the conversation of a sub-agent of this session.
 ///
 /// # Errors

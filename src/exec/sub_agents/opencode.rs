@@ -21,15 +21,8 @@ pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<F
     };
     let started = Started::new(main, report);
     let child = |file: PathBuf| {
-        let is_session =
-            name_of(&file).starts_with("ses_") && file.extension().is_some_and(|end| end == "json");
-        let mut text = Vec::new();
-        let opened = File::open(&file)
-            .ok()
-            .filter(|_| is_session && is_file(&file))?;
-        opened.take(LONGEST).read_to_end(&mut text).ok()?;
         let Kin { name, .. } =
-            kin(format, &text).filter(|kin| kin.parent.as_ref() == Some(&parent))?;
+            told_in(&file, format).filter(|kin| kin.parent.as_ref() == Some(&parent))?;
         let id = file.file_stem()?.to_str()?;
         let (agent, title) = started.agent(&Kin {
             id: id.into(),
@@ -45,6 +38,27 @@ pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<F
     let (files, children): (Vec<_>, Vec<_>) = files.filter_map(child).unzip();
     let all = Conversation::sub_agents(main, children.into_iter());
     files.into_iter().zip(all).collect()
+}
+
+/// What the session of this id is called, of the project that the file of a session at `path` belongs to.
+pub(super) fn name(path: &Path, format: &str, id: &str) -> Option<String> {
+    // It comes out of a file, and leads nowhere else.
+    let is_id = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let folder = project(path).filter(|_| id.chars().all(is_id))?;
+    let kin = told_in(&folder.join(format!("{id}.json")), format)?;
+    kin.name.map(String::from)
+}
+
+/// Who the session of a file of a project says it is.
+fn told_in(file: &Path, format: &str) -> Option<Kin> {
+    let is_session =
+        name_of(file).starts_with("ses_") && file.extension().is_some_and(|end| end == "json");
+    let opened = File::open(file)
+        .ok()
+        .filter(|_| is_session && is_file(file))?;
+    let mut text = Vec::new();
+    opened.take(LONGEST).read_to_end(&mut text).ok()?;
+    kin(format, &text)
 }
 
 /// The folder of the sessions of the project that a file of a session belongs to.
