@@ -254,7 +254,11 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
             ui.add(Label::new(weak(ui, name)).truncate());
         }
         Column::Title => {
-            let title = safe_text::one_line(&summary.title, 200);
+            let mut title = safe_text::one_line(&summary.title, 200);
+            if let Some(parent) = &listed.parent {
+                let parent = safe_text::one_line(parent.name(), 80);
+                title = format!("{title}  (sub-agent of {parent})");
+            }
             ui.add(Label::new(title).truncate());
         }
         Column::Messages => {
