@@ -1,20 +1,15 @@
 //! `gate` and `sweep` as people and build servers meet them: the real binary on sample sessions and on bad input.
 
-use serde_json::Value;
+#[path = "common/program.rs"]
+mod program;
+#[path = "common/xml.rs"]
+mod xml;
+
+use program::plimsoll;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn plimsoll(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(args)
-        .current_dir(folder)
-        .env("HOME", folder)
-        .env_remove("XDG_DATA_HOME")
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts")
-}
+use xml::Element;
 
 /// What it says, if it ends with this code.
 fn ends(folder: &Path, code: i32, args: &[&str]) -> String {
@@ -242,6 +237,152 @@ fn build_servers_get_junit() {
         fs::read_to_string(here.path().join("diary.xml")).unwrap(),
         "<a/>"
     );
+}
+
+/// Two conversations as lines, of a person who asks a lot.
+fn two_talks() -> String {
+    let line = |about: &str| {
+        let words = format!("{about} {}", "and so on ".repeat(200));
+        let turn = [
+            json!({"role": "user", "content": words}),
+            json!({"role": "assistant", "content": "Done."}),
+        ];
+        let messages = [turn.clone(), turn].concat();
+        json!({"title": about, "messages": messages}).to_string()
+    };
+    format!("{}\n{}\n", line("First <b>"), line("Second & last"))
+}
+
+/// All cases of a result: suite, class, name, and whether it failed.
+fn cases(result: &Element) -> Vec<(String, String, String, bool)> {
+    let says = |element: &Element, key: &str| element.says(key).unwrap_or_default().to_owned();
+    let of_suite = |suite: &Element| {
+        let cases = suite.children.iter();
+        let case = |case: &Element| {
+            let failed = case.children.iter().any(|child| child.name == "failure");
+            (
+                says(suite, "name"),
+                says(case, "classname"),
+                says(case, "name"),
+                failed,
+            )
+        };
+        cases.map(case).collect::<Vec<_>>()
+    };
+    result.children.iter().flat_map(of_suite).collect()
+}
+
+#[test]
+fn in_junit_every_session_lane_and_measure_has_a_name_of_its_own_whatever_files_are_called() {
+    let here = kept();
+    let odd = "kept/a \"b\" <c> & 'd'.jsonl";
+    fs::write(here.path().join(odd), two_talks()).unwrap();
+    let lanes = ["--policy", "truncate@short", "--policy", "prune"];
+    let set = ["--set", "short.keep_recent=2"];
+    let base = ["--baseline", "base.json"];
+    let gate = [&["gate", "kept"][..], &lanes, &set, &base].concat();
+    ends(here.path(), 0, &[&gate[..], &["--write-baseline"]].concat());
+    fs::write(
+        here.path().join(odd),
+        two_talks().replace("Done.", "Done, again."),
+    )
+    .unwrap();
+    let limits = [
+        "--max-peak",
+        "1%",
+        "--max-overflows",
+        "0",
+        "--junit",
+        "r.xml",
+    ];
+    let told = ends(here.path(), 1, &[&gate[..], &limits, &["--json"]].concat());
+    let text = fs::read_to_string(here.path().join("r.xml")).unwrap();
+    let result = xml::document(&text).unwrap_or_else(|| panic!("it is XML: {text}"));
+    assert_eq!(
+        (&*result.name, result.says("name")),
+        ("testsuites", Some("plimsoll gate"))
+    );
+
+    // A suite a session, named as the session is; of many by its number and its title.
+    let suites: Vec<&str> = result
+        .children
+        .iter()
+        .filter_map(|s| s.says("name"))
+        .collect();
+    let expected = [
+        format!("{odd}#1 First <b>"),
+        format!("{odd}#2 Second & last"),
+        "kept/compacted.jsonl".to_owned(),
+        "kept/handoff.json".to_owned(),
+    ];
+    assert_eq!(suites, expected);
+
+    // A case a lane and measure, each with a name of its own, as many as the JSON tells of.
+    let cases = cases(&result);
+    let mut names: Vec<_> = cases
+        .iter()
+        .map(|(_, class, name, _)| (class, name))
+        .collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), cases.len(), "{text}");
+    let told = parsed(&told);
+    let sessions = told["sessions"].as_array().unwrap();
+    let checks = |lane: &Value| lane["checks"].as_array().map_or(0, Vec::len);
+    let lanes = sessions.iter().flat_map(|s| s["lanes"].as_array().unwrap());
+    let n_checks: usize = lanes.map(checks).sum();
+    let contents: Vec<_> = cases
+        .iter()
+        .filter(|(_, _, name, _)| name == "content")
+        .collect();
+    assert_eq!(cases.len(), n_checks + contents.len());
+    assert_eq!(
+        contents.len(),
+        2,
+        "both sessions of the file that was changed: {text}"
+    );
+    for (suite, class, ..) in &cases {
+        let place = suite
+            .split_once(".jsonl#")
+            .map_or(&**suite, |_| &suite[..odd.len() + 2]);
+        let of = ["", ".truncate@short", ".short", ".prune"];
+        assert!(
+            of.iter().any(|lane| *class == format!("{place}{lane}")),
+            "{class} in {suite}"
+        );
+    }
+    // A measure that is held to the baseline and to a limit is there twice.
+    let twice = |name: &str| {
+        cases
+            .iter()
+            .any(|(_, class, n, _)| n == name && class.contains("handoff"))
+    };
+    assert!(twice("peak") && twice("peak (2)"), "{text}");
+
+    // The sums are those of the cases, of the whole and of each suite; a failure says why, as text and as message.
+    let sums = |element: &Element| {
+        let number = |key| element.says(key).and_then(|n| n.parse::<usize>().ok());
+        (number("tests").unwrap(), number("failures").unwrap())
+    };
+    let counted = |suite: Option<&str>| {
+        let own = cases
+            .iter()
+            .filter(|(name, ..)| suite.is_none_or(|suite| suite == name));
+        (
+            own.clone().count(),
+            own.filter(|(.., failed)| *failed).count(),
+        )
+    };
+    assert_eq!(sums(&result), counted(None));
+    assert!(counted(None).1 > 3, "the premise: {text}");
+    for suite in &result.children {
+        assert_eq!(sums(suite), counted(suite.says("name")));
+        let failures = suite.children.iter().flat_map(|case| &case.children);
+        for failure in failures {
+            assert_eq!(failure.says("message"), Some(&*failure.text));
+            assert!(failure.text.len() > 10, "{failure:?}");
+        }
+    }
 }
 
 #[test]
