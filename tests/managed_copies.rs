@@ -80,7 +80,7 @@ fn a_copy_with_its_tools_answers_cleared_passes_every_check_and_gives_the_source
     for (at, (fixture, case)) in written().into_iter().enumerate() {
         let cleared = answers(&case.session);
         let marks = ByHand {
-            cleared: cleared.iter().copied().collect(),
+            cleared,
             ..ByHand::default()
         };
         let output = folder.path().join(at.to_string());
@@ -165,4 +165,77 @@ fn a_copy_from_whose_middle_messages_were_dropped_passes_every_check_and_gives_t
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(n > 50, "{n}");
+}
+
+/// What a copy without these messages reads as.
+fn copied(name: &str, dropped: &[usize]) -> Option<(String, Session)> {
+    let folder = tempfile::tempdir().ok()?;
+    let mut all = written().into_iter();
+    let (fixture, case) = all.find(|(fixture, _)| fixture.name == name)?;
+    let marks = ByHand {
+        dropped: dropped.to_vec(),
+        ..ByHand::default()
+    };
+    let output = folder.path().join("copy");
+    let job = job(&fixture, case.with_by_hand(marks), output.clone())?;
+    export(&job).ok()?;
+    let bytes = fs::read(&output).ok()?;
+    let session = read(name, &bytes).ok()?.sessions.into_iter().next()?;
+    Some((String::from_utf8(bytes).ok()?, session))
+}
+
+/// What is said, each with who says it, on one line.
+fn lines(session: &Session) -> Vec<String> {
+    let line = |message: &plimsoll::session::Message| {
+        let texts: Vec<&str> = session
+            .parts_of(message)
+            .iter()
+            .map(|part| part.body.text())
+            .collect();
+        format!("{}: {}", message.role.name(), texts.join(" / "))
+    };
+    session.messages.iter().map(line).collect()
+}
+
+#[test]
+fn in_a_copy_of_opencode_nothing_is_hidden_any_more_and_no_report_of_before_is_believed() {
+    let (text, session) = copied("opencode/export.json", &[11]).unwrap();
+    assert_eq!(
+        lines(&session),
+        [
+            "user: What did we do so far?",
+            "assistant: The shop was read and tested.",
+            "user: Continue"
+        ]
+    );
+    assert!(session.messages.iter().all(|m| m.in_history));
+    assert!(session.compactions.is_empty() && session.messages[0].is_injected);
+    assert!(session.steps.iter().all(|step| step.usage.is_none()));
+    assert!(
+        !text.contains("\"compaction\"") && !text.contains("\"summary\": true"),
+        "{text}"
+    );
+    // What was pruned stays pruned, and does not come back by its mark.
+    let (text, session) = copied("opencode/list.json", &[3]).unwrap();
+    assert!(lines(&session)[2].starts_with("tool: [Old tool result content cleared]"));
+    assert!(
+        !text.contains("compacted") && session.compactions.is_empty(),
+        "{text}"
+    );
+    assert_eq!(text.matches("\"mime\": \"image/png\"").count(), 1, "{text}");
+}
+
+#[test]
+fn in_a_copy_of_goose_everybody_sees_all_and_two_answers_stay_two() {
+    let (text, session) = copied("goose/export.json", &[4]).unwrap();
+    assert_eq!(
+        lines(&session),
+        [
+            "user: The user asked about rain; it will rain.",
+            "assistant: I will continue from there.",
+            "assistant: Sun."
+        ]
+    );
+    assert!(session.messages.iter().all(|m| m.in_history) && session.compactions.is_empty());
+    assert!(!text.contains("false"), "{text}");
 }

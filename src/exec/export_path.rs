@@ -14,7 +14,11 @@ pub fn default_export_path(source: &Path, format: &Format) -> Option<PathBuf> {
 
 /// The same for what the model saw at a step: `<name>-call-N.<ext>`, with a number behind it where that is taken.
 pub fn default_seen_path(source: &Path, format: &Format, step: usize) -> Option<PathBuf> {
-    default_path_beside(source, &format!("call-{}", step + 1), extension(format))
+    default_path_beside(
+        source,
+        &format!("call-{}", step + 1),
+        &ending(source, format),
+    )
 }
 
 /// The same for anything else that is made of a source: `<name>-<what>.<ext>`.
@@ -27,10 +31,9 @@ pub fn default_path_beside(source: &Path, what: &str, extension: &str) -> Option
 
 /// The same for a session in another format, or a copy of it (which ends as it does): `<name>-<format>.<ext>`.
 pub fn default_converted_path(source: &Path, format: &Format, is_copy: bool) -> Option<PathBuf> {
-    let of = stem_path(source);
-    let own = of.extension().and_then(|ending| ending.to_str());
-    let own = own.filter(|ending| is_copy && COPIED.contains(ending));
-    default_path_beside(source, format.name, own.unwrap_or(extension(format)))
+    let ending = own_ending(source).filter(|_| is_copy);
+    let ending = ending.unwrap_or_else(|| extension(format));
+    default_path_beside(source, format.name, ending)
 }
 
 /// Endings of text files that a copy keeps; a database's session is a document.
@@ -56,6 +59,22 @@ fn folder_for(source: &Path) -> Option<PathBuf> {
         .into_iter()
         .find(|folder| !is_in_store(folder, &stores))
         .map(Path::to_owned)
+}
+
+/// How an export ends. Most formats hold their own sessions only: such a copy is laid out as its source, and ends so.
+fn ending(source: &Path, format: &Format) -> String {
+    let has_one_layout = matches!(
+        format.name,
+        "claude_code" | "codex_rollout" | "openai_chat" | "anthropic_messages"
+    );
+    let own = own_ending(source).filter(|ending| !has_one_layout && ending.starts_with("json"));
+    own.unwrap_or_else(|| extension(format)).to_owned()
+}
+
+/// How a text file ends, where a copy keeps that.
+fn own_ending(source: &Path) -> Option<&str> {
+    let ending = stem_path(source).extension()?.to_str()?;
+    COPIED.contains(&ending).then_some(ending)
 }
 
 fn extension(format: &Format) -> &'static str {
@@ -88,7 +107,7 @@ fn stem_path(source: &Path) -> &Path {
 }
 
 fn free_name(folder: &Path, source: &Path, format: &Format) -> PathBuf {
-    let extension = extension(format);
+    let extension = ending(source, format);
     let stem = stem(source);
     let stem = without_managed_suffix(&stem);
     (1..=u32::MAX)
@@ -158,6 +177,16 @@ mod tests {
             path(&first, "openai_chat"),
             folder.path().join("a.b-managed-2.json")
         );
+        // What is written as it was laid out ends as it did.
+        for (source, copy) in [
+            ("g.jsonl", "g-managed-1.jsonl"),
+            ("g.jsonl.gz", "g-managed-1.jsonl"),
+            ("g.json", "g-managed-1.json"),
+            ("g.db", "g-managed-1.json"),
+        ] {
+            let source = folder.path().join(source);
+            assert_eq!(path(&source, "goose"), folder.path().join(copy));
+        }
     }
 
     #[test]
