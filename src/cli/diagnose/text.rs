@@ -7,7 +7,7 @@ use crate::analysis::insight::Insight;
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::presets::prices::Price;
 use crate::report::figure::usd;
-use crate::units::Usd;
+use crate::units::{Tokens, Usd};
 use std::fmt::Write as _;
 
 /// Insights and compactions listed before the rest is only counted.
@@ -245,13 +245,19 @@ fn said(even: &BreakEven) -> String {
 }
 
 fn audited(text: &mut String, audit: &Audit) {
-    let share = percent(audit.recorded.share_of(audit.predicted));
+    let ideal = if audit.predicted == Tokens::ZERO && audit.recorded > Tokens::ZERO {
+        // No row says how this model's provider caches.
+        "; what an ideal one would have served is not known".to_owned()
+    } else {
+        let share = percent(audit.recorded.share_of(audit.predicted));
+        let predicted = tokens(audit.predicted);
+        format!(" of {predicted} that an ideal one would have served ({share})")
+    };
     let _ = writeln!(
         text,
-        "\ncache over {}: {} tokens read of {} that an ideal one would have served ({share})",
+        "\ncache over {}: {} tokens read{ideal}",
         counted(audit.calls.len(), "call"),
         tokens(audit.recorded),
-        tokens(audit.predicted),
     );
     for found in &audit.breaks {
         let money = found

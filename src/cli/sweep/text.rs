@@ -321,8 +321,12 @@ fn cost(unit: Price, point: &Point) -> String {
 
 /// What a setting saves, against what could be saved without losing anything.
 fn unsent(saved: Share) -> String {
+    /// Where next to nothing could be saved, shares of it say nothing.
+    const MOST: f64 = 10.0;
     let share = percent(saved);
-    if saved.0 > 1.0 {
+    if saved.0 > MOST {
+        "It leaves many times more unsent than could be left without loss.".to_owned()
+    } else if saved.0 > 1.0 {
         format!("It leaves more unsent than could be left without loss ({share} of it).")
     } else {
         format!("It leaves unsent {share} of what could be left unsent without loss.")
