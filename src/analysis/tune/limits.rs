@@ -1,6 +1,7 @@
 //! What a run may come to: by limits, and against what it came to before. For checks that run by themselves.
 
 use super::gauge::{Rejection, Score};
+use crate::analysis::FindingKind;
 use crate::units::{Share, Tokens};
 
 /// What is compared of a run.
@@ -8,8 +9,8 @@ use crate::units::{Share, Tokens};
 pub struct Figures {
     /// What it comes to.
     pub score: Score,
-    /// It cannot get below its trigger, pays for summaries call after call, the system ends the run, or that shows another
-    /// thing that insights tell as bad: the reason's name.
+    /// It cannot get below its trigger, stays over its own limit, pays for summaries call after call, or the system ends the
+    /// run: the reason's name.
     pub flaw: Option<String>,
 }
 
@@ -30,8 +31,11 @@ fn is_flaw(why: &Rejection) -> bool {
         Rejection::CannotGetBelow(_)
         | Rejection::Thrashes(..)
         | Rejection::GivesUp(_)
-        | Rejection::Flawed(..) => true,
-        Rejection::Overflows(..) | Rejection::Wipes(..) | Rejection::RequestTooLong(_) => false,
+        | Rejection::Flawed(FindingKind::NeverAgain, ..) => true,
+        Rejection::Overflows(..)
+        | Rejection::Wipes(..)
+        | Rejection::RequestTooLong(_)
+        | Rejection::Flawed(..) => false,
     }
 }
 

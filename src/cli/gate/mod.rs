@@ -39,7 +39,7 @@ regression or beyond a limit, 2 bad input or use.
   --max-cost USD       of a session; +10% for so much above the baseline
   --max-at-risk N      references at risk; +10% for so much above the baseline
   --max-overflows N    calls that do not fit
-  --no-thrash          it may not be stuck at its trigger, summarize call after call, or end the run
+  --no-thrash          it may not be stuck at its trigger or over its own limit, summarize call after call, or end the run
   --prices FILE.toml, --price-as MODEL, --cache-time usual|long, --bill-rejected   as in diagnose
   --junit FILE         the result for a build server; a result of ours that is there is written over, nothing else
 
