@@ -23,6 +23,12 @@ pub(super) fn tokens_of(number: &Number) -> Tokens {
     json::u64_of(number).map_or(IMPOSSIBLE, Tokens)
 }
 
+/// The count that a number says which is written so. May be impossible, see [`checked`].
+pub(super) fn tokens_written(number: &str) -> Option<Tokens> {
+    let usual = number.parse().map(Tokens).ok();
+    usual.or_else(|| number.parse().as_ref().map(tokens_of).ok())
+}
+
 /// A context window: a count that is not zero. May be impossible, see [`checked`].
 pub(super) fn window_at(value: &Value, path: &[&str]) -> Option<Tokens> {
     tokens_at(value, path).filter(|window| *window > Tokens::ZERO)
@@ -83,6 +89,23 @@ mod tests {
     fn read(number: &str) -> Option<Tokens> {
         let value = serde_json::from_str(&format!("{{\"n\":{number}}}")).unwrap();
         tokens_at(&value, &["n"])
+    }
+
+    #[test]
+    fn a_count_is_the_same_from_its_text() {
+        for number in [
+            "0",
+            "-0",
+            "12",
+            "12.4",
+            "1e3",
+            "-1",
+            "1e400",
+            "18446744073709551616",
+        ] {
+            assert_eq!(tokens_written(number), read(number), "{number}");
+        }
+        assert_eq!(tokens_written("twelve"), None);
     }
 
     #[test]

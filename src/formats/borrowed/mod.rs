@@ -4,6 +4,7 @@
 //! only knows where things stand. What it reads it reads as `serde_json` does; it declines the little that no `String`
 //! can hold, and never reads what `serde_json` would not.
 
+mod marks;
 mod reader;
 
 use reader::{Reader, unescaped};
@@ -31,8 +32,10 @@ pub(super) enum Json<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'a> {
     raw: &'a str,
-    /// Nothing in it is escaped.
-    is_plain: bool,
+    /// Bytes that it has only for its escapes; none where nothing is escaped.
+    beside: u32,
+    /// Whatever is escaped is so as `serde_json` escapes it.
+    is_usual: bool,
 }
 
 impl<'a> Json<'a> {
@@ -80,10 +83,10 @@ impl<'a> Json<'a> {
         matches!(self.at(path), Some(Self::Text(text)) if text.is(words))
     }
 
-    /// A number.
-    pub(super) fn number_at(&self, path: &[&str]) -> Option<Number> {
+    /// A number at the end of a path, as it is written.
+    pub(super) fn number_at(&self, path: &[&str]) -> Option<&'a str> {
         match self.at(path)? {
-            Self::Number(raw) => raw.parse().ok(),
+            Self::Number(raw) => Some(raw),
             _ => None,
         }
     }
@@ -165,15 +168,20 @@ pub(super) fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
 impl<'a> Text<'a> {
     /// What it says.
     fn decoded(self) -> Cow<'a, str> {
-        if self.is_plain {
+        if self.is_plain() {
             Cow::Borrowed(self.raw)
         } else {
-            Cow::Owned(unescaped(self.raw))
+            let len = self.raw.len() - self.beside as usize;
+            Cow::Owned(unescaped(self.raw, len))
         }
     }
 
+    fn is_plain(self) -> bool {
+        self.beside == 0
+    }
+
     fn is(self, words: &str) -> bool {
-        if self.is_plain {
+        if self.is_plain() {
             self.raw == words
         } else {
             self.decoded() == words
@@ -181,7 +189,7 @@ impl<'a> Text<'a> {
     }
 
     fn push_to(self, json: &mut String) {
-        if self.is_plain {
+        if self.is_usual {
             json.push('"');
             json.push_str(self.raw);
             json.push('"');
@@ -289,7 +297,7 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
         }
         let text = format!("{{{}}}", members(300));
         let value = Json::parse(&text).unwrap();
-        assert_eq!(value.number_at(&["k7"]), Some(287.into()));
+        assert_eq!(value.number_at(&["k7"]), Some("287"));
     }
 
     proptest! {

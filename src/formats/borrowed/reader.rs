@@ -1,23 +1,59 @@
-//! Finds where the values of a JSON text stand, eight bytes at a time.
+//! Finds where the values of a JSON text stand.
 
+use super::marks::{Backslashes, Marks, Special};
 use super::{Json, Text};
 
 /// So many lists and objects in one another are one too many, as `serde_json` has it.
 const TOO_DEEP: usize = 128;
 
-/// What a text says that has escapes, all of them sound.
-pub(super) fn unescaped(raw: &str) -> String {
-    let mut text = String::with_capacity(raw.len());
+/// By the letter behind a backslash the sign that the two stand for, where it is written in no other way; else 0.
+const SIGNS: [u8; 256] = {
+    let mut signs = [0; 256];
+    signs[b'n' as usize] = b'\n';
+    signs[b't' as usize] = b'\t';
+    signs[b'r' as usize] = b'\r';
+    signs[b'b' as usize] = 0x8;
+    signs[b'f' as usize] = 0xc;
+    signs[b'"' as usize] = b'"';
+    signs[b'\\' as usize] = b'\\';
+    signs
+};
+
+/// What a text says that has escapes, all of them sound, in so many bytes.
+pub(super) fn unescaped(raw: &str, len: usize) -> String {
     let bytes = raw.as_bytes();
-    let mut from = 0;
+    let mut backslashes = Marks::<Backslashes>::of(bytes);
+    let mut text = vec![0; len];
+    let (mut from, mut to) = (0, 0);
     loop {
-        let at = first_marked(bytes, from, |word| marks(word, b'\\'));
-        text.push_str(&raw[from..at]);
-        let Some((sign, end)) = escaped(bytes, at) else {
-            return text;
+        let n = backslashes.next(from) - from;
+        copy(&bytes[from..], &mut text[to..], n);
+        (from, to) = (from + n, to + n);
+        let Some(letter) = bytes.get(from + 1) else {
+            // It was UTF-8, and whole characters were put in.
+            return String::from_utf8(text).unwrap_or_default();
         };
-        text.push(sign);
-        from = end;
+        let sign = SIGNS[usize::from(*letter)];
+        if sign != 0 {
+            text[to] = sign;
+            (from, to) = (from + 2, to + 1);
+        } else if let Some((sign, end)) = escaped(bytes, from) {
+            to += sign.encode_utf8(&mut text[to..]).len();
+            from = end;
+        } else {
+            return String::new();
+        }
+    }
+}
+
+/// Copies so many bytes. Few are copied with what follows them, which is quicker than looking how few they are; it is
+/// written over later.
+#[inline]
+fn copy(bytes: &[u8], place: &mut [u8], n: usize) {
+    const FEW: usize = 32;
+    match (bytes.first_chunk::<FEW>(), place.first_chunk_mut()) {
+        (Some(few), Some(place)) if n <= FEW => *place = *few,
+        _ => place[..n].copy_from_slice(&bytes[..n]),
     }
 }
 
@@ -25,12 +61,7 @@ pub(super) fn unescaped(raw: &str) -> String {
 /// a surrogate pair.
 fn escaped(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let sign = match bytes.get(at + 1)? {
-        b'n' => '\n',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        sign @ (b'"' | b'\\' | b'/') => char::from(*sign),
+        b'/' => '/',
         b'u' => {
             let unit = hexadecimal(bytes, at + 2)?;
             if let Some(sign) = char::from_u32(unit) {
@@ -43,7 +74,10 @@ fn escaped(bytes: &[u8], at: usize) -> Option<(char, usize)> {
                 .filter(|_| is_pair)
                 .map(|c| (c, at + 12));
         }
-        _ => return None,
+        letter => match SIGNS[usize::from(*letter)] {
+            0 => return None,
+            sign => char::from(sign),
+        },
     };
     Some((sign, at + 2))
 }
@@ -60,12 +94,18 @@ fn hexadecimal(bytes: &[u8], at: usize) -> Option<u32> {
 pub(super) struct Reader<'a> {
     text: &'a str,
     at: usize,
+    special: Marks<'a, Special>,
 }
 
 impl<'a> Reader<'a> {
     /// The value that a whole text is.
     pub(super) fn whole(text: &'a str) -> Option<Json<'a>> {
-        let mut reader = Self { text, at: 0 };
+        let special = Marks::of(text.as_bytes());
+        let mut reader = Self {
+            text,
+            at: 0,
+            special,
+        };
         let value = reader.value(TOO_DEEP)?;
         reader.skip_space();
         (reader.at == text.len()).then_some(value)
@@ -155,20 +195,29 @@ impl<'a> Reader<'a> {
             return None;
         }
         let start = self.at + 1;
-        let (mut at, mut is_plain) = (start, true);
+        let (mut at, mut beside, mut is_usual) = (start, 0, true);
         loop {
-            at = special(bytes, at);
+            at = self.special.next(at);
             match bytes.get(at)? {
                 b'"' => break,
-                b'\\' => at = escaped(bytes, at)?.1,
+                b'\\' => {}
                 // Signs that control what shows them must be escaped.
                 _ => return None,
             }
-            is_plain = false;
+            if SIGNS[usize::from(*bytes.get(at + 1)?)] != 0 {
+                (at, beside) = (at + 2, beside + 1);
+            } else {
+                let (sign, end) = escaped(bytes, at)?;
+                beside += end - at - sign.len_utf8();
+                (at, is_usual) = (end, false);
+            }
         }
         self.at = at + 1;
-        let raw = &self.text[start..at];
-        Some(Text { raw, is_plain })
+        Some(Text {
+            raw: &self.text[start..at],
+            beside: u32::try_from(beside).ok()?,
+            is_usual,
+        })
     }
 
     fn number(&mut self) -> Option<Json<'a>> {
@@ -205,66 +254,5 @@ impl<'a> Reader<'a> {
         let is_there = self.text[self.at..].starts_with(word);
         self.at += word.len();
         is_there.then_some(value)
-    }
-}
-
-/// The lowest bit of every byte of a word.
-const LOW: u64 = u64::MAX / 0xff;
-/// The highest, which marks the byte.
-const HIGH: u64 = LOW << 7;
-
-/// Marks this byte in a word. Above the first that is marked there may be marks too many, and bits that mark nothing.
-#[inline]
-fn marks(word: u64, byte: u8) -> u64 {
-    let zero = word ^ (LOW * u64::from(byte));
-    zero.wrapping_sub(LOW) & !zero
-}
-
-/// Where the next quote, backslash or control character stands; the end where there is none.
-#[inline]
-fn special(bytes: &[u8], from: usize) -> usize {
-    let control = |word: u64| word.wrapping_sub(LOW * 0x20) & !word;
-    first_marked(bytes, from, |word| {
-        marks(word, b'"') | marks(word, b'\\') | control(word)
-    })
-}
-
-/// Where the first byte stands that is marked, eight at a time; the end where there is none. Blanks may not be marked.
-#[inline]
-fn first_marked(bytes: &[u8], from: usize, marked: impl Fn(u64) -> u64) -> usize {
-    let mut rest = bytes.get(from..).unwrap_or_default();
-    while let Some((eight, behind)) = rest.split_first_chunk() {
-        let marks = marked(u64::from_le_bytes(*eight)) & HIGH;
-        if marks != 0 {
-            return bytes.len() - rest.len() + marks.trailing_zeros() as usize / 8;
-        }
-        rest = behind;
-    }
-    let mut eight = [b' '; 8];
-    eight[..rest.len()].copy_from_slice(rest);
-    let marks = marked(u64::from_le_bytes(eight)) & HIGH;
-    bytes.len() - rest.len() + rest.len().min(marks.trailing_zeros() as usize / 8)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_are_found_wherever_they_stand() {
-        for mark in ['"', '\\', '\n', '\0', '\u{1f}'] {
-            for (before, behind) in (0..20).flat_map(|b| (0..20).map(move |a| (b, a))) {
-                for filler in ['a', ' ', '!', '#', '[', ']', '\u{7f}', 'é'] {
-                    let text: String = [filler].repeat(before).into_iter().chain([mark]).collect();
-                    let text = text + &"\"a\\".repeat(behind);
-                    assert_eq!(
-                        special(text.as_bytes(), 0),
-                        before * filler.len_utf8(),
-                        "{text:?}"
-                    );
-                }
-            }
-        }
-        assert_eq!(special("漢字 and no mark".as_bytes(), 0), 18);
     }
 }

@@ -307,7 +307,7 @@ fn assistant(record: &Json<'_>) -> What {
 /// Tokens of the call. What was read from the cache and written to it adds to `input_tokens` here.
 fn usage(record: &Json<'_>) -> Option<Usage> {
     let usage = record.at(&["message", "usage"])?;
-    let count = |path: &[&str]| usage.number_at(path).as_ref().map(counts::tokens_of);
+    let count = |path: &[&str]| usage.number_at(path).and_then(counts::tokens_written);
     let cache_read = count(&["cache_read_input_tokens"]);
     let cache_write = count(&["cache_creation_input_tokens"]);
     let input = [count(&["input_tokens"]), cache_read, cache_write]
