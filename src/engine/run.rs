@@ -6,6 +6,7 @@
 mod account;
 mod by_hand;
 mod call;
+mod phase;
 
 use super::budget::Budget;
 use super::clock::Clock;
@@ -24,6 +25,7 @@ use super::working::Working;
 use super::{Case, KnobValues, Policy, Reply, Request, recorded};
 use crate::units::Tokens;
 use by_hand::Unpinned;
+use phase::Phase;
 use std::sync::Arc;
 
 /// How a policy meets a session.
@@ -119,21 +121,6 @@ struct Failure {
     why: String,
     first: usize,
     count: usize,
-}
-
-/// Where in a step the run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// New messages join the context.
-    Enter,
-    /// The stages of a hook, from this index on.
-    Stages(Hook, usize),
-    /// The call is made, perhaps once more after a rescue.
-    Call,
-    /// The answer joins the context.
-    Leave,
-    /// Nothing is left to do.
-    Done,
 }
 
 /// Replays `policy` up to and including the step with index `until` (to the session's end if none), with
@@ -267,60 +254,6 @@ impl<'a> Run<'a> {
         self.outcome.idle = self.outcome.idle.max(Some(why));
     }
 
-    fn enter(&mut self) {
-        let session = &self.case.session;
-        let Some(step) = session.steps.get(self.step) else {
-            self.append(session.messages.len());
-            self.phase = Phase::Done;
-            return;
-        };
-        let is_marked = self.case.restarts.binary_search(&self.step).is_ok();
-        if is_marked && !std::mem::replace(&mut self.resumed, true) {
-            self.phase = Phase::Stages(Hook::Resume, 0);
-            return;
-        }
-        self.land_delayed();
-        let before = self.working.live.len();
-        self.append(step.context_end);
-        self.triggers.moment.fired.fill(false);
-        self.note_step();
-        let has_results = self.working.live.len() > before;
-        let hook = match (has_results, self.turn_begins()) {
-            (true, _) => Hook::AfterTools,
-            (false, true) => Hook::TurnStart,
-            (false, false) => Hook::BeforeCall,
-        };
-        self.phase = self.or_behind(Phase::Stages(hook, 0));
-    }
-
-    /// Tells the triggers what is the same during a step.
-    fn note_step(&mut self) {
-        self.rejected = 0;
-        self.error = None;
-        self.has_failed = false;
-        let call = f64::from(self.call_in_turn());
-        let idle = self.triggers.wants_idle.then(|| self.clock.idle(self.step));
-        let moment = &mut self.triggers.moment;
-        if self.model_window.is_some() {
-            moment.set_model(self.model_window, self.case.model_at(self.step));
-        }
-        moment.set(Quantity::Call, call);
-        if let Some(idle) = idle {
-            moment.set(Quantity::Idle, idle);
-        }
-        moment.set(Quantity::Attempt, 0.0);
-        moment.set(Quantity::Window, self.case.windows.at(self.step).as_f64());
-        if let Some(reserve) = &self.reserve {
-            self.output_reserve = Tokens(reserve.value(moment).max(0.0).round() as u64);
-        }
-    }
-
-    /// The call within its turn, from 0.
-    pub(super) fn call_in_turn(&self) -> u32 {
-        let calls = &self.case.index.call_in_turn;
-        calls.get(self.step).copied().unwrap_or(0)
-    }
-
     /// Runs the stages of a hook from `first` on, until one asks.
     fn stages(&mut self, hook: Hook, first: usize) {
         for idx in first..self.triggers.len() {
@@ -383,49 +316,6 @@ impl<'a> Run<'a> {
             || matches!(self.triggers.stage(stage).action, Action::Named(_))
     }
 
-    /// This phase; where it is that of stages and a policy has none there, what comes behind.
-    fn or_behind(&self, mut phase: Phase) -> Phase {
-        while let Phase::Stages(hook, _) = phase
-            && !self.triggers.act_at(hook)
-        {
-            phase = self.behind(hook);
-        }
-        phase
-    }
-
-    /// What comes after the stages of a hook.
-    #[inline]
-    fn behind(&self, hook: Hook) -> Phase {
-        let is_now = self.schedule != Schedule::Replay;
-        match hook {
-            Hook::AfterTools if is_now || self.turn_begins() => Phase::Stages(Hook::TurnStart, 0),
-            // Nothing helped: the call stays as it was tried.
-            Hook::OverflowError if !self.acted => Phase::Call,
-            Hook::AfterTools | Hook::TurnStart | Hook::OverflowError => {
-                Phase::Stages(Hook::BeforeCall, 0)
-            }
-            // A person asked for it, so the stages that wait for a person run too; no call is made.
-            Hook::BeforeCall if is_now => Phase::Stages(Hook::Manual, 0),
-            Hook::Manual => Phase::Done,
-            Hook::BeforeCall => Phase::Call,
-            Hook::Resume | Hook::ToolResult => Phase::Enter,
-            Hook::AfterCall if self.turn_ends() => Phase::Stages(Hook::TurnEnd, 0),
-            Hook::AfterCall | Hook::TurnEnd => Phase::Leave,
-        }
-    }
-
-    pub(super) fn turn(&self, step: usize) -> Option<u32> {
-        self.case.session.steps.get(step).map(|s| s.turn)
-    }
-
-    fn turn_begins(&self) -> bool {
-        self.step == 0 || self.turn(self.step - 1) != self.turn(self.step)
-    }
-
-    fn turn_ends(&self) -> bool {
-        self.turn(self.step + 1) != self.turn(self.step)
-    }
-
     /// Whether a stage fires. What a person forces is the first thing that can be done, whatever its trigger.
     pub(super) fn fires(&mut self, idx: usize) -> bool {
         if self.schedule == (Schedule::Now { force: true }) && self.outcome.compactions == 0 {
@@ -444,11 +334,5 @@ impl<'a> Run<'a> {
             window: self.case.windows.at(self.step),
             output_reserve: self.output_reserve,
         }
-    }
-
-    fn leave(&mut self) {
-        self.step += 1;
-        self.resumed = false;
-        self.phase = Phase::Enter;
     }
 }
