@@ -295,23 +295,22 @@ pub fn parse(input: &Input) -> Result<Parsed, Refused> {
 /// [`Unread`] when it is no conversation or `progress` says to stop.
 pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let probe = Probe::new(&input.bytes, progress)?;
-    for format in FORMATS {
-        if let Some(why) = (format.detect)(&probe) {
-            progress.go_on()?;
-            let mut parsed = (format.parse)(input, progress)?;
-            parsed.report.recognized_by = why;
-            notes::sum_up(&mut parsed.warnings);
-            parsed.warnings.extend(crowded(&parsed.sessions));
-            parsed
-                .warnings
-                .extend(notes::left_out_usage(&parsed.sessions));
-            return Ok(parsed);
-        }
-    }
-    Err(Refused {
-        looks_like: probe.looks_like(),
-    }
-    .into())
+    let told = |format: &'static Format| Some((format, (format.detect)(&probe)?));
+    let Some((format, why)) = FORMATS.iter().find_map(told) else {
+        let looks_like = probe.looks_like();
+        return Err(Refused { looks_like }.into());
+    };
+    // What it read of the file need not be there beside what is read now.
+    drop(probe);
+    progress.go_on()?;
+    let mut parsed = (format.parse)(input, progress)?;
+    parsed.report.recognized_by = why;
+    notes::sum_up(&mut parsed.warnings);
+    parsed.warnings.extend(crowded(&parsed.sessions));
+    parsed
+        .warnings
+        .extend(notes::left_out_usage(&parsed.sessions));
+    Ok(parsed)
 }
 
 /// A word on a session whose compactions keep as many messages as are read.
