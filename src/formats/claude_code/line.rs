@@ -361,7 +361,8 @@ fn with_names_of_tools(
     entries: &[Entry],
     places: &[Place],
 ) -> Vec<Vec<Part>> {
-    let mut tools: HashMap<&str, &str> = HashMap::with_capacity(entries.len());
+    let n_answered = answered(entries, places).count();
+    let mut tools: HashMap<&str, &str> = HashMap::with_capacity(n_answered);
     for part in answered(entries, places).flat_map(|(at, _)| &parts[at]) {
         if let Body::ToolCall { call, tool, .. } = &part.body {
             tools.insert(call, tool);
