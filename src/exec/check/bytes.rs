@@ -60,12 +60,14 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
             format!("message {} was not touched, but {what}", idx + 1),
         );
     }
+    passed(kept, beside)
+}
+
+/// So many are there to the byte, and so many beside something that changed.
+fn passed(kept: usize, beside: usize) -> Check {
     let beside = match beside {
         0 => String::new(),
-        n => format!(
-            "; {} beside something that changed, word for word",
-            counted(n, "more")
-        ),
+        n => format!("; {n} more beside something that changed, word for word"),
     };
     Check::passed(
         NAME,
