@@ -272,32 +272,31 @@ fn cases(result: &Element) -> Vec<(String, String, String, bool)> {
     result.children.iter().flat_map(of_suite).collect()
 }
 
-#[test]
-fn in_junit_every_session_lane_and_measure_has_a_name_of_its_own_whatever_files_are_called() {
+/// A file with a name that is none for XML.
+const ODD: &str = "kept/a \"b\" <c> & 'd'.jsonl";
+
+/// What is said, as JSON and as `JUnit`, of two lanes over a folder in which that file was changed.
+fn gated() -> (Value, Element) {
     let here = kept();
-    let odd = "kept/a \"b\" <c> & 'd'.jsonl";
-    fs::write(here.path().join(odd), two_talks()).unwrap();
+    let write = |text: &str| fs::write(here.path().join(ODD), text).expect("it is written");
+    write(&two_talks());
     let lanes = ["--policy", "truncate@short", "--policy", "prune"];
     let set = ["--set", "short.keep_recent=2"];
     let base = ["--baseline", "base.json"];
     let gate = [&["gate", "kept"][..], &lanes, &set, &base].concat();
     ends(here.path(), 0, &[&gate[..], &["--write-baseline"]].concat());
-    fs::write(
-        here.path().join(odd),
-        two_talks().replace("Done.", "Done, again."),
-    )
-    .unwrap();
-    let limits = [
-        "--max-peak",
-        "1%",
-        "--max-overflows",
-        "0",
-        "--junit",
-        "r.xml",
-    ];
-    let told = ends(here.path(), 1, &[&gate[..], &limits, &["--json"]].concat());
-    let text = fs::read_to_string(here.path().join("r.xml")).unwrap();
-    let result = xml::document(&text).unwrap_or_else(|| panic!("it is XML: {text}"));
+    write(&two_talks().replace("Done.", "Done, again."));
+    let limits = ["--max-peak", "1%", "--max-overflows", "0"];
+    let wanted = ["--junit", "r.xml", "--json"];
+    let told = ends(here.path(), 1, &[&gate[..], &limits, &wanted].concat());
+    let text = fs::read_to_string(here.path().join("r.xml")).expect("it was written");
+    let result = xml::document(&text).unwrap_or_else(|| panic!("it is no XML: {text}"));
+    (parsed(&told), result)
+}
+
+#[test]
+fn in_junit_every_session_lane_and_measure_has_a_name_of_its_own_whatever_files_are_called() {
+    let (told, result) = gated();
     assert_eq!(
         (&*result.name, result.says("name")),
         ("testsuites", Some("plimsoll gate"))
@@ -310,8 +309,8 @@ fn in_junit_every_session_lane_and_measure_has_a_name_of_its_own_whatever_files_
         .filter_map(|s| s.says("name"))
         .collect();
     let expected = [
-        format!("{odd}#1 First <b>"),
-        format!("{odd}#2 Second & last"),
+        format!("{ODD}#1 First <b>"),
+        format!("{ODD}#2 Second & last"),
         "kept/compacted.jsonl".to_owned(),
         "kept/handoff.json".to_owned(),
     ];
@@ -325,8 +324,7 @@ fn in_junit_every_session_lane_and_measure_has_a_name_of_its_own_whatever_files_
         .collect();
     names.sort();
     names.dedup();
-    assert_eq!(names.len(), cases.len(), "{text}");
-    let told = parsed(&told);
+    assert_eq!(names.len(), cases.len(), "{cases:?}");
     let sessions = told["sessions"].as_array().unwrap();
     let checks = |lane: &Value| lane["checks"].as_array().map_or(0, Vec::len);
     let lanes = sessions.iter().flat_map(|s| s["lanes"].as_array().unwrap());
@@ -339,12 +337,12 @@ fn in_junit_every_session_lane_and_measure_has_a_name_of_its_own_whatever_files_
     assert_eq!(
         contents.len(),
         2,
-        "both sessions of the file that was changed: {text}"
+        "both sessions of the file that was changed: {cases:?}"
     );
     for (suite, class, ..) in &cases {
         let place = suite
             .split_once(".jsonl#")
-            .map_or(&**suite, |_| &suite[..odd.len() + 2]);
+            .map_or(&**suite, |_| &suite[..ODD.len() + 2]);
         let of = ["", ".truncate@short", ".short", ".prune"];
         assert!(
             of.iter().any(|lane| *class == format!("{place}{lane}")),
@@ -357,9 +355,13 @@ fn in_junit_every_session_lane_and_measure_has_a_name_of_its_own_whatever_files_
             .iter()
             .any(|(_, class, n, _)| n == name && class.contains("handoff"))
     };
-    assert!(twice("peak") && twice("peak (2)"), "{text}");
+    assert!(twice("peak") && twice("peak (2)"), "{cases:?}");
+}
 
-    // The sums are those of the cases, of the whole and of each suite; a failure says why, as text and as message.
+#[test]
+fn in_junit_the_sums_are_those_of_the_cases_and_each_failure_says_why() {
+    let (_, result) = gated();
+    let cases = cases(&result);
     let sums = |element: &Element| {
         let number = |key| element.says(key).and_then(|n| n.parse::<usize>().ok());
         (number("tests").unwrap(), number("failures").unwrap())
@@ -374,7 +376,7 @@ fn in_junit_every_session_lane_and_measure_has_a_name_of_its_own_whatever_files_
         )
     };
     assert_eq!(sums(&result), counted(None));
-    assert!(counted(None).1 > 3, "the premise: {text}");
+    assert!(counted(None).1 > 3, "the premise: {cases:?}");
     for suite in &result.children {
         assert_eq!(sums(suite), counted(suite.says("name")));
         let failures = suite.children.iter().flat_map(|case| &case.children);

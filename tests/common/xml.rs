@@ -6,7 +6,7 @@ pub(crate) struct Element {
     pub(crate) name: String,
     /// In the order of the file, each once.
     pub(crate) attributes: Vec<(String, String)>,
-    pub(crate) children: Vec<Element>,
+    pub(crate) children: Vec<Self>,
     pub(crate) text: String,
 }
 
