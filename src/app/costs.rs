@@ -20,6 +20,8 @@ pub struct Costs {
     pub lifetime: Lifetime,
     /// What really happened.
     pub recorded: LaneCost,
+    /// The same by the model of the cache that lanes go by: what they are compared with.
+    pub modelled: Cost,
     /// One a lane.
     pub lanes: Vec<Arc<LaneCost>>,
     /// What the cache did, where the file says.
@@ -74,6 +76,7 @@ impl Costs {
                 insights: Vec::new(),
                 run: Arc::clone(&runs.recorded),
             },
+            modelled: price_lane(&bills, &runs.recorded.outcome),
             lanes: lanes.collect(),
             audit: audit(case, &bills, &runs.recorded.outcome),
             models: models(case, &billing, &prices),

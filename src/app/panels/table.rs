@@ -2,7 +2,10 @@
 
 use super::small;
 use crate::app::theme::{self, palette, space};
-use egui::{Align, Button, Layout, Response, RichText, Sense, StrokeKind, TextStyle, Ui, vec2};
+use egui::{
+    Align, Button, Frame, Layout, Margin, Panel, Response, RichText, Sense, StrokeKind, TextStyle,
+    Ui, vec2,
+};
 use egui_extras::TableRow;
 
 /// Where the content of a column stands.
@@ -39,6 +42,27 @@ pub(super) fn head(ui: &mut Ui, title: &str, help: &str) {
     if !help.is_empty() {
         response.on_hover_text(help);
     }
+}
+
+/// In less height than this rows need the room more than what is said of their figures.
+const LOW: f32 = 150.0;
+
+/// Says below a table how its figures are known, where there is room; the head of its first column tells the same.
+pub(super) fn notes_below(ui: &mut Ui, id: &'static str, said: &[String]) {
+    if ui.available_height() < LOW {
+        return;
+    }
+    let frame = Frame::new().inner_margin(Margin::symmetric(16, 6));
+    let panel = Panel::bottom(id).resizable(false);
+    panel
+        .show_separator_line(false)
+        .frame(frame)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            for said in said {
+                ui.label(small(ui, said));
+            }
+        });
 }
 
 /// The head of a column that can be sorted by: whether it is sorted by, largest first. Whether it was clicked.

@@ -247,11 +247,11 @@ fn said(even: &BreakEven) -> String {
 fn audited(text: &mut String, audit: &Audit) {
     let ideal = if audit.predicted == Tokens::ZERO && audit.recorded > Tokens::ZERO {
         // No row says how this model's provider caches.
-        "; what an ideal one would have served is not known".to_owned()
+        "; what it should have served is not known".to_owned()
     } else {
         let share = percent(audit.recorded.share_of(audit.predicted));
         let predicted = tokens(audit.predicted);
-        format!(" of {predicted} that an ideal one would have served ({share})")
+        format!(", where its rule foresees {predicted} ({share})")
     };
     let _ = writeln!(
         text,

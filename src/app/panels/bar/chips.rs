@@ -223,7 +223,7 @@ pub(super) fn live(ui: &mut Ui, state: LiveState<'_>) {
         ),
         LiveState::Unread(why) => (
             palette(ui).warn,
-            "live",
+            "unread",
             format!("The file has changed, but cannot be read as it is now: {why}"),
         ),
     };

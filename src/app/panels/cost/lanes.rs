@@ -1,11 +1,11 @@
 //! What was recorded beside every lane: the total, how it differs, and what it is made of.
 
-use super::{PanelInput, small, sum, weak};
+use super::{PanelInput, sum, weak};
 use crate::analysis::cost::{Charge, Cost, CostSource};
 use crate::app::command::Command;
 use crate::app::cost_view;
 use crate::app::costs::Costs;
-use crate::app::panels::table::{Side, cell, head};
+use crate::app::panels::table::{Side, cell, head, notes_below};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
@@ -50,12 +50,9 @@ pub(super) fn show(
     costs: &Costs,
     commands: &mut Vec<Command>,
 ) {
-    egui::Panel::bottom("cost notes")
-        .resizable(false)
-        .show_separator_line(false)
-        .frame(egui::Frame::new().inner_margin(egui::Margin::symmetric(16, 6)))
-        .show(ui, |ui| notes(ui, costs));
-    table(ui, input, costs, commands);
+    let said = notes(costs);
+    notes_below(ui, "cost notes", &said);
+    table(ui, input, (costs, &said.join("\n")), commands);
 }
 
 /// Width of the lane's name and its sums, and of a bar that can be told from another.
@@ -73,7 +70,12 @@ fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> Vec<usize> {
     (0..PIECES.len()).filter(is_any).take(room).collect()
 }
 
-fn table(ui: &mut Ui, input: &PanelInput<'_>, costs: &Costs, commands: &mut Vec<Command>) {
+fn table(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    (costs, said): (&Costs, &str),
+    commands: &mut Vec<Command>,
+) {
     let rows = cost_view::lanes(costs);
     let pieces = pieces(ui, &rows);
     let has_bar = ui.available_width() > FIXED + BAR + 78.0 * pieces.len() as f32;
@@ -95,12 +97,13 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, costs: &Costs, commands: &mut Vec<
     table = table.column(Column::remainder().clip(true));
     let table = table.header(space::ROW, |mut row| {
         row.col(|_| {});
-        cell(&mut row, Side::Left, |ui| head(ui, "lane", ""));
+        cell(&mut row, Side::Left, |ui| head(ui, "lane", said));
         cell(&mut row, Side::Right, |ui| {
             head(ui, "cost", "All calls at list prices");
         });
         cell(&mut row, Side::Right, |ui| {
-            head(ui, "to recorded", "More or less than what was recorded");
+            let help = "More or less than what was recorded, both by the same model of the cache";
+            head(ui, "vs recorded", help);
         });
         for piece in &pieces {
             let (name, help, _) = PIECES[*piece];
@@ -108,7 +111,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, costs: &Costs, commands: &mut Vec<
         }
         row.col(|_| {});
     });
-    let recorded = costs.recorded.cost.total();
+    let modelled = costs.modelled.total();
     table.body(|body| {
         body.rows(space::ROW, rows.len(), |mut row| {
             let (lane, cost) = rows[row.index()];
@@ -117,7 +120,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, costs: &Costs, commands: &mut Vec<
             name(&mut row, input, lane);
             cell(&mut row, Side::Right, |ui| total(ui, cost));
             cell(&mut row, Side::Right, |ui| {
-                difference(ui, cost, recorded, lane);
+                difference(ui, cost, modelled, lane);
             });
             for piece in &pieces {
                 cell(&mut row, Side::Right, |ui| charge(ui, cost, *piece));
@@ -162,12 +165,12 @@ fn total(ui: &mut Ui, cost: &Cost) {
 }
 
 /// How much more or less than what was recorded: dearer in amber, cheaper in green.
-fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usize>) {
-    let (Some(_), Some(usd), Some(recorded)) = (lane, cost.total(), recorded) else {
+fn difference(ui: &mut Ui, cost: &Cost, modelled: Option<Usd>, lane: Option<usize>) {
+    let (Some(_), Some(usd), Some(modelled)) = (lane, cost.total(), modelled) else {
         ui.label(weak(ui, "–"));
         return;
     };
-    let more = usd - recorded;
+    let more = usd - modelled;
     let (sign, tone) = match more.0 {
         more if more >= 0.005 => ("+", Tone::Warn),
         more if more <= -0.005 => ("", Tone::Ok),
@@ -197,38 +200,32 @@ fn bar(ui: &mut Ui, share: f32, lane: Option<usize>) {
 }
 
 /// How the figures are known.
-fn notes(ui: &mut Ui, costs: &Costs) {
-    ui.spacing_mut().item_spacing.y = 2.0;
+fn notes(costs: &Costs) -> Vec<String> {
     let recorded = &costs.recorded.cost;
-    if costs.recorded.cost.source == CostSource::Modelled {
-        ui.label(small(
-            ui,
-            "The file does not count what its cache did: what was recorded is modelled like the lanes.",
-        ));
+    let mut said = Vec::new();
+    if recorded.source == CostSource::Modelled {
+        said.push(
+            "The file does not count what its cache did: what was recorded is modelled like the lanes.".to_owned(),
+        );
     } else {
-        ui.label(small(
-            ui,
-            "Recorded: by the provider's own counts. Lanes: the best that its cache could do with what they send.",
+        let modelled = costs.modelled.total().map(wording::usd);
+        let modelled = modelled.map_or_else(String::new, |usd| format!("; by the model ≈{usd}"));
+        said.push(format!(
+            "Recorded: by the provider's own counts{modelled}. Lanes: by the model of its cache, by which both are compared."
         ));
     }
     if recorded.estimated_outputs > 0 {
         let answers = wording::count(recorded.estimated_outputs, "answer");
-        let said =
-            format!("{answers} without a reported size: what the file holds of them was priced.");
-        ui.label(small(ui, said));
-    }
-    if recorded.rejected.tokens == Tokens::ZERO
-        && costs
-            .lanes
-            .iter()
-            .all(|l| l.cost.rejected.tokens == Tokens::ZERO)
-    {
-        return;
-    }
-    if !costs.billing.bills_rejected {
-        ui.label(small(
-            ui,
-            "Rejected tries cost nothing: no provider we know bills them.",
+        said.push(format!(
+            "{answers} without a reported size: what the file holds of them was priced."
         ));
     }
+    let lanes = costs.lanes.iter().map(|lane| &lane.cost);
+    let is_any_rejected = lanes
+        .chain([recorded])
+        .any(|cost| cost.rejected.tokens > Tokens::ZERO);
+    if is_any_rejected && !costs.billing.bills_rejected {
+        said.push("Rejected tries cost nothing: no provider we know bills them.".to_owned());
+    }
+    said
 }

@@ -5,7 +5,7 @@ use crate::app::command::Command;
 use crate::app::cost_view;
 use crate::app::loss_view::{at_risk_said, tone};
 use crate::app::losses::{LaneLoss, Losses};
-use crate::app::panels::table::{Side, cell, head};
+use crate::app::panels::table::{Side, cell, head, notes_below};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
@@ -53,11 +53,8 @@ pub(super) fn show(
     losses: &Losses,
     commands: &mut Vec<Command>,
 ) {
-    egui::Panel::bottom("loss notes")
-        .resizable(false)
-        .show_separator_line(false)
-        .frame(egui::Frame::new().inner_margin(egui::Margin::symmetric(16, 6)))
-        .show(ui, |ui| notes(ui, losses));
+    let note = note(losses);
+    notes_below(ui, "loss notes", std::slice::from_ref(&note));
     ui.spacing_mut().item_spacing.y = 0.0;
     let width = ui.available_width();
     let shown: Vec<usize> = (0..HEADS.len()).filter(|i| width >= HEADS[*i].3).collect();
@@ -77,7 +74,7 @@ pub(super) fn show(
         .column(Column::exact(space::S))
         .header(space::ROW, |mut row| {
             row.col(|_| {});
-            cell(&mut row, Side::Left, |ui| head(ui, "lane", ""));
+            cell(&mut row, Side::Left, |ui| head(ui, "lane", &note));
             for i in &shown {
                 cell(&mut row, Side::Right, |ui| {
                     head(ui, HEADS[*i].0, HEADS[*i].1);
@@ -156,13 +153,10 @@ fn figure(ui: &mut Ui, (lane, loss): (Option<usize>, &LaneLoss), losses: &Losses
     }
 }
 
-fn notes(ui: &mut Ui, losses: &Losses) {
-    ui.spacing_mut().item_spacing.y = 2.0;
+/// How the figures are known.
+fn note(losses: &Losses) -> String {
     let names = wording::count(losses.names.len(), "name");
-    ui.label(small(
-        ui,
-        format!(
-            "By {names} that the agent used again: paths, symbols, hashes, numbers. No measure of quality; read it beside the noise floor."
-        ),
-    ));
+    format!(
+        "By {names} that the agent used again: paths, symbols, hashes, numbers. No measure of quality; read it beside the noise floor."
+    )
 }

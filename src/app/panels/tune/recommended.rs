@@ -111,13 +111,16 @@ fn in_a_line(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mu
         } else {
             text
         };
-        ui.add(Label::new(text).truncate()).on_hover_ui(|ui| {
-            ui.label(wording::with_grouped(said));
-            if let Some(others) = others {
-                ui.label(weak(ui, wording::with_grouped(others)));
-            }
-            out_of_the_question(ui, tuning);
-        });
+        let line = Label::new(text).truncate();
+        // It has a tooltip of its own that says more.
+        ui.add(line.show_tooltip_when_elided(false))
+            .on_hover_ui(|ui| {
+                ui.label(wording::with_grouped(said));
+                if let Some(others) = others {
+                    ui.label(weak(ui, wording::with_grouped(others)));
+                }
+                out_of_the_question(ui, tuning);
+            });
     });
 }
 
