@@ -75,14 +75,13 @@ impl OwnPrice {
     }
 
     /// As it is remembered between runs.
-    pub fn kept(&self, is_used: bool) -> KeptPrice {
+    pub fn kept(&self) -> KeptPrice {
         KeptPrice {
             input: self.input,
             cache_read: self.cache_read,
             cache_write: self.cache_write,
             output: self.output,
             caching: self.caching.clone(),
-            is_used,
         }
     }
 
@@ -185,7 +184,7 @@ mod tests {
             output: Rate(0.25),
             ..OwnPrice::like(None)
         };
-        let kept = own.kept(true);
+        let kept = own.kept();
         assert_eq!(OwnPrice::remembered(&kept), Some(own));
         for output in [-1.0, 1e9, f64::NAN] {
             let output = Rate(output);

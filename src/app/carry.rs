@@ -208,9 +208,7 @@ impl App {
         if self.document.is_some() {
             // Set by hand for another session's model and calls.
             self.config.window = None;
-            if matches!(self.config.billing.price, PriceChoice::Model(_)) {
-                self.config.billing.price = PriceChoice::default();
-            }
+            self.config.billing.price = PriceChoice::default();
             self.config.restarts.clear();
             self.config.errors.clear();
         }

@@ -85,26 +85,19 @@ impl Memory {
         self.save()
     }
 
-    /// The prices typed last, and whether figures went by them.
-    pub(super) fn price(&self) -> Option<(OwnPrice, bool)> {
-        let kept = self.state.price.as_ref()?;
-        Some((OwnPrice::remembered(kept)?, kept.is_used))
+    /// The prices typed last. They are at hand, but no figures go by them until somebody says so: another session's models
+    /// may cost something else.
+    pub(super) fn price(&self) -> Option<OwnPrice> {
+        self.state.price.as_ref().and_then(OwnPrice::remembered)
     }
 
     /// Remembers the prices that figures go by now, if they were typed; those typed before stay at hand.
     pub(super) fn set_price(&mut self, own: Option<&OwnPrice>) -> Option<String> {
-        let before = self.state.price.as_ref();
-        let now = match own {
-            Some(own) => Some(own.kept(true)),
-            None => before.map(|kept| KeptPrice {
-                is_used: false,
-                ..kept.clone()
-            }),
-        };
-        if now.as_ref() == before {
+        let now = own?.kept();
+        if self.state.price.as_ref() == Some(&now) {
             return None;
         }
-        self.state.price = now;
+        self.state.price = Some(now);
         self.save()
     }
 
@@ -133,8 +126,8 @@ mod tests {
             ..OwnPrice::like(None)
         };
         assert_eq!(memory.set_price(Some(&own)), None);
-        assert_eq!(memory.price(), Some((own.clone(), true)));
+        assert_eq!(memory.price(), Some(own.clone()));
         assert_eq!(memory.set_price(None), None);
-        assert_eq!(memory.price(), Some((own, false)));
+        assert_eq!(memory.price(), Some(own));
     }
 }

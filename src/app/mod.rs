@@ -146,9 +146,6 @@ impl App {
         for error in &options.errors {
             config.set_error(error.step, Some(Arc::clone(&error.text)));
         }
-        if let Some((own, true)) = memory.price() {
-            config.billing.price = PriceChoice::Own(own);
-        }
         let (own, broken): (Vec<_>, Vec<_>) = options
             .own_presets
             .all()
@@ -304,7 +301,7 @@ impl App {
                         .derived
                         .ghost(self.tuning.as_ref(), self.view.tune.hovered),
                     calls: self.derived.calls(),
-                    own_price: self.memory.price().map(|(own, _)| own),
+                    own_price: self.memory.price(),
                     once,
                 };
                 panels::show_all(ui, &input, &frame, &mut commands);

@@ -5,6 +5,7 @@ use super::output::{clean, counted, grouped, json, print};
 use super::{Status, Verb};
 use crate::exec::stores::Cache;
 use crate::exec::{State, clear_logs, logs};
+use crate::units::Rate;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -17,11 +18,12 @@ pub(super) const VERB: Verb = Verb {
 plimsoll state [list] [--json]
 plimsoll state clear [logs] [--json]
 
-One file with recent files and the theme, what `sessions` found out about session files (titles, sizes), and the logs of runs
+One file with recent files, the theme and prices that were typed, what `sessions` found out about session files (titles, sizes), and the logs of runs
 in which a model wrote summaries: what was asked and answered, never a key. Nothing else is kept, and nothing with --no-state.
 `clear logs` removes the logs alone.
 
-JSON of list: path, exists, recent[], theme (null where none was chosen), sessions (the file; null where there is none),
+JSON of list: path, exists, recent[], theme (null where none was chosen), price (typed last, USD for a
+million tokens: input, cache_read, cache_write, output, and caching, the rule; null where none was), sessions (the file; null where there is none),
 logs[{path, bytes}]. JSON of clear: path, cleared, sessions_cleared, logs_cleared.
 ",
     run,
@@ -66,6 +68,7 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
             "exists": kept.is_some(),
             "recent": recent,
             "theme": theme,
+            "price": state.price,
             "sessions": sessions,
             "logs": logs.iter().map(|log| json!({"path": log.path.to_string_lossy(), "bytes": log.bytes})).collect::<Vec<_>>(),
         }));
@@ -80,6 +83,17 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     if let Some(theme) = theme {
         let _ = writeln!(text, "  theme   {}", clean(theme));
     }
+    if let Some(price) = &state.price {
+        let _ = writeln!(
+            text,
+            "  prices  {} in, {} out, {} cache read, {} cache write, as {} caches",
+            usd(price.input),
+            usd(price.output),
+            usd(price.cache_read),
+            usd(price.cache_write),
+            clean(&price.caching)
+        );
+    }
     if let Some(sessions) = &sessions {
         let _ = writeln!(text, "  list    {}", clean(sessions));
     }
@@ -88,6 +102,11 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
         let _ = writeln!(text, "  log     {} ({bytes} bytes)", clean(&path));
     }
     print(&text)
+}
+
+/// A price of a million tokens.
+fn usd(rate: Rate) -> String {
+    format!("${}", rate.0)
 }
 
 fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {

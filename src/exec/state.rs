@@ -40,8 +40,6 @@ pub struct KeptPrice {
     pub output: Rate,
     /// Name of the caching rule.
     pub caching: String,
-    /// Figures went by them when the program was left.
-    pub is_used: bool,
 }
 
 impl State {
@@ -134,7 +132,6 @@ mod tests {
             theme: "light".to_owned(),
             price: Some(KeptPrice {
                 output: Rate(0.3),
-                is_used: true,
                 ..KeptPrice::default()
             }),
             ..State::default()

@@ -73,7 +73,7 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
     if let Some(why) = &conversion.failed {
         export::failed(ui, "Nothing was written", why);
     } else if conversion.draft.output.trim().is_empty() {
-        let text = "Choose where to: there is no folder beside the source that is its own.";
+        let text = "Choose where to.";
         ui.label(RichText::new(text).color(palette(ui).warn));
     }
 }
