@@ -8,6 +8,12 @@ use std::path::Path;
 /// # Errors
 /// One line that says what to do when something is there already, or when there is no such folder.
 pub fn refuse_output(output: &Path) -> Result<(), String> {
+    if output.is_dir() {
+        return Err(format!(
+            "{} is a folder; name a new file, in it or elsewhere",
+            output.display()
+        ));
+    }
     if super::is_taken(output) {
         return Err(format!(
             "{} already exists and is never overwritten; choose another name",

@@ -24,8 +24,10 @@ pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
     let mut said = Vec::new();
     let mut say = |text: String, link: Option<Link>| said.push(Clause { text, link });
     let heaviest = facts.retained.heaviest(&facts.case.session, FEW);
-    if let Some(first) = heaviest.first() {
-        let share = percent(facts.retained.share(&heaviest));
+    let share = facts.retained.share(&heaviest);
+    // Where calls report less than the file holds, a share of what was sent means nothing.
+    if let Some(first) = heaviest.first().filter(|_| share.0 <= 1.0) {
+        let share = percent(share);
         say(format!(" Of all tokens sent {share} are "), None);
         let what = match heaviest.len() {
             1 => "one message".to_owned(),

@@ -33,7 +33,10 @@ pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
         &tools(&source),
         &tools(&found),
     ));
-    all.push(same("thoughts", false, &source.thoughts, &found.thoughts));
+    let mut thoughts = same("thoughts", false, &source.thoughts, &found.thoughts);
+    // Many formats hold none, which is no fault; where all are there it is told.
+    thoughts.is_said = thoughts.is_whole();
+    all.push(thoughts);
     beside(session, read, &mut all);
     all.extend(around(loaded));
     all.retain(|aspect| aspect.held > 0);
