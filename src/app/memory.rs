@@ -1,7 +1,7 @@
 //! What the program remembers between runs, or nothing at all with `--no-state`.
 
 use crate::app::billing::OwnPrice;
-use crate::exec::{KeptPrice, State};
+use crate::exec::State;
 use egui::ThemePreference;
 use std::path::{Path, PathBuf};
 

@@ -58,7 +58,6 @@ pub use start::{run, screenshot};
 
 use crate::exec::OwnPresets;
 use crate::units::Tokens;
-use billing::PriceChoice;
 use command::Command;
 use conversion::Conversion;
 use derived::Derived;
