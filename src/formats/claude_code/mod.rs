@@ -6,6 +6,7 @@
 //! Sub-agents and the branches that a person went back from are conversations of their own.
 
 mod agents;
+mod answers;
 mod attachment;
 mod blocks;
 mod export;
