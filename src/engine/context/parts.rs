@@ -18,7 +18,7 @@ pub enum PartFate {
     Kept,
     /// Its content is gone, a marker stands there; the pair of call and result is intact.
     Cleared {
-        /// Index of what stands there now in [`Context::markers`].
+        /// Index of what stands there now in [`Context::markers`](super::Context::markers).
         marker: u32,
     },
     /// It went with another part (an image inside a cleared tool result).
