@@ -86,6 +86,12 @@ impl Meter {
         }
     }
 
+    /// Whether what a message weighs is the sum of what its parts weigh, each by itself.
+    #[inline]
+    pub(super) fn adds_up(&self) -> bool {
+        !matches!(self.count, Count::Named(_))
+    }
+
     /// What an entry adds on a real system's own meter; none on others, where its parts' weights add up.
     pub(super) fn units_of(&self, case: &Case, entry: &Entry, markers: &[Marker]) -> Option<u32> {
         let Count::Named(meter) = self.count else {

@@ -42,8 +42,29 @@ impl Sums {
         self.pairs.n_orphans
     }
 
-    /// Takes an entry in, by the weights that it names.
+    /// Takes a message in as it was said, by the weights that its entry names.
     #[inline]
+    pub(super) fn add_message(&mut self, case: &Case, message: usize, entry: &Entry) {
+        self.tokens += u64::from(entry.tokens);
+        self.metered += u64::from(entry.metered);
+        for part in case.index.parts(message) {
+            let tokens = u64::from(case.ledger.truth.per_part[part]);
+            self.by_kind[case.index.kinds[part].index()] += tokens;
+            self.pairs.change(case, part, |n| *n += 1);
+        }
+    }
+
+    /// What stood there with these weights (true tokens, and units of the policy's own meter) is gone; a text of ours
+    /// stands there with these.
+    #[inline]
+    pub(super) fn put_text(&mut self, was: Kind, before: (u32, u32), after: (u32, u32)) {
+        self.by_kind[was.index()] -= u64::from(before.0);
+        self.by_kind[Kind::Notice.index()] += u64::from(after.0);
+        self.tokens = self.tokens + u64::from(after.0) - u64::from(before.0);
+        self.metered = self.metered + u64::from(after.1) - u64::from(before.1);
+    }
+
+    /// Takes an entry in, by the weights that it names.
     pub(super) fn add(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens += u64::from(entry.tokens);
         self.metered += u64::from(entry.metered);

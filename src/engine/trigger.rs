@@ -22,6 +22,8 @@ pub(super) struct Triggers<'a> {
     taken: f64,
     /// An expression of the policy asks how long the session rested.
     pub(super) wants_idle: bool,
+    /// Nothing that the policy says asks for more than is measured when a stage acts.
+    pub(super) are_settled: bool,
     pub(super) moment: Moment,
 }
 
@@ -67,6 +69,8 @@ impl<'a> Triggers<'a> {
         let stages: Vec<_> = policy.stages.iter().map(bind).collect();
         let hooks = stages.iter().fold(0, |hooks, s| hooks | bit(s.stage.at));
         let waits = stages.iter().any(|stage| stage.bound.guard.cold.is_some());
+        let says_more = policy.believes.is_some() || policy.reserve.is_some();
+        let are_settled = !says_more && stages.iter().all(|stage| stage.is_settled);
         let n = stages.len();
         let mut moment = Moment {
             since: vec![f64::INFINITY; n],
@@ -80,6 +84,7 @@ impl<'a> Triggers<'a> {
             believes: policy.believes.as_ref().map(|expr| expr.bind(&names)),
             taken: 0.0,
             wants_idle: policy.mentions(Quantity::Idle) || waits,
+            are_settled,
             moment,
         }
     }

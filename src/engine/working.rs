@@ -181,6 +181,7 @@ impl<'a> Working<'a> {
         self.context.messages_end = self.context.messages_end.max(end);
     }
 
+    #[inline]
     fn append(&mut self, message_idx: usize) {
         if self.case.index.has_results(message_idx) {
             self.append_live(message_idx);
@@ -191,7 +192,7 @@ impl<'a> Working<'a> {
             metered: self.column.per_message[message_idx],
             body: EntryBody::Original(message_idx as u32),
         };
-        self.sums.add(self.case, &self.context.markers, &entry);
+        self.sums.add_message(self.case, message_idx, &entry);
         self.context.entries.push(entry);
     }
 

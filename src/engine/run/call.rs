@@ -6,6 +6,7 @@ use crate::engine::outcome::Sample;
 use crate::engine::prefix::Last;
 use crate::engine::stages::{Hook, Mutates};
 use crate::engine::view::View;
+use crate::units::Tokens;
 
 impl Run<'_> {
     pub(super) fn call(&mut self) {
@@ -57,17 +58,24 @@ impl Run<'_> {
             self.phase = Phase::Done;
             return;
         }
-        let input = self.working.metered().as_f64();
-        self.triggers.moment.set(Quantity::LastInput, input);
+        let input = self.working.metered();
         self.back_to_store();
-        let kept = self.working.metered().as_f64();
+        let kept = self.working.metered();
         self.append_answer();
-        let answer = self.working.metered().as_f64() - kept;
-        self.triggers
-            .moment
-            .set(Quantity::LastTotal, input + answer);
+        if !self.triggers.are_settled {
+            self.note_report(input, kept);
+        }
         self.acted = false;
         self.phase = self.or_behind(Phase::Stages(Hook::AfterCall, 0));
+    }
+
+    /// Tells the triggers what the provider reports of a call with this input, whose answer has joined what was kept.
+    fn note_report(&mut self, input: Tokens, kept: Tokens) {
+        let input = input.as_f64();
+        let answer = self.working.metered().as_f64() - kept.as_f64();
+        let moment = &mut self.triggers.moment;
+        moment.set(Quantity::LastInput, input);
+        moment.set(Quantity::LastTotal, input + answer);
     }
 
     /// The call gave no answer: stages may do something about it, to what is kept rather than to what the call saw.

@@ -53,6 +53,9 @@ impl Run<'_> {
         self.rejected = 0;
         self.error = None;
         self.has_failed = false;
+        if self.triggers.are_settled {
+            return;
+        }
         let call = f64::from(self.call_in_turn());
         let idle = self.triggers.wants_idle.then(|| self.clock.idle(self.step));
         let moment = &mut self.triggers.moment;

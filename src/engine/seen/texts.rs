@@ -87,13 +87,17 @@ impl Texts {
         idx
     }
 
-    /// Whether a text is what is left of a part: it comes and goes with its message.
-    pub(super) fn is_remainder(&self, text: u32) -> bool {
+    /// Whether a text is what is left of a part.
+    fn is_remainder(&self, text: u32) -> bool {
         self.list[text as usize].kind == SeenKind::Remainder
     }
 
-    /// A text comes or goes once.
+    /// A text comes or goes once. What is left of a part comes and goes with its message, so it is not counted.
+    #[inline]
     pub(super) fn count(&mut self, text: u32, comes: bool) {
+        if self.is_remainder(text) {
+            return;
+        }
         let there = &mut self.there[text as usize];
         let was_there = *there > 0;
         *there = if comes { *there + 1 } else { *there - 1 };

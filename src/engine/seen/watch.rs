@@ -364,16 +364,15 @@ impl Watch {
     }
 
     /// The texts in the place of a message's parts come or go.
+    #[inline]
     fn count_in(&mut self, case: &Case, message: u32, comes: bool) {
-        let Sight::Partly(first) = self.sights[message as usize] else {
-            return;
-        };
-        let n_parts = case.index.parts(message as usize).len();
-        for part in first as usize..first as usize + n_parts {
-            if let PartSight::Text(text) = self.parts[part]
-                && !self.texts.is_remainder(text)
-            {
-                self.texts.count(text, comes);
+        if let Sight::Partly(first) = self.sights[message as usize] {
+            let n_parts = case.index.parts(message as usize).len();
+            let parts = &self.parts[first as usize..][..n_parts];
+            for part in parts {
+                if let PartSight::Text(text) = part {
+                    self.texts.count(*text, comes);
+                }
             }
         }
     }

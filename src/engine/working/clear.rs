@@ -150,6 +150,15 @@ impl Working<'_> {
         };
         let parts = case.index.parts(message as usize);
         if let EntryBody::Original(_) = entry.body {
+            if parts.len() == 1 && self.meter.adds_up() {
+                let (part, marker) = (parts.start, (marker.tokens, marker.metered));
+                let before = (case.ledger.truth.per_part[part], self.column.per_part[part]);
+                entry.tokens = entry.tokens + marker.0 - before.0;
+                entry.metered = entry.metered + marker.1 - before.1;
+                let parts = PartFates::One(PartFate::Cleared { marker: newest });
+                entry.body = EntryBody::Edited(Edited { message, parts });
+                return self.sums.put_text(case.index.kinds[part], before, marker);
+            }
             let parts = PartFates::kept(parts.len());
             entry.body = EntryBody::Edited(Edited { message, parts });
         }
@@ -180,11 +189,7 @@ impl Working<'_> {
                 (fate.tokens(truth, markers), fate.metered(metered, markers))
             };
             let (before, after) = (weights(&was), weights(fate));
-            let sums = &mut self.sums;
-            sums.by_kind[kind.index()] -= u64::from(before.0);
-            sums.by_kind[Kind::Notice.index()] += u64::from(after.0);
-            sums.tokens = sums.tokens + u64::from(after.0) - u64::from(before.0);
-            sums.metered = sums.metered + u64::from(after.1) - u64::from(before.1);
+            self.sums.put_text(kind, before, after);
             entry.tokens = entry.tokens + after.0 - before.0;
             entry.metered = entry.metered + after.1 - before.1;
         }
