@@ -265,7 +265,7 @@ impl Entry {
         markers: &[Marker],
         mut give: impl FnMut(Kind, u32),
     ) {
-        let parts = |message: u32| case.session.messages[message as usize].parts.clone();
+        let parts = |message: u32| case.index.parts(message as usize);
         let weight = |part: usize| (case.index.kinds[part], case.ledger.truth.per_part[part]);
         match &self.body {
             EntryBody::Original(message) => parts(*message)

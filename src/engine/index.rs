@@ -40,6 +40,7 @@ pub struct SessionIndex {
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     parts: (u32, u32),
+    turn: u32,
     /// The step that wrote it; as large as can be for none.
     step: u32,
     in_history: bool,
@@ -111,6 +112,7 @@ impl SessionIndex {
             index.first_call.push(first_call);
             index.facts.push(Facts {
                 parts: (message.parts.start as u32, message.parts.end as u32),
+                turn: message.turn,
                 step: message.step.map_or(u32::MAX, |step| step as u32),
                 in_history: message.in_history,
                 has_results: index.kinds[message.parts.start..].contains(&Kind::ToolResult),
@@ -154,6 +156,12 @@ impl SessionIndex {
     pub(super) fn parts(&self, message: usize) -> Range<usize> {
         let (start, end) = self.facts[message].parts;
         start as usize..end as usize
+    }
+
+    /// The turn of a message.
+    #[inline]
+    pub(super) fn turn(&self, message: usize) -> u32 {
+        self.facts[message].turn
     }
 
     /// Whether a message is part of the full history.

@@ -122,7 +122,7 @@ impl Meter {
             EntryBody::Original(_) => 0,
             EntryBody::Written(written) => self.weigh_known(&written.text, entry.tokens),
             EntryBody::Edited(edited) => {
-                let parts = case.session.messages[edited.message as usize].parts.clone();
+                let parts = case.index.parts(edited.message as usize);
                 let fates = parts.zip(edited.parts.as_slice());
                 fates.fold(self.per_message, |sum, (part, fate)| {
                     sum.saturating_add(fate.metered(column.per_part[part], markers))

@@ -46,6 +46,7 @@ pub(super) enum Last<'a> {
 impl<'a> Prefix<'a> {
     /// What the prompt of this call has in common with the last one. From now on this call's is the last. `store` and
     /// `view` are what is kept beside it.
+    #[inline]
     pub(super) fn advance(
         &mut self,
         working: &Working<'a>,

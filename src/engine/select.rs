@@ -48,6 +48,7 @@ pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: 
 /// Which of the live tool results are taken, with what they weigh on the policy's own meter: of those that the stage is
 /// about always the oldest, since every rule spares the newest. A pin holds a result itself; one whose call is pinned
 /// may be emptied, since the pair stays.
+#[inline]
 pub(super) fn tool_results(
     case: &Case,
     working: &Working<'_>,
@@ -186,7 +187,7 @@ fn newest_turns(case: &Case, messages_end: usize, n: f64) -> u32 {
     }
     let current = messages_end
         .checked_sub(1)
-        .map_or(0, |last| case.session.messages[last].turn);
+        .map_or(0, |last| case.index.turn(last));
     let first = oldest_turn(current, n);
     case.index.turn_start.get(first).copied().unwrap_or(0)
 }

@@ -42,11 +42,11 @@ impl Sums {
         self.pairs.n_orphans
     }
 
-    /// Takes a message in as it was said, by the weights that its entry names.
+    /// Takes a message in as it was said, with its weights (true tokens, and units of the policy's own meter).
     #[inline]
-    pub(super) fn add_message(&mut self, case: &Case, message: usize, entry: &Entry) {
-        self.tokens += u64::from(entry.tokens);
-        self.metered += u64::from(entry.metered);
+    pub(super) fn add_message(&mut self, case: &Case, message: usize, weights: (u32, u32)) {
+        self.tokens += u64::from(weights.0);
+        self.metered += u64::from(weights.1);
         for part in case.index.parts(message) {
             let tokens = u64::from(case.ledger.truth.per_part[part]);
             self.by_kind[case.index.kinds[part].index()] += tokens;

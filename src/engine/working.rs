@@ -186,14 +186,16 @@ impl<'a> Working<'a> {
         if self.case.index.has_results(message_idx) {
             self.append_live(message_idx);
         }
-        let entry = Entry {
+        let tokens = self.case.ledger.truth.per_message[message_idx];
+        let metered = self.column.per_message[message_idx];
+        self.sums
+            .add_message(self.case, message_idx, (tokens, metered));
+        self.context.entries.push(Entry {
             id: message_idx as u32,
-            tokens: self.case.ledger.truth.per_message[message_idx],
-            metered: self.column.per_message[message_idx],
+            tokens,
+            metered,
             body: EntryBody::Original(message_idx as u32),
-        };
-        self.sums.add_message(self.case, message_idx, &entry);
-        self.context.entries.push(entry);
+        });
     }
 
     /// The tool results of a message join those that are not cleared.

@@ -91,9 +91,7 @@ impl Working<'_> {
         let EntryBody::Edited(edited) = &entry.body else {
             return Some(text);
         };
-        let start = self.case.session.messages[result.message as usize]
-            .parts
-            .start;
+        let start = self.case.index.parts(result.message as usize).start;
         match edited.parts.as_slice().get(result.part as usize - start) {
             Some(PartFate::Cleared { marker }) => {
                 Some(&self.context.markers[*marker as usize].text)
@@ -108,9 +106,7 @@ impl Working<'_> {
         let EntryBody::Edited(edited) = &self.context.entries[entry].body else {
             return untouched;
         };
-        let parts = self.case.session.messages[edited.message as usize]
-            .parts
-            .clone();
+        let parts = self.case.index.parts(edited.message as usize);
         let fate = edited.parts.as_slice().get(part as usize - parts.start);
         fate.map_or(untouched, |fate| {
             fate.metered(untouched, &self.context.markers)
