@@ -392,8 +392,9 @@ fn bad_use_says_what_to_do_in_one_line_and_writes_nothing() {
     let here = kept();
     fs::write(here.path().join("diary.json"), "{\"dear\": 1}").unwrap();
     let file = "kept/handoff.json";
-    let refusals: [(&[&str], &str); 12] = [
+    let refusals: [(&[&str], &str); 13] = [
         (&["gate", file, "--policy", "prune"], "nothing to check"),
+        (&["gate", file, "--policy", "prun"], "did you mean prune?"),
         (&["gate", file, "--max-peak", "0.9"], "gate needs --policy"),
         (
             &["gate", "--policy", "prune", "--max-peak", "0.9"],

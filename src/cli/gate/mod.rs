@@ -89,9 +89,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let operands = words.read(VERB.name, &mut shared, |option, words| {
         wanted.take(option, words)
     })?;
-    // What was typed is checked before a long file is read.
-    wanted.check()?;
+    // What was typed is checked before a long file is read: names first, since limits say nothing of a policy unknown.
     let (lanes, with_recorded) = wanted.lanes.gated(VERB.name, &shared)?;
+    wanted.check()?;
     let targets = Targets::new(VERB.name, operands, &shared)?;
     let baseline = opened(&wanted)?;
     let texts = lanes.iter().map(|lane| {
