@@ -155,6 +155,10 @@ fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
             "did you mean truncate?",
         ),
         (
+            &["convert", "c.json", "--to", "openai-chat"],
+            "did you mean openai_chat?",
+        ),
+        (
             &["convert", "c.json", "--to", "foo"],
             "can be written as anthropic_messages or openai_chat, or copied in its own format",
         ),

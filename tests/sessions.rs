@@ -257,11 +257,12 @@ fn a_session_that_is_kept_as_many_files_is_listed_once() {
 fn what_is_no_folder_or_no_agent_is_said_in_one_line() {
     let home = home();
     for (args, why) in [
-        (["sessions", "/does/not/exist"], "no such file"),
+        (["sessions", "/does/not/exist"], "no such folder or file"),
         (
             ["sessions", "--agent=nobody"],
             "known are claude-code, codex",
         ),
+        (["sessions", "--agent=codx"], "did you mean codex?"),
         (["sessions", "--limit=few"], "whole number"),
     ] {
         let output = plimsoll(home.path(), &args);

@@ -1,8 +1,10 @@
 //! `plimsoll sessions`: what agents left on this machine, or what a folder holds.
 
 use super::args::{Shared, Word, Words, unknown_option};
+use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print, tokens};
 use super::{Status, Verb};
+use crate::exec::is_taken;
 use crate::exec::stores::{
     Cache, Found, Listed, Listing, PeakBasis, STORES, SessionSummary, find, find_in, list,
     looked_into,
@@ -114,7 +116,10 @@ fn agent(given: &str) -> anyhow::Result<&'static str> {
     let known = STORES.iter().map(|store| store.agent);
     let names: Vec<_> = known.clone().map(plain).collect();
     let found = known.into_iter().find(|name| plain(name) == plain(given));
-    found.with_context(|| format!("--agent {given}: known are {}", names.join(", ")))
+    found.with_context(|| match nearest(given, &names) {
+        Some(near) => format!("--agent {given}: did you mean {near}?"),
+        None => format!("--agent {given}: known are {}", names.join(", ")),
+    })
 }
 
 fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<Found>> {
@@ -123,6 +128,12 @@ fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<Found>>
     }
     let mut files = Vec::new();
     for folder in folders {
+        if !folder.as_os_str().is_empty() && !is_taken(folder) {
+            bail!(
+                "{}: no such folder or file; check the path",
+                folder.display()
+            );
+        }
         files.append(&mut find_in(folder, progress)?);
     }
     Ok(files)
