@@ -79,8 +79,11 @@ pub fn whole(event: &Event, outcome: &Outcome, lane: &str) -> String {
     }
     let _ = writeln!(
         out,
-        "tokens {} to {}, {} messages left, {} orphans",
-        event.before.0, event.after.0, event.left, event.orphans
+        "tokens {} to {}, {} left, {}",
+        event.before.0,
+        event.after.0,
+        wording::count(event.left, "message"),
+        wording::count(event.orphans, "orphan")
     );
     if let Some((sent, received)) = event.request {
         let _ = writeln!(out, "summary request: {} sent, {} back", sent.0, received.0);

@@ -212,8 +212,9 @@ pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Optio
     let steps = loaded.case.session.steps.len();
     match at {
         Some(step) if step >= steps => bail!(
-            "--at {}: the session has {steps} calls; choose one of them",
-            step + 1
+            "--at {}: the session has {}; choose one of them",
+            step + 1,
+            counted(steps, "call")
         ),
         at => Ok(at),
     }

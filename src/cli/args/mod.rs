@@ -9,7 +9,7 @@ pub(super) use values::{number, ordinal};
 pub(super) use words::{Asked, Word, Words, asked_for, unknown_option};
 
 use super::by_hand::ByHandArgs;
-use super::output::note;
+use super::output::{counted, note};
 use crate::engine::{Case, ProviderError};
 use crate::exec::{LoadOptions, Loaded, Several, load, load_stream};
 use crate::tokens::{self, Counter, Progress};
@@ -138,11 +138,12 @@ impl Shared {
     /// The session with what was marked in it.
     fn marked(&self, case: &Case) -> anyhow::Result<Case> {
         let steps = case.session.steps.len();
+        let calls = counted(steps, "call");
         if let Some(step) = self.restarts.iter().find(|step| **step >= steps) {
-            bail!("--restart {}: the session has {steps} calls", step + 1);
+            bail!("--restart {}: the session has {calls}", step + 1);
         }
         if let Some(error) = self.errors.iter().find(|error| error.step >= steps) {
-            bail!("--error {}: the session has {steps} calls", error.step + 1);
+            bail!("--error {}: the session has {calls}", error.step + 1);
         }
         let by_hand = self.by_hand.within(case.session.messages.len())?;
         Ok(case

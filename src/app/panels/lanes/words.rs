@@ -50,9 +50,9 @@ pub(super) fn spoken(input: &PanelInput<'_>, row: Row) -> String {
             let written = lanes.filter_map(|(label, lane)| {
                 let written = lane.written.get(&place)?;
                 Some(format!(
-                    "{label} wrote a {} of {} messages",
+                    "{label} wrote a {} of {}",
                     wording::written(written.kind),
-                    written.n_covered
+                    wording::count(written.n_covered, "message")
                 ))
             });
             written.collect::<Vec<_>>().join(", ")
