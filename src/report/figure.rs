@@ -23,7 +23,10 @@ pub fn tokens(tokens: Tokens) -> String {
 
 /// A share as percent.
 pub fn percent(share: Share) -> String {
-    format!("{:.1} %", share.0 * 100.0)
+    let value = share.0 * 100.0;
+    // What rounds to nothing has no sign.
+    let value = if value.abs() < 0.05 { 0.0 } else { value };
+    format!("{value:.1} %")
 }
 
 /// Dollars and cents; smaller sums with two figures, so that a little is not nothing.
@@ -101,6 +104,12 @@ pub fn quantity(value: f64) -> String {
 mod tests {
     use super::*;
     use crate::analysis::cost::Listed;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        let said = [-0.0, -0.0004, 0.0004, -0.0006].map(|share| percent(Share(share)));
+        assert_eq!(said, ["0.0 %", "0.0 %", "0.0 %", "-0.1 %"]);
+    }
 
     #[test]
     fn thousands_are_apart() {

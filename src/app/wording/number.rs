@@ -47,6 +47,8 @@ pub fn percent(share: Share) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
+    // What rounds to nothing has no sign.
+    let value = if value.abs() < 0.05 { 0.0 } else { value };
     let places = usize::from(value.abs() < 9.95);
     format!("{value:.places$}{THIN}%")
 }
@@ -175,6 +177,8 @@ mod tests {
         assert_eq!(of_window(Share(0.0893)), "8.9\u{2009}% of window");
         assert_eq!(percent(Share(f64::NAN)), "–");
         assert_eq!(percent(Share(1.004)), "100\u{2009}%");
+        assert_eq!(percent(Share(-0.0003)), percent(Share(0.0)));
+        assert_eq!(percent(Share(-0.0)), "0.0\u{2009}%");
     }
 
     #[test]

@@ -182,7 +182,8 @@ fn line(lane: &LaneLoss) -> String {
         format!("{}/{}", risk.blind_edits.len(), risk.edits),
         lane.saved.map_or("–".to_owned(), |share| format!(
             "{:.0} %",
-            share.0 * 100.0
+            // What rounds to nothing has no sign: -0.0 and 0.0 are 0.0.
+            (share.0 * 100.0).round_ties_even() + 0.0
         )),
     )
 }
