@@ -205,6 +205,8 @@ pub(super) fn axes(ui: &Ui, scene: &Scene<'_>) {
 fn thousands(tokens: f64) -> String {
     if tokens >= 1e6 {
         Tokens(tokens as u64).short()
+    } else if tokens < 1.0 {
+        "0".to_owned()
     } else {
         format!("{}k", tokens / 1000.0)
     }
