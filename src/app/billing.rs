@@ -149,6 +149,17 @@ impl BillingChoice {
     }
 }
 
+/// A price as people type it: `3.5`, `3,5`, `$3.50`, `1,234.50`. None for what is no price.
+pub fn typed_price(text: &str) -> Option<f64> {
+    let text: String = text
+        .chars()
+        .filter(|c| !c.is_whitespace() && *c != '$')
+        .collect();
+    let is_decimal = !text.contains('.') && text.matches(',').count() == 1;
+    let plain = text.replace(',', if is_decimal { "." } else { "" });
+    plain.parse::<f64>().ok().filter(|price| price.is_finite())
+}
+
 /// Seconds that a rule keeps a prefix, if it says.
 pub fn seconds(rule: &Caching, lifetime: Lifetime) -> Option<u64> {
     match lifetime {
@@ -196,6 +207,13 @@ mod tests {
         }
         let caching = "nobody's".to_owned();
         assert_eq!(OwnPrice::remembered(&KeptPrice { caching, ..kept }), None);
+    }
+
+    #[test]
+    fn a_price_is_read_with_a_decimal_comma_too() {
+        let read = ["3.5", "3,5", " $3.50", "1,234.5", "1,234,567", "0"].map(typed_price);
+        assert_eq!(read, [3.5, 3.5, 3.5, 1_234.5, 1_234_567.0, 0.0].map(Some));
+        assert_eq!(["", ",", "x", "3.5.1", "inf"].map(typed_price), [None; 5]);
     }
 
     #[test]

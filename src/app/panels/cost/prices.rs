@@ -2,7 +2,7 @@
 
 use super::{PanelInput, small, weak};
 use crate::analysis::cost::Lifetime;
-use crate::app::billing::{BillingChoice, MOST, OwnPrice, PriceChoice, seconds};
+use crate::app::billing::{BillingChoice, MOST, OwnPrice, PriceChoice, seconds, typed_price};
 use crate::app::command::Command;
 use crate::app::costs::{Costs, ModelPrice};
 use crate::app::theme::{palette, space};
@@ -221,6 +221,7 @@ fn typed(ui: &mut Ui, own: &mut OwnPrice) {
                     .range(0.0..=MOST)
                     .speed(0.01)
                     .max_decimals(4)
+                    .custom_parser(typed_price)
                     .update_while_editing(false)
                     .prefix("$");
                 ui.add(field).accessible_name(format!("Price of {name}"));
