@@ -8,7 +8,7 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
 use crate::engine::Fate;
-use crate::session::Body;
+use crate::session::{Body, Part, Role};
 use egui::{Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
 /// Shows the selected message.
@@ -137,7 +137,11 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
         };
         ui.label(weak(
             ui,
-            format!("{} · {} tok{turn}", m.role.name(), wording::tokens(tokens)),
+            format!(
+                "{} · {} tok{turn}",
+                speaker(input, message),
+                wording::tokens(tokens)
+            ),
         ));
     });
     ui.horizontal_wrapped(|ui| {
@@ -173,6 +177,18 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
         ui.spacing_mut().item_spacing.x = space::M;
         links(ui, input, message, commands);
     });
+}
+
+/// Whose message it is. Results that a format sends in a person's name are no person's words.
+fn speaker(input: &PanelInput<'_>, message: usize) -> &'static str {
+    let session = input.document.session();
+    let m = &session.messages[message];
+    let parts = session.parts_of(m);
+    let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
+    match m.role {
+        Role::User if !parts.is_empty() && parts.iter().all(is_result) => "result, sent as user",
+        role => role.name(),
+    }
 }
 
 /// The other halves of its pairs, and its call.
