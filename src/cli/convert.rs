@@ -2,6 +2,7 @@
 
 use super::args::{Shared, Word, Words, one_file, unknown_option};
 use super::compact;
+use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, print};
 use super::{Status, Verb};
 use crate::exec::{Aspect, Converted, convert, default_converted_path, targets};
@@ -81,6 +82,10 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
 fn target(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name(name).ok_or_else(|| {
         let others: Vec<&str> = targets().map(|format| format.name).collect();
+        let names = formats::FORMATS.iter().map(|format| format.name.to_owned());
+        if let Some(near) = nearest(name, &names.collect::<Vec<_>>()) {
+            return anyhow::anyhow!("no format is named {name:?}; did you mean {near}?");
+        }
         anyhow::anyhow!(
             "no format is named {name:?}; a conversation can be written as {}, or copied in its own format",
             others.join(" or ")
