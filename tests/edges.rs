@@ -137,7 +137,7 @@ fn a_verdict_speaks_of_the_trigger_that_was_given_and_says_whose_it_is() {
 fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
     let here = folder();
     conversation(here.path(), "c.json", "");
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (
             &["c.json", "--screenshot", "x.jpg"],
             "pictures are written as PNG; give a name that ends in .png",
