@@ -134,6 +134,41 @@ impl Working<'_> {
     /// emptied result (an image inside it) is gone too.
     fn put_marker(&mut self, entry: usize, results: &[LiveResult], left: Left) {
         self.changed.edit(entry);
+        if let EntryBody::Original(message) = self.context.entries[entry].body {
+            let parts = self.case.index.parts(message as usize);
+            // Mostly the message is that result and nothing else.
+            if parts.len() == 1 && self.meter.adds_up() {
+                return self.put_marker_whole(entry, message, parts.start);
+            }
+            let parts = PartFates::kept(parts.len());
+            self.context.entries[entry].body = EntryBody::Edited(Edited { message, parts });
+        }
+        self.put_marker_in_parts(entry, results, left);
+    }
+
+    /// The same where the entry is a message of this one part, as it was said.
+    fn put_marker_whole(&mut self, entry: usize, message: u32, part: usize) {
+        let context = &mut self.context;
+        let Some(marker) = context.markers.last() else {
+            return;
+        };
+        let before = (
+            self.case.ledger.truth.per_part[part],
+            self.column.per_part[part],
+        );
+        let after = (marker.tokens, marker.metered);
+        let marker = context.markers.len() as u32 - 1;
+        let parts = PartFates::One(PartFate::Cleared { marker });
+        let entry = &mut context.entries[entry];
+        entry.body = EntryBody::Edited(Edited { message, parts });
+        entry.tokens = entry.tokens + after.0 - before.0;
+        entry.metered = entry.metered + after.1 - before.1;
+        self.sums
+            .put_text(self.case.index.kinds[part], before, after);
+    }
+
+    /// The same where some parts of the entry may stay, or changed before.
+    fn put_marker_in_parts(&mut self, entry: usize, results: &[LiveResult], left: Left) {
         let (case, context) = (self.case, &mut self.context);
         let Some(marker) = context.markers.last() else {
             return;
@@ -141,26 +176,10 @@ impl Working<'_> {
         let event = marker.event;
         let newest = context.markers.len() as u32 - 1;
         let entry = &mut context.entries[entry];
-        let Some(message) = entry.message() else {
-            return;
-        };
-        let parts = case.index.parts(message as usize);
-        if let EntryBody::Original(_) = entry.body {
-            if parts.len() == 1 && self.meter.adds_up() {
-                let (part, marker) = (parts.start, (marker.tokens, marker.metered));
-                let before = (case.ledger.truth.per_part[part], self.column.per_part[part]);
-                entry.tokens = entry.tokens + marker.0 - before.0;
-                entry.metered = entry.metered + marker.1 - before.1;
-                let parts = PartFates::One(PartFate::Cleared { marker: newest });
-                entry.body = EntryBody::Edited(Edited { message, parts });
-                return self.sums.put_text(case.index.kinds[part], before, marker);
-            }
-            let parts = PartFates::kept(parts.len());
-            entry.body = EntryBody::Edited(Edited { message, parts });
-        }
         let EntryBody::Edited(edited) = &mut entry.body else {
             return;
         };
+        let parts = case.index.parts(edited.message as usize);
         let is_one = |part: u32| results.iter().any(|r| r.part == part);
         for (part, fate) in parts.zip(edited.parts.as_mut_slice()) {
             if !fate.has_content(&context.markers) {
