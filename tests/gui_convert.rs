@@ -4,7 +4,8 @@
 #[path = "common/window.rs"]
 mod window;
 
-use egui::Vec2;
+use egui::accesskit::Role;
+use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::App;
@@ -113,4 +114,37 @@ fn nothing_is_written_over() {
     click(&mut window, "Convert");
     assert!(says(&window, "already exists"));
     assert_eq!(fs::read_to_string(&taken).unwrap(), "mine");
+}
+
+#[test]
+fn the_sessions_own_file_is_told_as_such_until_another_place_is_typed() {
+    let (_folder, source) = copy_of(COMPACTED);
+    let mut window = converting(&source);
+    let before = fs::read(&source).unwrap();
+    let height = |window: &Harness<'_, App>| window.get_by_label("Convert").rect().top();
+    let place = height(&window);
+    write_to(&mut window, &source.display().to_string());
+    click(&mut window, "Convert");
+    assert!(says(&window, "the session's own file"));
+    assert!(
+        (height(&window) - place).abs() < 1.0,
+        "the buttons stay where they are"
+    );
+    assert!(fs::read(&source).unwrap() == before);
+    write_to(&mut window, &format!("{}x", source.display()));
+    assert!(!says(&window, "the session's own file"));
+    click(&mut window, "Convert");
+    assert!(says(&window, "Read again and compared"));
+}
+
+/// Types another place.
+fn write_to(window: &mut Harness<'_, App>, path: &str) {
+    window
+        .get_by_role_and_label(Role::TextInput, "write to")
+        .focus();
+    window.run_steps(2);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.run_steps(2);
+    window.event(egui::Event::Text(path.to_owned()));
+    window.run_steps(6);
 }

@@ -1,7 +1,7 @@
 //! A session that is to be written in another format: what is asked for, what that cannot hold, and what came of it.
 
 use crate::app::background::{self, Background};
-use crate::app::document::Document;
+use crate::app::document::{Document, Origin};
 use crate::app::latest::Where;
 use crate::exec::{self, Aspect, Converted};
 use crate::formats::{self, Format};
@@ -106,6 +106,10 @@ impl Conversion {
             self.comparing.cancel();
             (self.comparing, self.foreseen) = compare(ctx, at, document, format);
         }
+        if draft != self.draft {
+            // Why something else could not be written says nothing of this.
+            self.failed = None;
+        }
         self.draft = draft;
     }
 
@@ -119,11 +123,16 @@ impl Conversion {
         let Some(format) = formats::by_name(self.draft.format).filter(|_| !self.is_busy()) else {
             return;
         };
-        let (document, output) = (
-            Arc::clone(document),
-            PathBuf::from(self.draft.output.trim()),
-        );
-        let work = move || exec::convert(&document.loaded, format, &output);
+        let document = Arc::clone(document);
+        let typed = PathBuf::from(self.draft.output.trim());
+        // Where the window was started from is nothing that a person sees.
+        let output = std::path::absolute(&typed).unwrap_or(typed);
+        let work = move || {
+            if let Origin::Path(source) = &document.origin {
+                exec::refuse_source(&output, source)?;
+            }
+            exec::convert(&document.loaded, format, &output)
+        };
         self.failed = None;
         self.writing = Some(match at {
             Where::AsNeeded => background::start("conversion", ctx, work),

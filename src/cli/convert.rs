@@ -5,7 +5,7 @@ use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, print};
 use super::{Status, Verb};
-use crate::exec::{Aspect, Converted, convert, default_converted_path, targets};
+use crate::exec::{Aspect, Converted, convert, default_converted_path, refuse_source, targets};
 use crate::formats::{self, Format};
 use anyhow::bail;
 use serde_json::{Value, json};
@@ -62,6 +62,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let loaded = shared.load(&file)?;
     let session = &loaded.case.session;
     let output = place(output, &file, session.source.format, format)?;
+    refuse_source(&output, Path::new(&file)).map_err(anyhow::Error::msg)?;
     let converted = convert(&loaded, format, &output).map_err(anyhow::Error::msg)?;
     let messages = session.messages.iter().filter(|m| m.in_history).count();
     if shared.json {

@@ -40,7 +40,7 @@ pub use folder::open_folder;
 pub use load::{
     LoadError, LoadOptions, Loaded, MOST_BYTES, load, load_bytes, load_stream, must_exist,
 };
-pub use new_file::{refuse_output, write_file};
+pub use new_file::{refuse_output, refuse_source, write_file};
 pub use own_file::{check_own, fingerprint, read_own, write_own};
 pub use own_presets::{OwnPreset, OwnPresets};
 pub use picture::{picture_place, write_picture};

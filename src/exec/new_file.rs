@@ -23,6 +23,20 @@ pub fn refuse_output(output: &Path) -> Result<(), String> {
     refuse_nowhere(output)
 }
 
+/// The file that is read is not what is to be written, by whatever spelling.
+///
+/// # Errors
+/// One line that says so.
+pub fn refuse_source(output: &Path, source: &Path) -> Result<(), String> {
+    match (output.canonicalize(), source.canonicalize()) {
+        (Ok(real), Ok(read)) if real == read => Err(format!(
+            "{} is the session's own file, which is never written; choose another name",
+            output.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Writes a new file, whole or not at all.
 ///
 /// # Errors
@@ -35,6 +49,20 @@ pub fn write_file(output: &Path, bytes: &[u8]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_source_is_told_by_any_spelling_and_another_file_is_not_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("talk.json");
+        std::fs::write(&source, "{}").unwrap();
+        let other = folder.path().join("other.json");
+        assert_eq!(refuse_source(&other, &source), Ok(()));
+        std::fs::write(&other, "{}").unwrap();
+        assert_eq!(refuse_source(&other, &source), Ok(()));
+        let spelled = folder.path().join(".").join("talk.json");
+        let said = refuse_source(&spelled, &source).unwrap_err();
+        assert!(said.contains("the session's own file"), "{said}");
+    }
 
     #[cfg(unix)]
     #[test]

@@ -18,7 +18,7 @@ use egui::{
 const WIDTH: f32 = 560.0;
 /// Width of the labels.
 const LABEL: f32 = 64.0;
-/// Height of the list, whatever stands in it: the dialog does not jump.
+/// Height of the list with what is told below it, whatever stands in them: the dialog does not jump.
 const LIST: f32 = 216.0;
 
 /// Shows the dialog.
@@ -57,7 +57,10 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
         commands.push(Command::Convert(ConversionWish::Edit(draft)));
     }
     ui.add_space(space::S);
-    list(ui, |ui| match &conversion.foreseen {
+    let kept = Id::unique("height below the list of a conversion");
+    let below: f32 = ui.data(|d| d.get_temp(kept)).unwrap_or_default();
+    let place = ("foreseen", conversion.draft.format);
+    list(ui, place, LIST - below, |ui| match &conversion.foreseen {
         Foreseen::Comparing(_) => {
             ui.horizontal(|ui| {
                 ui.spinner();
@@ -70,6 +73,17 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
         Foreseen::Known(aspects) => compared(ui, aspects),
         Foreseen::Refused(why) => export::failed(ui, "It cannot be written so", why),
     });
+    let top = ui.cursor().top();
+    told(ui, conversion);
+    let height = (ui.cursor().top() - top).clamp(0.0, LIST / 2.0);
+    if (height - below).abs() > 0.5 {
+        ui.data_mut(|d| d.insert_temp(kept, height));
+        ui.request_discard("the list makes room for what is told below it");
+    }
+}
+
+/// Why nothing was written, or what is missing for it.
+fn told(ui: &mut Ui, conversion: &Conversion) {
     if let Some(why) = &conversion.failed {
         export::failed(ui, "Nothing was written", why);
     } else if conversion.draft.output.trim().is_empty() {
@@ -119,13 +133,13 @@ fn fields(
     });
 }
 
-/// A list of fixed height.
-fn list(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+/// A list of fixed height, at the top until it is scrolled: `place` tells it from others.
+fn list(ui: &mut Ui, place: (&str, &str), height: f32, content: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical()
-        .id_salt("what it holds")
+        .id_salt(place)
         .auto_shrink(false)
-        .max_height(LIST)
-        .min_scrolled_height(LIST)
+        .max_height(height)
+        .min_scrolled_height(height)
         .show(ui, content);
 }
 
@@ -202,7 +216,9 @@ fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut 
     ui.add_space(space::S);
     if !converted.is_copy {
         ui.label(small(ui, "Read again and compared with the session:"));
-        list(ui, |ui| compared(ui, &converted.aspects));
+        list(ui, ("written", ""), LIST, |ui| {
+            compared(ui, &converted.aspects);
+        });
     }
 }
 
