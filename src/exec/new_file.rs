@@ -29,7 +29,7 @@ pub fn refuse_output(output: &Path) -> Result<(), String> {
 /// One line that says so.
 pub fn refuse_source(output: &Path, source: &Path) -> Result<(), String> {
     match (output.canonicalize(), source.canonicalize()) {
-        (Ok(real), Ok(read)) if real == read => Err(format!(
+        (Ok(meant), Ok(source)) if meant == source => Err(format!(
             "{} is the session's own file, which is never written; choose another name",
             output.display()
         )),
