@@ -30,7 +30,7 @@ pub fn refuse_output(output: &Path) -> Result<(), String> {
 pub fn refuse_source(output: &Path, source: &Path) -> Result<(), String> {
     match (output.canonicalize(), source.canonicalize()) {
         (Ok(meant), Ok(source)) if meant == source => Err(format!(
-            "{} is the session's own file, which is never written; choose another name",
+            "{} is the session's own file, which is never overwritten; choose another name",
             output.display()
         )),
         _ => Ok(()),
