@@ -1,6 +1,6 @@
 //! Files that we write for people: new ones only, whole or not at all.
 
-use super::place::{cannot_create, refuse_nowhere, write_new};
+use super::place::{cannot_create, is_same_file, refuse_nowhere, write_new};
 use std::path::Path;
 
 /// Nothing that exists is overwritten: the source by another spelling or through a link least of all.
@@ -28,13 +28,13 @@ pub fn refuse_output(output: &Path) -> Result<(), String> {
 /// # Errors
 /// One line that says so.
 pub fn refuse_source(output: &Path, source: &Path) -> Result<(), String> {
-    match (output.canonicalize(), source.canonicalize()) {
-        (Ok(meant), Ok(source)) if meant == source => Err(format!(
+    if is_same_file(output, source) {
+        return Err(format!(
             "{} is the session's own file, which is never overwritten; choose another name",
             output.display()
-        )),
-        _ => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// Writes a new file, whole or not at all.
@@ -62,6 +62,12 @@ mod tests {
         let spelled = folder.path().join(".").join("talk.json");
         let said = refuse_source(&spelled, &source).unwrap_err();
         assert!(said.contains("the session's own file"), "{said}");
+        #[cfg(unix)]
+        {
+            let hard = folder.path().join("hard.json");
+            std::fs::hard_link(&source, &hard).unwrap();
+            assert!(refuse_source(&hard, &source).is_err());
+        }
     }
 
     #[cfg(unix)]

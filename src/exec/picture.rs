@@ -1,7 +1,7 @@
 //! Writes a picture: a new file, or in the place of another picture, never over anything else.
 
-use super::place::{cannot_create, refuse_nowhere, replace};
-use std::fs::{self, File};
+use super::place::{cannot_create, is_same_file, refuse_nowhere, replace};
+use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -50,26 +50,10 @@ fn is_png(path: &Path) -> bool {
         && start == SIGNATURE
 }
 
-/// One file under two names: other spellings, links, and hard links where the platform tells.
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    let is_same_place = matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    is_same_place || matches!((fs::metadata(a), fs::metadata(b)), (Ok(a), Ok(b)) if is_one(&a, &b))
-}
-
-#[cfg(unix)]
-fn is_one(a: &fs::Metadata, b: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-#[cfg(not(unix))]
-fn is_one(_a: &fs::Metadata, _b: &fs::Metadata) -> bool {
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_picture_replaces_a_picture_and_nothing_else() {

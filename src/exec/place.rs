@@ -91,6 +91,23 @@ fn settle(output: &Path) {
     }
 }
 
+/// One file under two names: other spellings, links, and hard links where the platform tells.
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
+    let is_same_place = matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    is_same_place || matches!((fs::metadata(a), fs::metadata(b)), (Ok(a), Ok(b)) if is_one(&a, &b))
+}
+
+#[cfg(unix)]
+fn is_one(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_one(_a: &fs::Metadata, _b: &fs::Metadata) -> bool {
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
