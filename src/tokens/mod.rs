@@ -6,14 +6,17 @@
 mod bpe;
 mod calibrate;
 mod calls;
+mod classes;
 mod column;
 mod heuristics;
+mod joining;
 mod ledger;
 mod media;
 mod piece_counts;
 mod pieces;
 mod ranks;
 mod sample;
+mod vocabulary;
 mod weight;
 
 pub use crate::progress::{Cancelled, Progress};

@@ -1,10 +1,11 @@
 //! Counts a text piece by piece, and remembers short pieces: most of any text is words that were counted before.
 
+use super::joining::{self, Joining};
 use super::pieces::Rule;
-use super::ranks::{self, Ranks};
+use super::ranks::{self, NONE, Ranks};
+use super::vocabulary;
 use bpe_openai::Tokenizer;
 use std::cell::RefCell;
-use std::sync::OnceLock;
 
 /// Longer pieces are counted each time.
 const LONGEST: usize = 15;
@@ -20,71 +21,74 @@ thread_local! {
     static KNOWN: RefCell<[Known; 2]> = RefCell::default();
 }
 
-/// By vocabulary.
-static RANKS: [OnceLock<Ranks>; 2] = [const { OnceLock::new() }; 2];
-
-/// What counts the pieces of a text.
-#[derive(Clone, Copy)]
-struct Vocabulary<'a> {
-    tokenizer: &'a Tokenizer,
-    ranks: &'a Ranks,
+/// What a thread has of a vocabulary.
+#[derive(Debug, Default)]
+struct Known {
+    /// Short pieces with their counts: the piece's bytes, then one byte with its length and its count.
+    counts: Vec<u128>,
+    joining: Joining,
 }
 
-/// Short pieces with their counts: the piece's bytes, then one byte with its length and its count.
-#[derive(Debug, Default)]
-struct Known(Vec<u128>);
-
 /// The tokens of a text.
-pub(super) fn count(tokenizer: &Tokenizer, rule: Rule, text: &str) -> usize {
-    let ranks = RANKS[rule as usize].get_or_init(|| Ranks::of(&tokenizer.bpe));
-    let vocabulary = Vocabulary { tokenizer, ranks };
-    KNOWN.with_borrow_mut(|known| known[rule as usize].count(vocabulary, rule, text))
+pub(super) fn count(rule: Rule, text: &str) -> usize {
+    let ranks = vocabulary::ranks(rule);
+    KNOWN.with_borrow_mut(|known| known[rule as usize].count(ranks, rule, text))
 }
 
 impl Known {
-    fn count(&mut self, vocabulary: Vocabulary<'_>, rule: Rule, text: &str) -> usize {
-        self.0.resize(PLACES, 0);
+    fn count(&mut self, ranks: &Ranks, rule: Rule, text: &str) -> usize {
+        self.counts.resize(PLACES, 0);
         let (mut from, mut sum) = (0, 0);
         while from < text.len() {
             let end = rule.piece_end(text, from);
-            let end = end.unwrap_or_else(|| {
-                let piece = vocabulary.tokenizer.split(&text[from..]).next();
-                from + piece.map_or(text.len() - from, str::len)
-            });
-            sum += self.of_piece(vocabulary, text.as_bytes(), from, end);
+            sum += match end - from {
+                len if len > joining::LONGEST => {
+                    library(rule).bpe.count(&text.as_bytes()[from..end])
+                }
+                len => self.of_piece(ranks, text.as_bytes(), from, len),
+            };
             from = end;
         }
         sum
     }
 
-    fn of_piece(
-        &mut self,
-        vocabulary: Vocabulary<'_>,
-        text: &[u8],
-        from: usize,
-        end: usize,
-    ) -> usize {
-        let piece = &text[from..end];
-        if piece.len() > LONGEST {
-            return vocabulary.tokenizer.bpe.count(piece);
+    fn of_piece(&mut self, ranks: &Ranks, text: &[u8], from: usize, len: usize) -> usize {
+        if len > LONGEST {
+            return self.of_long(ranks, &text[from..from + len]);
         }
-        let key = key(text, from, piece.len());
-        if piece.len() <= AT_ONCE {
-            return vocabulary.ranks.count(key, piece.len());
+        let key = key(text, from, len);
+        if len <= AT_ONCE {
+            return ranks.count(key, len);
         }
-        let place = &mut self.0[place(key)];
+        let place = place(key);
+        let known = self.counts[place];
         // The upper half of the last byte is the count.
-        if *place << 4 >> 4 == key && *place >> 124 > 0 {
-            return (*place >> 124) as usize;
+        if known << 4 >> 4 == key && known >> 124 > 0 {
+            return (known >> 124) as usize;
         }
         // Of other scripts a character is several bytes, and takes several steps.
-        let count = if piece.len() <= ranks::LONGEST && key & NOT_ASCII == 0 {
-            vocabulary.ranks.count(key, piece.len())
+        let count = if len <= ranks::LONGEST && key & NOT_ASCII == 0 {
+            ranks.count(key, len)
         } else {
-            vocabulary.tokenizer.bpe.count(piece)
+            self.of_long(ranks, &text[from..from + len])
         };
-        *place = key | (count as u128) << 124;
+        self.counts[place] = key | (count as u128) << 124;
         count
+    }
+
+    fn of_long(&mut self, ranks: &Ranks, piece: &[u8]) -> usize {
+        match ranks.rank_of_long(piece) {
+            NONE => self.joining.count(ranks, piece),
+            _ => 1,
+        }
+    }
+}
+
+/// Counts what is so long that only a search takes linear time; it loads for 0.1 s, which few texts have to wait for.
+fn library(rule: Rule) -> &'static Tokenizer {
+    match rule {
+        Rule::O200k => bpe_openai::o200k_base(),
+        Rule::Cl100k => bpe_openai::cl100k_base(),
     }
 }
 
@@ -115,20 +119,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn both() -> [(&'static Tokenizer, Rule); 2] {
-        [
-            (bpe_openai::o200k_base(), Rule::O200k),
-            (bpe_openai::cl100k_base(), Rule::Cl100k),
-        ]
-    }
+    const BOTH: [Rule; 2] = [Rule::O200k, Rule::Cl100k];
 
-    /// The pieces of a text where they are told by hand, and the expression's.
+    /// The pieces of a text are the expression's.
     fn agree(text: &str) {
-        for (tokenizer, rule) in both() {
+        for rule in BOTH {
             let mut from = 0;
-            for piece in tokenizer.split(text) {
-                let told = rule.piece_end(text, from).map(|end| &text[from..end]);
-                assert_eq!(told.unwrap_or(piece), piece, "{rule:?} {text:?}");
+            for piece in library(rule).split(text) {
+                let told = &text[from..rule.piece_end(text, from)];
+                assert_eq!(told, piece, "{rule:?} {text:?}");
                 from += piece.len();
             }
             assert_eq!(from, text.len());
@@ -147,17 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn words_are_told_by_hand() {
+    fn what_is_remembered_counts_as_what_is_new() {
         let text = "It's plain English, 12345 words; fn main() { let x_y = \"z\"; }\r\n\r\n\tΑθήνα Москва 東京";
-        for (tokenizer, rule) in both() {
-            let mut from = 0;
-            while from < text.len() {
-                from = rule.piece_end(text, from).unwrap();
-            }
-            let counted: usize = tokenizer.count(text);
-            // Once new, once remembered.
-            assert_eq!(count(tokenizer, rule, text), counted);
-            assert_eq!(count(tokenizer, rule, text), counted);
+        for rule in BOTH {
+            let counted: usize = library(rule).count(text);
+            assert_eq!(count(rule, text), counted);
+            assert_eq!(count(rule, text), counted);
         }
     }
 
@@ -168,9 +162,9 @@ mod tests {
         ];
         for unit in units {
             let text = unit.repeat(200_000);
-            for (tokenizer, rule) in both() {
-                let counted: usize = tokenizer.count(text.as_str());
-                assert_eq!(count(tokenizer, rule, &text), counted, "{unit:?}");
+            for rule in BOTH {
+                let counted: usize = library(rule).count(text.as_str());
+                assert_eq!(count(rule, &text), counted, "{unit:?}");
             }
         }
     }
@@ -181,9 +175,9 @@ mod tests {
             text in "([aAzZ]|[bB]|[0-9]|['’]|[sStTmMdD]|[rRvVlLeE]{2}|[ \t\r\n]{1,3}|[/.{}_-]|[ſKÀéß漢あア한ー゛]|[\u{300}\u{301}²½Ⅷǅʰªº]|[\u{85}\u{a0}\u{2028}\u{3000}]|.){0,40}"
         ) {
             agree(&text);
-            for (tokenizer, rule) in both() {
-                let counted: usize = tokenizer.count(text.as_str());
-                prop_assert_eq!(count(tokenizer, rule, &text), counted);
+            for rule in BOTH {
+                let counted: usize = library(rule).count(text.as_str());
+                prop_assert_eq!(count(rule, &text), counted);
             }
         }
     }
