@@ -2,6 +2,7 @@
 
 use super::load::LoadError;
 use super::own_file::{read_own, write_own};
+use super::place::reason;
 use super::policy_file::load_policy;
 use super::state::State;
 use crate::engine::Policy;
@@ -89,7 +90,7 @@ impl OwnPresets {
         };
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)
-                .map_err(|error| refused(format!("{} ({})", folder.display(), error.kind())))?;
+                .map_err(|error| refused(format!("{} ({})", folder.display(), reason(&error))))?;
         }
         let is_policy = |text: &str| presets::parse(text).is_ok();
         write_own(&path, &own.toml, ("preset", is_policy))?;
@@ -109,7 +110,7 @@ impl OwnPresets {
             Err(error) => Err(LoadError(format!(
                 "{} cannot be removed ({})",
                 path.display(),
-                error.kind()
+                reason(&error)
             ))),
         }
     }

@@ -31,8 +31,16 @@ pub(super) fn cannot_create(output: &Path, error: &io::Error) -> String {
     format!(
         "{} cannot be written ({}); write elsewhere",
         output.display(),
-        error.kind()
+        reason(error)
     )
+}
+
+/// Why something cannot be done, without the paths that an error's own text may name.
+pub(super) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        kind => kind.to_string(),
+    }
 }
 
 /// Writes a new file so that it is there whole or not at all, also after a power cut.

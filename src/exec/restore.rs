@@ -1,7 +1,7 @@
 //! Gives back the source of an export, byte for byte: from the managed file, what was taken out, and the manifest.
 
 use super::export::{Recipe, Removed, manifest_path, put_together, removed_path, sha256};
-use super::place::{cannot_create, refuse_nowhere, write_new};
+use super::place::{cannot_create, reason, refuse_nowhere, write_new};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,8 @@ fn recipe(managed: &Path) -> Result<Recipe, String> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path).map_err(|error| format!("{} cannot be read ({})", path.display(), error.kind()))
+    fs::read(path)
+        .map_err(|error| format!("{} cannot be read ({})", path.display(), reason(&error)))
 }
 
 fn is_same(path: &Path, bytes: &[u8], sha: &str) -> Result<(), String> {

@@ -5,7 +5,7 @@
 use super::check::Check;
 use super::counted;
 use super::export::{ExportJob, Exported, export, files_path};
-use super::place::{cannot_create, write_new};
+use super::place::{cannot_create, reason, write_new};
 use crate::formats::{self, Birth, FORMATS, Format, Input, Resumable, Resume};
 use crate::session::Session;
 use crate::units::Millis;
@@ -38,7 +38,7 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     let folder = tempfile::tempdir().map_err(|error| {
         format!(
             "no temporary folder can be made ({}); set TMPDIR",
-            error.kind()
+            reason(&error)
         )
     })?;
     let draft = ExportJob {
@@ -197,7 +197,7 @@ fn check(new: &Resumable, exported: &[u8], path: &Path) -> Check {
 fn read(bytes: Vec<u8>) -> Result<Session, String> {
     let input = Input {
         name: String::new(),
-        bytes: Arc::from(bytes),
+        bytes: Arc::new(bytes),
     };
     let parsed = formats::parse(&input).map_err(|refused| refused.to_string())?;
     let first = parsed.sessions.into_iter().next();

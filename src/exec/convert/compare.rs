@@ -10,6 +10,9 @@ use std::hash::Hash;
 /// Messages that are named of those whose own is missing.
 const NAMED: usize = 5;
 
+/// What is counted: many, and one.
+type Noun = (&'static str, &'static str);
+
 /// All aspects of which the session holds anything.
 pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
     let session = &*loaded.case.session;
@@ -18,7 +21,7 @@ pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
     texts(&source, &found, &mut all);
     calls(&source, &found, &mut all);
     all.push(same(
-        "pictures and files",
+        ("pictures and files", "picture or file"),
         true,
         &source.media,
         &found.media,
@@ -28,12 +31,17 @@ pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
         tools.map(|(at, tool)| (*at, tool.to_string())).collect()
     };
     all.push(same(
-        "tool definitions",
+        ("tool definitions", "tool definition"),
         true,
         &tools(&source),
         &tools(&found),
     ));
-    let mut thoughts = same("thoughts", false, &source.thoughts, &found.thoughts);
+    let mut thoughts = same(
+        ("thoughts", "thought"),
+        false,
+        &source.thoughts,
+        &found.thoughts,
+    );
     // Many formats hold none, which is no fault; where all are there it is told.
     thoughts.is_said = thoughts.is_whole();
     all.push(thoughts);
@@ -44,9 +52,10 @@ pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
 }
 
 /// Counted on both sides, whichever they are.
-fn counted(what: &'static str, held: usize, kept: usize) -> Aspect {
+fn counted(what: Noun, held: usize, kept: usize) -> Aspect {
     Aspect {
-        what,
+        what: what.0,
+        one: what.1,
         held,
         kept: kept.min(held),
         is_said: false,
@@ -57,7 +66,7 @@ fn counted(what: &'static str, held: usize, kept: usize) -> Aspect {
 
 /// Those of the one side that are on the other as well, each as often as it is there.
 fn same<T: Hash + Eq>(
-    what: &'static str,
+    what: Noun,
     is_said: bool,
     source: &[(usize, T)],
     found: &[(usize, T)],
@@ -77,7 +86,7 @@ fn same<T: Hash + Eq>(
 }
 
 /// An aspect of which these messages' own are missing.
-fn lacking(what: &'static str, is_said: bool, held: usize, missing: Vec<usize>) -> Aspect {
+fn lacking(what: Noun, is_said: bool, held: usize, missing: Vec<usize>) -> Aspect {
     let mut aspect = counted(what, held, held - missing.len());
     aspect.is_said = is_said;
     aspect.messages = missing;
@@ -110,15 +119,24 @@ fn texts(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
         last = last.max(place);
     }
     let (n, n_found) = (source.texts.len(), source.texts.len() - missing.len());
-    all.push(lacking("texts", true, n, missing));
+    all.push(lacking(("texts", "text"), true, n, missing));
     all.push(lacking(
-        "texts said by the same role",
+        ("texts said by the same role", "text said by the same role"),
         false,
         n_found,
         others,
     ));
-    all.push(lacking("texts in their order", false, n_found, moved));
-    all.push(counted("blank texts", source.n_blank, found.n_blank));
+    all.push(lacking(
+        ("texts in their order", "text in its order"),
+        false,
+        n_found,
+        moved,
+    ));
+    all.push(counted(
+        ("blank texts", "blank text"),
+        source.n_blank,
+        found.n_blank,
+    ));
 }
 
 /// Calls with their arguments, and results.
@@ -155,10 +173,24 @@ fn calls(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
             }
         }
     }
-    all.push(lacking("calls", true, source.calls.len(), no_call));
-    all.push(lacking("results", true, n_results, no_result));
-    all.push(lacking("marks of failed results", false, n_failed, no_mark));
-    let mut open = counted("calls left without a result", n_noted, 0);
+    all.push(lacking(
+        ("calls", "call"),
+        true,
+        source.calls.len(),
+        no_call,
+    ));
+    all.push(lacking(("results", "result"), true, n_results, no_result));
+    all.push(lacking(
+        ("marks of failed results", "mark of a failed result"),
+        false,
+        n_failed,
+        no_mark,
+    ));
+    let mut open = counted(
+        ("calls left without a result", "call left without a result"),
+        n_noted,
+        0,
+    );
     "a note stands in the place of each result".clone_into(&mut open.detail);
     all.push(open);
 }
@@ -172,10 +204,16 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     let mut messages = |what, is_it: fn(&Message) -> bool| {
         all.push(counted(what, history(session, is_it), history(read, is_it)));
     };
-    messages("times of messages", |m| m.time.is_some());
-    messages("marks of what the program said in a person's place", |m| {
-        m.is_injected
+    messages(("times of messages", "time of a message"), |m| {
+        m.time.is_some()
     });
+    messages(
+        (
+            "marks of what the program said in a person's place",
+            "mark of what the program said in a person's place",
+        ),
+        |m| m.is_injected,
+    );
     let ids: HashSet<&str> = read
         .messages
         .iter()
@@ -184,7 +222,11 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     let own = session.messages.iter().filter(|m| m.in_history);
     let own: Vec<&str> = own.filter_map(|m| m.id.as_deref()).collect();
     let kept = own.iter().filter(|id| ids.contains(*id)).count();
-    all.push(counted("ids of messages", own.len(), kept));
+    all.push(counted(
+        ("ids of messages", "id of a message"),
+        own.len(),
+        kept,
+    ));
     let models = |session: &Session| -> Vec<(usize, String)> {
         let steps = session.steps.iter().filter_map(|step| step.model);
         steps
@@ -192,7 +234,7 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
             .collect()
     };
     let mut named = same(
-        "calls that name their model",
+        ("calls that name their model", "call that names its model"),
         false,
         &models(session),
         &models(read),
@@ -205,14 +247,29 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     let mut calls = |what, is_it: fn(&crate::session::Step) -> bool| {
         all.push(counted(what, steps(session, is_it), steps(read, is_it)));
     };
-    calls("reported tokens of calls", |step| step.usage.is_some());
-    calls("context windows of calls", |step| step.window.is_some());
-    calls("calls of the model told apart", |_| true);
+    calls(
+        ("reported tokens of calls", "call's reported tokens"),
+        |step| step.usage.is_some(),
+    );
+    calls(
+        ("context windows of calls", "context window of a call"),
+        |step| step.window.is_some(),
+    );
+    calls(
+        (
+            "calls of the model told apart",
+            "call of the model told apart",
+        ),
+        |_| true,
+    );
     let (held, kept) = (session.compactions.len(), read.compactions.len());
-    all.push(counted("compactions", held, kept));
+    all.push(counted(("compactions", "compaction"), held, kept));
     let written = |session: &Session| session.messages.iter().filter(|m| !m.in_history).count();
     let mut summaries = counted(
-        "messages that compactions wrote",
+        (
+            "messages that compactions wrote",
+            "message that a compaction wrote",
+        ),
         written(session),
         written(read),
     );
@@ -221,19 +278,30 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     let has_title = session.title != session.source.name;
     let is_titled = usize::from(read.title == session.title);
     all.push(counted(
-        "title of the session",
+        ("title of the session", "title of the session"),
         usize::from(has_title),
         is_titled,
     ));
     let folder = usize::from(session.project.is_some());
     let is_named = usize::from(read.project == session.project);
-    all.push(counted("folder of the project", folder, is_named));
+    all.push(counted(
+        ("folder of the project", "folder of the project"),
+        folder,
+        is_named,
+    ));
 }
 
 /// What the file holds around the conversation.
 fn around(loaded: &Loaded) -> [Aspect; 2] {
     let others = loaded.conversations.len().saturating_sub(1);
-    let mut conversations = counted("other conversations of the file", others, 0);
+    let mut conversations = counted(
+        (
+            "other conversations of the file",
+            "other conversation of the file",
+        ),
+        others,
+        0,
+    );
     "each is converted by itself".clone_into(&mut conversations.detail);
     let aside = loaded.report.records.iter();
     let aside: Vec<(&String, usize)> = aside
@@ -241,7 +309,14 @@ fn around(loaded: &Loaded) -> [Aspect; 2] {
         .filter(|(_, n)| *n > 0)
         .collect();
     let n = aside.iter().map(|(_, n)| n).sum();
-    let mut records = counted("records that are no part of the conversation", n, 0);
+    let mut records = counted(
+        (
+            "records that are no part of the conversation",
+            "record that is no part of the conversation",
+        ),
+        n,
+        0,
+    );
     let kinds: Vec<String> = aside
         .iter()
         .map(|(kind, n)| format!("{n} {kind}"))

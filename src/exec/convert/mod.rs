@@ -32,6 +32,8 @@ pub struct Converted {
 pub struct Aspect {
     /// What it is, to follow its number.
     pub what: &'static str,
+    /// The same of a single one.
+    pub one: &'static str,
     /// How many there are in the session.
     pub held: usize,
     /// How many of these are in what was written.
@@ -154,7 +156,7 @@ fn written(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
 fn read_again(bytes: &[u8], format: &Format, progress: &Progress) -> Result<Session, String> {
     let input = Input {
         name: String::new(),
-        bytes: Arc::from(bytes),
+        bytes: Arc::new(bytes.to_vec()),
     };
     let unread = |why: &str| {
         format!(

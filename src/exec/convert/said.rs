@@ -18,7 +18,8 @@ impl Aspect {
 
     /// What it is, to follow its figure, of which messages it is missing, and what else there is to know.
     pub fn said(&self, grouped: fn(u64) -> String) -> String {
-        let mut text = self.what.to_owned();
+        let what = if self.held == 1 { self.one } else { self.what };
+        let mut text = what.to_owned();
         if !self.messages.is_empty() {
             let numbers = self.messages.iter().map(|idx| grouped(*idx as u64 + 1));
             let numbers: Vec<String> = numbers.collect();
@@ -35,5 +36,33 @@ impl Aspect {
             text.push_str(&self.detail);
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_single_one_it_is_said_so() {
+        let said = |held, kept| {
+            let aspect = Aspect {
+                what: "compactions",
+                one: "compaction",
+                held,
+                kept,
+                is_said: true,
+                messages: Vec::new(),
+                detail: String::new(),
+            };
+            format!(
+                "{} {}",
+                aspect.figure(|n| n.to_string()),
+                aspect.said(|n| n.to_string())
+            )
+        };
+        assert_eq!(said(1, 1), "1 compaction");
+        assert_eq!(said(1, 0), "0 of 1 compaction");
+        assert_eq!(said(3, 1), "1 of 3 compactions");
     }
 }

@@ -4,6 +4,7 @@
 use super::model::{Failed, Model, Said};
 use crate::chat::message_to_json;
 use crate::exec::export::sha256;
+use crate::exec::place::reason;
 use crate::providers::Prompt;
 use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};
@@ -287,7 +288,7 @@ pub fn remove_log(log: &Path) -> Result<(), String> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
             "{} cannot be removed ({}); check its permissions",
             log.display(),
-            error.kind()
+            reason(&error)
         )),
         _ => Ok(()),
     }
