@@ -1,5 +1,6 @@
 //! Times as files write them.
 
+use super::borrowed::Json;
 use crate::units::Millis;
 use serde_json::Value;
 use std::time::UNIX_EPOCH;
@@ -15,6 +16,20 @@ pub(super) fn millis(value: &Value) -> Option<Millis> {
         Value::Number(number) => epoch(number.as_f64()?)?,
         _ => return None,
     };
+    within_sessions(millis)
+}
+
+/// The same of a value that was only looked at.
+pub(super) fn millis_read(value: &Json<'_>) -> Option<Millis> {
+    match value {
+        Json::Text(_) => within_sessions(rfc3339(value.as_str()?.trim())?),
+        Json::Number(_) => millis(&value.to_value()),
+        _ => None,
+    }
+}
+
+/// A time that can be a session's.
+fn within_sessions(millis: i64) -> Option<Millis> {
     (0..END_OF_TIME).contains(&millis).then_some(Millis(millis))
 }
 
@@ -80,7 +95,14 @@ mod tests {
             json!(1_767_323_045_250_000_u64),
         ] {
             assert_eq!(millis(&value), expected, "{value}");
+            assert_eq!(millis_of(&value), expected, "{value}");
         }
+    }
+
+    /// The time of the same value as a text.
+    fn millis_of(value: &Value) -> Option<Millis> {
+        let text = value.to_string();
+        millis_read(&Json::parse(&text)?)
     }
 
     #[test]
@@ -96,6 +118,7 @@ mod tests {
             json!(1e300),
         ] {
             assert_eq!(millis(&value), None, "{value}");
+            assert_eq!(millis_of(&value), None, "{value}");
         }
     }
 

@@ -4,8 +4,8 @@
 //! begins a tree of its own. Later ones tell of them in `progress` records, and the newest keep a file for each; there
 //! `agentId` names the sub-agent, and the result of the call that started it names it, too.
 
-use super::records::{Entry, What};
-use super::tree::speaks;
+use super::records::Entry;
+use super::tree::{speaks, uuid};
 use crate::formats::{ImportReport, json, title};
 use crate::session::{Body, Role, Session, SubAgent, Track};
 use serde_json::Value;
@@ -16,14 +16,14 @@ const TOOLS: [&str; 2] = ["Task", "Agent"];
 
 /// A sub-agent's records.
 #[derive(Debug, Default)]
-pub(super) struct Agent {
+pub(super) struct Agent<'a> {
     pub id: Option<Box<str>>,
     /// The tool call that started it.
     pub call: Option<Box<str>>,
     /// Those that stand between the main ones.
-    pub inline: Vec<Entry>,
+    pub inline: Vec<Entry<'a>>,
     /// Those that the program told of while it waited.
-    pub embedded: Vec<Entry>,
+    pub embedded: Vec<Entry<'a>>,
 }
 
 /// What tells sub-agents apart.
@@ -36,7 +36,7 @@ enum Key {
 
 /// The records of the main conversation, and the sub-agents in order of their first ones. A file that holds nothing else
 /// is a sub-agent's own.
-pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
+pub(super) fn take_out(entries: Vec<Entry<'_>>) -> (Vec<Entry<'_>>, Vec<Agent<'_>>) {
     if !entries.iter().any(|e| speaks(e) && !is_side(e)) {
         return (entries, Vec::new());
     }
@@ -45,7 +45,7 @@ pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
     }
     let roots = roots(&entries);
     let mut main = Vec::with_capacity(entries.len());
-    let mut agents: Vec<Agent> = Vec::new();
+    let mut agents: Vec<Agent<'_>> = Vec::new();
     let mut places: HashMap<Key, usize> = HashMap::new();
     for (mut entry, root) in entries.into_iter().zip(roots) {
         let mut agent = |key: Key| {
@@ -67,8 +67,8 @@ pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
             agents[at].embedded.push(embedded.entry);
             main.push(entry);
         } else if let Some(root) = root {
-            let id = entry.node.as_ref().and_then(|node| node.agent.clone());
-            let at = agent(id.map_or(Key::Root(root), Key::Id));
+            let id = entry.node.as_ref().and_then(|node| node.agent.as_deref());
+            let at = agent(id.map_or(Key::Root(root), |id| Key::Id(id.into())));
             agents[at].inline.push(entry);
         } else {
             main.push(entry);
@@ -77,19 +77,18 @@ pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
     (main, agents)
 }
 
-fn is_side(entry: &Entry) -> bool {
+fn is_side(entry: &Entry<'_>) -> bool {
     entry.node.as_ref().is_some_and(|node| node.is_sidechain)
 }
 
 /// For every record of a sub-agent the first record of its tree. One whose parent is nowhere goes with the record of a
 /// sub-agent before it.
-fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
+fn roots(entries: &[Entry<'_>]) -> Vec<Option<usize>> {
     let side = || entries.iter().enumerate().filter(|(_, e)| is_side(e));
-    let uuid = |entry: &Entry| entry.node.as_ref().and_then(|n| n.uuid.clone());
-    let by_uuid: HashMap<Box<str>, usize> = side()
+    let by_uuid: HashMap<&str, usize> = side()
         .filter_map(|(at, entry)| Some((uuid(entry)?, at)))
         .collect();
-    let main: HashSet<Box<str>> = entries
+    let main: HashSet<&str> = entries
         .iter()
         .filter(|e| !is_side(e))
         .filter_map(uuid)
@@ -127,13 +126,11 @@ fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
 }
 
 /// Sub-agents whose results are in the main conversation: the call that started each, by its id.
-pub(super) fn reported(entries: &[Entry]) -> BTreeMap<String, Box<str>> {
-    let call = |entry: &Entry| match &entry.what {
-        What::Said(said) => said.answers.clone(),
-        _ => None,
-    };
-    let pair = |entry: &Entry| Some((entry.reports.as_deref()?.to_owned(), call(entry)?));
-    entries.iter().filter_map(pair).collect()
+pub(super) fn reported(entries: &[Entry<'_>]) -> BTreeMap<String, Box<str>> {
+    let reports = entries.iter().filter_map(|entry| entry.reports.as_deref());
+    reports
+        .map(|it| (it.agent.to_string(), it.call.clone()))
+        .collect()
 }
 
 /// The calls of a main conversation that start sub-agents.

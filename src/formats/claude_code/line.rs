@@ -2,7 +2,7 @@
 
 use super::answers::{answered, with_names_of_tools};
 use super::records::{self, Answer, Beside, Boundary, Entry, Said, What};
-use super::tree::Place;
+use super::tree::{Place, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
@@ -25,7 +25,7 @@ pub(super) struct Told {
 pub(super) fn tell(
     input: &Input,
     number: Option<usize>,
-    entries: &[Entry],
+    entries: &[Entry<'_>],
     parts: Vec<Vec<Part>>,
     places: &[Place],
     progress: &Progress,
@@ -57,7 +57,7 @@ pub(super) fn tell(
 /// A session being put together.
 struct Line<'a> {
     builder: SessionBuilder,
-    entries: &'a [Entry],
+    entries: &'a [Entry<'a>],
     /// What the records say, until it is moved into a message.
     parts: Vec<Vec<Part>>,
     /// Records of each answer.
@@ -84,7 +84,7 @@ struct Compaction<'a> {
 impl<'a> Line<'a> {
     fn new(
         mut builder: SessionBuilder,
-        entries: &'a [Entry],
+        entries: &'a [Entry<'a>],
         parts: Vec<Vec<Part>>,
         places: &[Place],
     ) -> Self {
@@ -98,7 +98,7 @@ impl<'a> Line<'a> {
         let n_said = parts.iter().filter(|parts| !parts.is_empty()).count();
         let n_parts = parts.iter().map(Vec::len).sum();
         builder.reserve(n_said, answers.len(), n_parts);
-        let names_messages = |entry: &Entry| match &entry.what {
+        let names_messages = |entry: &Entry<'_>| match &entry.what {
             What::Boundary(it) => !it.preserved.is_empty() || it.preserved_range.is_some(),
             _ => false,
         };
@@ -120,7 +120,7 @@ impl<'a> Line<'a> {
     }
 
     /// Adds a record; false if it is no context.
-    fn add(&mut self, at: usize, entry: &'a Entry) -> bool {
+    fn add(&mut self, at: usize, entry: &'a Entry<'a>) -> bool {
         match &entry.what {
             What::Said(said) => self.say(at, entry, said),
             What::Answered(answer) => self.answer(at, entry, answer),
@@ -155,7 +155,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn say(&mut self, at: usize, entry: &'a Entry, said: &Said) -> bool {
+    fn say(&mut self, at: usize, entry: &'a Entry<'a>, said: &Said) -> bool {
         if self.parts[at].is_empty() {
             return false;
         }
@@ -179,7 +179,7 @@ impl<'a> Line<'a> {
             self.close_compaction();
         }
         let draft = Draft {
-            id: entry.node.as_ref().and_then(|n| n.uuid.clone()),
+            id: uuid(entry).map(Into::into),
             time: entry.time,
             is_injected: said.is_injected,
             is_summary: said.is_summary,
@@ -198,7 +198,7 @@ impl<'a> Line<'a> {
     }
 
     /// The first record of an answer brings the whole answer; the others are in it.
-    fn answer(&mut self, at: usize, entry: &'a Entry, answer: &'a Answer) -> bool {
+    fn answer(&mut self, at: usize, entry: &'a Entry<'a>, answer: &'a Answer<'a>) -> bool {
         let lines = match &answer.group {
             Some(group) => self.answers.remove(&**group).unwrap_or_default(),
             None => vec![at],
@@ -209,13 +209,13 @@ impl<'a> Line<'a> {
         self.close_compaction();
         let usage = self.usage(&lines);
         self.builder.step(StepDraft {
-            model: answer.model.clone(),
+            model: answer.model.as_deref().map(Into::into),
             window: None,
             usage,
             time: entry.time,
         });
         let mut draft = Draft::new(Role::Assistant, Vec::new());
-        draft.id.clone_from(&answer.group);
+        draft.id = answer.group.as_deref().map(Into::into);
         draft.time = entry.time;
         for (record, at) in lines.iter().enumerate() {
             let record = u32::try_from(record).unwrap_or(u32::MAX);
@@ -235,7 +235,7 @@ impl<'a> Line<'a> {
     }
 
     /// The count of a record, unless it cannot be right.
-    fn checked(&mut self, entry: &Entry, tokens: Option<Tokens>, what: &str) -> Option<Tokens> {
+    fn checked(&mut self, entry: &Entry<'_>, tokens: Option<Tokens>, what: &str) -> Option<Tokens> {
         counts::checked(tokens, what).unwrap_or_else(|why| {
             self.warn(entry, why);
             None
@@ -265,14 +265,14 @@ impl<'a> Line<'a> {
         found.into_iter().max_by_key(|usage| usage.output)
     }
 
-    fn warn(&mut self, entry: &Entry, text: String) {
+    fn warn(&mut self, entry: &Entry<'_>, text: String) {
         self.warnings.push(Warning {
             line: Some(entry.line),
             text,
         });
     }
 
-    fn message(&mut self, entry: &'a Entry, draft: Draft) -> usize {
+    fn message(&mut self, entry: &'a Entry<'a>, draft: Draft) -> usize {
         self.has_history |= draft.in_history;
         let idx = self.builder.message(draft);
         if let Some(messages) = &mut self.messages {
@@ -338,14 +338,14 @@ impl<'a> Line<'a> {
 }
 
 /// Every record of a conversation says in which folder it was written; some others do not.
-fn project(session: &Session, entries: &[Entry]) -> Option<String> {
-    let folder = |entry: &Entry| member(&session.source.bytes, &entry.span, "cwd");
+fn project(session: &Session, entries: &[Entry<'_>]) -> Option<String> {
+    let folder = |entry: &Entry<'_>| member(&session.source.bytes, &entry.span, "cwd");
     let span = entries.iter().find_map(folder)?;
     serde_json::from_slice(session.raw(&span)).ok()
 }
 
 /// What a record says, moved out of it.
-pub(super) fn take_parts(entry: &mut Entry) -> Vec<Part> {
+pub(super) fn take_parts(entry: &mut Entry<'_>) -> Vec<Part> {
     match &mut entry.what {
         What::Said(said) => std::mem::take(&mut said.parts),
         What::Answered(answer) => std::mem::take(&mut answer.parts),
@@ -353,12 +353,8 @@ pub(super) fn take_parts(entry: &mut Entry) -> Vec<Part> {
     }
 }
 
-fn uuid(entry: &Entry) -> Option<&str> {
-    entry.node.as_ref().and_then(|n| n.uuid.as_deref())
-}
-
 /// The last title a person gave, else the last one the program gave.
-fn title(entries: &[Entry]) -> Option<String> {
+fn title(entries: &[Entry<'_>]) -> Option<String> {
     let last = |by_person: bool| {
         entries.iter().rev().find_map(|entry| match &entry.what {
             What::Title(title, by) if *by == by_person => Some(title.to_string()),

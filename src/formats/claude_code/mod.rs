@@ -11,6 +11,7 @@ mod attachment;
 mod blocks;
 mod export;
 mod line;
+mod owned;
 mod reader;
 mod records;
 mod resume;
@@ -90,14 +91,14 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut warnings = Vec::new();
     let bytes = &input.bytes;
-    let quick = |text: &[u8], span: &Span, line| {
+    let quick = |text, span: &Span, line| {
         let value = Json::parse(std::str::from_utf8(text).ok()?)?;
         Some(records::read(bytes, &value, span, line))
     };
     let odd = |record: Record| {
         let text = record.value.to_string();
         let value = Json::parse(&text).unwrap_or(Json::Null);
-        records::read(bytes, &value, &record.span, record.line)
+        records::read(bytes, &value, &record.span, record.line).into_owned()
     };
     let entries = jsonl::map_texts(bytes, progress, 1, &mut warnings, quick, odd)?;
     reader::read(input, entries, progress, warnings)

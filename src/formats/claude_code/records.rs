@@ -8,9 +8,9 @@ use crate::units::{Millis, Tokens};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// One record of the file.
+/// One record of the file. What identifies it is borrowed from the text, of which there is much.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct Entry<'a> {
     /// Its bytes.
     pub span: Span,
     /// Its line, from 1.
@@ -18,57 +18,75 @@ pub(super) struct Entry {
     /// What the import report calls it.
     pub label: Cow<'static, str>,
     /// Its place in the tree of records, if it has one.
-    pub node: Option<Node>,
+    pub node: Option<Node<'a>>,
     /// When it was written.
     pub time: Option<Millis>,
     /// What it says.
-    pub what: What,
-    /// The sub-agent whose result it is.
-    pub reports: Option<Box<str>>,
+    pub what: What<'a>,
+    /// The sub-agent whose result it is, and the call that the result answers.
+    pub reports: Option<Box<Reports>>,
     /// What a sub-agent said, which it tells of.
-    pub embedded: Option<Box<Embedded>>,
+    pub embedded: Option<Box<Embedded<'a>>>,
+}
+
+/// The result of a sub-agent.
+#[derive(Debug)]
+pub(super) struct Reports {
+    /// Id of the sub-agent.
+    pub agent: Box<str>,
+    pub call: Box<str>,
 }
 
 /// A record of a sub-agent inside of a record of the program.
 #[derive(Debug)]
-pub(super) struct Embedded {
+pub(super) struct Embedded<'a> {
     /// Id of the sub-agent.
     pub agent: Box<str>,
     /// The tool call that started it.
     pub call: Option<Box<str>>,
-    pub entry: Entry,
+    pub entry: Entry<'a>,
 }
 
 /// A record's place in the tree.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub uuid: Option<Box<str>>,
-    pub parent: Option<Box<str>>,
+pub(super) struct Node<'a> {
+    pub uuid: Option<Cow<'a, str>>,
+    pub parent: Option<Cow<'a, str>>,
     /// Part of a sub-agent's conversation.
     pub is_sidechain: bool,
     /// Id of the sub-agent, in newer versions.
-    pub agent: Option<Box<str>>,
+    pub agent: Option<Cow<'a, str>>,
 }
 
 /// What a record says.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum What<'a> {
     /// A person, a tool or the harness speaks to the model.
     Said(Said),
     /// The model speaks.
-    Answered(Answer),
+    Answered(Answer<'a>),
     /// A compaction.
     Boundary(Boundary),
     /// The record where the conversation stood.
-    Leaf(Box<str>),
+    Leaf(Cow<'a, str>),
     /// A title, and whether a person gave it.
-    Title(Box<str>, bool),
+    Title(Cow<'a, str>, bool),
     /// The program cleared old tool results, without saying which.
     Microcompaction,
     /// We wrote what stands before it, and how that was weighed.
     Managed(Option<Calibration>),
     /// Nothing that goes to the model.
     Aside,
+}
+
+impl What<'_> {
+    /// The call whose result it begins with.
+    fn answered_call(&self) -> Option<Box<str>> {
+        match self {
+            Self::Said(said) => answered_call(&said.parts).map(Into::into),
+            _ => None,
+        }
+    }
 }
 
 /// What is said to the model.
@@ -78,8 +96,6 @@ pub(super) struct Said {
     pub is_injected: bool,
     pub is_summary: bool,
     pub beside: Beside,
-    /// The call whose result it begins with.
-    pub answers: Option<Box<str>>,
 }
 
 /// Whether something is said for its own sake or belongs to what it follows.
@@ -95,10 +111,10 @@ pub(super) enum Beside {
 
 /// One line of what the model said.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Answer<'a> {
     /// Lines of one answer share it.
-    pub group: Option<Box<str>>,
-    pub model: Option<String>,
+    pub group: Option<Cow<'a, str>>,
+    pub model: Option<Cow<'a, str>>,
     pub usage: Option<Usage>,
     pub parts: Vec<Part>,
 }
@@ -145,12 +161,20 @@ pub(super) fn own_words(parts: &[Part]) -> Option<&str> {
     })
 }
 
+/// The call whose result comes first.
+fn answered_call(parts: &[Part]) -> Option<&str> {
+    parts.iter().find_map(|part| match &part.body {
+        Body::ToolResult { call, .. } => Some(&**call),
+        _ => None,
+    })
+}
+
 fn has_text(parts: &[Part]) -> bool {
     parts.iter().any(|part| matches!(part.body, Body::Text(_)))
 }
 
 /// Takes a record of the file apart.
-pub(super) fn read(bytes: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Entry {
+pub(super) fn read<'a>(bytes: &[u8], record: &Json<'a>, span: &Span, line: usize) -> Entry<'a> {
     Entry {
         embedded: embedded(bytes, record, span, line).map(Box::new),
         ..taken_apart(record, span.clone(), line)
@@ -158,7 +182,7 @@ pub(super) fn read(bytes: &[u8], record: &Json<'_>, span: &Span, line: usize) ->
 }
 
 /// What a sub-agent said, as the program tells of it while it waits.
-fn embedded(bytes: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Option<Embedded> {
+fn embedded<'a>(bytes: &[u8], record: &Json<'a>, span: &Span, line: usize) -> Option<Embedded<'a>> {
     if !record.says(&["type"], "progress") || !record.says(&["data", "type"], "agent_progress") {
         return None;
     }
@@ -179,7 +203,7 @@ fn boxed(record: &Json<'_>, path: &[&str]) -> Option<Box<str>> {
     record.str_at(path).map(Into::into)
 }
 
-fn taken_apart(record: &Json<'_>, span: Span, line: usize) -> Entry {
+fn taken_apart<'a>(record: &Json<'a>, span: Span, line: usize) -> Entry<'a> {
     let text = |path: &[&str]| record.str_at(path).unwrap_or("?".into());
     let kind = &*text(&["type"]);
     let (sub, what) = match kind {
@@ -208,22 +232,22 @@ fn taken_apart(record: &Json<'_>, span: Span, line: usize) -> Entry {
         ("assistant", "", "", "") => "assistant".into(),
         _ => format!("{kind}{slash}{sub}{unread}{side}").into(),
     };
-    let time = record.get("timestamp").map(Json::to_value);
+    let reports = boxed(record, &["toolUseResult", "agentId"]).zip(what.answered_call());
     Entry {
         span,
         line,
         label,
         node,
-        time: time.as_ref().and_then(time::millis),
+        time: record.get("timestamp").and_then(time::millis_read),
         what,
-        reports: boxed(record, &["toolUseResult", "agentId"]),
+        reports: reports.map(|(agent, call)| Box::new(Reports { agent, call })),
         embedded: None,
     }
 }
 
 /// What kinds of records follow one another; the rest stands beside.
-fn node(kind: &str, record: &Json<'_>) -> Option<Node> {
-    let id = |key: &str| boxed(record, &[key]);
+fn node<'a>(kind: &str, record: &Json<'a>) -> Option<Node<'a>> {
+    let id = |key: &str| record.str_at(&[key]);
     matches!(
         kind,
         "user" | "assistant" | "attachment" | "system" | "progress"
@@ -236,7 +260,7 @@ fn node(kind: &str, record: &Json<'_>) -> Option<Node> {
     })
 }
 
-fn user(record: &Json<'_>) -> What {
+fn user<'a>(record: &Json<'a>) -> What<'a> {
     let Some(content) = record.at(&["message", "content"]) else {
         return What::Aside;
     };
@@ -246,11 +270,7 @@ fn user(record: &Json<'_>) -> What {
         return What::Aside;
     }
     let parts = blocks::parts(content);
-    let answers = parts.iter().find_map(|part| match &part.body {
-        Body::ToolResult { call, .. } => Some(call.clone()),
-        _ => None,
-    });
-    let has_results = answers.is_some();
+    let has_results = answered_call(&parts).is_some();
     let is_meta = record.is_true(&["isMeta"]);
     // Words beside a tool's result are the harness's (a refusal, an interruption).
     let is_injected = is_meta || (has_results || own_words(&parts).is_none()) && has_text(&parts);
@@ -265,11 +285,10 @@ fn user(record: &Json<'_>) -> What {
         is_injected,
         is_summary,
         beside,
-        answers,
     })
 }
 
-fn attached(record: &Json<'_>) -> What {
+fn attached<'a>(record: &Json<'a>) -> What<'a> {
     let Some(attachment) = record.get("attachment") else {
         return What::Aside;
     };
@@ -286,7 +305,7 @@ fn attached(record: &Json<'_>) -> What {
     })
 }
 
-fn assistant(record: &Json<'_>) -> What {
+fn assistant<'a>(record: &Json<'a>) -> What<'a> {
     // The program's own words in the model's place.
     if record.says(&["message", "model"], "<synthetic>") || record.is_true(&["isApiErrorMessage"]) {
         return What::Aside;
@@ -294,11 +313,12 @@ fn assistant(record: &Json<'_>) -> What {
     let Some(content) = record.at(&["message", "content"]) else {
         return What::Aside;
     };
-    let group = boxed(record, &["message", "id"]).or_else(|| boxed(record, &["requestId"]));
-    let model = record.str_at(&["message", "model"]);
+    let text = |path: &[&str]| record.str_at(path);
     What::Answered(Answer {
-        group: group.or_else(|| boxed(record, &["uuid"])),
-        model: model.map(Cow::into_owned),
+        group: text(&["message", "id"])
+            .or_else(|| text(&["requestId"]))
+            .or_else(|| text(&["uuid"])),
+        model: text(&["message", "model"]),
         usage: usage(record),
         parts: blocks::parts(content),
     })
@@ -345,7 +365,7 @@ fn calibration(value: &Value) -> Option<Calibration> {
     })
 }
 
-fn system(record: &Json<'_>) -> What {
+fn system<'a>(record: &Json<'a>) -> What<'a> {
     match record.str_at(&["subtype"]).as_deref() {
         Some("compact_boundary") => What::Boundary(boundary(&record.to_value())),
         Some("microcompact_boundary") => What::Microcompaction,
@@ -383,8 +403,8 @@ fn boundary(value: &Value) -> Boundary {
     }
 }
 
-fn other(kind: &str, record: &Json<'_>) -> What {
-    let text = |key: &str| boxed(record, &[key]).filter(|text| !text.trim().is_empty());
+fn other<'a>(kind: &str, record: &Json<'a>) -> What<'a> {
+    let text = |key: &str| record.str_at(&[key]).filter(|text| !text.trim().is_empty());
     match kind {
         "last-prompt" => text("leafUuid").map(What::Leaf),
         "ai-title" => text("aiTitle").map(|title| What::Title(title, false)),

@@ -35,7 +35,7 @@ pub(super) struct Course {
 /// No more branches than this are conversations of their own.
 const MOST_BRANCHES: usize = 50;
 /// The courses of the conversation: the main one, then those that a person went back from, in order of their ends.
-pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
+pub(super) fn courses(entries: &[Entry<'_>]) -> Vec<Course> {
     let is_sidechain = !entries.iter().any(|e| speaks(e) && is_in(e, false));
     let mut places = vec![Place::Aside; entries.len()];
     let mut tree = Tree::of_most(entries.len());
@@ -71,7 +71,7 @@ pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
         .collect()
 }
 
-fn is_in(entry: &Entry, is_sidechain: bool) -> bool {
+fn is_in(entry: &Entry<'_>, is_sidechain: bool) -> bool {
     entry
         .node
         .as_ref()
@@ -79,7 +79,7 @@ fn is_in(entry: &Entry, is_sidechain: bool) -> bool {
 }
 
 /// A message of either side, rather than an attachment.
-pub(super) fn speaks(entry: &Entry) -> bool {
+pub(super) fn speaks(entry: &Entry<'_>) -> bool {
     match &entry.what {
         What::Said(said) => said.beside != Beside::Attachment,
         What::Answered(_) => true,
@@ -87,11 +87,11 @@ pub(super) fn speaks(entry: &Entry) -> bool {
     }
 }
 
-fn uuid(entry: &Entry) -> Option<&str> {
+pub(super) fn uuid<'a>(entry: &'a Entry<'_>) -> Option<&'a str> {
     entry.node.as_ref().and_then(|n| n.uuid.as_deref())
 }
 
-fn is_aside(entry: &Entry) -> bool {
+fn is_aside(entry: &Entry<'_>) -> bool {
     matches!(entry.what, What::Aside)
 }
 
@@ -115,7 +115,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Adds a record; false if it is a copy of one that says something.
-    fn add(&mut self, at: usize, entry: &'a Entry, entries: &[Entry]) -> bool {
+    fn add(&mut self, at: usize, entry: &'a Entry<'_>, entries: &[Entry<'_>]) -> bool {
         if let Some(uuid) = uuid(entry) {
             let place = self.by_uuid.entry(uuid);
             if let Occupied(first) = &place
@@ -130,7 +130,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Parents may stand behind their children. One that is nowhere is taken to be the record before.
-    fn link(&mut self, entries: &[Entry]) {
+    fn link(&mut self, entries: &[Entry<'_>]) {
         let parent = |node: usize| {
             let named = entries[self.entries[node]]
                 .node
@@ -138,7 +138,7 @@ impl<'a> Tree<'a> {
                 .and_then(|n| n.parent.as_deref());
             let before = node.checked_sub(1);
             // Mostly it is the record before; one that says nothing may have a second that does.
-            let is_parent = |before: &Entry| uuid(before) == named && !is_aside(before);
+            let is_parent = |before: &Entry<'_>| uuid(before) == named && !is_aside(before);
             if before.is_some_and(|before| is_parent(&entries[self.entries[before]])) {
                 return before;
             }
@@ -150,7 +150,7 @@ impl<'a> Tree<'a> {
 
     /// The last record of the conversation: the last one that speaks, unless the file says later that the
     /// conversation stands on another branch.
-    fn leaf(&self, entries: &[Entry]) -> Option<usize> {
+    fn leaf(&self, entries: &[Entry<'_>]) -> Option<usize> {
         let last = (0..self.entries.len())
             .rev()
             .find(|node| speaks(&entries[self.entries[*node]]))?;
@@ -183,7 +183,7 @@ impl<'a> Tree<'a> {
 
     /// The branches that a person spoke on and was answered on: which nodes belong to each, and the person's first words
     /// on it. Everything else that is left out was only tried again.
-    fn branches(&self, entries: &[Entry], main: &[bool]) -> Vec<(Vec<bool>, String)> {
+    fn branches(&self, entries: &[Entry<'_>], main: &[bool]) -> Vec<(Vec<bool>, String)> {
         let mut seen = main.to_vec();
         let mut found = Vec::new();
         for leaf in (0..seen.len()).rev() {
@@ -216,7 +216,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Which nodes belong to the conversation that leads to this one.
-    fn kept(&self, entries: &[Entry], leaf: usize) -> Vec<bool> {
+    fn kept(&self, entries: &[Entry<'_>], leaf: usize) -> Vec<bool> {
         let path = self.path(leaf);
         if path.iter().all(|on| *on) {
             return path;
@@ -255,7 +255,7 @@ struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    fn new(path: impl Iterator<Item = &'a Entry>, entries: &'a [Entry]) -> Self {
+    fn new(path: impl Iterator<Item = &'a Entry<'a>>, entries: &'a [Entry<'a>]) -> Self {
         let groups: HashSet<_> = path.filter_map(group).collect();
         let lines = entries
             .iter()
@@ -281,7 +281,7 @@ impl<'a> Calls<'a> {
     }
 
     /// Whether a record that branches off here belongs to the conversation all the same.
-    fn holds(&self, entry: &Entry) -> bool {
+    fn holds(&self, entry: &Entry<'_>) -> bool {
         match &entry.what {
             What::Answered(_) => group(entry).is_some_and(|g| self.groups.contains(g)),
             What::Said(said) if said.beside == Beside::Nothing => said
@@ -294,7 +294,7 @@ impl<'a> Calls<'a> {
 }
 
 /// What a person said for its own sake.
-fn persons_words(what: &What) -> Option<String> {
+fn persons_words(what: &What<'_>) -> Option<String> {
     match what {
         What::Said(said) if !said.is_injected && !said.is_summary => {
             records::own_words(&said.parts).and_then(title::of)
@@ -303,7 +303,7 @@ fn persons_words(what: &What) -> Option<String> {
     }
 }
 
-fn group(entry: &Entry) -> Option<&str> {
+fn group<'a>(entry: &'a Entry<'_>) -> Option<&'a str> {
     if let What::Answered(answer) = &entry.what {
         answer.group.as_deref()
     } else {

@@ -59,12 +59,12 @@ pub(super) fn map_records<T: Send>(
 
 /// The same where a record's text alone is enough for most: `quick` gets it with its place and line, and whatever it
 /// declines is read for `each`. It must decline what is no record, or not UTF-8.
-pub(super) fn map_texts<T: Send>(
-    bytes: &[u8],
+pub(super) fn map_texts<'a, T: Send>(
+    bytes: &'a [u8],
     progress: &Progress,
     passes: u64,
     warnings: &mut Vec<Warning>,
-    quick: impl Fn(&[u8], &Span, usize) -> Option<T> + Sync,
+    quick: impl Fn(&'a [u8], &Span, usize) -> Option<T> + Sync,
     each: impl Fn(Record) -> T + Sync,
 ) -> Result<Vec<T>, Cancelled> {
     let read_line = |line: Line| {
