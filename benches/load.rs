@@ -17,7 +17,7 @@ fn main() {
 
 #[divan::bench(sample_count = 10)]
 fn parse_only(bencher: divan::Bencher<'_, '_>) {
-    let bytes: Arc<[u8]> = FILE.as_slice().into();
+    let bytes = Arc::new(FILE.clone());
     let input = Input {
         name: "bench.jsonl".to_owned(),
         bytes,

@@ -116,7 +116,7 @@ fn words(role: &str, text: &str) -> Value {
 fn parse(bytes: &[u8]) -> Session {
     let input = Input {
         name: "rollout".to_owned(),
-        bytes: bytes.into(),
+        bytes: bytes.to_vec().into(),
     };
     let mut parsed = formats::parse(&input).expect("a rollout");
     parsed.sessions.remove(0)

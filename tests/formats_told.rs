@@ -35,7 +35,7 @@ fn read(path: &Path, bytes: &[u8]) -> Result<Parsed, String> {
     let name = path.file_name().unwrap_or_default();
     let parsed = formats::parse(&Input {
         name: name.to_string_lossy().into_owned(),
-        bytes: bytes.into(),
+        bytes: bytes.to_vec().into(),
     });
     parsed.map_err(|refused| refused.to_string())
 }

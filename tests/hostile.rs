@@ -31,7 +31,7 @@ const SAMPLE_BYTES: usize = 24 * 1024;
 fn parse(bytes: &[u8]) -> Result<Parsed, Refused> {
     formats::parse(&Input {
         name: "hostile".to_owned(),
-        bytes: bytes.into(),
+        bytes: bytes.to_vec().into(),
     })
 }
 

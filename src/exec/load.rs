@@ -141,7 +141,7 @@ pub fn load_bytes(
 /// The same for bytes of the file at `path`, beside which more of the session may lie.
 fn ready(
     name: &str,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     path: Option<&Path>,
     options: &LoadOptions,
     progress: &Progress,
@@ -172,7 +172,7 @@ fn ready(
 /// What the bytes of a file say.
 pub(super) fn parsed(
     name: &str,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     progress: &Progress,
 ) -> Result<Parsed, LoadError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {

@@ -65,7 +65,7 @@ impl Several {
         Self::of_text(name.to_owned(), bytes, progress)
     }
 
-    fn of_text(name: String, bytes: Arc<[u8]>, progress: &Progress) -> Result<Self, LoadError> {
+    fn of_text(name: String, bytes: Arc<Vec<u8>>, progress: &Progress) -> Result<Self, LoadError> {
         let sessions = parsed(&name, bytes, progress)?.sessions;
         let is_main = |number: &usize| sessions[*number].track == Track::Main;
         let mut numbers: Vec<usize> = (0..sessions.len()).filter(is_main).collect();

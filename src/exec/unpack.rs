@@ -4,7 +4,7 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::cell::Cell;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::rc::Rc;
 
 /// No text shrinks further than to a part in this; what claims to is made to fill memories.
@@ -24,25 +24,30 @@ pub(super) struct Unpacked<'a> {
 ///
 /// # Errors
 /// Those of the stream.
-pub(super) fn unpacked<'a>(stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
+pub(super) fn unpacked<'a>(mut stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
+    let mut start = Vec::new();
+    stream.by_ref().take(4).read_to_end(&mut start)?;
+    let (is_gzip, is_zstd) = (start.starts_with(&[0x1f, 0x8b]), is_zstd(&start));
+    let stream = Cursor::new(start).chain(stream);
+    if !is_gzip && !is_zstd {
+        return Ok(Unpacked {
+            bytes: Box::new(stream),
+            was_packed: false,
+        });
+    }
     let packed = Rc::new(Cell::new(0));
     let counted = Counted {
         stream,
         n: Rc::clone(&packed),
     };
-    let mut stream = BufReader::with_capacity(64 << 10, counted);
-    let unpacking: Box<dyn Read + 'a> = match stream.fill_buf()? {
-        [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(stream)),
-        start if is_zstd(start) => Box::new(Frames {
+    let stream = BufReader::with_capacity(64 << 10, counted);
+    let unpacking: Box<dyn Read + 'a> = if is_gzip {
+        Box::new(MultiGzDecoder::new(stream))
+    } else {
+        Box::new(Frames {
             stream,
             frame: FrameDecoder::new(),
-        }),
-        _ => {
-            return Ok(Unpacked {
-                bytes: Box::new(stream),
-                was_packed: false,
-            });
-        }
+        })
     };
     Ok(Unpacked {
         bytes: Box::new(Bounded {

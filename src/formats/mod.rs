@@ -179,7 +179,7 @@ pub struct Input {
     /// File name, for titles and messages.
     pub name: String,
     /// The whole file.
-    pub bytes: Arc<[u8]>,
+    pub bytes: Arc<Vec<u8>>,
 }
 
 /// What was read.

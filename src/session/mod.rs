@@ -65,7 +65,7 @@ pub struct Source {
     /// Name of the format, as its file in `src/formats`.
     pub format: &'static str,
     /// The whole file.
-    pub bytes: Arc<[u8]>,
+    pub bytes: Arc<Vec<u8>>,
 }
 
 /// Whether the file records its model calls.

@@ -57,7 +57,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Parsed, String> {
     let parsed = formats::parse(&Input {
         name: name.to_owned(),
-        bytes: bytes.into(),
+        bytes: bytes.to_vec().into(),
     });
     parsed.map_err(|refused| refused.to_string())
 }

@@ -2,7 +2,7 @@
 //! `../peers.sh` runs them in turns.
 //!
 //!     peers count ours|toktok-rs|tiktoken|bpe-openai|tiktoken-rs CORPUS
-//!     peers parse ours|simd-json FILE
+//!     peers parse session|ours|simd-json FILE
 //!
 //! A corpus holds texts with NUL between them. Prints seconds and what was found: tokens, or messages (lines).
 
@@ -12,6 +12,8 @@
     unused_imports,
     reason = "of these layers only parsing and counting are used"
 )]
+#[path = "../../../src/formats/borrowed/mod.rs"]
+mod borrowed;
 #[path = "../../../src/formats/mod.rs"]
 mod formats;
 #[path = "../../../src/progress.rs"]
@@ -68,11 +70,11 @@ fn count(whose: &str, corpus: &str) -> Result<(f64, usize), Box<dyn Error>> {
     })
 }
 
-/// Seconds to parse a file that is in memory, and the messages (lines) found: ours to a session, on one thread or as many
-/// as rayon is told to use; simd-json each line to a borrowed value.
+/// Seconds to parse a file that is in memory, and the lines (messages) found: each line to a value that borrows from it, by
+/// ours or by simd-json; or, on one thread or as many as rayon is told to use, the file to a session.
 fn parse(whose: &str, bytes: Vec<u8>) -> Result<(f64, usize), Box<dyn Error>> {
     match whose {
-        "ours" => {
+        "session" => {
             let input = formats::Input {
                 name: "session.jsonl".to_owned(),
                 bytes: bytes.into(),
@@ -83,19 +85,31 @@ fn parse(whose: &str, bytes: Vec<u8>) -> Result<(f64, usize), Box<dyn Error>> {
             let messages = parsed.sessions.iter().map(|s| s.messages.len()).sum();
             Ok((seconds, messages))
         }
-        "simd-json" => {
-            let mut lines: Vec<Vec<u8>> = bytes
-                .split(|byte| *byte == b'\n')
-                .map(<[u8]>::to_vec)
-                .collect();
-            lines.retain(|line| !line.is_empty());
-            let begun = Instant::now();
-            for line in &mut lines {
-                let value = simd_json::to_borrowed_value(line)?;
-                std::hint::black_box(&value);
-            }
-            Ok((begun.elapsed().as_secs_f64(), lines.len()))
-        }
+        "ours" => each_line(bytes, |line| {
+            let value = borrowed::Json::parse(std::str::from_utf8(line)?).ok_or("no JSON")?;
+            std::hint::black_box(&value);
+            Ok(())
+        }),
+        "simd-json" => each_line(bytes, |line| {
+            let value = simd_json::to_borrowed_value(line)?;
+            std::hint::black_box(&value);
+            Ok(())
+        }),
         _ => Err(format!("{whose} is not known").into()),
     }
+}
+
+/// Seconds to do something to every line, and how many there are.
+fn each_line(
+    bytes: Vec<u8>,
+    parse: impl Fn(&mut [u8]) -> Result<(), Box<dyn Error>>,
+) -> Result<(f64, usize), Box<dyn Error>> {
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let mut lines: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
+    lines.retain(|line| !line.is_empty());
+    let begun = Instant::now();
+    for line in &mut lines {
+        parse(line)?;
+    }
+    Ok((begun.elapsed().as_secs_f64(), lines.len()))
 }

@@ -99,7 +99,7 @@ fn read_back(promise: &Promise<'_>, bytes: Vec<u8>) -> Result<(Session, ImportRe
     let name = promise.case.session.source.name.clone();
     let parsed = formats::parse(&Input {
         name,
-        bytes: Arc::from(bytes),
+        bytes: Arc::new(bytes),
     })
     .map_err(|refused| refused.to_string())?;
     let session = parsed

@@ -19,7 +19,7 @@ fn case() -> Case {
 fn case_of(source: &str) -> Case {
     let input = Input {
         name: "c.json".to_owned(),
-        bytes: Arc::from(source.as_bytes()),
+        bytes: Arc::new(source.as_bytes().to_vec()),
     };
     let session = formats::parse(&input)
         .expect("a conversation")

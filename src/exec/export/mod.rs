@@ -340,7 +340,7 @@ fn cannot_write(format: &Format) -> String {
 fn session_of(bytes: &[u8]) -> Option<Session> {
     let input = Input {
         name: String::new(),
-        bytes: Arc::from(bytes),
+        bytes: Arc::new(bytes.to_vec()),
     };
     formats::parse(&input).ok()?.sessions.into_iter().next()
 }

@@ -20,7 +20,7 @@ pub(in crate::exec) fn read_file(
     path: &Path,
     metadata: &Metadata,
     progress: &Progress,
-) -> Result<Arc<[u8]>, LoadError> {
+) -> Result<Arc<Vec<u8>>, LoadError> {
     refuse_folders_and_devices(path, metadata)?;
     let shown = path.display().to_string();
     if metadata.len() > MOST_BYTES {
@@ -37,7 +37,7 @@ pub(in crate::exec) fn read_all(
     name: &str,
     expected: Bytes,
     progress: &Progress,
-) -> Result<Arc<[u8]>, LoadError> {
+) -> Result<Arc<Vec<u8>>, LoadError> {
     // Taking apart is the other half of it.
     progress.begin(Phase::Reading, Bytes(expected.0 * 2));
     let unread = |error: io::Error| LoadError(format!("{name} cannot be read ({error})"));
@@ -51,16 +51,16 @@ pub(in crate::exec) fn read_all(
         name,
         progress,
     };
-    let mut start = Vec::new();
-    stream.read_on(&mut start)?;
-    formats::check_start(&start).map_err(|refused| LoadError(format!("{name}: {refused}")))?;
-    let expected = usize::try_from(expected.0).unwrap_or(0);
-    if expected > start.len() && !unpacked.was_packed {
-        return stream.read_into_place(&start, expected);
+    let mut bytes = Vec::new();
+    stream.read_on(&mut bytes)?;
+    formats::check_start(&bytes).map_err(|refused| LoadError(format!("{name}: {refused}")))?;
+    if !unpacked.was_packed {
+        // What is large is not to be moved, which takes room for it twice. Without room, reading says so.
+        let expected = usize::try_from(expected.0).unwrap_or(0);
+        let _ = bytes.try_reserve_exact(expected.saturating_sub(bytes.len()));
     }
-    let mut bytes = start;
-    stream.read_rest(&mut bytes)?;
-    Ok(bytes.into())
+    while stream.read_on(&mut bytes)? > 0 {}
+    Ok(Arc::new(bytes))
 }
 
 /// A stream being read, with somebody who waits.
@@ -84,52 +84,6 @@ impl Stream<'_> {
         }
         self.progress.advance(n as u64);
         Ok(n)
-    }
-
-    fn read_rest(&mut self, bytes: &mut Vec<u8>) -> Result<(), LoadError> {
-        while self.read_on(bytes)? > 0 {}
-        Ok(())
-    }
-
-    /// Reads so many bytes, of which these are the first, to where they stay: moving what is large would need room for
-    /// it twice. A file that grows or shrinks meanwhile is read to its end all the same.
-    fn read_into_place(&mut self, start: &[u8], expected: usize) -> Result<Arc<[u8]>, LoadError> {
-        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, expected).collect();
-        let mut at = start.len();
-        if let Some(place) = Arc::get_mut(&mut bytes) {
-            place[..at].copy_from_slice(start);
-            while at < expected {
-                let end = expected.min(at + CHUNK as usize);
-                match self.read_some(&mut place[at..end])? {
-                    0 => break,
-                    n => at += n,
-                }
-            }
-        }
-        let mut more = Vec::new();
-        self.read_rest(&mut more)?;
-        if at == expected && more.is_empty() {
-            return Ok(bytes);
-        }
-        Ok([&bytes[..at], &more[..]].concat().into())
-    }
-
-    /// Reads what there is, up to the size of the place; how many bytes there were.
-    fn read_some(&mut self, place: &mut [u8]) -> Result<usize, LoadError> {
-        let name = self.name;
-        self.progress
-            .go_on()
-            .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
-        loop {
-            match self.bytes.read(place) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(LoadError(format!("{name} cannot be read ({error})"))),
-                Ok(n) => {
-                    self.progress.advance(n as u64);
-                    return Ok(n);
-                }
-            }
-        }
     }
 }
 

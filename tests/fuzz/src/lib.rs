@@ -15,7 +15,7 @@ use plimsoll::tokens::{Counter, TokenLedger, by_name};
 pub fn input(bytes: &[u8]) -> Input {
     Input {
         name: "fuzz".to_owned(),
-        bytes: bytes.into(),
+        bytes: bytes.to_vec().into(),
     }
 }
 
