@@ -273,7 +273,7 @@ fn a_conversion_that_loses_something_said_fails_the_check() {
     let (code, text) = said(&output);
     assert_eq!(code, Some(1), "{text}");
     assert!(
-        text.contains("FAILED") && text.contains("pictures and files (message 1)"),
+        text.contains("FAILED") && text.contains("0 of 1  picture or file (message 1)"),
         "{text}"
     );
     let shape = plimsoll(

@@ -82,7 +82,7 @@ fn result(id: &str, content: &Value) -> Value {
 fn parse(bytes: &str) -> Parsed {
     let input = Input {
         name: "session.jsonl".into(),
-        bytes: bytes.as_bytes().into(),
+        bytes: bytes.as_bytes().to_vec().into(),
     };
     formats::parse(&input).expect("it is a session")
 }
@@ -399,7 +399,7 @@ fn records_without_a_message_are_no_session() {
         .to_string();
     let input = Input {
         name: "x".into(),
-        bytes: line.as_bytes().into(),
+        bytes: line.as_bytes().to_vec().into(),
     };
     let refused = formats::parse(&input).expect_err("there is nothing in it");
     assert!(

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 fn read(text: &[u8]) -> Result<Parsed, Refused> {
     formats::parse(&Input {
         name: "test.json".to_owned(),
-        bytes: text.into(),
+        bytes: text.to_vec().into(),
     })
 }
 
@@ -885,7 +885,7 @@ fn foreign(format: &'static str, records: &[(Role, &str, Vec<Body>)]) -> Session
     let source = Source {
         name: "x".to_owned(),
         format,
-        bytes: file.as_bytes().into(),
+        bytes: file.as_bytes().to_vec().into(),
     };
     let mut builder = SessionBuilder::new(source);
     let mut at = 0;
