@@ -39,6 +39,8 @@ pub struct OwnPrice {
     pub cache_read: Rate,
     /// Prompt that joins the cache.
     pub cache_write: Rate,
+    /// The same for the longer time, where it costs something else.
+    pub cache_write_hour: Option<Rate>,
     /// Answers.
     pub output: Rate,
     /// Name of the caching rule.
@@ -61,6 +63,7 @@ impl OwnPrice {
                 input: zero,
                 cache_read: zero,
                 cache_write: zero,
+                cache_write_hour: None,
                 output: zero,
                 caching: rule.map_or_else(String::new, |rule| rule.name.clone()),
             },
@@ -68,6 +71,7 @@ impl OwnPrice {
                 input: price.input,
                 cache_read: price.cache_read,
                 cache_write: price.cache_write.unwrap_or(price.input),
+                cache_write_hour: price.cache_write_hour,
                 output: price.output,
                 caching: price.caching.clone(),
             },
@@ -80,6 +84,7 @@ impl OwnPrice {
             input: self.input,
             cache_read: self.cache_read,
             cache_write: self.cache_write,
+            cache_write_hour: self.cache_write_hour,
             output: self.output,
             caching: self.caching.clone(),
         }
@@ -88,12 +93,14 @@ impl OwnPrice {
     /// As it was remembered; none where that makes no sense, since anybody may have written the file.
     pub fn remembered(kept: &KeptPrice) -> Option<Self> {
         let rates = [kept.input, kept.cache_read, kept.cache_write, kept.output];
+        let mut rates = rates.iter().chain(&kept.cache_write_hour);
         let is_price = |rate: &Rate| (0.0..=MOST).contains(&rate.0);
         let is_known = Prices::bundled().rule(&kept.caching).is_some();
-        (is_known && rates.iter().all(is_price)).then(|| Self {
+        (is_known && rates.all(is_price)).then(|| Self {
             input: kept.input,
             cache_read: kept.cache_read,
             cache_write: kept.cache_write,
+            cache_write_hour: kept.cache_write_hour,
             output: kept.output,
             caching: kept.caching.clone(),
         })
@@ -113,7 +120,7 @@ impl OwnPrice {
             cache_read: self.cache_read,
             // Where writing costs no more than input, nothing is told apart.
             cache_write: (self.cache_write != self.input).then_some(self.cache_write),
-            cache_write_hour: None,
+            cache_write_hour: self.cache_write_hour,
             minimum: None,
             long: None,
             since: None,
@@ -193,6 +200,7 @@ mod tests {
     fn a_remembered_price_is_the_one_that_was_typed_and_nonsense_is_none() {
         let own = OwnPrice {
             output: Rate(0.25),
+            cache_write_hour: Some(Rate(8.0)),
             ..OwnPrice::like(None)
         };
         let kept = own.kept();
@@ -205,6 +213,11 @@ mod tests {
             };
             assert_eq!(OwnPrice::remembered(&nonsense), None, "{nonsense:?}");
         }
+        let nonsense = KeptPrice {
+            cache_write_hour: Some(Rate(-1.0)),
+            ..kept.clone()
+        };
+        assert_eq!(OwnPrice::remembered(&nonsense), None);
         let caching = "nobody's".to_owned();
         assert_eq!(OwnPrice::remembered(&KeptPrice { caching, ..kept }), None);
     }

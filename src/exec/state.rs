@@ -36,6 +36,8 @@ pub struct KeptPrice {
     pub cache_read: Rate,
     /// Prompt that joins the cache.
     pub cache_write: Rate,
+    /// The same for the longer time, where it costs something else.
+    pub cache_write_hour: Option<Rate>,
     /// Answers.
     pub output: Rate,
     /// Name of the caching rule.

@@ -10,6 +10,7 @@ use crate::app::widgets;
 use crate::app::wording;
 use crate::presets::prices::{Price, Prices};
 use crate::safe_text;
+use crate::units::Rate;
 use egui::{
     Button, ComboBox, DragValue, Grid, Id, Popup, PopupCloseBehavior, RichText, ScrollArea,
     TextEdit, Ui,
@@ -216,16 +217,16 @@ fn typed(ui: &mut Ui, own: &mut OwnPrice) {
                 ("output", &mut own.output),
             ];
             for (name, rate) in rates {
-                ui.label(weak(ui, name));
-                let field = DragValue::new(&mut rate.0)
-                    .range(0.0..=MOST)
-                    .speed(0.01)
-                    .max_decimals(4)
-                    .custom_parser(typed_price)
-                    .update_while_editing(false)
-                    .prefix("$");
-                ui.add(field).accessible_name(format!("Price of {name}"));
-                ui.end_row();
+                rate_field(ui, name, rate);
+            }
+            let rule = Prices::bundled().rule(&own.caching);
+            if rule.is_some_and(|rule| seconds(rule, Lifetime::Long).is_some()) {
+                let before = own.cache_write_hour.unwrap_or(own.cache_write);
+                let mut rate = before;
+                rate_field(ui, "long write", &mut rate);
+                if rate != before {
+                    own.cache_write_hour = Some(rate);
+                }
             }
             ui.label(weak(ui, "caches like"));
             ComboBox::from_id_salt("caching rule")
@@ -240,6 +241,19 @@ fn typed(ui: &mut Ui, own: &mut OwnPrice) {
                 });
             ui.end_row();
         });
+}
+
+fn rate_field(ui: &mut Ui, name: &str, rate: &mut Rate) {
+    ui.label(weak(ui, name));
+    let field = DragValue::new(&mut rate.0)
+        .range(0.0..=MOST)
+        .speed(0.01)
+        .max_decimals(4)
+        .custom_parser(typed_price)
+        .update_while_editing(false)
+        .prefix("$");
+    ui.add(field).accessible_name(format!("Price of {name}"));
+    ui.end_row();
 }
 
 /// How long the cache keeps a prefix.
@@ -259,10 +273,8 @@ fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
         (Lifetime::Usual, None) => "the usual time".to_owned(),
         (Lifetime::Long, None) => "the longer time".to_owned(),
     };
-    let said = match billing.lifetime {
-        None => format!("{} (as the file shows)", named(costs.lifetime)),
-        Some(lifetime) => named(lifetime),
-    };
+    let said = named(billing.lifetime.unwrap_or(costs.lifetime));
+    let is_told = billing.lifetime.is_none();
     ui.horizontal(|ui| {
         ui.label(weak(ui, "cache keeps"));
         let combo = ComboBox::from_id_salt("cache time")
@@ -286,4 +298,7 @@ fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
             .accessible_name("Cache time")
             .on_hover_text("How long the provider keeps a prefix that is not used");
     });
+    if is_told {
+        ui.label(small(ui, "as the file shows"));
+    }
 }
