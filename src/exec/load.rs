@@ -2,6 +2,7 @@
 //!
 //! Every failure is one line that names the file and says what to do.
 
+mod large;
 mod read;
 
 pub use read::{MOST_BYTES, must_exist};

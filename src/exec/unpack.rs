@@ -27,9 +27,9 @@ pub(super) struct Unpacked<'a> {
 pub(super) fn unpacked<'a>(mut stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
     let mut start = Vec::new();
     stream.by_ref().take(4).read_to_end(&mut start)?;
-    let (is_gzip, is_zstd) = (start.starts_with(&[0x1f, 0x8b]), is_zstd(&start));
+    let (is_packed, is_gzip) = (is_packed(&start), is_gzip(&start));
     let stream = Cursor::new(start).chain(stream);
-    if !is_gzip && !is_zstd {
+    if !is_packed {
         return Ok(Unpacked {
             bytes: Box::new(stream),
             was_packed: false,
@@ -57,6 +57,15 @@ pub(super) fn unpacked<'a>(mut stream: impl Read + 'a) -> io::Result<Unpacked<'a
         }),
         was_packed: true,
     })
+}
+
+/// Whether what begins so is compressed.
+pub(super) fn is_packed(start: &[u8]) -> bool {
+    is_gzip(start) || is_zstd(start)
+}
+
+fn is_gzip(start: &[u8]) -> bool {
+    start.starts_with(&[0x1f, 0x8b])
 }
 
 /// A frame, or one of those (`*M` and the like) that hold no content.

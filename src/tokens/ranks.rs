@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// Bytes of the longest pieces, and of the longest tokens, that fit a number with what is told of them.
 pub(super) const LONGEST: usize = 13;
 /// Places of the table: a power of two, and more than twice as many as there are tokens.
-const PLACES: usize = 1 << 19;
+const PLACES: usize = 1 << 18;
 /// A token's bytes as a number, its length and its rank share a number of 128 bits.
 const LENGTH_AT: u32 = 8 * LONGEST as u32;
 const RANK_AT: u32 = LENGTH_AT + 4;
@@ -39,14 +39,15 @@ impl Ranks {
             table: vec![0; PLACES],
             long: HashMap::new(),
         };
-        for (rank, token) in (0..).zip(tokens.take(PLACES / 2)) {
+        for (rank, token) in (0..).zip(tokens.take(PLACES / 8 * 7)) {
             ranks.add(token, rank);
         }
         ranks
     }
 
     fn add(&mut self, token: &'static [u8], rank: u32) {
-        if token.len() > LONGEST {
+        if let Some(first) = first_of_long(token) {
+            self.mark(first);
             self.long.insert(token, rank);
             return;
         }
@@ -58,8 +59,18 @@ impl Ranks {
         let name = name(u128::from_le_bytes(bytes), token.len());
         let mixed = mixed(name);
         let at = self.place_of(name, mixed);
-        self.filter[mixed as usize % BITS / 64] |= 1 << (mixed % 64);
+        self.mark(mixed);
         self.table[at] = name | u128::from(rank) << RANK_AT;
+    }
+
+    fn mark(&mut self, mixed: u64) {
+        self.filter[mixed as usize % BITS / 64] |= 1 << (mixed % 64);
+    }
+
+    /// Whether some token may have this name; none has it where it is not marked.
+    #[inline]
+    fn is_marked(&self, mixed: u64) -> bool {
+        self.filter[mixed as usize % BITS / 64] >> (mixed % 64) & 1 != 0
     }
 
     /// The tokens of a piece of up to [`LONGEST`] bytes, given as a number whose lowest byte is the first.
@@ -127,14 +138,17 @@ impl Ranks {
 
     /// The rank of more than [`LONGEST`] bytes.
     pub(super) fn rank_of_long(&self, token: &[u8]) -> u32 {
-        self.long.get(token).copied().unwrap_or(NONE)
+        match first_of_long(token) {
+            Some(first) if self.is_marked(first) => self.long.get(token).copied().unwrap_or(NONE),
+            _ => NONE,
+        }
     }
 
     /// The rank of the first bytes of a piece.
     fn rank(&self, piece: u128, len: usize) -> u32 {
         let name = name(piece, len);
         let mixed = mixed(name);
-        if self.filter[mixed as usize % BITS / 64] >> (mixed % 64) & 1 == 0 {
+        if !self.is_marked(mixed) {
             return NONE;
         }
         match self.table[self.place_of(name, mixed)] {
@@ -160,6 +174,16 @@ fn mixed(name: u128) -> u64 {
     let (low, high) = (name as u64, (name >> 64) as u64);
     let mixed = (low ^ high.rotate_left(29).wrapping_mul(FACTOR)).wrapping_mul(FACTOR);
     mixed ^ mixed >> 29
+}
+
+/// What tells long tokens by their first bytes from most that is none; nothing of a short one.
+fn first_of_long(token: &[u8]) -> Option<u64> {
+    let first: &[u8; LONGEST] = token.first_chunk().filter(|_| token.len() > LONGEST)?;
+    let mut bytes = [0; 16];
+    bytes[..LONGEST].copy_from_slice(first);
+    let name = name(u128::from_le_bytes(bytes), LONGEST);
+    // As if it were longer than any short one.
+    Some(mixed(name + (1 << LENGTH_AT)))
 }
 
 /// The first bytes of a piece, and how many.

@@ -1,19 +1,20 @@
 //! Reads bytes: what is no file for that, is too large or is no text is refused before it is read whole.
 
 use super::LoadError;
+use super::large::{LARGE, read_large};
 use crate::exec::unpack::unpacked;
 use crate::formats;
-use crate::progress::{Phase, Progress};
+use crate::progress::{Cancelled, Phase, Progress};
 use crate::units::Bytes;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
 
 /// No session is larger. What is would fill the memory several times over, once read and taken apart.
 pub const MOST_BYTES: u64 = 4 << 30;
 /// Read at a time, between looks at whether to stop.
-const CHUNK: u64 = 4 << 20;
+pub(super) const CHUNK: u64 = 4 << 20;
 
 /// All bytes of an ordinary file.
 pub(in crate::exec) fn read_file(
@@ -26,7 +27,14 @@ pub(in crate::exec) fn read_file(
     if metadata.len() > MOST_BYTES {
         return Err(too_large(&shown));
     }
-    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+    let mut file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+    if metadata.is_file() && metadata.len() >= LARGE {
+        if let Some(bytes) = read_large(&file, &shown, metadata.len(), progress)? {
+            return Ok(Arc::new(bytes));
+        }
+        file.rewind()
+            .map_err(|error| cannot_be_read(&shown, &error))?;
+    }
     read_all(file, &shown, Bytes(metadata.len()), progress)
 }
 
@@ -40,8 +48,7 @@ pub(in crate::exec) fn read_all(
 ) -> Result<Arc<Vec<u8>>, LoadError> {
     // Taking apart is the other half of it.
     progress.begin(Phase::Reading, Bytes(expected.0 * 2));
-    let unread = |error: io::Error| LoadError(format!("{name} cannot be read ({error})"));
-    let unpacked = unpacked(stream).map_err(unread)?;
+    let unpacked = unpacked(stream).map_err(|error| cannot_be_read(name, &error))?;
     if unpacked.was_packed {
         // Its size tells nothing of how much there is.
         progress.begin(Phase::Reading, Bytes(0));
@@ -76,15 +83,23 @@ impl Stream<'_> {
         let name = self.name;
         self.progress
             .go_on()
-            .map_err(|cancelled| LoadError(format!("{name}: {cancelled}")))?;
+            .map_err(|stopped| cancelled(name, stopped))?;
         let chunk = self.bytes.by_ref().take(CHUNK).read_to_end(bytes);
-        let n = chunk.map_err(|error| LoadError(format!("{name} cannot be read ({error})")))?;
+        let n = chunk.map_err(|error| cannot_be_read(name, &error))?;
         if bytes.len() as u64 > MOST_BYTES {
             return Err(too_large(name));
         }
         self.progress.advance(n as u64);
         Ok(n)
     }
+}
+
+pub(super) fn cannot_be_read(name: &str, error: &io::Error) -> LoadError {
+    LoadError(format!("{name} cannot be read ({error})"))
+}
+
+pub(super) fn cancelled(name: &str, stopped: Cancelled) -> LoadError {
+    LoadError(format!("{name}: {stopped}"))
 }
 
 fn too_large(name: &str) -> LoadError {
