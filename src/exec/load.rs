@@ -119,10 +119,13 @@ pub fn load_stream(
     ready(name, bytes, None, options, progress)
 }
 
-/// Has a counter load its vocabulary, which takes a while, on another core while the file is read.
+/// Has a counter load its vocabulary, which takes a while, and the models be read, on another core while the file is read.
 fn get_ready(counter: &'static Counter) {
     rayon::spawn(move || {
         (counter.count)("");
+    });
+    rayon::spawn(|| {
+        models::lookup("");
     });
 }
 
