@@ -13,8 +13,14 @@ const LONGEST: usize = 15;
 const AT_ONCE: usize = 2;
 /// Bits that no character of ASCII has.
 const NOT_ASCII: u128 = (u128::MAX / 0xff) << 7;
-/// Pieces remembered by a thread: a new one takes the place of an old one. A megabyte.
-const PLACES: usize = 1 << 15;
+/// Those up to here fit a word with what is told of them, so that more of them stay near: most pieces are as short.
+const SHORT: usize = 7;
+/// Short pieces remembered by a thread, and longer ones: a new one takes the place of an old one. Half a megabyte.
+const SHORT_PLACES: usize = 1 << 15;
+const PLACES: usize = 1 << 14;
+
+/// Mixes bits.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 thread_local! {
     /// By vocabulary.
@@ -25,6 +31,8 @@ thread_local! {
 #[derive(Debug, Default)]
 struct Known {
     /// Short pieces with their counts: the piece's bytes, then one byte with its length and its count.
+    short: Vec<u64>,
+    /// The same of longer ones.
     counts: Vec<u128>,
     joining: Joining,
 }
@@ -37,6 +45,7 @@ pub(super) fn count(rule: Rule, text: &str) -> usize {
 
 impl Known {
     fn count(&mut self, ranks: &Ranks, rule: Rule, text: &str) -> usize {
+        self.short.resize(SHORT_PLACES, 0);
         self.counts.resize(PLACES, 0);
         let (mut from, mut sum) = (0, 0);
         while from < text.len() {
@@ -60,20 +69,43 @@ impl Known {
         if len <= AT_ONCE {
             return ranks.count(key, len);
         }
+        if len <= SHORT {
+            return self.of_short(ranks, key, &text[from..from + len]);
+        }
         let place = place(key);
         let known = self.counts[place];
         // The upper half of the last byte is the count.
         if known << 4 >> 4 == key && known >> 124 > 0 {
             return (known >> 124) as usize;
         }
-        // Of other scripts a character is several bytes, and takes several steps.
-        let count = if len <= ranks::LONGEST && key & NOT_ASCII == 0 {
-            ranks.count(key, len)
-        } else {
-            self.of_long(ranks, &text[from..from + len])
-        };
+        let count = self.anew(ranks, key, &text[from..from + len]);
         self.counts[place] = key | (count as u128) << 124;
         count
+    }
+
+    #[inline]
+    fn of_short(&mut self, ranks: &Ranks, key: u128, piece: &[u8]) -> usize {
+        let name = key as u64 | (piece.len() as u64) << 60;
+        let place = (name.wrapping_mul(FACTOR) >> 32) as usize % SHORT_PLACES;
+        let known = self.short[place];
+        // The lower half of the last byte is the count.
+        let count = known >> 56 & 0xf;
+        if known & !(0xf << 56) == name && count > 0 {
+            return count as usize;
+        }
+        let count = self.anew(ranks, key, piece);
+        self.short[place] = name | (count as u64) << 56;
+        count
+    }
+
+    /// Counts a piece that is not remembered.
+    fn anew(&mut self, ranks: &Ranks, key: u128, piece: &[u8]) -> usize {
+        // Of other scripts a character is several bytes, and takes several steps.
+        if piece.len() <= ranks::LONGEST && key & NOT_ASCII == 0 {
+            ranks.count(key, piece.len())
+        } else {
+            self.of_long(ranks, piece)
+        }
     }
 
     fn of_long(&mut self, ranks: &Ranks, piece: &[u8]) -> usize {
@@ -108,7 +140,6 @@ fn key(text: &[u8], from: usize, len: usize) -> u128 {
 /// Where a piece is remembered.
 #[inline]
 fn place(key: u128) -> usize {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let (low, high) = (key as u64, (key >> 64) as u64);
     let mixed = (low ^ high.rotate_left(29).wrapping_mul(FACTOR)).wrapping_mul(FACTOR);
     (mixed >> 32) as usize % PLACES
