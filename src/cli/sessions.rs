@@ -180,7 +180,9 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
         PeakBasis::Reported => "",
         PeakBasis::Estimated => "≈",
     };
-    let peak = format!("{about}{}", percent(Share(summary.peak_share)));
+    let peak = percent(Share(summary.peak_share));
+    let about = if peak.starts_with('<') { "" } else { about };
+    let peak = format!("{about}{peak}");
     let mut line = format!(
         "{:<16}  {:<14}  peak {peak:>5} ({})  {}",
         time(listed.found.modified),

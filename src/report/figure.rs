@@ -24,6 +24,9 @@ pub fn tokens(tokens: Tokens) -> String {
 /// A share as percent.
 pub fn percent(share: Share) -> String {
     let value = share.0 * 100.0;
+    if value > 0.0 && value < 0.05 {
+        return "<0.1 %".to_owned();
+    }
     // What rounds to nothing has no sign.
     let value = if value.abs() < 0.05 { 0.0 } else { value };
     format!("{value:.1} %")

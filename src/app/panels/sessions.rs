@@ -289,7 +289,7 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
     let share = Share(summary.peak_share);
     let (about, help) = match summary.peak_basis {
         PeakBasis::Reported => ("", "as its provider reported"),
-        PeakBasis::Estimated => ("≈", "estimated by characters"),
+        PeakBasis::Estimated => ("≈", "estimated from samples of its texts"),
     };
     let tone = palette(ui);
     let color = if share.0 >= 1.0 {
@@ -299,7 +299,9 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
     } else {
         tone.accent
     };
-    let text = format!("{about}{}", wording::percent(share));
+    let peak = wording::percent(share);
+    let about = if peak.starts_with('<') { "" } else { about };
+    let text = format!("{about}{peak}");
     let label = RichText::new(text).text_style(if share.0 >= 0.75 {
         theme::strong()
     } else {

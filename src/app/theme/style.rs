@@ -114,7 +114,11 @@ fn widgets(palette: &Palette) -> Widgets {
     };
     Widgets {
         noninteractive: state(palette.panel, palette.hairline, palette.text),
-        inactive: state(palette.raised, palette.hairline, palette.text),
+        inactive: WidgetVisuals {
+            // Circles and boxes to choose by have no outline: they must stand out from what they lie on.
+            bg_fill: palette.hairline.lerp_to_gamma(palette.outline, 0.5),
+            ..state(palette.raised, palette.hairline, palette.text)
+        },
         hovered: state(palette.hover, palette.outline, palette.text),
         active: state(palette.hover, palette.accent, palette.text),
         open: state(palette.hover, palette.outline, palette.text),

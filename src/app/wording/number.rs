@@ -47,6 +47,9 @@ pub fn percent(share: Share) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
+    if value > 0.0 && value < 0.05 {
+        return format!("<0.1{THIN}%");
+    }
     // What rounds to nothing has no sign.
     let value = if value.abs() < 0.05 { 0.0 } else { value };
     let places = usize::from(value.abs() < 9.95);
@@ -179,6 +182,8 @@ mod tests {
         assert_eq!(percent(Share(1.004)), "100\u{2009}%");
         assert_eq!(percent(Share(-0.0003)), percent(Share(0.0)));
         assert_eq!(percent(Share(-0.0)), "0.0\u{2009}%");
+        assert_eq!(percent(Share(0.000_49)), "<0.1\u{2009}%");
+        assert_eq!(percent(Share(0.000_51)), "0.1\u{2009}%");
     }
 
     #[test]

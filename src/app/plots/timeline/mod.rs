@@ -9,6 +9,7 @@ mod flags;
 mod handles;
 mod heat;
 mod layout;
+mod legend;
 mod marks;
 mod model;
 mod overview;
@@ -154,7 +155,7 @@ fn paint(
 ) {
     paint::ground(ui, scene, curves);
     paint::axes(ui, scene);
-    paint::legend(ui, scene);
+    legend::legend(ui, scene);
     handles::paint_lines(ui, scene, &curves.windows);
     flags::flags(ui, scene);
     flags::placed(ui, scene);

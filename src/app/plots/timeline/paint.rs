@@ -1,25 +1,17 @@
-//! The ground of the timeline: zones, grid, the area stacked by kind, axes and legend.
+//! The ground of the timeline: zones, grid, the area stacked by kind, and axes.
 
 use super::columns::Bar;
 use super::layout::ticks;
-use super::marks::COUNT_DASH;
 use super::scene::{Curves, Scene};
 use crate::app::widgets::grouped;
-use crate::app::wording;
 use crate::session::Kind;
 use crate::units::Tokens;
-use egui::{
-    Align2, Color32, FontId, Mesh, Painter, Rect, Shape, Stroke, TextStyle, Ui, pos2, vec2,
-};
+use egui::{Align2, Color32, Mesh, Painter, Rect, Shape, Stroke, TextStyle, Ui, pos2};
 
 /// Turns further apart than this are told apart by hairlines, else by ticks.
 const FEW_TURNS: f32 = 72.0;
 /// Turns nearer than this are not marked.
 const MANY_TURNS: f32 = 3.0;
-/// What the focused lane's own count is called.
-const COUNT: &str = "its own count";
-/// How far the legend may reach to the left of the plot.
-const LEGEND_ASIDE: f32 = 48.0;
 
 /// Zones, grid, area.
 pub(super) fn ground(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
@@ -210,76 +202,4 @@ fn thousands(tokens: f64) -> String {
     } else {
         format!("{}k", tokens / 1000.0)
     }
-}
-
-/// The kinds that occur, and what the dots are.
-pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
-    let font = TextStyle::Small.resolve(ui.style());
-    let (legend, weak) = (scene.areas.legend, scene.palette.weak);
-    let kinds = &scene.whole.kinds;
-    let name = |kind: Kind| match kind {
-        Kind::System => scene.whole.lowest,
-        kind => wording::kind(kind),
-    };
-    let names = kinds.iter().map(|kind| name(*kind));
-    let widths: f32 = names.map(|name| width(ui, name, &font) + 15.0).sum();
-    let reported = if scene.input.recorded_usage.is_empty() {
-        0.0
-    } else {
-        width(ui, "reported", &font) + 12.0
-    };
-    let counting = scene.input.counting();
-    let counted = counting.map_or(0.0, |_| width(ui, COUNT, &font) + 22.0);
-    let count = kinds.len() + usize::from(reported > 0.0) + usize::from(counted > 0.0);
-    let needed = widths + reported + counted + 8.0 * count as f32;
-    // Where it is narrow, it begins left of the plot.
-    let left = (legend.right() - needed).clamp(legend.left() - LEGEND_ASIDE, legend.left());
-    let gap = (legend.right() - left - widths - reported - counted) / count.max(1) as f32;
-    let gap = gap.clamp(8.0, 20.0);
-    let middle = legend.center().y;
-    let mut x = left;
-    for kind in kinds.iter().copied() {
-        let name = name(kind);
-        let label = ui
-            .painter()
-            .layout_no_wrap(name.to_owned(), font.clone(), weak);
-        let swatch = Rect::from_center_size(pos2(x + 4.5, middle), vec2(9.0, 9.0));
-        if x + 15.0 + label.size().x > legend.right() {
-            return;
-        }
-        ui.painter()
-            .rect_filled(swatch, 2.0, scene.palette.kind(kind));
-        let at = pos2(x + 15.0, middle - label.size().y / 2.0);
-        if name != wording::kind(kind) {
-            let place = Rect::from_min_max(pos2(x, at.y), at + label.size());
-            let entry = ui.interact(place, ui.scope_id().with("unseen"), egui::Sense::hover());
-            entry.on_hover_text(wording::UNSEEN_HELP);
-        }
-        x += 15.0 + label.size().x + gap;
-        ui.painter().galley(at, label, weak);
-    }
-    if reported > 0.0 && x + reported <= legend.right() {
-        let painter = ui.painter();
-        painter.circle_filled(pos2(x + 4.5, middle), 2.0, scene.palette.recorded);
-        let at = pos2(x + 12.0, middle);
-        painter.text(at, Align2::LEFT_CENTER, "reported", font.clone(), weak);
-        x += reported + gap;
-    }
-    if let Some(lane) = counting.filter(|_| x + counted <= legend.right()) {
-        let ends = [pos2(x, middle), pos2(x + 17.0, middle)];
-        let [dash, space] = COUNT_DASH;
-        let stroke = Stroke::new(1.25, lane.color);
-        ui.painter()
-            .extend(Shape::dashed_line(&ends, stroke, dash, space));
-        let at = pos2(x + 22.0, middle);
-        ui.painter()
-            .text(at, Align2::LEFT_CENTER, COUNT, font, weak);
-    }
-}
-
-fn width(ui: &Ui, text: &str, font: &FontId) -> f32 {
-    ui.painter()
-        .layout_no_wrap(text.to_owned(), font.clone(), Color32::PLACEHOLDER)
-        .size()
-        .x
 }

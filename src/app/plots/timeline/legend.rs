@@ -1,0 +1,135 @@
+//! The timeline's legend: the kinds that occur, what the dots are, and how a lane counts.
+
+use super::marks::COUNT_DASH;
+use super::scene::Scene;
+use crate::app::wording;
+use crate::session::Kind;
+use egui::{Align2, Color32, Rect, Sense, Shape, Stroke, TextStyle, Ui, pos2, vec2};
+
+/// How far the legend may reach to the left of the plot.
+const ASIDE: f32 = 48.0;
+/// Between entries, at least and at most.
+const GAP: [f32; 2] = [8.0, 20.0];
+
+/// What the legend explains.
+#[derive(Clone, Copy)]
+enum Entry {
+    Kind(Kind),
+    /// The dots.
+    Reported,
+    /// The focused lane's own count, in its color.
+    Count(Color32),
+}
+
+impl Entry {
+    fn name<'a>(self, scene: &Scene<'a>) -> &'a str {
+        match self {
+            Self::Kind(Kind::System) => scene.whole.lowest,
+            Self::Kind(kind) => wording::kind(kind),
+            Self::Reported => "reported",
+            Self::Count(_) => "its own count",
+        }
+    }
+
+    /// What its mark takes before the name.
+    fn mark(self) -> f32 {
+        match self {
+            Self::Kind(_) => 15.0,
+            Self::Reported => 12.0,
+            Self::Count(_) => 22.0,
+        }
+    }
+}
+
+/// Shows as many entries as there is room for, and how many more there are.
+pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
+    let row = scene.areas.legend;
+    let entries = entries(scene);
+    let widths: Vec<f32> = entries
+        .iter()
+        .map(|entry| entry.mark() + width(ui, entry.name(scene)))
+        .collect();
+    let needed = |n: usize| widths[..n].iter().sum::<f32>() + GAP[0] * n as f32;
+    // Where it is narrow, it begins left of the plot.
+    let left = (row.right() - needed(entries.len())).clamp(row.left() - ASIDE, row.left());
+    let room = row.right() - left;
+    let more = width(ui, "+9");
+    let n_shown = if needed(entries.len()) <= room {
+        entries.len()
+    } else {
+        let fits = |n: &usize| needed(*n) + more <= room;
+        (0..entries.len()).rev().find(fits).unwrap_or(0)
+    };
+    let rest = if n_shown < entries.len() { more } else { 0.0 };
+    let spare = room - needed(n_shown) - rest;
+    let gap = (GAP[0] + spare / n_shown.max(1) as f32).clamp(GAP[0], GAP[1]);
+    let mut x = left;
+    for (entry, width) in entries.iter().zip(&widths).take(n_shown) {
+        let place = Rect::from_x_y_ranges(x..=x + width, row.y_range());
+        show(ui, scene, *entry, place);
+        x += width + gap;
+    }
+    if n_shown < entries.len() {
+        let names: Vec<&str> = entries[n_shown..].iter().map(|it| it.name(scene)).collect();
+        let place = Rect::from_x_y_ranges(x..=x + more, row.y_range());
+        text(ui, scene, place, &format!("+{}", names.len()));
+        hover(ui, place, "more", &names.join(", "));
+    }
+}
+
+fn entries(scene: &Scene<'_>) -> Vec<Entry> {
+    let kinds = scene.whole.kinds.iter().map(|kind| Entry::Kind(*kind));
+    let has_reported = !scene.input.recorded_usage.is_empty();
+    let counting = scene.input.counting();
+    kinds
+        .chain(has_reported.then_some(Entry::Reported))
+        .chain(counting.map(|lane| Entry::Count(lane.color)))
+        .collect()
+}
+
+fn show(ui: &Ui, scene: &Scene<'_>, entry: Entry, place: Rect) {
+    let (x, middle) = (place.left(), place.center().y);
+    match entry {
+        Entry::Kind(kind) => {
+            let swatch = Rect::from_center_size(pos2(x + 4.5, middle), vec2(9.0, 9.0));
+            ui.painter()
+                .rect_filled(swatch, 2.0, scene.palette.kind(kind));
+            if entry.name(scene) != wording::kind(kind) {
+                hover(ui, place, "unseen", wording::UNSEEN_HELP);
+            }
+        }
+        Entry::Reported => {
+            let at = pos2(x + 4.5, middle);
+            ui.painter().circle_filled(at, 2.0, scene.palette.recorded);
+        }
+        Entry::Count(color) => {
+            let ends = [pos2(x, middle), pos2(x + 17.0, middle)];
+            let [dash, space] = COUNT_DASH;
+            let stroke = Stroke::new(1.25, color);
+            ui.painter()
+                .extend(Shape::dashed_line(&ends, stroke, dash, space));
+        }
+    }
+    let place = place.with_min_x(x + entry.mark());
+    text(ui, scene, place, entry.name(scene));
+}
+
+fn text(ui: &Ui, scene: &Scene<'_>, place: Rect, text: &str) {
+    let font = TextStyle::Small.resolve(ui.style());
+    let color = scene.palette.weak;
+    ui.painter()
+        .text(place.left_center(), Align2::LEFT_CENTER, text, font, color);
+}
+
+fn hover(ui: &Ui, place: Rect, name: &str, help: &str) {
+    let entry = ui.interact(place, ui.scope_id().with(name), Sense::hover());
+    entry.on_hover_text(help);
+}
+
+fn width(ui: &Ui, text: &str) -> f32 {
+    let font = TextStyle::Small.resolve(ui.style());
+    ui.painter()
+        .layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER)
+        .size()
+        .x
+}
