@@ -40,7 +40,7 @@ fn the_empty_window_invites() {
 fn an_example_opens_with_three_lanes_and_a_verdict() {
     let mut window = window(Vec::new());
     window
-        .get_by_label("Many medium tool results, where pruning wins")
+        .get_by_label("Many medium tool results, which pruning is for")
         .click();
     window.run_steps(6);
     for lane in [

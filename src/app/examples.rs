@@ -20,7 +20,7 @@ pub static EXAMPLES: &[Example] = &[
     },
     Example {
         name: "many-tool-results.jsonl",
-        story: "Many medium tool results, where pruning wins",
+        story: "Many medium tool results, which pruning is for",
         bytes: include_bytes!("../../sample_sessions/many-tool-results.jsonl"),
     },
     Example {
