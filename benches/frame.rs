@@ -1,5 +1,6 @@
 //! Frames of the whole window over a 10,000-message session: layout and tessellation, without painting pixels.
-//! `PLIMSOLL_MESSAGES=100000` has it show a longer one.
+//! `PLIMSOLL_MESSAGES=100000` has it show a longer one. What takes longer is done in the frame, which the program does beside
+//! it: so it is with `PLIMSOLL_THREADS=1`.
 
 mod common;
 
@@ -7,6 +8,7 @@ use egui::{Event, Key, Modifiers, Theme, vec2};
 use plimsoll::app::latest::Where;
 use plimsoll::app::picture::Stage;
 use plimsoll::app::{App, Options};
+use std::time::Duration;
 
 fn main() {
     divan::main();
@@ -23,15 +25,30 @@ fn window() -> (Stage, App, tempfile::TempDir) {
     let options = Options {
         paths: vec![path],
         no_state: true,
-        work: Where::InFrame,
+        work: if is_threaded() {
+            Where::AsNeeded
+        } else {
+            Where::InFrame
+        },
         ..Options::default()
     };
     let mut stage = Stage::new(vec2(1440.0, 900.0), 1.0, Theme::Dark);
     let mut app = App::new(stage.context(), &options);
-    for _ in 0..8 {
+    let (frames, pause) = if is_threaded() {
+        (600, Duration::from_millis(20))
+    } else {
+        (8, Duration::ZERO)
+    };
+    for _ in 0..frames {
         stage.frame(Vec::new(), &mut |ui| app.show(ui));
+        std::thread::sleep(pause);
     }
     (stage, app, folder)
+}
+
+/// What takes longer goes on beside the frames, as in the program.
+fn is_threaded() -> bool {
+    std::env::var_os("PLIMSOLL_THREADS").is_some()
 }
 
 fn press(key: Key) -> Vec<Event> {
