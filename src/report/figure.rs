@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn nothing_has_no_sign() {
         let said = [-0.0, -0.0004, 0.0004, -0.0006].map(|share| percent(Share(share)));
-        assert_eq!(said, ["0.0 %", "0.0 %", "0.0 %", "-0.1 %"]);
+        assert_eq!(said, ["0.0 %", "0.0 %", "<0.1 %", "-0.1 %"]);
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use super::joining::{self, Joining};
 use super::pieces::Rule;
 use super::ranks::{self, NONE, Ranks};
-use super::vocabulary;
-use bpe_openai::Tokenizer;
+use super::vocabulary::{self, library};
 use std::cell::RefCell;
 
 /// Longer pieces are counted each time.
@@ -116,14 +115,6 @@ impl Known {
     }
 }
 
-/// Counts what is so long that only a search takes linear time; it loads for 0.1 s, which few texts have to wait for.
-fn library(rule: Rule) -> &'static Tokenizer {
-    match rule {
-        Rule::O200k => bpe_openai::o200k_base(),
-        Rule::Cl100k => bpe_openai::cl100k_base(),
-    }
-}
-
 /// The bytes of a piece and its length, as a number.
 #[inline]
 fn key(text: &[u8], from: usize, len: usize) -> u128 {
@@ -150,11 +141,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const BOTH: [Rule; 2] = [Rule::O200k, Rule::Cl100k];
-
     /// The pieces of a text are the expression's.
     fn agree(text: &str) {
-        for rule in BOTH {
+        for rule in Rule::ALL {
             let mut from = 0;
             for piece in library(rule).split(text) {
                 let told = &text[from..rule.piece_end(text, from)];
@@ -179,7 +168,7 @@ mod tests {
     #[test]
     fn what_is_remembered_counts_as_what_is_new() {
         let text = "It's plain English, 12345 words; fn main() { let x_y = \"z\"; }\r\n\r\n\tΑθήνα Москва 東京";
-        for rule in BOTH {
+        for rule in Rule::ALL {
             let counted: usize = library(rule).count(text);
             assert_eq!(count(rule, text), counted);
             assert_eq!(count(rule, text), counted);
@@ -193,7 +182,7 @@ mod tests {
         ];
         for unit in units {
             let text = unit.repeat(200_000);
-            for rule in BOTH {
+            for rule in Rule::ALL {
                 let counted: usize = library(rule).count(text.as_str());
                 assert_eq!(count(rule, &text), counted, "{unit:?}");
             }
@@ -206,7 +195,7 @@ mod tests {
             text in "([aAzZ]|[bB]|[0-9]|['’]|[sStTmMdD]|[rRvVlLeE]{2}|[ \t\r\n]{1,3}|[/.{}_-]|[ſKÀéß漢あア한ー゛]|[\u{300}\u{301}²½Ⅷǅʰªº]|[\u{85}\u{a0}\u{2028}\u{3000}]|.){0,40}"
         ) {
             agree(&text);
-            for rule in BOTH {
+            for rule in Rule::ALL {
                 let counted: usize = library(rule).count(text.as_str());
                 prop_assert_eq!(count(rule, &text), counted);
             }

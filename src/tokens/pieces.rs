@@ -55,6 +55,10 @@ fn run(text: &str, from: usize, classes: u8) -> usize {
 }
 
 impl Rule {
+    /// Both.
+    #[cfg(test)]
+    pub(super) const ALL: [Self; 2] = [Self::O200k, Self::Cl100k];
+
     /// Where the piece that begins at this place ends.
     pub(super) fn piece_end(self, text: &str, from: usize) -> usize {
         let (class, len) = at(text, from);

@@ -55,19 +55,28 @@ pub(super) fn show(
     table(ui, input, (costs, &said.join("\n")), commands);
 }
 
-/// Width of the lane's name and its sums, and of a bar that can be told from another.
+/// Width of the lane's name and its sums, of a piece, of how many pieces have no room, and of a bar that can be told from
+/// another.
 const FIXED: f32 = 330.0;
+const PIECE: f32 = 78.0;
+const MORE: f32 = 28.0;
 const BAR: f32 = 100.0;
 
-/// The pieces that have room and are something in any lane, by their indices.
-fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> Vec<usize> {
+/// The pieces that are something in any lane, by their indices: those that have room, and the others.
+fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> (Vec<usize>, Vec<usize>) {
     let is_any = |piece: &usize| {
         let (.., part) = PIECES[*piece];
         rows.iter()
             .any(|(_, cost)| part(cost).tokens > Tokens::ZERO)
     };
-    let room = ((ui.available_width() - FIXED) / 78.0).max(0.0) as usize;
-    (0..PIECES.len()).filter(is_any).take(room).collect()
+    let mut shown: Vec<usize> = (0..PIECES.len()).filter(is_any).collect();
+    let room = ui.available_width() - FIXED;
+    if PIECE * shown.len() as f32 <= room {
+        return (shown, Vec::new());
+    }
+    let n_shown = ((room - MORE) / PIECE).max(0.0) as usize;
+    let others = shown.split_off(n_shown.min(shown.len()));
+    (shown, others)
 }
 
 fn table(
@@ -77,8 +86,8 @@ fn table(
     commands: &mut Vec<Command>,
 ) {
     let rows = cost_view::lanes(costs);
-    let pieces = pieces(ui, &rows);
-    let has_bar = ui.available_width() > FIXED + BAR + 78.0 * pieces.len() as f32;
+    let (pieces, others) = pieces(ui, &rows);
+    let has_bar = ui.available_width() > FIXED + BAR + PIECE * pieces.len() as f32;
     let most = rows.iter().filter_map(|(_, cost)| cost.total());
     let most = most.map(|usd| usd.0).fold(0.0, f64::max);
     let mut table = TableBuilder::new(ui)
@@ -92,7 +101,7 @@ fn table(
         .column(Column::exact(72.0))
         .column(Column::exact(84.0));
     for _ in &pieces {
-        table = table.column(Column::exact(78.0));
+        table = table.column(Column::exact(PIECE));
     }
     table = table.column(Column::remainder().clip(true));
     let table = table.header(space::ROW, |mut row| {
@@ -109,7 +118,13 @@ fn table(
             let (name, help, _) = PIECES[*piece];
             cell(&mut row, Side::Right, |ui| head(ui, name, help));
         }
-        row.col(|_| {});
+        cell(&mut row, Side::Left, |ui| {
+            if !others.is_empty() {
+                let names: Vec<&str> = others.iter().map(|piece| PIECES[*piece].0).collect();
+                let help = format!("No room for {}", names.join(", "));
+                head(ui, &format!("+{}", others.len()), &help);
+            }
+        });
     });
     let modelled = costs.modelled.total();
     table.body(|body| {
