@@ -112,6 +112,9 @@ impl OwnPrice {
             time: None,
             offset: None,
         };
+        // Where a cache knows no longer time the price of it is not shown, and does not count.
+        let rule = Prices::bundled().rule(&self.caching);
+        let has_longer = rule.is_some_and(|rule| seconds(rule, Lifetime::Long).is_some());
         Price {
             name: OWN.to_owned(),
             caching: self.caching.clone(),
@@ -120,7 +123,7 @@ impl OwnPrice {
             cache_read: self.cache_read,
             // Where writing costs no more than input, nothing is told apart.
             cache_write: (self.cache_write != self.input).then_some(self.cache_write),
-            cache_write_hour: self.cache_write_hour,
+            cache_write_hour: self.cache_write_hour.filter(|_| has_longer),
             minimum: None,
             long: None,
             since: None,
@@ -194,6 +197,20 @@ mod tests {
         let row = prices.lookup(billing.model.unwrap_or_default(), None);
         assert_eq!(row.map(|row| row.input), Some(Rate(7.0)));
         assert!(row.is_some_and(|row| prices.rule(&row.caching).is_some()));
+    }
+
+    #[test]
+    fn a_price_for_a_longer_time_counts_only_where_the_cache_has_one() {
+        let hour = |caching: &str| {
+            let own = OwnPrice {
+                cache_write_hour: Some(Rate(9.0)),
+                caching: caching.to_owned(),
+                ..OwnPrice::like(None)
+            };
+            own.row().cache_write_hour
+        };
+        assert_eq!(hour("anthropic"), Some(Rate(9.0)));
+        assert_eq!(hour("google"), None);
     }
 
     #[test]

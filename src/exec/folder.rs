@@ -1,6 +1,5 @@
 //! Shows a folder in the system's own file manager.
 
-use super::place::reason;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -39,7 +38,7 @@ fn open_with(opener: &str, folder: &Path) -> Result<(), String> {
         format!("{shown} cannot be shown from here ({opener}: {why}); open it by hand")
     };
     match command.status() {
-        Err(error) => Err(cannot(reason(&error))),
+        Err(error) => Err(cannot(error.kind().to_string())),
         // Windows' own answers 1 whatever it did.
         Ok(status) if !status.success() && !cfg!(target_os = "windows") => {
             Err(cannot(status.to_string()))

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 /// Bytes of the longest pieces, and of the longest tokens, that fit a number with what is told of them.
 pub(super) const LONGEST: usize = 13;
-/// Places of the table: a power of two, and more than twice as many as there are tokens.
+/// Places of the table: a power of two, a third more than the largest vocabulary has short tokens: what is asked
+/// for most comes first, and stays near.
 const PLACES: usize = 1 << 18;
 /// A token's bytes as a number, its length and its rank share a number of 128 bits.
 const LENGTH_AT: u32 = 8 * LONGEST as u32;

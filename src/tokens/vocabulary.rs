@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// By rule.
 static RANKS: [OnceLock<Ranks>; 2] = [const { OnceLock::new() }; 2];
 
-/// The ranks of the vocabulary whose texts are cut by this rule; loaded once, in some 15 ms.
+/// The ranks of the vocabulary whose texts are cut by this rule; loaded once, in some 20 ms.
 pub(super) fn ranks(rule: Rule) -> &'static Ranks {
     RANKS[rule as usize].get_or_init(|| Ranks::of(tokens(rule)))
 }

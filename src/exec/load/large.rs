@@ -25,7 +25,6 @@ pub(super) fn read_large(
     // Taking apart is the other half of it.
     progress.begin(Phase::Reading, Bytes(len * 2));
     let chunk = CHUNK as usize;
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
     let read = |nth: usize, place: &mut [u8]| {
         progress
             .go_on()
@@ -34,12 +33,16 @@ pub(super) fn read_large(
         progress.advance(place.len() as u64);
         Ok(is_full)
     };
-    let start = chunk.min(bytes.len());
-    if !read(0, &mut bytes[..start])? || is_packed(&bytes) {
+    let mut start = vec![0; usize::try_from(len).map_or(chunk, |len| chunk.min(len))];
+    if !read(0, &mut start)? || is_packed(&start) {
         return Ok(None);
     }
-    formats::check_start(&bytes[..start])
-        .map_err(|refused| LoadError(format!("{name}: {refused}")))?;
+    formats::check_start(&start).map_err(|refused| LoadError(format!("{name}: {refused}")))?;
+    // Without room for it a stream says so.
+    let Some(mut bytes) = zeros(len) else {
+        return Ok(None);
+    };
+    bytes[..start.len()].copy_from_slice(&start);
     let rest = bytes.par_chunks_mut(chunk).enumerate().skip(1);
     let filled: Vec<bool> = rest
         .map(|(nth, place)| read(nth, place))
@@ -47,6 +50,13 @@ pub(super) fn read_large(
     let has_grown = read_at(file, &mut [0], len).map_err(unread)? > 0;
     let is_whole = !has_grown && filled.into_iter().all(|is_full| is_full);
     Ok(is_whole.then_some(bytes))
+}
+
+/// So many zeros, where there is room for them. They are not touched, unlike those that a vector grows by.
+fn zeros(len: u64) -> Option<Vec<u8>> {
+    let len = usize::try_from(len).ok()?;
+    Vec::<u8>::new().try_reserve_exact(len).ok()?;
+    Some(vec![0; len])
 }
 
 /// Reads what stands from a place on; false where the file ends before there is enough.

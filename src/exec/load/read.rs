@@ -67,6 +67,7 @@ pub(in crate::exec) fn read_all(
         let _ = bytes.try_reserve_exact(expected.saturating_sub(bytes.len()));
     }
     while stream.read_on(&mut bytes)? > 0 {}
+    bytes.shrink_to_fit();
     Ok(Arc::new(bytes))
 }
 
