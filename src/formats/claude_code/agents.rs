@@ -4,7 +4,7 @@
 //! begins a tree of its own. Later ones tell of them in `progress` records, and the newest keep a file for each; there
 //! `agentId` names the sub-agent, and the result of the call that started it names it, too.
 
-use super::records::Entry;
+use super::entry::Entry;
 use super::tree::{speaks, uuid};
 use crate::formats::{ImportReport, json, title};
 use crate::session::{Body, Role, Session, SubAgent, Track};

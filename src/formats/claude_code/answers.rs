@@ -1,6 +1,6 @@
 //! The answers of a conversation, and the tools that they called.
 
-use super::records::{Answer, Entry, What};
+use super::entry::{Answer, Entry, What};
 use super::tree::Place;
 use crate::session::{Body, Part};
 use std::collections::HashMap;

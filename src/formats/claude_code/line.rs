@@ -1,7 +1,8 @@
 //! One line of talk: records in file order become messages, model calls and compactions.
 
 use super::answers::{answered, with_names_of_tools};
-use super::records::{self, Answer, Beside, Boundary, Entry, Said, What};
+use super::entry::{Answer, Beside, Boundary, Entry, Said, What};
+use super::records;
 use super::tree::{Place, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};

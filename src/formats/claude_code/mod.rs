@@ -9,6 +9,7 @@ mod agents;
 mod answers;
 mod attachment;
 mod blocks;
+mod entry;
 mod export;
 mod line;
 mod owned;

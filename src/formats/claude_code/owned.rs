@@ -1,6 +1,6 @@
 //! Records that outlive the text they were read from: of the few that had to be mended before they could be read.
 
-use super::records::{Answer, Embedded, Entry, Node, What};
+use super::entry::{Answer, Embedded, Entry, Node, What};
 use std::borrow::Cow;
 
 impl Entry<'_> {

@@ -1,8 +1,8 @@
 //! The conversations of a file: the main one, those of sub-agents, and the branches that a person went back from.
 
 use super::agents::{self, Agent, Starts};
+use super::entry::{Entry, What};
 use super::line;
-use super::records::{Entry, What};
 use super::tree::{self, Course, Place};
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning};
 use crate::progress::{Cancelled, Progress};

@@ -4,7 +4,8 @@
 //! not on the way from the first record to the last is left out only where it is another course of the
 //! conversation: another prompt or another answer at the same place, and all that follows from it.
 
-use super::records::{self, Beside, Entry, What};
+use super::entry::{Beside, Entry, What};
+use super::records;
 use crate::formats::title;
 use crate::session::Body;
 use std::collections::hash_map::Entry::Occupied;
