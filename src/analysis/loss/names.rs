@@ -57,9 +57,8 @@ impl Names {
     /// Looks through all messages once.
     pub fn new(session: &Session) -> Self {
         let texts: Vec<Cow<'_, str>> = session.parts.par_iter().map(|p| said(&p.body)).collect();
-        let found: Vec<Vec<&str>> = texts.par_iter().map(|text| distinct(text)).collect();
         let most = most_messages(session);
-        let mut names = Self::gathered(session, &found, most);
+        let mut names = Self::gathered(session, &texts, most);
         names.edits = Edits::new(session, &mut names.phrases);
         names.instructions = instructions(session, &mut names.phrases);
         names.phrases.locate(session, &texts);
@@ -124,13 +123,16 @@ impl Names {
         &self.copies[self.copies_of[used.name as usize] as usize..used.copies_end as usize]
     }
 
-    fn gathered(session: &Session, found: &[Vec<&str>], most: usize) -> Self {
-        let mut words = words_of_model(session, found);
-        let mut copies = copies_of(session, found, &words);
+    fn gathered(session: &Session, texts: &[Cow<'_, str>], most: usize) -> Self {
+        let own = session.parts.par_iter().zip(texts);
+        let own = own.map(|(part, text)| is_own(&part.body).then(|| distinct(text)));
+        let own: Vec<Vec<&str>> = own.map(Option::unwrap_or_default).collect();
+        let mut words = words_of_model(session, &own);
+        let mut copies = copies_of(session, texts, &words);
         drop_common(session, &mut words, &mut copies, most);
         let mut names = Self::default();
         let mut new_ids = HashMap::new();
-        let uses = uses(session, found, &words, &copies);
+        let uses = uses(session, &own, &words, &copies);
         for word in uses.iter().flatten().map(|(word, ..)| *word) {
             if new_ids.contains_key(word) {
                 continue;
@@ -231,12 +233,12 @@ pub(super) fn own_parts(
     })
 }
 
-/// Everything that the model names in its answers, numbered.
-fn words_of_model<'a>(session: &Session, found: &[Vec<&'a str>]) -> HashMap<&'a str, u32> {
+/// Everything that the model names in its answers, numbered; `own` is what its own parts name.
+fn words_of_model<'a>(session: &Session, own: &[Vec<&'a str>]) -> HashMap<&'a str, u32> {
     let mut words = HashMap::new();
     for (step, answer) in answers(session).into_iter().enumerate() {
         for (_, part) in own_parts(session, step, answer) {
-            for word in &found[part] {
+            for word in &own[part] {
                 let id = words.len() as u32;
                 words.entry(*word).or_insert(id);
             }
@@ -248,9 +250,15 @@ fn words_of_model<'a>(session: &Session, found: &[Vec<&'a str>]) -> HashMap<&'a 
 /// Where each of these names stands.
 fn copies_of(
     session: &Session,
-    found: &[Vec<&str>],
+    texts: &[Cow<'_, str>],
     words: &HashMap<&str, u32>,
 ) -> Vec<Vec<Place>> {
+    // Texts name far more than the model ever comes back to: only this is kept of each.
+    let known = |text: &Cow<'_, str>| -> Box<[u32]> {
+        let said = distinct(text).into_iter().flat_map(with_pieces);
+        said.filter_map(|word| words.get(word).copied()).collect()
+    };
+    let known: Vec<Box<[u32]>> = texts.par_iter().map(known).collect();
     let mut copies = vec![Vec::new(); words.len()];
     for (idx, message) in session.messages.iter().enumerate() {
         for part in message.parts.clone() {
@@ -258,8 +266,7 @@ fn copies_of(
                 message: idx as u32,
                 part: part as u32,
             };
-            let said = found[part].iter().flat_map(|word| with_pieces(word));
-            for id in said.filter_map(|word| words.get(word)) {
+            for id in &known[part] {
                 let copies = &mut copies[*id as usize];
                 if copies.last() != Some(&place) {
                     copies.push(place);
@@ -296,7 +303,7 @@ fn drop_common(
 /// stand before the call.
 fn uses<'a>(
     session: &Session,
-    found: &[Vec<&'a str>],
+    own: &[Vec<&'a str>],
     words: &HashMap<&'a str, u32>,
     copies: &[Vec<Place>],
 ) -> Vec<Vec<(&'a str, u32, u32)>> {
@@ -306,7 +313,7 @@ fn uses<'a>(
         let mut named = HashSet::new();
         let mut uses = Vec::new();
         for (message, part) in own_parts(session, step, answer) {
-            for word in &found[part] {
+            for word in &own[part] {
                 let Some(id) = words.get(word).filter(|_| named.insert(*word)) else {
                     continue;
                 };
