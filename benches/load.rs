@@ -5,7 +5,7 @@ mod common;
 mod loaded;
 
 use plimsoll::formats::{Input, parse};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 static FILE: LazyLock<Vec<u8>> = LazyLock::new(|| common::file_of(common::MESSAGES));
 
@@ -17,7 +17,7 @@ fn main() {
 
 #[divan::bench(sample_count = 10)]
 fn parse_only(bencher: divan::Bencher<'_, '_>) {
-    let bytes = Arc::new(FILE.clone());
+    let bytes = FILE.clone().into();
     let input = Input {
         name: "bench.jsonl".to_owned(),
         bytes,

@@ -403,8 +403,8 @@ fn a_copy_can_be_managed_again_and_keeps_what_the_copy_kept() {
     );
     let message = &read.messages[once[2]];
     assert_eq!(
-        read.raw(&message.raw[0]),
-        br#"{"type":"function_call_output","call_id":"c2","output":"[cleared]"}"#
+        *read.raw(&message.raw[0]),
+        *br#"{"type":"function_call_output","call_id":"c2","output":"[cleared]"}"#
     );
     assert!(again.starts_with(&copy));
 }

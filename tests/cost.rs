@@ -36,7 +36,7 @@ fn session(calls: &[Call], model: impl Fn(usize) -> &'static str) -> Session {
     let mut builder = SessionBuilder::new(Source {
         name: "talk".to_owned(),
         format: "openai_chat",
-        bytes: Arc::default(),
+        bytes: Vec::new().into(),
     });
     for (idx, call) in calls.iter().enumerate() {
         builder.message(Draft::new(Role::User, vec![text("Please go on.")]));

@@ -790,7 +790,7 @@ fn real_sessions_read_their_calls_once_and_survive_the_way_out_and_back() {
                     let is_whole = message
                         .raw
                         .iter()
-                        .all(|span| text.contains(&*String::from_utf8_lossy(session.raw(span))));
+                        .all(|span| text.contains(&*String::from_utf8_lossy(&session.raw(span))));
                     assert!(is_whole, "{row}: {said}");
                 }
                 ManagedEntry::Edited { .. } => {

@@ -174,8 +174,8 @@ fn an_openai_request_is_read_with_its_tools_images_thoughts_and_calls() {
     assert!(session.messages[0].raw.is_empty());
     let raw = session.raw(&session.messages[6].raw[0]);
     assert_eq!(
-        raw,
-        br#"{"role": "assistant", "content": "A cat.", "tool_calls": []}"#
+        *raw,
+        *br#"{"role": "assistant", "content": "A cat.", "tool_calls": []}"#
     );
 }
 

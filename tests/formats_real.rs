@@ -308,7 +308,10 @@ fn untouched_real_files_are_written_byte_for_byte_where_their_format_can_be_writ
             };
             let out = export(session, &managed).unwrap();
             if is_alone {
-                assert!(out[..] == session.source.bytes[..], "{path} changed");
+                assert!(
+                    out[..] == session.source.bytes.whole()[..],
+                    "{path} changed"
+                );
             } else {
                 let input = Input {
                     name: path.clone(),

@@ -267,7 +267,8 @@ fn an_untouched_session_is_written_byte_for_byte_where_its_format_can_be_written
         let shown = path.display();
         if let [only] = &sessions[..] {
             let out = export(only, &all_kept(only)).unwrap();
-            let source = String::from_utf8_lossy(&only.source.bytes);
+            let source = only.source.bytes.whole();
+            let source = String::from_utf8_lossy(&source);
             assert_eq!(String::from_utf8_lossy(&out), source, "{shown}");
         }
         // One of several is written alone, and reads the same.

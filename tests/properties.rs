@@ -21,7 +21,7 @@ fn session(drafts: &[Draft], compacted_before: Option<usize>) -> Session {
     let source = Source {
         name: "small".to_owned(),
         format: "openai_chat",
-        bytes: Arc::default(),
+        bytes: Vec::new().into(),
     };
     let mut builder = SessionBuilder::new(source);
     for (idx, draft) in drafts.iter().enumerate() {

@@ -162,8 +162,7 @@ impl Document {
     /// The line of the file that a byte stands in, from 1.
     pub fn line_of(&self, byte: usize) -> usize {
         let bytes = &self.session().source.bytes;
-        let before = &bytes[..byte.min(bytes.len())];
-        before.split(|b| *b == b'\n').count()
+        bytes.line_ends(&(0..byte.min(bytes.len()))) + 1
     }
 
     /// The heaviest of the messages that are new at a step, with its weight.

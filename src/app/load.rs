@@ -91,7 +91,7 @@ impl Loading {
 }
 
 fn open(origin: Origin, options: &LoadOptions, progress: &Progress) -> Result<Document, LoadError> {
-    let loaded = match &origin {
+    let mut loaded = match &origin {
         Origin::Path(path) => exec::load(path, options, progress)?,
         Origin::Example(name) => {
             let bytes = examples::by_name(name)
@@ -103,6 +103,7 @@ fn open(origin: Origin, options: &LoadOptions, progress: &Progress) -> Result<Do
             exec::load_bytes(pasting::NAME, text.bytes().to_vec(), options, progress)?
         }
     };
+    loaded.pack();
     Ok(Document::new(origin, loaded, options.conversation))
 }
 

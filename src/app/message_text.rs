@@ -52,7 +52,8 @@ impl MessageText {
             return Self::default();
         };
         let record = |(idx, span): (usize, &crate::session::Span)| {
-            let raw = String::from_utf8_lossy(session.raw(span));
+            let raw = session.raw(span);
+            let raw = String::from_utf8_lossy(&raw);
             let pretty = serde_json::from_str::<serde_json::Value>(&raw)
                 .ok()
                 .and_then(|v| serde_json::to_string_pretty(&v).ok());

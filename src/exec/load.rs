@@ -13,7 +13,7 @@ use crate::engine::Case;
 use crate::formats::{self, ImportReport, Input, Parsed, Warning};
 use crate::presets::models;
 use crate::progress::{Phase, Progress};
-use crate::session::{Conversation, Session, Track};
+use crate::session::{Conversation, FileBytes, Session, Track};
 use crate::tokens::{Counter, TokenLedger};
 use crate::units::{Bytes, Tokens};
 use std::io::Read;
@@ -51,6 +51,13 @@ impl Loaded {
     pub fn are_several(&self) -> bool {
         let all = self.conversations.iter();
         all.filter(|c| c.track == Track::Main).nth(1).is_some()
+    }
+
+    /// Packs the file's bytes where they are many: for a session that stays in memory.
+    pub fn pack(&mut self) {
+        if let Some(session) = Arc::get_mut(&mut self.case.session) {
+            session.source.bytes.pack();
+        }
     }
 }
 
@@ -145,7 +152,7 @@ pub fn load_bytes(
 /// The same for bytes of the file at `path`, beside which more of the session may lie.
 fn ready(
     name: &str,
-    bytes: Arc<Vec<u8>>,
+    bytes: FileBytes,
     path: Option<&Path>,
     options: &LoadOptions,
     progress: &Progress,
@@ -176,10 +183,10 @@ fn ready(
 /// What the bytes of a file say.
 pub(super) fn parsed(
     name: &str,
-    bytes: Arc<Vec<u8>>,
+    bytes: FileBytes,
     progress: &Progress,
 ) -> Result<Parsed, LoadError> {
-    if bytes.iter().all(u8::is_ascii_whitespace) {
+    if bytes.is_blank() {
         return Err(LoadError(format!(
             "{name} is empty; give a session file that holds a conversation"
         )));

@@ -12,7 +12,6 @@ use crate::units::Millis;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A session that its program can resume.
@@ -94,7 +93,8 @@ pub fn resumable_folder(source: &Session, format: &Format) -> Result<PathBuf, St
     let resume = format.resume.as_ref();
     let resume = resume.ok_or_else(|| cannot_resume(format))?;
     let store = store(resume)?;
-    let new = (resume.adopt)(&source.source.bytes, &birth()?).map_err(|error| error.to_string())?;
+    let new = (resume.adopt)(&source.source.bytes.whole(), &birth()?)
+        .map_err(|error| error.to_string())?;
     let folders = new
         .place
         .split_last()
@@ -197,7 +197,7 @@ fn check(new: &Resumable, exported: &[u8], path: &Path) -> Check {
 fn read(bytes: Vec<u8>) -> Result<Session, String> {
     let input = Input {
         name: String::new(),
-        bytes: Arc::new(bytes),
+        bytes: bytes.into(),
     };
     let parsed = formats::parse(&input).map_err(|refused| refused.to_string())?;
     let first = parsed.sessions.into_iter().next();

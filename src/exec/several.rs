@@ -10,7 +10,7 @@ use super::session_folder;
 use crate::engine::Case;
 use crate::formats::Entry;
 use crate::progress::Progress;
-use crate::session::{Session, Track};
+use crate::session::{FileBytes, Session, Track};
 use crate::units::Bytes;
 use std::collections::HashSet;
 use std::io::Read;
@@ -65,7 +65,7 @@ impl Several {
         Self::of_text(name.to_owned(), bytes, progress)
     }
 
-    fn of_text(name: String, bytes: Arc<Vec<u8>>, progress: &Progress) -> Result<Self, LoadError> {
+    fn of_text(name: String, bytes: FileBytes, progress: &Progress) -> Result<Self, LoadError> {
         let sessions = parsed(&name, bytes, progress)?.sessions;
         let is_main = |number: &usize| sessions[*number].track == Track::Main;
         let mut numbers: Vec<usize> = (0..sessions.len()).filter(is_main).collect();

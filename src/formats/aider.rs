@@ -19,6 +19,7 @@ pub(super) const FORMAT: Format = Format {
     name: "aider",
     label: "Aider chat history",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[Carried::Usage, Carried::Times],
@@ -58,7 +59,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let mut reader = Reader::new(input);
-    for block in blocks(&input.bytes, &mut notes) {
+    for block in blocks(&input.bytes.whole(), &mut notes) {
         progress.go_on()?;
         if block.kind == Kind::Answer && block.text.trim().is_empty() {
             continue;

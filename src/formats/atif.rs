@@ -20,6 +20,7 @@ pub(super) const FORMAT: Format = Format {
     name: "atif",
     label: "ATIF trajectory",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[
@@ -44,7 +45,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
@@ -70,7 +71,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })?;
     Ok(Parsed {
         sessions: vec![session],
-        warnings: notes.warnings(bytes),
+        warnings: notes.warnings(&input.bytes),
         report,
     })
 }

@@ -24,6 +24,7 @@ pub(super) const FORMAT: Format = Format {
     name: "copilot_chat",
     label: "GitHub Copilot chat",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[Carried::Usage, Carried::Times],
@@ -49,7 +50,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
     let mut warnings = Vec::new();
@@ -87,7 +88,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let session = talk.finish().ok_or_else(|| Refused {
         looks_like: "this looks like a chat of GitHub Copilot without a message".to_owned(),
     })?;
-    warnings.extend(notes.warnings(bytes));
+    warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
     Ok(Parsed {
         sessions: vec![session],

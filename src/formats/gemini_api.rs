@@ -11,6 +11,7 @@ pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Gemini contents",
     detect,
+    in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     carries: &[Carried::SystemPrompt, Carried::Tools],

@@ -1,7 +1,7 @@
 //! Who a session says it is among those of its program, and what a session tells of the sub-agents that it started.
 
 use super::{ImportReport, codex_rollout, gemini_cli, json, opencode, title};
-use crate::session::{Body, Session, SubAgent};
+use crate::session::{Body, Session, Source, SubAgent};
 use std::collections::{BTreeMap, HashMap};
 
 /// Who a session says it is.
@@ -20,10 +20,22 @@ pub struct Kin {
 /// What the beginning of a file of this format says of it; none where the format does not tell, or the beginning holds no
 /// head of a session. Of JSON Lines the first line is enough.
 pub fn kin(format: &str, start: &[u8]) -> Option<Kin> {
+    told_by(format)?(start)
+}
+
+/// The same of a file that was read.
+pub fn kin_of(source: &Source) -> Option<Kin> {
+    told_by(source.format)?(&source.bytes.whole())
+}
+
+/// Reads the beginning of a file.
+type Tell = fn(&[u8]) -> Option<Kin>;
+
+fn told_by(format: &str) -> Option<Tell> {
     match format {
-        "codex_rollout" => codex_rollout::kin(start),
-        "gemini_cli" => gemini_cli::kin(start),
-        "opencode" => opencode::kin(start),
+        "codex_rollout" => Some(codex_rollout::kin),
+        "gemini_cli" => Some(gemini_cli::kin),
+        "opencode" => Some(opencode::kin),
         _ => None,
     }
 }

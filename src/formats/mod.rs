@@ -61,16 +61,15 @@ pub use database::{
     Ask, Cell, DATABASES, Database, Entry, Only, Rows, Table, database_of, known_databases,
 };
 pub use folder::{CLINE_HISTORY, FolderFile, put_together};
-pub use kin::{Kin, Started, kin};
+pub use kin::{Kin, Started, kin, kin_of};
 pub use payload::media_bytes;
 pub use probe::Probe;
 pub use resume::{Adopt, Birth, Resumable, Resume};
 
 use crate::progress::{Cancelled, Progress};
-use crate::session::{MOST_KEPT, Managed, Session, Span};
+use crate::session::{FileBytes, MOST_KEPT, Managed, Session, Span};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 /// One session file format.
 #[derive(Debug)]
@@ -81,6 +80,8 @@ pub struct Format {
     pub label: &'static str,
     /// Whether a file is of this format, and what tells it. Never by file name.
     pub detect: fn(&Probe) -> Option<String>,
+    /// It reads the file piece by piece, so that a large one need not be there whole.
+    pub in_pieces: bool,
     /// Reads the file.
     pub parse: fn(&Input, &Progress) -> Result<Parsed, Unread>,
     /// Writes a managed conversation, where the format can be written; others are only read.
@@ -179,7 +180,7 @@ pub struct Input {
     /// File name, for titles and messages.
     pub name: String,
     /// The whole file.
-    pub bytes: Arc<Vec<u8>>,
+    pub bytes: FileBytes,
 }
 
 /// What was read.
@@ -303,7 +304,9 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
     // What it read of the file need not be there beside what is read now.
     drop(probe);
     progress.go_on()?;
+    let held = (!format.in_pieces).then(|| input.bytes.whole());
     let mut parsed = (format.parse)(input, progress)?;
+    drop(held);
     parsed.report.recognized_by = why;
     notes::sum_up(&mut parsed.warnings);
     parsed.warnings.extend(crowded(&parsed.sessions));

@@ -1,7 +1,7 @@
 //! What is odd about a file, gathered by place while it is read.
 
 use super::{Warning, counts};
-use crate::session::{Session, Usage};
+use crate::session::{FileBytes, Session, Usage};
 use crate::units::Tokens;
 use std::collections::HashSet;
 
@@ -100,13 +100,13 @@ impl Notes {
     }
 
     /// All of it as warnings with lines, in file order.
-    pub(super) fn warnings(mut self, bytes: &[u8]) -> Vec<Warning> {
+    pub(super) fn warnings(mut self, bytes: &FileBytes) -> Vec<Warning> {
         self.found.sort();
         self.found.dedup();
         let (mut line, mut from) = (1, 0);
         let place = |(at, text): (usize, String)| {
             let at = at.min(bytes.len());
-            line += bytes[from..at].split(|b| *b == b'\n').count() - 1;
+            line += bytes.line_ends(&(from..at));
             from = at;
             Warning {
                 line: Some(line),
@@ -131,7 +131,7 @@ mod tests {
         for at in 0..=MOST {
             notes.add(at, "odd");
         }
-        let warnings = notes.warnings(&[b' '; MOST]);
+        let warnings = notes.warnings(&vec![b' '; MOST].into());
         assert_eq!(warnings.len(), MOST + 1);
         assert_eq!(warnings[MOST].to_string(), "1 more warning is left out");
         let mut many = [&warnings[..]; 3].concat();

@@ -19,6 +19,7 @@ pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "OpenAI Responses",
     detect,
+    in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     carries: &[
@@ -94,11 +95,11 @@ fn is_known(kind: &str) -> bool {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
-    let whole = json::document_span(&input.bytes);
+    let whole = json::document_span(&input.bytes.whole());
     for key in ["previous_response_id", "conversation"] {
         let holds = |path: &[&str]| {
-            let place = message_list::at_path(&input.bytes, &whole, path);
-            place.is_some_and(|place| input.bytes.get(place) != Some(b"null"))
+            let place = message_list::at_path(&input.bytes.whole(), &whole, path);
+            place.is_some_and(|place| input.bytes.whole().get(place) != Some(b"null"))
         };
         if holds(&[key]) || holds(&["request", key]) || holds(&["response", key]) {
             parsed.warnings.push(Warning {

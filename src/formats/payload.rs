@@ -102,7 +102,7 @@ pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
     let before = (message.parts.start..part).filter(is_media);
     let before = before.map(|idx| &session.parts[idx].body);
     let raw = session.raw(message.raw.get(record as usize)?);
-    let value = serde_json::from_slice(raw).ok()?;
+    let value = serde_json::from_slice(&raw).ok()?;
     match media::found(&value, before, &session.parts[part].body)?.held {
         media::Held::Base64 { data, .. } => decode(&data, usize::MAX),
         media::Held::Url(_) | media::Held::File(_) => None,

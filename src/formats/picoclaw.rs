@@ -13,6 +13,7 @@ pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "PicoClaw session",
     detect,
+    in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     carries: &[Carried::Times, Carried::Compactions],
@@ -57,9 +58,10 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
-    let whole = json::document_span(&input.bytes);
-    let skip = json::member(&input.bytes, &whole, "skip");
-    let skip = skip.and_then(|place| json::u64_at(&json::parse_span(&input.bytes, &place)?, &[]));
+    let whole = json::document_span(&input.bytes.whole());
+    let skip = json::member(&input.bytes.whole(), &whole, "skip");
+    let skip =
+        skip.and_then(|place| json::u64_at(&json::parse_span(&input.bytes.whole(), &place)?, &[]));
     if let Some(skip) = skip
         .and_then(|n| usize::try_from(n).ok())
         .filter(|n| *n > 0)

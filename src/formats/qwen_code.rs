@@ -23,6 +23,7 @@ pub(super) const FORMAT: Format = Format {
     name: "qwen_code",
     label: "Qwen Code session",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[
@@ -237,7 +238,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         return Err(Refused { looks_like }.into());
     }
     let spans = entries.iter().map(|entry| &entry.span);
-    let folder = json::first_str(&input.bytes, spans, &["cwd"]);
+    let folder = json::first_str(&input.bytes.whole(), spans, &["cwd"]);
     for session in &mut sessions {
         session.project.clone_from(&folder);
     }

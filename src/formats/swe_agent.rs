@@ -24,6 +24,7 @@ pub(super) const FORMAT: Format = Format {
     name: "swe_agent",
     label: "SWE-agent trajectory",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[Carried::Compactions, Carried::SystemPrompt],
@@ -49,7 +50,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
@@ -88,7 +89,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     }
     Ok(Parsed {
         sessions,
-        warnings: notes.warnings(bytes),
+        warnings: notes.warnings(&input.bytes),
         report,
     })
 }

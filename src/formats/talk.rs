@@ -5,7 +5,6 @@ use super::{Input, title};
 use crate::session::{
     Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft, Usage,
 };
-use std::sync::Arc;
 
 /// A conversation being read.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ impl Talk {
             builder: SessionBuilder::new(Source {
                 name,
                 format,
-                bytes: Arc::clone(&input.bytes),
+                bytes: input.bytes.clone(),
             }),
             calls: Calls::default(),
             first_words: None,

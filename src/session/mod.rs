@@ -5,27 +5,31 @@
 //! really saw are known. It weighs nothing (that is [`crate::tokens`]) and decides nothing.
 
 mod build;
+mod bytes;
 mod check;
 mod doubt;
 mod identifier;
 mod managed;
 mod message;
+mod packed;
 mod part;
 mod track;
 
 pub use build::{Draft, MOST_KEPT, SessionBuilder, StepDraft};
+pub use bytes::{FileBytes, Pieces, Stretch};
 pub use check::{Issue, IssueKind, issues};
 pub use doubt::{LeftOut, leave_out_impossible};
 pub use identifier::identifiers;
 pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
 pub use message::{Message, Role, Span, kind_of};
+pub use packed::Packer;
 pub use part::{Body, Kind, MediaKind, Part};
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 
 use crate::units::{Millis, Tokens};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// One recorded conversation.
 #[derive(Clone, Debug)]
@@ -65,7 +69,7 @@ pub struct Source {
     /// Name of the format, as its file in `src/formats`.
     pub format: &'static str,
     /// The whole file.
-    pub bytes: Arc<Vec<u8>>,
+    pub bytes: FileBytes,
 }
 
 /// Whether the file records its model calls.
@@ -136,9 +140,9 @@ impl Session {
         &self.parts[message.parts.clone()]
     }
 
-    /// The text of the file that a span names.
-    pub fn raw(&self, span: &Span) -> &[u8] {
-        &self.source.bytes[span.clone()]
+    /// The text of the file that a span names. Who asks for many holds all of them meanwhile ([`FileBytes::whole`]).
+    pub fn raw(&self, span: &Span) -> Cow<'_, [u8]> {
+        self.source.bytes.piece(span)
     }
 
     /// The messages that entered the session between the step before `step` and it (its own call excluded).

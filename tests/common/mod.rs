@@ -104,7 +104,7 @@ impl Talk {
         let source = Source {
             name: "talk".to_owned(),
             format: "openai_chat",
-            bytes: Arc::default(),
+            bytes: Vec::new().into(),
         };
         let mut builder = SessionBuilder::new(source);
         for (idx, draft) in self.drafts.iter().enumerate() {

@@ -112,7 +112,8 @@ fn a_session_of_opencodes_database_is_what_it_exports() {
         "a SQLite database with the tables session, message and part"
     );
     assert_eq!(loaded.warnings, []);
-    let document: Value = serde_json::from_slice(&loaded.case.session.source.bytes).unwrap();
+    let document: Value =
+        serde_json::from_slice(&loaded.case.session.source.bytes.whole()).unwrap();
     assert_eq!(document["messages"][0]["info"]["sessionID"], "ses_1");
 }
 
@@ -201,7 +202,7 @@ fn goose_cowagent_and_cursor_are_read_of_their_databases() {
     let loaded = opened(&path("state.vscdb"), 0).unwrap();
     assert_eq!(titles(&loaded), ["Limit the rate"]);
     assert_eq!(without_times(&loaded.case.session), without_times(&told));
-    let text = String::from_utf8_lossy(&loaded.case.session.source.bytes).into_owned();
+    let text = String::from_utf8_lossy(&loaded.case.session.source.bytes.whole()).into_owned();
     assert!(
         !text.contains("hidden-") && !text.contains("gone"),
         "{text}"

@@ -26,7 +26,7 @@ fn builder() -> SessionBuilder {
     SessionBuilder::new(Source {
         name: "test".to_owned(),
         format: "openai_chat",
-        bytes: Arc::default(),
+        bytes: Vec::new().into(),
     })
 }
 

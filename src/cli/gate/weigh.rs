@@ -56,10 +56,11 @@ pub(super) fn session(
 
 /// What tells one content from another: the file, or the messages of one session where the file holds more.
 fn content(session: &Recorded, place: &Place) -> String {
+    let bytes = session.source.bytes.whole();
     let messages = session.messages.iter().flat_map(|message| &message.raw);
-    let own: Vec<&[u8]> = messages.map(|span| session.raw(span)).collect();
+    let own: Vec<&[u8]> = messages.map(|span| &bytes[span.clone()]).collect();
     if place.conversation.is_none() || own.is_empty() {
-        return fingerprint(&session.source.bytes);
+        return fingerprint(&bytes);
     }
     fingerprint(&own.join(&b'\n'))
 }

@@ -5,7 +5,7 @@
 
 use super::{Check, Promise, context_messages};
 use crate::exec::counted;
-use crate::session::{Body, ManagedEntry, Message, Part, Session};
+use crate::session::{Body, ManagedEntry, Message, Part, Session, Span};
 use std::collections::HashSet;
 
 const NAME: &str = "kept bytes";
@@ -13,6 +13,7 @@ const NAME: &str = "kept bytes";
 /// The records of untouched messages follow one another in the file as the messages do in the managed conversation.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let source = &promise.case.session;
+    let _held = (source.source.bytes.whole(), read.source.bytes.whole());
     let context: Vec<&Message> = context_messages(read)
         .into_iter()
         .map(|idx| &read.messages[idx])
@@ -109,17 +110,18 @@ fn is_same(promise: &Promise<'_>, a: &Message, read: &Session, b: &Message) -> b
     if a.raw.is_empty() && b.raw.is_empty() {
         return says_same(source, a, read, b);
     }
-    let kept = |record| {
-        promise
-            .format
-            .kept
-            .map_or(record, |kept| &record[kept(record)])
+    let (before, after) = (source.source.bytes.whole(), read.source.bytes.whole());
+    let kept = |bytes: &[u8], span: &Span| {
+        let whole = 0..span.len();
+        let kept = promise.format.kept;
+        let kept = kept.map_or(whole, |kept| kept(&bytes[span.clone()]));
+        span.start + kept.start..span.start + kept.end
     };
-    let records = a.raw.iter().map(|span| kept(source.raw(span)));
+    let records = a.raw.iter().map(|span| &before[kept(&before, span)]);
     if records.clone().any(<[u8]>::is_empty) {
         return a.raw.len() == b.raw.len() && a.role == b.role && says_same(source, a, read, b);
     }
-    records.eq(b.raw.iter().map(|span| kept(read.raw(span))))
+    records.eq(b.raw.iter().map(|span| &after[kept(&after, span)]))
 }
 
 /// The same parts, but for what a provider counted of a thought.

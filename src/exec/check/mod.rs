@@ -15,7 +15,6 @@ use crate::formats::{self, Format, ImportReport, Input};
 use crate::session::{Body, Managed, Session};
 use crate::units::Tokens;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// One check of a written export.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -99,7 +98,7 @@ fn read_back(promise: &Promise<'_>, bytes: Vec<u8>) -> Result<(Session, ImportRe
     let name = promise.case.session.source.name.clone();
     let parsed = formats::parse(&Input {
         name,
-        bytes: Arc::new(bytes),
+        bytes: bytes.into(),
     })
     .map_err(|refused| refused.to_string())?;
     let session = parsed

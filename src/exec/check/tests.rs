@@ -19,7 +19,7 @@ fn case() -> Case {
 fn case_of(source: &str) -> Case {
     let input = Input {
         name: "c.json".to_owned(),
-        bytes: Arc::new(source.as_bytes().to_vec()),
+        bytes: source.as_bytes().to_vec().into(),
     };
     let session = formats::parse(&input)
         .expect("a conversation")
@@ -29,7 +29,7 @@ fn case_of(source: &str) -> Case {
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
     let windows = WindowPlan::constant(Tokens(1_000), session.steps.len(), WindowSource::ByHand);
-    Case::new(Arc::new(session), ledger, windows)
+    Case::new(std::sync::Arc::new(session), ledger, windows)
 }
 
 /// Everything is kept.

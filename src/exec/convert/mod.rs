@@ -12,7 +12,6 @@ use crate::formats::{FORMATS, Format, Input};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session, SessionBuilder, Source};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A session that was written in a format.
 #[derive(Clone, Debug)]
@@ -66,7 +65,7 @@ pub fn convert(
     let session = &loaded.case.session;
     let is_copy = format.name == session.source.format;
     let bytes = if is_copy {
-        session.source.bytes.to_vec()
+        session.source.bytes.whole().to_vec()
     } else {
         written(session, format)?
     };
@@ -126,7 +125,7 @@ fn takes_any(format: &Format) -> bool {
     let nobodys = SessionBuilder::new(Source {
         name: String::new(),
         format: "",
-        bytes: Arc::default(),
+        bytes: Vec::new().into(),
     });
     let nothing = Managed::default();
     format
@@ -149,6 +148,8 @@ fn written(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
             known.join(" or ")
         ));
     };
+    // Its records are looked up one by one.
+    let _held = session.source.bytes.whole();
     export(session, &managed).map_err(|error| error.to_string())
 }
 
@@ -156,7 +157,7 @@ fn written(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
 fn read_again(bytes: &[u8], format: &Format, progress: &Progress) -> Result<Session, String> {
     let input = Input {
         name: String::new(),
-        bytes: Arc::new(bytes.to_vec()),
+        bytes: bytes.to_vec().into(),
     };
     let unread = |why: &str| {
         format!(

@@ -32,7 +32,6 @@ use files::Files;
 use manifest::Told;
 use sidecars::{refuse, sidecars};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// An export to be made.
 #[derive(Clone, Debug)]
@@ -340,7 +339,7 @@ fn cannot_write(format: &Format) -> String {
 fn session_of(bytes: &[u8]) -> Option<Session> {
     let input = Input {
         name: String::new(),
-        bytes: Arc::new(bytes.to_vec()),
+        bytes: bytes.to_vec().into(),
     };
     formats::parse(&input).ok()?.sessions.into_iter().next()
 }

@@ -21,7 +21,7 @@ const SHORTEST: usize = 24;
 
 /// Cuts the source into pieces, in order and without gaps. Neighbours that lie side by side in both files are one.
 pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> Vec<Piece> {
-    let from = &*source.source.bytes;
+    let from = &source.source.bytes.whole();
     let mut places: HashMap<&[u8], usize> = HashMap::new();
     for span in managed.map(spans).unwrap_or_default() {
         places.entry(&to[span.clone()]).or_insert(span.start);
@@ -51,7 +51,7 @@ pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> 
 
 /// The file cut where records begin and end, and behind every line's end outside of records.
 fn spans(session: &Session) -> Vec<Span> {
-    let bytes = &*session.source.bytes;
+    let bytes = &session.source.bytes.whole();
     let mut cuts = vec![0, bytes.len()];
     let raw = session.messages.iter().flat_map(|message| &message.raw);
     cuts.extend(raw.flat_map(|span| [span.start, span.end]));

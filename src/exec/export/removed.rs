@@ -64,6 +64,7 @@ pub(super) fn removed(
     events: &[Event],
     pieces: &[Piece],
 ) -> Vec<Removed> {
+    let bytes = case.session.source.bytes.whole();
     let fates = fates(case, context);
     let mut starts: Vec<(usize, usize)> = Vec::new();
     for (idx, message) in case.session.messages.iter().enumerate() {
@@ -80,7 +81,7 @@ pub(super) fn removed(
         messages.dedup();
         let became = messages.first().map(|message| fates[*message]);
         let event = became.and_then(|became| events.get(became.event? as usize));
-        let bytes = &case.session.source.bytes[piece.span.clone()];
+        let bytes = &bytes[piece.span.clone()];
         let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
         Removed {
             start: piece.span.start,

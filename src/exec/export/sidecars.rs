@@ -51,6 +51,7 @@ pub(super) fn sidecars(
 ) -> Result<Sidecars, String> {
     let (job, case) = (told.job, &told.job.case);
     let source = &case.session.source;
+    let bytes = source.bytes.whole();
     let read = session_of(managed);
     let pieces = pieces::pieces(&case.session, managed, read.as_ref());
     let removed = removed::removed(case, &told.outcome.context, &told.outcome.events, &pieces);
@@ -75,12 +76,12 @@ pub(super) fn sidecars(
         sha256: sha256(bytes),
     };
     let recipe = Recipe {
-        source: mark(Path::new(&source.name), source.format, &source.bytes),
+        source: mark(Path::new(&source.name), source.format, &bytes),
         managed: mark(&job.output, job.format.name, managed),
         removed: mark(&paths.removed, "", &lines),
         restore: manifest::recipe(&pieces),
     };
-    checks.push(restores(&recipe, managed, &removed, &source.bytes));
+    checks.push(restores(&recipe, managed, &removed, &bytes));
     let whole = manifest::manifest(told, checks, &recipe);
     let text = serde_json::to_vec_pretty(&whole).map_err(|error| error.to_string())?;
     write_new(&paths.removed, &lines).map_err(|error| cannot_create(&paths.removed, &error))?;

@@ -5,32 +5,34 @@ use super::large::{LARGE, read_large};
 use crate::exec::unpack::unpacked;
 use crate::formats;
 use crate::progress::{Cancelled, Phase, Progress};
+use crate::session::{FileBytes, Packer};
 use crate::units::Bytes;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek as _};
 use std::path::Path;
-use std::sync::Arc;
 
 /// No session is larger. What is would fill the memory several times over, once read and taken apart.
 pub const MOST_BYTES: u64 = 4 << 30;
 /// Read at a time, between looks at whether to stop.
 pub(super) const CHUNK: u64 = 4 << 20;
+/// What is as large as this is packed while it is read: beside all that is told of it, it would not be there whole.
+const HUGE: u64 = 128 << 20;
 
 /// All bytes of an ordinary file.
 pub(in crate::exec) fn read_file(
     path: &Path,
     metadata: &Metadata,
     progress: &Progress,
-) -> Result<Arc<Vec<u8>>, LoadError> {
+) -> Result<FileBytes, LoadError> {
     refuse_folders_and_devices(path, metadata)?;
     let shown = path.display().to_string();
     if metadata.len() > MOST_BYTES {
         return Err(too_large(&shown));
     }
     let mut file = File::open(path).map_err(|error| cannot_read(path, &error))?;
-    if metadata.is_file() && metadata.len() >= LARGE {
+    if metadata.is_file() && (LARGE..HUGE).contains(&metadata.len()) {
         if let Some(bytes) = read_large(&file, &shown, metadata.len(), progress)? {
-            return Ok(Arc::new(bytes));
+            return Ok(bytes.into());
         }
         file.rewind()
             .map_err(|error| cannot_be_read(&shown, &error))?;
@@ -45,7 +47,7 @@ pub(in crate::exec) fn read_all(
     name: &str,
     expected: Bytes,
     progress: &Progress,
-) -> Result<Arc<Vec<u8>>, LoadError> {
+) -> Result<FileBytes, LoadError> {
     // Taking apart is the other half of it.
     progress.begin(Phase::Reading, Bytes(expected.0 * 2));
     let unpacked = unpacked(stream).map_err(|error| cannot_be_read(name, &error))?;
@@ -55,25 +57,32 @@ pub(in crate::exec) fn read_all(
     }
     let mut stream = Stream {
         bytes: unpacked.bytes,
+        n: 0,
         name,
         progress,
     };
     let mut bytes = Vec::new();
+    let is_huge = expected.0 >= HUGE;
     stream.read_on(&mut bytes)?;
     formats::check_start(&bytes).map_err(|refused| LoadError(format!("{name}: {refused}")))?;
-    if !unpacked.was_packed {
-        // What is large is not to be moved, which takes room for it twice. Without room, reading says so.
+    if !unpacked.was_packed && !is_huge {
         let expected = usize::try_from(expected.0).unwrap_or(0);
-        let _ = bytes.try_reserve_exact(expected.saturating_sub(bytes.len()));
+        bytes.reserve_exact(expected.saturating_sub(bytes.len()));
     }
-    while stream.read_on(&mut bytes)? > 0 {}
-    bytes.shrink_to_fit();
-    Ok(Arc::new(bytes))
+    while !is_huge && (bytes.len() as u64) < HUGE {
+        if stream.read_on(&mut bytes)? == 0 {
+            bytes.shrink_to_fit();
+            return Ok(bytes.into());
+        }
+    }
+    stream.packed(bytes)
 }
 
 /// A stream being read, with somebody who waits.
 struct Stream<'a> {
     bytes: Box<dyn Read + 'a>,
+    /// Read so far.
+    n: u64,
     name: &'a str,
     progress: &'a Progress,
 }
@@ -87,11 +96,32 @@ impl Stream<'_> {
             .map_err(|stopped| cancelled(name, stopped))?;
         let chunk = self.bytes.by_ref().take(CHUNK).read_to_end(bytes);
         let n = chunk.map_err(|error| cannot_be_read(name, &error))?;
-        if bytes.len() as u64 > MOST_BYTES {
+        self.n += n as u64;
+        if self.n > MOST_BYTES {
             return Err(too_large(name));
         }
         self.progress.advance(n as u64);
         Ok(n)
+    }
+
+    /// These bytes and the rest, packed while what follows is read.
+    fn packed(mut self, begun: Vec<u8>) -> Result<FileBytes, LoadError> {
+        let mut packer = Packer::default();
+        begun
+            .chunks(CHUNK as usize)
+            .for_each(|bytes| packer.push(bytes));
+        drop(begun);
+        let (mut bytes, mut next) = (Vec::new(), Vec::new());
+        self.read_on(&mut next)?;
+        while !next.is_empty() {
+            std::mem::swap(&mut bytes, &mut next);
+            next.clear();
+            rayon::in_place_scope(|others| {
+                others.spawn(|_| packer.push(&bytes));
+                self.read_on(&mut next)
+            })?;
+        }
+        Ok(packer.finish())
     }
 }
 
@@ -176,20 +206,50 @@ fn is_device(_metadata: &Metadata) -> bool {
 mod tests {
     use super::*;
 
+    fn read(text: &[u8], expected: usize) -> FileBytes {
+        let expected = Bytes(expected as u64);
+        read_all(text, "talk", expected, &Progress::default()).expect("it is text")
+    }
+
     #[test]
     fn a_file_that_grows_or_shrinks_while_it_is_read_is_read_to_its_end() {
         let text: Vec<u8> = (0..3 * CHUNK).map(|at| b'a' + (at % 7) as u8).collect();
-        for expected in [
-            1,
-            5 << 20,
-            text.len() - 1,
-            text.len(),
-            text.len() + 9,
-            20 << 20,
-        ] {
-            let expected = Bytes(expected as u64);
-            let read = read_all(&text[..], "talk", expected, &Progress::default());
-            assert!(read.is_ok_and(|read| read[..] == text[..]), "{expected:?}");
+        let len = text.len();
+        for expected in [0, 1, 5 << 20, len - 1, len, len + 9, HUGE as usize] {
+            let read = read(&text, expected);
+            assert!(*read.whole() == text, "{expected}");
         }
+    }
+
+    #[test]
+    fn what_is_huge_is_packed_whoever_knew_how_large_it_is() {
+        let huge = b"so it goes ".repeat(HUGE as usize / 11 + 1);
+        for expected in [0, huge.len()] {
+            let read = read(&huge, expected);
+            assert!(read.is_packed() && read.len() == huge.len());
+        }
+        assert!(!read(&huge[..1 << 20], 1 << 20).is_packed());
+    }
+
+    #[test]
+    fn nothing_more_is_read_once_somebody_asked_to_stop() {
+        struct Stopping<'a>(&'a Progress, u64);
+        impl Read for Stopping<'_> {
+            fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+                self.1 += room.len() as u64;
+                if self.1 > HUGE + 2 * CHUNK {
+                    self.0.cancel();
+                }
+                room.fill(b'a');
+                Ok(room.len())
+            }
+        }
+        let progress = Progress::default();
+        let stream = Stopping(&progress, 0);
+        let stopped = read_all(stream, "talk", Bytes(0), &progress);
+        assert_eq!(
+            stopped.map(|_| ()).map_err(|error| error.to_string()),
+            Err("talk: cancelled".to_owned())
+        );
     }
 }

@@ -63,7 +63,7 @@ impl SessionSummary {
     pub(super) fn read(path: &Path, progress: &Progress) -> Result<Self, String> {
         let loaded = load_alone(path, &options(0), progress).map_err(|error| error.to_string())?;
         let source = &loaded.case.session.source;
-        let kin = formats::kin(source.format, &source.bytes);
+        let kin = formats::kin_of(source);
         Ok(Self {
             id: kin.map(|kin| kin.id.into()),
             parent: loaded.report.parent.clone(),

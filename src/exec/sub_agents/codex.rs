@@ -19,7 +19,7 @@ const SLACK: Duration = Duration::from_hours(36);
 
 /// The sub-agents of the rollout at `path`, the oldest first.
 pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
-    let Some(kin) = formats::kin(main.source.format, &main.source.bytes) else {
+    let Some(kin) = formats::kin_of(&main.source) else {
         return Vec::new();
     };
     if !is_rollout(path) || kin.id.is_empty() {

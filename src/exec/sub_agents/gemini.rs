@@ -13,7 +13,7 @@ const MAIN: &str = "session-";
 
 /// The sub-agents of the session at `path`, by name.
 pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
-    let kin = formats::kin(main.source.format, &main.source.bytes);
+    let kin = formats::kin_of(&main.source);
     // An id is one name here, never a path.
     let is_name = |id: &str| {
         let mut bytes = id.bytes();

@@ -105,7 +105,7 @@ pub(super) fn read(
         if main.source.format == "claude_code" {
             claude::tell(path, main, report, session);
         } else {
-            let kin = formats::kin(session.source.format, &input.bytes).unwrap_or_default();
+            let kin = formats::kin_of(&session.source).unwrap_or_default();
             let (agent, title) = Started::new(main, report).agent(&kin);
             session.track = Track::SubAgent(agent);
             session.title = title.unwrap_or_else(|| std::mem::take(&mut session.title));

@@ -1,7 +1,7 @@
 //! `OpenCode`'s sub-agents in its storage folder: sessions of the same project that name their parent.
 
 use super::{Found, entries, is_file, name_of};
-use crate::formats::{ImportReport, Kin, Started, kin};
+use crate::formats::{ImportReport, Kin, Started, kin, kin_of};
 use crate::session::{Conversation, Session};
 use std::fs::File;
 use std::io::Read as _;
@@ -15,7 +15,7 @@ const LONGEST: u64 = 1 << 20;
 /// The sub-agents of the session to which the file at `path` belongs, the oldest first (ids grow).
 pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
     let format = main.source.format;
-    let parent = kin(format, &main.source.bytes).map(|kin| kin.id);
+    let parent = kin_of(&main.source).map(|kin| kin.id);
     let Some((folder, parent)) = project(path).zip(parent.filter(|id| !id.is_empty())) else {
         return Vec::new();
     };

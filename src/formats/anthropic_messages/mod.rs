@@ -16,6 +16,7 @@ pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Anthropic Messages",
     detect,
+    in_pieces: false,
     parse,
     export: Some(write::export),
     carries: &[

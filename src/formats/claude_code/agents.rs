@@ -5,6 +5,7 @@
 //! `agentId` names the sub-agent, and the result of the call that started it names it, too.
 
 use super::entry::Entry;
+use super::id::Id;
 use super::tree::{speaks, uuid};
 use crate::formats::{ImportReport, json, title};
 use crate::session::{Body, Role, Session, SubAgent, Track};
@@ -16,14 +17,14 @@ const TOOLS: [&str; 2] = ["Task", "Agent"];
 
 /// A sub-agent's records.
 #[derive(Debug, Default)]
-pub(super) struct Agent<'a> {
+pub(super) struct Agent {
     pub id: Option<Box<str>>,
     /// The tool call that started it.
     pub call: Option<Box<str>>,
     /// Those that stand between the main ones.
-    pub inline: Vec<Entry<'a>>,
+    pub inline: Vec<Entry>,
     /// Those that the program told of while it waited.
-    pub embedded: Vec<Entry<'a>>,
+    pub embedded: Vec<Entry>,
 }
 
 /// What tells sub-agents apart.
@@ -36,7 +37,7 @@ enum Key {
 
 /// The records of the main conversation, and the sub-agents in order of their first ones. A file that holds nothing else
 /// is a sub-agent's own.
-pub(super) fn take_out(entries: Vec<Entry<'_>>) -> (Vec<Entry<'_>>, Vec<Agent<'_>>) {
+pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
     if !entries.iter().any(|e| speaks(e) && !is_side(e)) {
         return (entries, Vec::new());
     }
@@ -45,7 +46,7 @@ pub(super) fn take_out(entries: Vec<Entry<'_>>) -> (Vec<Entry<'_>>, Vec<Agent<'_
     }
     let roots = roots(&entries);
     let mut main = Vec::with_capacity(entries.len());
-    let mut agents: Vec<Agent<'_>> = Vec::new();
+    let mut agents: Vec<Agent> = Vec::new();
     let mut places: HashMap<Key, usize> = HashMap::new();
     for (mut entry, root) in entries.into_iter().zip(roots) {
         let mut agent = |key: Key| {
@@ -77,18 +78,18 @@ pub(super) fn take_out(entries: Vec<Entry<'_>>) -> (Vec<Entry<'_>>, Vec<Agent<'_
     (main, agents)
 }
 
-fn is_side(entry: &Entry<'_>) -> bool {
+fn is_side(entry: &Entry) -> bool {
     entry.node.as_ref().is_some_and(|node| node.is_sidechain)
 }
 
 /// For every record of a sub-agent the first record of its tree. One whose parent is nowhere goes with the record of a
 /// sub-agent before it.
-fn roots(entries: &[Entry<'_>]) -> Vec<Option<usize>> {
+fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
     let side = || entries.iter().enumerate().filter(|(_, e)| is_side(e));
-    let by_uuid: HashMap<&str, usize> = side()
+    let by_uuid: HashMap<&Id, usize> = side()
         .filter_map(|(at, entry)| Some((uuid(entry)?, at)))
         .collect();
-    let main: HashSet<&str> = entries
+    let main: HashSet<&Id> = entries
         .iter()
         .filter(|e| !is_side(e))
         .filter_map(uuid)
@@ -96,7 +97,7 @@ fn roots(entries: &[Entry<'_>]) -> Vec<Option<usize>> {
     let mut parents: Vec<Option<usize>> = vec![None; entries.len()];
     let mut before = None;
     for (at, entry) in side() {
-        let named = entry.node.as_ref().and_then(|n| n.parent.as_deref());
+        let named = entry.node.as_ref().and_then(|n| n.parent.as_ref());
         let is_root = named.is_none_or(|uuid| main.contains(uuid));
         let found = named.and_then(|uuid| by_uuid.get(uuid).copied());
         parents[at] = found.filter(|p| *p != at).or(before).filter(|_| !is_root);
@@ -126,7 +127,7 @@ fn roots(entries: &[Entry<'_>]) -> Vec<Option<usize>> {
 }
 
 /// Sub-agents whose results are in the main conversation: the call that started each, by its id.
-pub(super) fn reported(entries: &[Entry<'_>]) -> BTreeMap<String, Box<str>> {
+pub(super) fn reported(entries: &[Entry]) -> BTreeMap<String, Box<str>> {
     let reports = entries.iter().filter_map(|entry| entry.reports.as_deref());
     reports
         .map(|it| (it.agent.to_string(), it.call.clone()))

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 /// The lines of answers in the conversation, and where they stand.
 pub(super) fn answered<'a, 'p>(
-    entries: &'a [Entry<'a>],
+    entries: &'a [Entry],
     places: &'p [Place],
-) -> impl Iterator<Item = (usize, &'a Answer<'a>)> + use<'a, 'p> {
+) -> impl Iterator<Item = (usize, &'a Answer)> + use<'a, 'p> {
     let all = entries.iter().zip(places).enumerate();
     all.filter_map(|(at, (entry, place))| match (&entry.what, place) {
         (What::Answered(answer), Place::Main) => Some((at, answer)),
@@ -20,7 +20,7 @@ pub(super) fn answered<'a, 'p>(
 /// Results name their tool only by the call.
 pub(super) fn with_names_of_tools(
     mut parts: Vec<Vec<Part>>,
-    entries: &[Entry<'_>],
+    entries: &[Entry],
     places: &[Place],
 ) -> Vec<Vec<Part>> {
     let n_answered = answered(entries, places).count();
@@ -34,7 +34,7 @@ pub(super) fn with_names_of_tools(
         Body::ToolResult { call, .. } => tools.get(&**call).copied().map(Box::from),
         _ => None,
     };
-    let is_said = |entry: &Entry<'_>| matches!(entry.what, What::Said(_));
+    let is_said = |entry: &Entry| matches!(entry.what, What::Said(_));
     let said = entries.iter().zip(&parts).filter(|(e, _)| is_said(e));
     let names: Vec<Option<Box<str>>> = said.flat_map(|(_, parts)| parts).map(name).collect();
     let said = entries.iter().zip(&mut parts).filter(|(e, _)| is_said(e));

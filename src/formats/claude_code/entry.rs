@@ -1,12 +1,13 @@
 //! What one record of the file holds, once taken apart.
 
+use super::id::Id;
 use crate::session::{Calibration, Part, Span, Usage};
 use crate::units::{Millis, Tokens};
 use std::borrow::Cow;
 
-/// One record of the file. What identifies it is borrowed from the text, of which there is much.
+/// One record of the file.
 #[derive(Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct Entry {
     /// Its bytes.
     pub span: Span,
     /// Its line, from 1.
@@ -14,15 +15,17 @@ pub(super) struct Entry<'a> {
     /// What the import report calls it.
     pub label: Cow<'static, str>,
     /// Its place in the tree of records, if it has one.
-    pub node: Option<Node<'a>>,
+    pub node: Option<Node>,
     /// When it was written.
     pub time: Option<Millis>,
+    /// It says in which folder it was written.
+    pub names_folder: bool,
     /// What it says.
-    pub what: What<'a>,
+    pub what: What,
     /// The sub-agent whose result it is, and the call that the result answers.
     pub reports: Option<Box<Reports>>,
     /// What a sub-agent said, which it tells of.
-    pub embedded: Option<Box<Embedded<'a>>>,
+    pub embedded: Option<Box<Embedded>>,
 }
 
 /// The result of a sub-agent.
@@ -35,38 +38,38 @@ pub(super) struct Reports {
 
 /// A record of a sub-agent inside of a record of the program.
 #[derive(Debug)]
-pub(super) struct Embedded<'a> {
+pub(super) struct Embedded {
     /// Id of the sub-agent.
     pub agent: Box<str>,
     /// The tool call that started it.
     pub call: Option<Box<str>>,
-    pub entry: Entry<'a>,
+    pub entry: Entry,
 }
 
 /// A record's place in the tree.
 #[derive(Debug)]
-pub(super) struct Node<'a> {
-    pub uuid: Option<Cow<'a, str>>,
-    pub parent: Option<Cow<'a, str>>,
+pub(super) struct Node {
+    pub uuid: Option<Id>,
+    pub parent: Option<Id>,
     /// Part of a sub-agent's conversation.
     pub is_sidechain: bool,
     /// Id of the sub-agent, in newer versions.
-    pub agent: Option<Cow<'a, str>>,
+    pub agent: Option<Box<str>>,
 }
 
 /// What a record says.
 #[derive(Debug)]
-pub(super) enum What<'a> {
+pub(super) enum What {
     /// A person, a tool or the harness speaks to the model.
     Said(Said),
     /// The model speaks.
-    Answered(Answer<'a>),
+    Answered(Answer),
     /// A compaction.
     Boundary(Boundary),
     /// The record where the conversation stood.
-    Leaf(Cow<'a, str>),
+    Leaf(Id),
     /// A title, and whether a person gave it.
-    Title(Cow<'a, str>, bool),
+    Title(Box<str>, bool),
     /// The program cleared old tool results, without saying which.
     Microcompaction,
     /// We wrote what stands before it, and how that was weighed.
@@ -97,10 +100,10 @@ pub(super) enum Beside {
 
 /// One line of what the model said.
 #[derive(Debug)]
-pub(super) struct Answer<'a> {
+pub(super) struct Answer {
     /// Lines of one answer share it.
-    pub group: Option<Cow<'a, str>>,
-    pub model: Option<Cow<'a, str>>,
+    pub group: Option<Box<str>>,
+    pub model: Option<Box<str>>,
     pub usage: Option<Usage>,
     pub parts: Vec<Part>,
 }
@@ -112,9 +115,9 @@ pub(super) struct Boundary {
     pub before: Option<Tokens>,
     pub after: Option<Tokens>,
     /// Messages it carried over, by their records.
-    pub preserved: Vec<Box<str>>,
+    pub preserved: Vec<Id>,
     /// First and last record of a stretch that it carried over.
-    pub preserved_range: Option<(Box<str>, Box<str>)>,
+    pub preserved_range: Option<(Id, Id)>,
     /// What it carried over stands before the summary.
     pub preserved_first: bool,
 }

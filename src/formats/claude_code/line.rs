@@ -2,6 +2,7 @@
 
 use super::answers::{answered, with_names_of_tools};
 use super::entry::{Answer, Beside, Boundary, Entry, Said, What};
+use super::id::Id;
 use super::records;
 use super::tree::{Place, uuid};
 use crate::formats::json::member;
@@ -10,7 +11,6 @@ use crate::progress::{Cancelled, Progress};
 use crate::session::{Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// One conversation, told from its records.
 pub(super) struct Told {
@@ -26,7 +26,7 @@ pub(super) struct Told {
 pub(super) fn tell(
     input: &Input,
     number: Option<usize>,
-    entries: &[Entry<'_>],
+    entries: &[Entry],
     parts: Vec<Vec<Part>>,
     places: &[Place],
     progress: &Progress,
@@ -38,7 +38,7 @@ pub(super) fn tell(
     let source = Source {
         name,
         format: super::FORMAT.name,
-        bytes: Arc::clone(&input.bytes),
+        bytes: input.bytes.clone(),
     };
     let parts = with_names_of_tools(parts, entries, places);
     let mut line = Line::new(SessionBuilder::new(source), entries, parts, places);
@@ -58,13 +58,13 @@ pub(super) fn tell(
 /// A session being put together.
 struct Line<'a> {
     builder: SessionBuilder,
-    entries: &'a [Entry<'a>],
+    entries: &'a [Entry],
     /// What the records say, until it is moved into a message.
     parts: Vec<Vec<Part>>,
     /// Records of each answer.
     answers: HashMap<&'a str, Vec<usize>>,
     /// Messages by the records they were read from, if a compaction names any.
-    messages: Option<HashMap<&'a str, usize>>,
+    messages: Option<HashMap<&'a Id, usize>>,
     /// A compaction whose context is still being read.
     compaction: Option<Compaction<'a>>,
     has_history: bool,
@@ -85,7 +85,7 @@ struct Compaction<'a> {
 impl<'a> Line<'a> {
     fn new(
         mut builder: SessionBuilder,
-        entries: &'a [Entry<'a>],
+        entries: &'a [Entry],
         parts: Vec<Vec<Part>>,
         places: &[Place],
     ) -> Self {
@@ -99,7 +99,7 @@ impl<'a> Line<'a> {
         let n_said = parts.iter().filter(|parts| !parts.is_empty()).count();
         let n_parts = parts.iter().map(Vec::len).sum();
         builder.reserve(n_said, answers.len(), n_parts);
-        let names_messages = |entry: &Entry<'_>| match &entry.what {
+        let names_messages = |entry: &Entry| match &entry.what {
             What::Boundary(it) => !it.preserved.is_empty() || it.preserved_range.is_some(),
             _ => false,
         };
@@ -121,7 +121,7 @@ impl<'a> Line<'a> {
     }
 
     /// Adds a record; false if it is no context.
-    fn add(&mut self, at: usize, entry: &'a Entry<'a>) -> bool {
+    fn add(&mut self, at: usize, entry: &'a Entry) -> bool {
         match &entry.what {
             What::Said(said) => self.say(at, entry, said),
             What::Answered(answer) => self.answer(at, entry, answer),
@@ -156,7 +156,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn say(&mut self, at: usize, entry: &'a Entry<'a>, said: &Said) -> bool {
+    fn say(&mut self, at: usize, entry: &'a Entry, said: &Said) -> bool {
         if self.parts[at].is_empty() {
             return false;
         }
@@ -180,7 +180,7 @@ impl<'a> Line<'a> {
             self.close_compaction();
         }
         let draft = Draft {
-            id: uuid(entry).map(Into::into),
+            id: uuid(entry).map(|id| id.to_string().into()),
             time: entry.time,
             is_injected: said.is_injected,
             is_summary: said.is_summary,
@@ -199,7 +199,7 @@ impl<'a> Line<'a> {
     }
 
     /// The first record of an answer brings the whole answer; the others are in it.
-    fn answer(&mut self, at: usize, entry: &'a Entry<'a>, answer: &'a Answer<'a>) -> bool {
+    fn answer(&mut self, at: usize, entry: &'a Entry, answer: &'a Answer) -> bool {
         let lines = match &answer.group {
             Some(group) => self.answers.remove(&**group).unwrap_or_default(),
             None => vec![at],
@@ -236,7 +236,7 @@ impl<'a> Line<'a> {
     }
 
     /// The count of a record, unless it cannot be right.
-    fn checked(&mut self, entry: &Entry<'_>, tokens: Option<Tokens>, what: &str) -> Option<Tokens> {
+    fn checked(&mut self, entry: &Entry, tokens: Option<Tokens>, what: &str) -> Option<Tokens> {
         counts::checked(tokens, what).unwrap_or_else(|why| {
             self.warn(entry, why);
             None
@@ -266,14 +266,14 @@ impl<'a> Line<'a> {
         found.into_iter().max_by_key(|usage| usage.output)
     }
 
-    fn warn(&mut self, entry: &Entry<'_>, text: String) {
+    fn warn(&mut self, entry: &Entry, text: String) {
         self.warnings.push(Warning {
             line: Some(entry.line),
             text,
         });
     }
 
-    fn message(&mut self, entry: &'a Entry<'a>, draft: Draft) -> usize {
+    fn message(&mut self, entry: &'a Entry, draft: Draft) -> usize {
         self.has_history |= draft.in_history;
         let idx = self.builder.message(draft);
         if let Some(messages) = &mut self.messages {
@@ -311,11 +311,11 @@ impl<'a> Line<'a> {
 
     /// The messages a compaction carried over, in their order.
     fn preserved(&self, boundary: &Boundary) -> Vec<usize> {
-        let message = |uuid: &str| self.messages.as_ref()?.get(uuid).copied();
+        let message = |uuid: &Id| self.messages.as_ref()?.get(uuid).copied();
         let mut found: Vec<usize> = boundary
             .preserved
             .iter()
-            .filter_map(|uuid| message(uuid))
+            .filter_map(message)
             .collect();
         if let Some((first, last)) = &boundary.preserved_range
             && let (Some(first), Some(last)) = (message(first), message(last))
@@ -339,14 +339,18 @@ impl<'a> Line<'a> {
 }
 
 /// Every record of a conversation says in which folder it was written; some others do not.
-fn project(session: &Session, entries: &[Entry<'_>]) -> Option<String> {
-    let folder = |entry: &Entry<'_>| member(&session.source.bytes, &entry.span, "cwd");
-    let span = entries.iter().find_map(folder)?;
-    serde_json::from_slice(session.raw(&span)).ok()
+fn project(session: &Session, entries: &[Entry]) -> Option<String> {
+    let folder = |entry: &Entry| {
+        let text = session.raw(&entry.span);
+        let place = member(&text, &(0..text.len()), "cwd")?;
+        Some(serde_json::from_slice(&text[place]).ok())
+    };
+    let mut named = entries.iter().filter(|entry| entry.names_folder);
+    named.find_map(folder)?
 }
 
 /// What a record says, moved out of it.
-pub(super) fn take_parts(entry: &mut Entry<'_>) -> Vec<Part> {
+pub(super) fn take_parts(entry: &mut Entry) -> Vec<Part> {
     match &mut entry.what {
         What::Said(said) => std::mem::take(&mut said.parts),
         What::Answered(answer) => std::mem::take(&mut answer.parts),
@@ -355,7 +359,7 @@ pub(super) fn take_parts(entry: &mut Entry<'_>) -> Vec<Part> {
 }
 
 /// The last title a person gave, else the last one the program gave.
-fn title(entries: &[Entry<'_>]) -> Option<String> {
+fn title(entries: &[Entry]) -> Option<String> {
     let last = |by_person: bool| {
         entries.iter().rev().find_map(|entry| match &entry.what {
             What::Title(title, by) if *by == by_person => Some(title.to_string()),

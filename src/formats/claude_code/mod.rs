@@ -11,8 +11,8 @@ mod attachment;
 mod blocks;
 mod entry;
 mod export;
+mod id;
 mod line;
-mod owned;
 mod reader;
 mod records;
 mod resume;
@@ -30,6 +30,7 @@ pub(super) const FORMAT: Format = Format {
     name: "claude_code",
     label: "Claude Code session",
     detect,
+    in_pieces: true,
     parse,
     export: Some(export::export),
     carries: &[
@@ -91,16 +92,15 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut warnings = Vec::new();
-    let bytes = &input.bytes;
-    let quick = |text, span: &Span, line| {
+    let quick = |text: &[u8], span: &Span, line| {
         let value = Json::parse(std::str::from_utf8(text).ok()?)?;
-        Some(records::read(bytes, &value, span, line))
+        Some(records::read(text, &value, span, line))
     };
-    let odd = |record: Record| {
-        let text = record.value.to_string();
-        let value = Json::parse(&text).unwrap_or(Json::Null);
-        records::read(bytes, &value, &record.span, record.line).into_owned()
+    let odd = |text: &[u8], record: Record| {
+        let mended = record.value.to_string();
+        let value = Json::parse(&mended).unwrap_or(Json::Null);
+        records::read(text, &value, &record.span, record.line)
     };
-    let entries = jsonl::map_texts(bytes, progress, 1, &mut warnings, quick, odd)?;
+    let entries = jsonl::map_texts(&input.bytes, progress, 1, &mut warnings, quick, odd)?;
     reader::read(input, entries, progress, warnings)
 }

@@ -21,7 +21,7 @@ const MOST_AGENTS: usize = 2000;
 /// The conversations of these records.
 pub(super) fn read(
     input: &Input,
-    entries: Vec<Entry<'_>>,
+    entries: Vec<Entry>,
     progress: &Progress,
     mut warnings: Vec<Warning>,
 ) -> Result<Parsed, Unread> {
@@ -75,10 +75,10 @@ pub(super) fn read(
 
 /// What became of every record.
 fn report(
-    entries: &[Entry<'_>],
+    entries: &[Entry],
     main: &[Place],
     is_context: &[bool],
-    agents: &[Agent<'_>],
+    agents: &[Agent],
 ) -> ImportReport {
     let mut report = ImportReport::default();
     for ((entry, place), is_context) in entries.iter().zip(main).zip(is_context) {
@@ -99,7 +99,7 @@ fn report(
 /// The conversations of the branches, and how many there are beside them for which the file is too large.
 fn branches(
     input: &Input,
-    entries: &[Entry<'_>],
+    entries: &[Entry],
     parts: &[Vec<Part>],
     courses: Vec<Course>,
     progress: &Progress,
@@ -131,7 +131,7 @@ fn branches(
 /// The conversations of sub-agents.
 fn sub_agents(
     input: &Input,
-    agents: Vec<Agent<'_>>,
+    agents: Vec<Agent>,
     main: &Session,
     report: &ImportReport,
     warnings: &mut Vec<Warning>,
@@ -155,7 +155,7 @@ fn sub_agents(
 fn sub_agent(
     input: &Input,
     number: usize,
-    agent: Agent<'_>,
+    agent: Agent,
     starts: &Starts<'_>,
     warnings: &mut Vec<Warning>,
     progress: &Progress,
@@ -196,7 +196,7 @@ fn left_out(n: usize, one: &str, many: &str) -> Option<String> {
 }
 
 /// A sentence on what was said on branches that somebody left.
-fn abandoned(entries: &[Entry<'_>], places: &[Place], n_branches: usize) -> Option<String> {
+fn abandoned(entries: &[Entry], places: &[Place], n_branches: usize) -> Option<String> {
     let left = entries.iter().zip(places).filter(|(entry, place)| {
         **place == Place::Abandoned && matches!(entry.what, What::Said(_) | What::Answered(_))
     });
@@ -219,7 +219,7 @@ fn abandoned(entries: &[Entry<'_>], places: &[Place], n_branches: usize) -> Opti
 }
 
 /// A sentence on what the program cleared without a trace.
-fn microcompactions(entries: &[Entry<'_>]) -> Option<String> {
+fn microcompactions(entries: &[Entry]) -> Option<String> {
     let n = entries
         .iter()
         .filter(|entry| matches!(entry.what, What::Microcompaction))

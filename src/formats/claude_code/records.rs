@@ -1,6 +1,7 @@
 //! Takes a record of the file apart.
 
 use super::entry::{Answer, Beside, Boundary, Embedded, Entry, Node, Reports, Said, What};
+use super::id::Id;
 use super::{attachment, blocks};
 use crate::formats::borrowed::Json;
 use crate::formats::{counts, json, time};
@@ -8,7 +9,7 @@ use crate::session::{Body, Calibration, Part, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-impl What<'_> {
+impl What {
     /// The call whose result it begins with.
     fn answered_call(&self) -> Option<Box<str>> {
         match self {
@@ -58,23 +59,24 @@ fn has_text(parts: &[Part]) -> bool {
     parts.iter().any(|part| matches!(part.body, Body::Text(_)))
 }
 
-/// Takes a record of the file apart.
-pub(super) fn read<'a>(bytes: &[u8], record: &Json<'a>, span: &Span, line: usize) -> Entry<'a> {
+/// Takes a record of the file apart, whose text stands at this place.
+pub(super) fn read(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Entry {
     Entry {
-        embedded: embedded(bytes, record, span, line).map(Box::new),
+        embedded: embedded(text, record, span, line).map(Box::new),
         ..taken_apart(record, span.clone(), line)
     }
 }
 
 /// What a sub-agent said, as the program tells of it while it waits.
-fn embedded<'a>(bytes: &[u8], record: &Json<'a>, span: &Span, line: usize) -> Option<Embedded<'a>> {
+fn embedded(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Option<Embedded> {
     if !record.says(&["type"], "progress") || !record.says(&["data", "type"], "agent_progress") {
         return None;
     }
     let call = boxed(record, &["parentToolUseID"]);
     let agent = boxed(record, &["data", "agentId"]).or_else(|| call.clone())?;
-    let data = json::member(bytes, span, "data")?;
-    let place = json::member(bytes, &data, "message")?;
+    let data = json::member(text, &(0..text.len()), "data")?;
+    let place = json::member(text, &data, "message")?;
+    let place = span.start + place.start..span.start + place.end;
     let message = record.at(&["data", "message"])?;
     Some(Embedded {
         agent,
@@ -88,7 +90,7 @@ fn boxed(record: &Json<'_>, path: &[&str]) -> Option<Box<str>> {
     record.str_at(path).map(Into::into)
 }
 
-fn taken_apart<'a>(record: &Json<'a>, span: Span, line: usize) -> Entry<'a> {
+fn taken_apart(record: &Json<'_>, span: Span, line: usize) -> Entry {
     let text = |path: &[&str]| record.str_at(path).unwrap_or("?".into());
     let kind = &*text(&["type"]);
     let (sub, what) = match kind {
@@ -124,6 +126,7 @@ fn taken_apart<'a>(record: &Json<'a>, span: Span, line: usize) -> Entry<'a> {
         label,
         node,
         time: record.get("timestamp").and_then(time::millis_read),
+        names_folder: record.get("cwd").is_some(),
         what,
         reports: reports.map(|(agent, call)| Box::new(Reports { agent, call })),
         embedded: None,
@@ -131,8 +134,8 @@ fn taken_apart<'a>(record: &Json<'a>, span: Span, line: usize) -> Entry<'a> {
 }
 
 /// What kinds of records follow one another; the rest stands beside.
-fn node<'a>(kind: &str, record: &Json<'a>) -> Option<Node<'a>> {
-    let id = |key: &str| record.str_at(&[key]);
+fn node(kind: &str, record: &Json<'_>) -> Option<Node> {
+    let id = |key: &str| record.str_at(&[key]).map(|id| Id::from(&*id));
     matches!(
         kind,
         "user" | "assistant" | "attachment" | "system" | "progress"
@@ -141,11 +144,11 @@ fn node<'a>(kind: &str, record: &Json<'a>) -> Option<Node<'a>> {
         uuid: id("uuid"),
         parent: id("parentUuid").or_else(|| id("logicalParentUuid")),
         is_sidechain: record.is_true(&["isSidechain"]),
-        agent: id("agentId"),
+        agent: boxed(record, &["agentId"]),
     })
 }
 
-fn user<'a>(record: &Json<'a>) -> What<'a> {
+fn user(record: &Json<'_>) -> What {
     let Some(content) = record.at(&["message", "content"]) else {
         return What::Aside;
     };
@@ -173,7 +176,7 @@ fn user<'a>(record: &Json<'a>) -> What<'a> {
     })
 }
 
-fn attached<'a>(record: &Json<'a>) -> What<'a> {
+fn attached(record: &Json<'_>) -> What {
     let Some(attachment) = record.get("attachment") else {
         return What::Aside;
     };
@@ -190,7 +193,7 @@ fn attached<'a>(record: &Json<'a>) -> What<'a> {
     })
 }
 
-fn assistant<'a>(record: &Json<'a>) -> What<'a> {
+fn assistant(record: &Json<'_>) -> What {
     // The program's own words in the model's place.
     if record.says(&["message", "model"], "<synthetic>") || record.is_true(&["isApiErrorMessage"]) {
         return What::Aside;
@@ -198,7 +201,7 @@ fn assistant<'a>(record: &Json<'a>) -> What<'a> {
     let Some(content) = record.at(&["message", "content"]) else {
         return What::Aside;
     };
-    let text = |path: &[&str]| record.str_at(path);
+    let text = |path: &[&str]| boxed(record, path);
     What::Answered(Answer {
         group: text(&["message", "id"])
             .or_else(|| text(&["requestId"]))
@@ -250,7 +253,7 @@ fn calibration(value: &Value) -> Option<Calibration> {
     })
 }
 
-fn system<'a>(record: &Json<'a>) -> What<'a> {
+fn system(record: &Json<'_>) -> What {
     match record.str_at(&["subtype"]).as_deref() {
         Some("compact_boundary") => What::Boundary(boundary(&record.to_value())),
         Some("microcompact_boundary") => What::Microcompaction,
@@ -267,7 +270,7 @@ fn system<'a>(record: &Json<'a>) -> What<'a> {
 
 fn boundary(value: &Value) -> Boundary {
     let at = |path: &[&str]| json::at(value, &[&["compactMetadata"], path].concat());
-    let text = |path: &[&str]| at(path).and_then(Value::as_str).map(Box::<str>::from);
+    let text = |path: &[&str]| at(path).and_then(Value::as_str);
     let tokens = |path: &[&str]| counts::tokens_at(value, &[&["compactMetadata"], path].concat());
     let uuids = at(&["preservedMessages", "uuids"]).and_then(Value::as_array);
     let anchor = text(&["preservedMessages", "anchorUuid"])
@@ -283,17 +286,18 @@ fn boundary(value: &Value) -> Boundary {
             .map(Into::into)
             .collect(),
         preserved_range: text(&["preservedSegment", "headUuid"])
-            .zip(text(&["preservedSegment", "tailUuid"])),
-        preserved_first: anchor.is_some() && anchor.as_deref() == json::str_at(value, &["uuid"]),
+            .zip(text(&["preservedSegment", "tailUuid"]))
+            .map(|(first, last)| (first.into(), last.into())),
+        preserved_first: anchor.is_some() && anchor == json::str_at(value, &["uuid"]),
     }
 }
 
-fn other<'a>(kind: &str, record: &Json<'a>) -> What<'a> {
+fn other(kind: &str, record: &Json<'_>) -> What {
     let text = |key: &str| record.str_at(&[key]).filter(|text| !text.trim().is_empty());
     match kind {
-        "last-prompt" => text("leafUuid").map(What::Leaf),
-        "ai-title" => text("aiTitle").map(|title| What::Title(title, false)),
-        "custom-title" => text("customTitle").map(|title| What::Title(title, true)),
+        "last-prompt" => text("leafUuid").map(|id| What::Leaf(Id::from(&*id))),
+        "ai-title" => text("aiTitle").map(|title| What::Title(title.into(), false)),
+        "custom-title" => text("customTitle").map(|title| What::Title(title.into(), true)),
         _ => None,
     }
     .unwrap_or(What::Aside)

@@ -5,6 +5,7 @@
 //! conversation: another prompt or another answer at the same place, and all that follows from it.
 
 use super::entry::{Beside, Entry, What};
+use super::id::Id;
 use super::records;
 use crate::formats::title;
 use crate::session::Body;
@@ -36,7 +37,7 @@ pub(super) struct Course {
 /// No more branches than this are conversations of their own.
 const MOST_BRANCHES: usize = 50;
 /// The courses of the conversation: the main one, then those that a person went back from, in order of their ends.
-pub(super) fn courses(entries: &[Entry<'_>]) -> Vec<Course> {
+pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
     let is_sidechain = !entries.iter().any(|e| speaks(e) && is_in(e, false));
     let mut places = vec![Place::Aside; entries.len()];
     let mut tree = Tree::of_most(entries.len());
@@ -72,7 +73,7 @@ pub(super) fn courses(entries: &[Entry<'_>]) -> Vec<Course> {
         .collect()
 }
 
-fn is_in(entry: &Entry<'_>, is_sidechain: bool) -> bool {
+fn is_in(entry: &Entry, is_sidechain: bool) -> bool {
     entry
         .node
         .as_ref()
@@ -80,7 +81,7 @@ fn is_in(entry: &Entry<'_>, is_sidechain: bool) -> bool {
 }
 
 /// A message of either side, rather than an attachment.
-pub(super) fn speaks(entry: &Entry<'_>) -> bool {
+pub(super) fn speaks(entry: &Entry) -> bool {
     match &entry.what {
         What::Said(said) => said.beside != Beside::Attachment,
         What::Answered(_) => true,
@@ -88,11 +89,11 @@ pub(super) fn speaks(entry: &Entry<'_>) -> bool {
     }
 }
 
-pub(super) fn uuid<'a>(entry: &'a Entry<'_>) -> Option<&'a str> {
-    entry.node.as_ref().and_then(|n| n.uuid.as_deref())
+pub(super) fn uuid(entry: &Entry) -> Option<&Id> {
+    entry.node.as_ref().and_then(|n| n.uuid.as_ref())
 }
 
-fn is_aside(entry: &Entry<'_>) -> bool {
+fn is_aside(entry: &Entry) -> bool {
     matches!(entry.what, What::Aside)
 }
 
@@ -102,7 +103,7 @@ struct Tree<'a> {
     entries: Vec<usize>,
     /// Index of the node before it, by node.
     parents: Vec<Option<usize>>,
-    by_uuid: HashMap<&'a str, usize>,
+    by_uuid: HashMap<&'a Id, usize>,
 }
 
 impl<'a> Tree<'a> {
@@ -116,7 +117,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Adds a record; false if it is a copy of one that says something.
-    fn add(&mut self, at: usize, entry: &'a Entry<'_>, entries: &[Entry<'_>]) -> bool {
+    fn add(&mut self, at: usize, entry: &'a Entry, entries: &[Entry]) -> bool {
         if let Some(uuid) = uuid(entry) {
             let place = self.by_uuid.entry(uuid);
             if let Occupied(first) = &place
@@ -131,15 +132,15 @@ impl<'a> Tree<'a> {
     }
 
     /// Parents may stand behind their children. One that is nowhere is taken to be the record before.
-    fn link(&mut self, entries: &[Entry<'_>]) {
+    fn link(&mut self, entries: &[Entry]) {
         let parent = |node: usize| {
             let named = entries[self.entries[node]]
                 .node
                 .as_ref()
-                .and_then(|n| n.parent.as_deref());
+                .and_then(|n| n.parent.as_ref());
             let before = node.checked_sub(1);
             // Mostly it is the record before; one that says nothing may have a second that does.
-            let is_parent = |before: &Entry<'_>| uuid(before) == named && !is_aside(before);
+            let is_parent = |before: &Entry| uuid(before) == named && !is_aside(before);
             if before.is_some_and(|before| is_parent(&entries[self.entries[before]])) {
                 return before;
             }
@@ -151,7 +152,7 @@ impl<'a> Tree<'a> {
 
     /// The last record of the conversation: the last one that speaks, unless the file says later that the
     /// conversation stands on another branch.
-    fn leaf(&self, entries: &[Entry<'_>]) -> Option<usize> {
+    fn leaf(&self, entries: &[Entry]) -> Option<usize> {
         let last = (0..self.entries.len())
             .rev()
             .find(|node| speaks(&entries[self.entries[*node]]))?;
@@ -160,7 +161,7 @@ impl<'a> Tree<'a> {
             .enumerate()
             .rev()
             .find_map(|(at, entry)| match &entry.what {
-                What::Leaf(uuid) => Some((at, self.by_uuid.get(&**uuid).copied())),
+                What::Leaf(uuid) => Some((at, self.by_uuid.get(uuid).copied())),
                 _ => None,
             });
         match said {
@@ -184,7 +185,7 @@ impl<'a> Tree<'a> {
 
     /// The branches that a person spoke on and was answered on: which nodes belong to each, and the person's first words
     /// on it. Everything else that is left out was only tried again.
-    fn branches(&self, entries: &[Entry<'_>], main: &[bool]) -> Vec<(Vec<bool>, String)> {
+    fn branches(&self, entries: &[Entry], main: &[bool]) -> Vec<(Vec<bool>, String)> {
         let mut seen = main.to_vec();
         let mut found = Vec::new();
         for leaf in (0..seen.len()).rev() {
@@ -217,7 +218,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Which nodes belong to the conversation that leads to this one.
-    fn kept(&self, entries: &[Entry<'_>], leaf: usize) -> Vec<bool> {
+    fn kept(&self, entries: &[Entry], leaf: usize) -> Vec<bool> {
         let path = self.path(leaf);
         if path.iter().all(|on| *on) {
             return path;
@@ -256,7 +257,7 @@ struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    fn new(path: impl Iterator<Item = &'a Entry<'a>>, entries: &'a [Entry<'a>]) -> Self {
+    fn new(path: impl Iterator<Item = &'a Entry>, entries: &'a [Entry]) -> Self {
         let groups: HashSet<_> = path.filter_map(group).collect();
         let lines = entries
             .iter()
@@ -282,7 +283,7 @@ impl<'a> Calls<'a> {
     }
 
     /// Whether a record that branches off here belongs to the conversation all the same.
-    fn holds(&self, entry: &Entry<'_>) -> bool {
+    fn holds(&self, entry: &Entry) -> bool {
         match &entry.what {
             What::Answered(_) => group(entry).is_some_and(|g| self.groups.contains(g)),
             What::Said(said) if said.beside == Beside::Nothing => said
@@ -295,7 +296,7 @@ impl<'a> Calls<'a> {
 }
 
 /// What a person said for its own sake.
-fn persons_words(what: &What<'_>) -> Option<String> {
+fn persons_words(what: &What) -> Option<String> {
     match what {
         What::Said(said) if !said.is_injected && !said.is_summary => {
             records::own_words(&said.parts).and_then(title::of)
@@ -304,7 +305,7 @@ fn persons_words(what: &What<'_>) -> Option<String> {
     }
 }
 
-fn group<'a>(entry: &'a Entry<'_>) -> Option<&'a str> {
+fn group(entry: &Entry) -> Option<&str> {
     if let What::Answered(answer) = &entry.what {
         answer.group.as_deref()
     } else {

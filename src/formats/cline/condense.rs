@@ -101,7 +101,7 @@ fn marks_of(session: &Session, message: &crate::session::Message) -> Value {
         return Value::Null;
     };
     super::super::rows::around(
-        &session.source.bytes,
+        &session.source.bytes.whole(),
         span,
         &["content", "role", "reasoning_details"],
     )

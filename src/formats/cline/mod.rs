@@ -22,6 +22,7 @@ pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Cline, Roo or Kilo task",
     detect,
+    in_pieces: false,
     parse,
     export: Some(export),
     carries: &[
@@ -110,8 +111,8 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
-    let screen = screen::usages(&input.bytes);
-    let folder = folder(&input.bytes);
+    let screen = screen::usages(&input.bytes.whole());
+    let folder = folder(&input.bytes.whole());
     for session in &mut parsed.sessions {
         session.project.clone_from(&folder);
         condense::apply(session);
@@ -129,7 +130,7 @@ fn folder(bytes: &[u8]) -> Option<String> {
 }
 
 fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
-    let bytes = &session.source.bytes;
+    let bytes: &[u8] = &session.source.bytes.whole();
     if json::member(bytes, &json::document_span(bytes), super::CLINE_HISTORY).is_some() {
         let reason = format!(
             "a task's folder is not written; open its {} alone",

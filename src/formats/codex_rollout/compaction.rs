@@ -73,7 +73,7 @@ impl Reader {
 
     /// Where the items of a new context stand; all in the whole line, should one be hard to find.
     fn places(&self, line: &Line, n: usize) -> Vec<Span> {
-        let bytes = &self.builder.session().source.bytes;
+        let bytes: &[u8] = &self.builder.session().source.bytes.whole();
         let payload = member(bytes, &line.span, "payload");
         let list = payload.and_then(|payload| member(bytes, &payload, "replacement_history"));
         let places = list.and_then(|list| elements(bytes, &list));
@@ -87,7 +87,8 @@ impl Reader {
         self.known.learn(session);
         let mut context = session.real_context(session.messages.len());
         context.retain(|message| Some(*message) != self.instructions);
-        let items: Vec<&[u8]> = places.iter().map(|place| session.raw(place)).collect();
+        let bytes = session.source.bytes.whole();
+        let items: Vec<&[u8]> = places.iter().map(|place| &bytes[place.clone()]).collect();
         self.known.repeated(session, &context, &items)
     }
 

@@ -17,12 +17,13 @@ pub(super) struct Known {
 impl Known {
     /// Takes in what was said since.
     pub(super) fn learn(&mut self, session: &Session) {
+        let bytes = session.source.bytes.whole();
         let messages = session.messages.iter().enumerate();
         for (idx, message) in messages.skip(self.records.len()) {
             let span = message.raw.first();
-            let record = span.map(|span| Record::at(&session.source.bytes, span));
+            let record = span.map(|span| Record::at(&bytes, span));
             if let Some(record) = &record {
-                let hash = hash(record.text(session));
+                let hash = hash(&record.text(session));
                 self.by_item.entry(hash).or_default().push(idx);
             }
             self.records.push(record);
@@ -40,7 +41,7 @@ impl Known {
     ) -> Vec<Option<usize>> {
         let is = |message: usize, item: &[u8]| {
             let record = self.records.get(message).and_then(Option::as_ref);
-            record.is_some_and(|record| record.text(session) == item)
+            record.is_some_and(|record| *record.text(session) == *item)
         };
         let mut found: Vec<Option<usize>> = context
             .iter()

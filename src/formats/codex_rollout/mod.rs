@@ -45,6 +45,7 @@ pub(super) const FORMAT: Format = Format {
     name: "codex_rollout",
     label: "Codex rollout",
     detect,
+    in_pieces: false,
     parse,
     export: Some(export::export),
     carries: &[
@@ -97,6 +98,6 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     if let Some(main) = parsed.sessions.first() {
         parsed.report.sub_agents = kin::started(main);
     }
-    parsed.report.parent = kin(&input.bytes).and_then(|kin| kin.parent.map(String::from));
+    parsed.report.parent = kin(&input.bytes.whole()).and_then(|kin| kin.parent.map(String::from));
     Ok(parsed)
 }

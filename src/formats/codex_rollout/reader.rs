@@ -15,7 +15,6 @@ use crate::session::{Body, Draft, Role, SessionBuilder, Source, Span, StepDraft,
 use crate::units::Tokens;
 use std::collections::{HashMap, HashSet};
 use std::mem;
-use std::sync::Arc;
 
 /// Codex Desktop puts attachments before what was said, and this line between.
 const REQUEST_HEADING: &str = "## My request for Codex:";
@@ -31,7 +30,7 @@ pub(super) fn read(
     let source = Source {
         name: input.name.clone(),
         format: FORMAT.name,
-        bytes: Arc::clone(&input.bytes),
+        bytes: input.bytes.clone(),
     };
     let mut reader = Reader::new(source, warnings);
     reader.triggers = around::triggers(&lines).into_iter();

@@ -3,6 +3,7 @@
 use super::super::json::{member, members};
 use crate::session::{Role, Session, Span};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// The item that a message was read from.
 #[derive(Clone, Debug)]
@@ -33,10 +34,10 @@ impl Record {
     }
 
     /// The item's text.
-    pub(super) fn text<'a>(&'a self, session: &'a Session) -> &'a [u8] {
+    pub(super) fn text<'a>(&'a self, session: &'a Session) -> Cow<'a, [u8]> {
         match self {
             Self::There(span) => session.raw(span),
-            Self::Made(text) => text,
+            Self::Made(text) => Cow::Borrowed(text),
         }
     }
 }

@@ -20,6 +20,7 @@ pub(super) const FORMAT: Format = Format {
     name: "copilot_cli",
     label: "GitHub Copilot CLI events",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[

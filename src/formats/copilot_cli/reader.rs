@@ -93,7 +93,7 @@ pub(super) fn read(
         return Err(Refused { looks_like }.into());
     }
     let spans = events.iter().map(|event| &event.span);
-    let folder = json::first_str(&input.bytes, spans, &["data", "context", "cwd"]);
+    let folder = json::first_str(&input.bytes.whole(), spans, &["data", "context", "cwd"]);
     for session in &mut sessions {
         session.project.clone_from(&folder);
     }

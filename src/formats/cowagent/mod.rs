@@ -21,6 +21,7 @@ pub(super) const FORMAT: Format = Format {
     name: "cowagent",
     label: "CowAgent session",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[Carried::Times, Carried::Compactions],
@@ -45,7 +46,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let (mut notes, mut report) = (Notes::default(), ImportReport::default());
     let head = rows::around(bytes, &whole, &["messages"]);
@@ -77,7 +78,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })?;
     Ok(Parsed {
         sessions: vec![session],
-        warnings: notes.warnings(bytes),
+        warnings: notes.warnings(&input.bytes),
         report,
     })
 }

@@ -25,6 +25,7 @@ pub(super) const FORMAT: Format = Format {
     name: "cursor",
     label: "Cursor conversation",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[Carried::Usage, Carried::Times],
@@ -42,7 +43,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let (mut notes, mut report) = (Notes::default(), ImportReport::default());
     let head = rows::around(bytes, &whole, &["conversation"]);
@@ -58,7 +59,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })?;
     Ok(Parsed {
         sessions: vec![session],
-        warnings: notes.warnings(bytes),
+        warnings: notes.warnings(&input.bytes),
         report,
     })
 }

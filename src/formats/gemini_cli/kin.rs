@@ -32,7 +32,7 @@ pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
             continue;
         }
         for span in &message.raw {
-            let Some(record) = json::parse_span(&session.source.bytes, span) else {
+            let Some(record) = json::parse_span(&session.source.bytes.whole(), span) else {
                 continue;
             };
             let calls = record.get("toolCalls").and_then(Value::as_array);

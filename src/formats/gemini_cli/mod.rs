@@ -33,6 +33,7 @@ pub(super) const FORMAT: Format = Format {
     name: "gemini_cli",
     label: "Gemini CLI session",
     detect,
+    in_pieces: false,
     parse,
     export: Some(export::export),
     carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
@@ -78,7 +79,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
 }
 
 fn read(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let whole = json::document_span(bytes);
     if json::member(bytes, &whole, "messages").is_some()

@@ -26,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
     name: "goose",
     label: "Goose session",
     detect,
+    in_pieces: false,
     parse,
     export: Some(export::export),
     carries: &[Carried::Times, Carried::Compactions],
@@ -83,7 +84,7 @@ fn has_own(message: &Value) -> bool {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let mut warnings = Vec::new();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
@@ -119,7 +120,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let session = reader.talk.finish().ok_or_else(|| Refused {
         looks_like: "this looks like a Goose session without a message".to_owned(),
     })?;
-    warnings.extend(notes.warnings(bytes));
+    warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
     Ok(Parsed {
         sessions: vec![session],

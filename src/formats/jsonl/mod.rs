@@ -8,12 +8,13 @@ pub(super) use lines::{crowded, is_crowded, text_start};
 
 use super::{Warning, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::Span;
-use lines::{Line, PIECE, Piece, lines, pieces};
+use crate::session::{FileBytes, Pieces, Span, Stretch};
+use lines::{Line, lines};
 use problem::{Problem, Said};
 use rayon::prelude::*;
 use record::read_line;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// One record of the file.
 #[derive(Clone, Debug)]
@@ -39,61 +40,66 @@ pub(super) struct Head {
 
 /// A head stops here even if it has few records: lines may be long.
 const HEAD_BYTES: usize = 32 << 20;
-/// So many pieces are read before what was read is put in order, so that it does not stand in memory twice.
+/// So many stretches are read before what was read is put in order, so that it does not stand in memory twice.
 const AT_ONCE: usize = 64;
-/// Room is made at once for so many of a piece's lines; more of them are mostly blank.
-const USUAL_LINES: usize = PIECE / 256;
+/// Room is made at once for lines of so many bytes; shorter ones are mostly blank.
+const USUAL_LINE: usize = 256;
 
 /// All records of the file in order, each handed on at once, on all cores, so that a large file's values need not
 /// all be held; what is wrong with the file goes to `warnings`. Advances `progress` by the file's bytes, shared
 /// among so many `passes` over them.
 pub(super) fn map_records<T: Send>(
-    bytes: &[u8],
+    bytes: &(impl Pieces + ?Sized),
     progress: &Progress,
     passes: u64,
     warnings: &mut Vec<Warning>,
     each: impl Fn(Record) -> T + Sync,
 ) -> Result<Vec<T>, Cancelled> {
+    let each = |_: &[u8], record| each(record);
     map_texts(bytes, progress, passes, warnings, |_, _, _| None, each)
 }
 
 /// The same where a record's text alone is enough for most: `quick` gets it with its place and line, and whatever it
 /// declines is read for `each`. It must decline what is no record, or not UTF-8.
-pub(super) fn map_texts<'a, T: Send>(
-    bytes: &'a [u8],
+pub(super) fn map_texts<T: Send>(
+    bytes: &(impl Pieces + ?Sized),
     progress: &Progress,
     passes: u64,
     warnings: &mut Vec<Warning>,
-    quick: impl Fn(&'a [u8], &Span, usize) -> Option<T> + Sync,
-    each: impl Fn(Record) -> T + Sync,
+    quick: impl Fn(&[u8], &Span, usize) -> Option<T> + Sync,
+    each: impl Fn(&[u8], Record) -> T + Sync,
 ) -> Result<Vec<T>, Cancelled> {
-    let read_line = |line: Line| {
+    let read_line = |line: Line<'_>| {
         progress.go_on()?;
         progress.advance(line.span.len() as u64 / passes);
-        let text = &bytes[line.span.clone()];
-        if !json::is_crowded(text)
-            && let Some(found) = quick(text, &line.span, line.number)
+        if !json::is_crowded(line.text)
+            && let Some(found) = quick(line.text, &line.span, line.number)
         {
             return Ok(Read::Quick(found));
         }
-        let (records, problems) = read_line(bytes, &line);
-        let records = records.into_iter().map(&each).collect();
+        let (records, problems) = read_line(&line);
+        let each = |record: Record| {
+            let place = line.place_of(&record.span);
+            each(&line.text[place], record)
+        };
+        let records = records.into_iter().map(each).collect();
         Ok(Read::Whole(line.number, records, problems))
     };
-    let read_piece = |piece: &Piece| {
-        let mut read = Vec::with_capacity(piece.n_lines.min(USUAL_LINES));
-        for line in lines(bytes, piece.span.clone(), piece.lines_before) {
+    let read_stretch = |stretch: &Stretch| {
+        let mut read = Vec::with_capacity(stretch.n_lines.min(stretch.span.len() / USUAL_LINE));
+        let text = bytes.piece(&stretch.span);
+        for line in lines(&text, stretch.span.start, stretch.lines_before) {
             read.push(read_line(line)?);
         }
         Ok(read)
     };
     let mut all = Vec::new();
     let mut said = Said::default();
-    for pieces in pieces(bytes).chunks(AT_ONCE) {
-        let read: Vec<Vec<Read<T>>> = pieces
+    for stretches in bytes.stretches().chunks(AT_ONCE) {
+        let read: Vec<Vec<Read<T>>> = stretches
             .par_iter()
             .with_max_len(1)
-            .map(read_piece)
+            .map(read_stretch)
             .collect::<Result<_, Cancelled>>()?;
         all.reserve(read.iter().map(Vec::len).sum());
         for read in read.into_iter().flatten() {
@@ -110,15 +116,31 @@ pub(super) fn map_texts<'a, T: Send>(
     Ok(all)
 }
 
+/// How a file begins: enough for [`head`], and more than white space. All of it, where it is not packed.
+pub(super) fn opening(bytes: &FileBytes, max: usize) -> Cow<'_, [u8]> {
+    let whole = || bytes.piece(&(0..bytes.len()));
+    let is_enough = |stretch: &Stretch| {
+        stretch.lines_before + stretch.n_lines >= max || stretch.span.end > HEAD_BYTES
+    };
+    let Some(last) = bytes.stretches().into_iter().find(is_enough) else {
+        return whole();
+    };
+    let opening = bytes.piece(&(0..last.span.end));
+    if bytes.is_packed() && !opening.trim_ascii().is_empty() {
+        opening
+    } else {
+        whole()
+    }
+}
+
 /// The first records, at most `max`.
 pub(super) fn head(bytes: &[u8], max: usize) -> Head {
     let mut head = Head::default();
-    let whole = text_start(bytes)..bytes.len();
-    for line in lines(bytes, whole, 0).take(max) {
+    for line in lines(bytes, 0, 0).take(max) {
         if head.records.len() >= max || (line.span.start > HEAD_BYTES && !head.records.is_empty()) {
             break;
         }
-        let (records, problems) = read_line(bytes, &line);
+        let (records, problems) = read_line(&line);
         head.records.extend(records);
         if !problems.iter().any(|p| matches!(p, Problem::Torn(_))) {
             head.lines += 1;

@@ -11,12 +11,11 @@ use std::borrow::Cow;
 /// How often a broken line is searched for a record that was glued behind the break.
 const MAX_RESYNCS: usize = 8;
 
-pub(super) fn read_line(bytes: &[u8], line: &Line) -> (Vec<Record>, Vec<Problem>) {
-    let text = &bytes[line.span.clone()];
-    if json::is_crowded(text) {
+pub(super) fn read_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
+    if json::is_crowded(line.text) {
         return (Vec::new(), vec![Problem::Bad(json::crowded())]);
     }
-    if let Ok(value) = serde_json::from_slice(text) {
+    if let Ok(value) = serde_json::from_slice(line.text) {
         return (
             vec![Record {
                 span: line.span.clone(),
@@ -26,13 +25,13 @@ pub(super) fn read_line(bytes: &[u8], line: &Line) -> (Vec<Record>, Vec<Problem>
             Vec::new(),
         );
     }
-    read_odd_line(text, line)
+    read_odd_line(line)
 }
 
 /// A line that is not simply one record: glued, torn, damaged or of no JSON at all.
-fn read_odd_line(text: &[u8], line: &Line) -> (Vec<Record>, Vec<Problem>) {
+fn read_odd_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
     let mut problems = Vec::new();
-    let text = without_nul(text);
+    let text = without_nul(line.text);
     if matches!(text, Cow::Owned(_)) {
         problems.push(Problem::Nul);
         if text.trim_ascii().is_empty() {

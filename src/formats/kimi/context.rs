@@ -12,6 +12,7 @@ pub(in crate::formats) const CONTEXT: Format = Format {
     name: DIALECT.name,
     label: "Kimi CLI context",
     detect,
+    in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     carries: &[Carried::SystemPrompt],

@@ -24,6 +24,7 @@ pub(in crate::formats) const WIRE: Format = Format {
     name: "kimi_wire",
     label: "Kimi Code wire log",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[

@@ -15,6 +15,7 @@ pub(in crate::formats) const MESSAGES: Format = Format {
     name: DIALECT.name,
     label: "LangChain messages",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[Carried::Usage, Carried::SystemPrompt],

@@ -19,6 +19,7 @@ pub(in crate::formats) const RUNS: Format = Format {
     name: "langsmith",
     label: "LangSmith runs",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[
@@ -55,7 +56,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let mut warnings = Vec::new();
@@ -96,7 +97,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             "this looks like runs of LangSmith without a model call that holds messages".to_owned();
         return Err(Refused { looks_like }.into());
     }
-    warnings.extend(notes.warnings(bytes));
+    warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
     Ok(Parsed {
         sessions,

@@ -220,7 +220,7 @@ impl<'a> Records<'a> {
 
     fn record(&mut self, part: &Part) -> Option<&Value> {
         let span = self.message.raw.get(part.record as usize)?;
-        let parse = || json::parse_span(&self.session.source.bytes, span).unwrap_or_default();
+        let parse = || json::parse_lenient(&self.session.raw(span)).unwrap_or_default();
         Some(self.parsed.entry(part.record).or_insert_with(parse))
     }
 

@@ -56,6 +56,7 @@ impl<'a> Editing<'a> {
     /// What an element of the list says, with the fates of its parts; it may hold several messages.
     pub(super) fn new(
         session: &'a Session,
+        bytes: &'a [u8],
         messages: &[usize],
         fates: impl Fn(usize) -> Vec<Fate<'a>>,
     ) -> Self {
@@ -67,7 +68,7 @@ impl<'a> Editing<'a> {
             .first()
             .and_then(|idx| session.messages[*idx].raw.first());
         Self {
-            bytes: &session.source.bytes,
+            bytes,
             span: span.cloned().unwrap_or_default(),
             parts: messages.iter().flat_map(|idx| of(*idx)).collect(),
         }

@@ -27,7 +27,12 @@ pub(in crate::formats) fn read(
     let mut warnings = Vec::new();
     let mut report = ImportReport::default();
     let mut notes = Notes::default();
-    let layouts = layout::find(&input.bytes, &dialect.shape, progress, &mut warnings)?;
+    let layouts = layout::find(
+        &input.bytes.whole(),
+        &dialect.shape,
+        progress,
+        &mut warnings,
+    )?;
     let is_many = layouts.len() > 1;
     let mut sessions = Vec::with_capacity(layouts.len());
     for (idx, layout) in layouts.iter().enumerate() {
@@ -39,7 +44,7 @@ pub(in crate::formats) fn read(
         let source = Source {
             name,
             format: dialect.name,
-            bytes: std::sync::Arc::clone(&input.bytes),
+            bytes: input.bytes.clone(),
         };
         let session = read_one(source, layout, progress, dialect, (&mut report, &mut notes))?;
         if session.messages.is_empty() {
@@ -70,13 +75,13 @@ fn read_one(
     dialect: &Dialect,
     (report, notes): (&mut ImportReport, &mut Notes),
 ) -> Result<Session, Cancelled> {
-    let mut settings = Settings::new(&source.bytes, layout, dialect);
+    let mut settings = Settings::new(&source.bytes.whole(), layout, dialect);
     let checked = counts::checked(settings.window, "the recorded context window");
     settings.window = checked.unwrap_or_else(|why| {
         notes.add(layout.whole.start, why);
         None
     });
-    let elements = parse_elements(&source.bytes, layout, progress)?;
+    let elements = parse_elements(&source.bytes.whole(), layout, progress)?;
     let step_of = |e: &Element| settings.step_of(e.value.as_ref(), e.response.as_ref(), dialect);
     let mut steps: Vec<Option<StepDraft>> = elements.iter().map(step_of).collect();
     for (element, step) in elements.iter().zip(&mut steps) {

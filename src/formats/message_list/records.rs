@@ -6,7 +6,6 @@ use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Role, Session, Span};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 /// A record to write, in the managed order.
 #[derive(Debug)]
@@ -36,7 +35,7 @@ pub(in crate::formats) fn is_whole(session: &Session, managed: &Managed, format:
 fn is_main(session: &Session, format: &Format) -> bool {
     let input = Input {
         name: session.source.name.clone(),
-        bytes: Arc::clone(&session.source.bytes),
+        bytes: session.source.bytes.clone(),
     };
     let parsed = (format.parse)(&input, &Progress::default());
     let first = parsed
@@ -111,12 +110,12 @@ fn record<'a>(
         parts.extend(of.filter(|(part, _)| part.record == *record));
     }
     let editing = Editing {
-        bytes: &session.source.bytes,
+        bytes: &session.source.bytes.whole(),
         span: span.clone(),
         parts,
     };
     if editing.is_untouched() {
-        Some(Cow::Borrowed(session.raw(span)))
+        Some(session.raw(span))
     } else if editing.parts.iter().all(|(_, fate)| *fate == Fate::Gone) {
         None
     } else {

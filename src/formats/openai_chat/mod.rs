@@ -20,6 +20,7 @@ pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "OpenAI Chat",
     detect,
+    in_pieces: false,
     parse,
     export: Some(write::export),
     carries: &[

@@ -31,6 +31,7 @@ pub(super) const FORMAT: Format = Format {
     name: "opencode",
     label: "OpenCode session",
     detect,
+    in_pieces: false,
     parse,
     export: Some(export::export),
     carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
@@ -62,7 +63,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
     let path: &[&str] = if json::elements(bytes, &whole).is_some() {

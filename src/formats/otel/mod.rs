@@ -20,6 +20,7 @@ pub(super) const FORMAT: Format = Format {
     name: "otel",
     label: "OpenTelemetry GenAI trace",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[
@@ -42,7 +43,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let mut warnings = Vec::new();
@@ -73,7 +74,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         }
         .into());
     }
-    warnings.extend(notes.warnings(bytes));
+    warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
     Ok(Parsed {
         sessions,

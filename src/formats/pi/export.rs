@@ -17,7 +17,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Writes the conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
-    let bytes: &[u8] = &session.source.bytes;
+    let bytes: &[u8] = &session.source.bytes.whole();
     if session.source.format != FORMAT.name {
         let reason = format!("only a {0} can be written as one", FORMAT.label);
         return Err(CannotExport { reason });

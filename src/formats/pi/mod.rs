@@ -22,6 +22,7 @@ pub(super) const FORMAT: Format = Format {
     name: "pi",
     label: "Pi session",
     detect,
+    in_pieces: false,
     parse,
     export: Some(export::export),
     carries: &[Carried::Usage, Carried::Times, Carried::Compactions],

@@ -44,7 +44,7 @@ pub(super) fn read(
     let mut sessions: Vec<Session> = reader.talk(&main, 0, progress)?.into_iter().collect();
     sessions.append(&mut branches);
     let spans = reader.entries.iter().map(|entry| &entry.span);
-    let folder = json::first_str(&input.bytes, spans, &["cwd"]);
+    let folder = json::first_str(&input.bytes.whole(), spans, &["cwd"]);
     for session in &mut sessions {
         session.project.clone_from(&folder);
     }

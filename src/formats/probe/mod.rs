@@ -9,6 +9,7 @@ pub(super) use other::binary;
 use super::json;
 use super::jsonl::{self, Head, Record};
 use crate::progress::{Cancelled, Progress};
+use crate::session::FileBytes;
 use serde_json::Value;
 
 /// How many records of JSON Lines are looked at.
@@ -53,17 +54,18 @@ impl Probe {
     ///
     /// # Errors
     /// [`Cancelled`] when `progress` says so.
-    pub fn new(bytes: &[u8], progress: &Progress) -> Result<Self, Cancelled> {
-        let start = &bytes[jsonl::text_start(bytes)..];
-        if start.trim_ascii().is_empty() {
+    pub fn new(bytes: &FileBytes, progress: &Progress) -> Result<Self, Cancelled> {
+        let opening = jsonl::opening(bytes, HEAD_RECORDS);
+        let start = opening[jsonl::text_start(&opening)..].trim_ascii_start();
+        if start.is_empty() {
             return Ok(Self::of(Kind::Empty));
         }
-        if let Some(what) = binary(bytes) {
+        if let Some(what) = binary(&opening) {
             return Ok(Self::of(Kind::Binary(what)));
         }
         progress.go_on()?;
-        let is_json = matches!(start.trim_ascii_start().first(), Some(b'{' | b'['));
-        let head = jsonl::head(bytes, HEAD_RECORDS);
+        let is_json = matches!(start.first(), Some(b'{' | b'['));
+        let head = jsonl::head(&opening, HEAD_RECORDS);
         let objects = head.records.iter().filter(|r| r.value.is_object()).count();
         let is_lines = objects > 1 && head.bad * ONE_BAD_LINE_IN <= head.lines;
         if (is_lines || !is_json) && jsonl::is_crowded(bytes) {
@@ -75,21 +77,11 @@ impl Probe {
                 ..Self::of(Kind::JsonLines)
             });
         }
+        let whole = bytes.whole();
         if is_json {
-            return Self::of_json(bytes, head, progress);
+            return Self::of_json(&whole, head, progress);
         }
-        Ok(match serde_json::from_slice(start.trim_ascii()) {
-            Ok(scalar) => Self {
-                document: Some(scalar),
-                ..Self::of(Kind::Json)
-            },
-            Err(_) => Self {
-                text: Some(
-                    String::from_utf8_lossy(&start[..start.len().min(HEAD_TEXT)]).into_owned(),
-                ),
-                ..Self::of(Kind::Text(other::text(start)))
-            },
-        })
+        Ok(Self::of_text(&whole))
     }
 
     fn of(kind: Kind) -> Self {
@@ -98,6 +90,22 @@ impl Probe {
             records: Vec::new(),
             document: None,
             text: None,
+        }
+    }
+
+    /// A file that begins like nothing else.
+    fn of_text(bytes: &[u8]) -> Self {
+        let start = &bytes[jsonl::text_start(bytes)..];
+        if let Ok(scalar) = serde_json::from_slice(start.trim_ascii()) {
+            return Self {
+                document: Some(scalar),
+                ..Self::of(Kind::Json)
+            };
+        }
+        let head = String::from_utf8_lossy(&start[..start.len().min(HEAD_TEXT)]);
+        Self {
+            text: Some(head.into_owned()),
+            ..Self::of(Kind::Text(other::text(start)))
         }
     }
 
@@ -152,7 +160,7 @@ mod tests {
     use super::*;
 
     fn probe(bytes: &[u8]) -> Probe {
-        Probe::new(bytes, &Progress::default()).expect("nobody cancels")
+        Probe::new(&bytes.to_vec().into(), &Progress::default()).expect("nobody cancels")
     }
 
     #[test]

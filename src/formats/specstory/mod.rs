@@ -24,6 +24,7 @@ pub(super) const FORMAT: Format = Format {
     name: "specstory",
     label: "SpecStory history",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[Carried::Times, Carried::SubAgents],
@@ -51,7 +52,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         agent: Talk::new(input, FORMAT.name, Some(2)),
         latest: None,
     };
-    for block in blocks::read(&input.bytes, &mut notes) {
+    for block in blocks::read(&input.bytes.whole(), &mut notes) {
         progress.go_on()?;
         reader.block(block, &mut report);
     }

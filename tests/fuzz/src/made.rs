@@ -344,7 +344,7 @@ fn session(u: &mut Unstructured<'_>) -> Result<Session> {
     let source = Source {
         name: "made".to_owned(),
         format: "openai_chat",
-        bytes: Arc::default(),
+        bytes: Vec::new().into(),
     };
     let mut builder = SessionBuilder::new(source);
     let is_recorded: bool = u.arbitrary()?;

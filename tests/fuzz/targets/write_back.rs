@@ -42,7 +42,8 @@ fn is_the_same(session: &Session, export: Export) {
         return;
     }
     let out = export(session, &managed).expect("nothing was changed");
-    let [out, source] = [&out, &session.source.bytes[..]].map(String::from_utf8_lossy);
+    let source = session.source.bytes.whole();
+    let [out, source] = [&out, &source[..]].map(String::from_utf8_lossy);
     assert_eq!(out, source);
 }
 

@@ -14,14 +14,17 @@ pub(super) enum Fate<'a> {
 }
 
 /// The record's new text: its own where nothing changed, none where nothing is left.
-pub(super) fn record<'a>(text: &'a [u8], parts: &[(&Part, Fate<'_>)]) -> Option<Cow<'a, [u8]>> {
+pub(super) fn record<'a>(
+    text: Cow<'a, [u8]>,
+    parts: &[(&Part, Fate<'_>)],
+) -> Option<Cow<'a, [u8]>> {
     if parts.iter().all(|(_, fate)| *fate == Fate::Gone) {
         return None;
     }
     if parts.iter().all(|(_, fate)| *fate == Fate::Kept) {
-        return Some(Cow::Borrowed(text));
+        return Some(text);
     }
-    let mut record = json::parse_lenient(text).ok()?;
+    let mut record = json::parse_lenient(&text).ok()?;
     match json::str_at(&record, &["type"]) {
         Some("attachment") => {
             let old = json::at(&record, &["attachment", "prompt"])

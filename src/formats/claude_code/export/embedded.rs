@@ -34,7 +34,7 @@ pub(in crate::formats::claude_code) fn kept(record: &[u8]) -> Span {
 
 /// What a record inside of another lacks; none for any other record.
 fn added(session: &Session, span: &Span) -> Option<Map<String, Value>> {
-    let bytes = &session.source.bytes;
+    let bytes: &[u8] = &session.source.bytes.whole();
     let is_end = |byte: &u8| *byte == b'\n';
     let start = bytes[..span.start]
         .iter()

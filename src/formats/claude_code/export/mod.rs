@@ -39,8 +39,10 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         let reason = format!("only a {} can be written as one", super::FORMAT.label);
         return Err(CannotExport { reason });
     }
+    // Held until all is written.
+    let bytes = session.source.bytes.whole();
     if managed.is_everything(session) {
-        return Ok(session.source.bytes.to_vec());
+        return Ok(bytes.to_vec());
     }
     let mut items = Vec::new();
     for entry in &managed.entries {
@@ -93,7 +95,7 @@ fn records<'a>(
     let left = raw.enumerate().filter_map(|(record, span)| {
         let text = session.raw(span);
         let left = match edit {
-            None => Cow::Borrowed(text),
+            None => text,
             Some(kept) => edited(session, message, record, text, kept)?,
         };
         Some(embedded::completed(session, span, left))
@@ -105,7 +107,7 @@ fn edited<'a>(
     session: &Session,
     message: usize,
     record: usize,
-    text: &'a [u8],
+    text: Cow<'a, [u8]>,
     kept: &[ManagedPart],
 ) -> Option<Cow<'a, [u8]>> {
     let fate = |idx: usize| {

@@ -28,11 +28,12 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         let reason = format!("only a {} can be written as one", super::FORMAT.label);
         return Err(CannotExport { reason });
     }
+    let bytes = session.source.bytes.whole();
     if managed.is_everything(session) {
-        return Ok(session.source.bytes.to_vec());
+        return Ok(bytes.to_vec());
     }
     let known = known(managed).unwrap_or(session.messages.len());
-    let past = Past::of(session, known)?;
+    let past = Past::of(session, &bytes, known)?;
     let context = session.real_context(known);
     let mut out = head::written(session, managed, &past);
     if is_untouched(managed, &context) {
@@ -115,11 +116,11 @@ fn item(session: &Session, entry: &ManagedEntry, past: &Past<'_>) -> Option<Vec<
     if past.is_head(span) {
         return None;
     }
-    let record = Record::at(&session.source.bytes, span);
+    let record = Record::at(&session.source.bytes.whole(), span);
     let text = record.text(session);
     match parts {
         None => Some(text.to_vec()),
-        Some(parts) => edit::item(text, &fates(session, message, parts)),
+        Some(parts) => edit::item(&text, &fates(session, message, parts)),
     }
 }
 
@@ -164,8 +165,8 @@ fn is_setup(session: &Session, message: usize) -> bool {
     let Some(span) = message.raw.first().filter(|_| can_be) else {
         return false;
     };
-    let record = Record::at(&session.source.bytes, span);
-    let value = json::parse_lenient(record.text(session)).unwrap_or_default();
+    let record = Record::at(&session.source.bytes.whole(), span);
+    let value = json::parse_lenient(&record.text(session)).unwrap_or_default();
     // A head has instructions and no type.
     json::str_at(&value, &["type"]) == Some("message") && Item::read(&value).sort == Sort::Setup
 }

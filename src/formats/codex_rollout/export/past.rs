@@ -40,8 +40,11 @@ enum What {
 
 impl<'a> Past<'a> {
     /// The lines up to the first message that the managed context does not know, those of index `known` and on.
-    pub(super) fn of(session: &'a Session, known: usize) -> Result<Self, CannotExport> {
-        let bytes = &session.source.bytes;
+    pub(super) fn of(
+        session: &Session,
+        bytes: &'a [u8],
+        known: usize,
+    ) -> Result<Self, CannotExport> {
         let lines = jsonl::map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
         let mut lines = lines.unwrap_or_default();
         let end = end(session, known, &lines);

@@ -47,7 +47,7 @@ impl<'a> Writing<'a> {
         patches: &mut Vec<Patch>,
         dropped: &mut Vec<&'static str>,
     ) -> &'p [(&'a Part, Fate<'a>)] {
-        let bytes: &[u8] = &self.session.source.bytes;
+        let bytes = self.bytes;
         let found = self
             .layout
             .body

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 impl<'a> Writing<'a> {
     /// What stands between the list's brackets (or the lines).
     pub(super) fn list(&self, pieces: &[Piece<'_>]) -> Vec<u8> {
-        let bytes = &self.session.source.bytes;
+        let bytes = self.bytes;
         let (list, elements) = (&self.layout.list, &self.layout.elements);
         let ([first, ..], [.., end]) = (&elements[..], &elements[..]) else {
             let texts: Vec<_> = pieces.iter().map(|p| &*p.text).collect();
@@ -28,7 +28,7 @@ impl<'a> Writing<'a> {
 
     /// What stands between two elements: what stood there, or what is usual in this file.
     pub(super) fn separator(&self, before: &Piece<'_>, after: &Piece<'_>) -> Cow<'a, [u8]> {
-        let bytes = &self.session.source.bytes;
+        let bytes = self.bytes;
         let elements = &self.layout.elements;
         let between = |idx: usize| {
             let (a, b) = (elements.get(idx)?, elements.get(idx + 1)?);
@@ -52,7 +52,7 @@ impl<'a> Writing<'a> {
 
     /// How lines end in this file.
     pub(super) fn line_end(&self) -> &'static [u8] {
-        let bytes = &self.session.source.bytes;
+        let bytes = self.bytes;
         let line = bytes
             .iter()
             .position(|b| *b == b'\n')
@@ -67,7 +67,7 @@ impl<'a> Writing<'a> {
     /// Patches for lines before the first message and after the last that could not be read: in a conversation
     /// that has changed they would say nothing, and hide what it is.
     pub(super) fn unreadable(&self) -> Vec<Patch> {
-        let bytes = &self.session.source.bytes;
+        let bytes = self.bytes;
         let before = jsonl::text_start(bytes)..self.layout.list.start;
         let after = self.layout.list.end..self.layout.whole.end;
         let holes = [(before, &b""[..]), (after, self.line_end())].into_iter();
@@ -82,6 +82,6 @@ impl<'a> Writing<'a> {
     /// The elements stand in brackets rather than on lines.
     pub(super) fn is_list(&self) -> bool {
         let before = self.layout.list.start.checked_sub(1);
-        before.and_then(|at| self.session.source.bytes.get(at)) == Some(&b'[')
+        before.and_then(|at| self.bytes.get(at)) == Some(&b'[')
     }
 }

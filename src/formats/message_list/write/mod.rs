@@ -27,6 +27,8 @@ struct Piece<'a> {
 /// A document being written.
 struct Writing<'a> {
     session: &'a Session,
+    /// The document as it was.
+    bytes: &'a [u8],
     layout: Layout,
     dialect: &'a Dialect,
     writes: &'a Writes,
@@ -61,12 +63,12 @@ pub(in crate::formats) fn write_own(
     managed: &Managed,
     dialect: &Dialect,
 ) -> Result<Vec<u8>, CannotExport> {
-    let writing = Writing::new(session, dialect).ok_or_else(|| CannotExport {
+    let bytes: &[u8] = &session.source.bytes.whole();
+    let writing = Writing::new(session, bytes, dialect).ok_or_else(|| CannotExport {
         reason: "the conversation is not to be found in its file".to_owned(),
     })?;
     let mut pieces = writing.pieces(managed)?;
     let (mut patches, dropped) = writing.body(managed);
-    let bytes: &[u8] = &session.source.bytes;
     let mut is_as_it_was = writing.is_as_it_was(&pieces);
     if !is_as_it_was || !patches.is_empty() || !dropped.is_empty() {
         pieces.retain(|piece| !writing.is_foreign(piece));
@@ -96,8 +98,7 @@ pub(in crate::formats) fn write_own(
 }
 
 impl<'a> Writing<'a> {
-    fn new(session: &'a Session, dialect: &'a Dialect) -> Option<Self> {
-        let bytes = &session.source.bytes;
+    fn new(session: &'a Session, bytes: &'a [u8], dialect: &'a Dialect) -> Option<Self> {
         let starts: Vec<usize> = session
             .messages
             .iter()
@@ -129,6 +130,7 @@ impl<'a> Writing<'a> {
         let is_message = messages.iter().map(|held| !held.is_empty()).collect();
         Some(Self {
             session,
+            bytes,
             layout,
             dialect,
             writes: dialect.writes.as_ref()?,
@@ -186,12 +188,12 @@ impl<'a> Writing<'a> {
     fn piece(&self, place: usize, fates: &Fates<'a>) -> Option<Piece<'a>> {
         let session = self.session;
         let messages = &self.messages[place];
-        let editing = Editing::new(session, messages, |idx| {
+        let editing = Editing::new(session, self.bytes, messages, |idx| {
             fates.of(idx, &session.messages[idx])
         });
         let is_untouched = editing.is_untouched();
         let text = if is_untouched {
-            session.raw(&editing.span).into()
+            self.bytes[editing.span.clone()].into()
         } else {
             (self.writes.edit)(&editing)?.into()
         };
@@ -206,7 +208,7 @@ impl<'a> Writing<'a> {
     fn push_others(&self, place: usize, pieces: &mut Vec<Piece<'a>>) {
         let rest = self.layout.elements.iter().enumerate().skip(place);
         for (idx, span) in rest.take_while(|(idx, _)| !self.is_message[*idx]) {
-            let text = self.session.raw(span).into();
+            let text = self.bytes[span.clone()].into();
             pieces.push(Piece {
                 place: Some(idx),
                 is_untouched: true,
@@ -239,7 +241,7 @@ impl<'a> Writing<'a> {
 
     /// A patch that says that the list was changed, where its messages report calls and there is a place for it.
     fn mark(&self, pieces: &[Piece<'_>], is_as_it_was: bool) -> Option<Patch> {
-        let bytes: &[u8] = &self.session.source.bytes;
+        let bytes = self.bytes;
         let root = self.layout.root.as_ref()?;
         let text = json!({"managed": true, "messages": pieces.len()})
             .to_string()

@@ -27,7 +27,7 @@ impl Writer {
         starts.dedup();
         let mut infos = starts
             .iter()
-            .filter_map(|span| info(&session.source.bytes[span.clone()]));
+            .filter_map(|span| info(&session.source.bytes.whole()[span.clone()]));
         let mut first = |role, keys: &[&str]| {
             let found = infos
                 .by_ref()

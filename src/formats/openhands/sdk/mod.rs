@@ -23,6 +23,7 @@ pub(in crate::formats) const SDK: Format = Format {
     name: "openhands_sdk",
     label: "OpenHands SDK events",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[
@@ -57,7 +58,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let mut warnings = Vec::new();
@@ -82,7 +83,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let session = reader.talk.finish().ok_or_else(|| Refused {
         looks_like: "this looks like OpenHands events without a message".to_owned(),
     })?;
-    warnings.extend(notes.warnings(bytes));
+    warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
     Ok(Parsed {
         sessions: vec![session],

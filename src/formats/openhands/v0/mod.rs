@@ -22,6 +22,7 @@ pub(in crate::formats) const V0: Format = Format {
     name: "openhands",
     label: "OpenHands events",
     detect,
+    in_pieces: false,
     parse,
     export: None,
     carries: &[
@@ -71,7 +72,7 @@ fn is_event(value: &Value) -> bool {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let bytes = &input.bytes;
+    let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let mut warnings = Vec::new();
@@ -121,7 +122,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         let looks_like = "this looks like OpenHands events without a message".to_owned();
         return Err(Refused { looks_like }.into());
     }
-    warnings.extend(notes.warnings(bytes));
+    warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
     Ok(Parsed {
         sessions,
