@@ -312,11 +312,7 @@ impl<'a> Line<'a> {
     /// The messages a compaction carried over, in their order.
     fn preserved(&self, boundary: &Boundary) -> Vec<usize> {
         let message = |uuid: &Id| self.messages.as_ref()?.get(uuid).copied();
-        let mut found: Vec<usize> = boundary
-            .preserved
-            .iter()
-            .filter_map(message)
-            .collect();
+        let mut found: Vec<usize> = boundary.preserved.iter().filter_map(message).collect();
         if let Some((first, last)) = &boundary.preserved_range
             && let (Some(first), Some(last)) = (message(first), message(last))
         {
