@@ -11,42 +11,52 @@ use std::collections::HashMap;
 pub struct LastUses<'a> {
     session: &'a Session,
     /// The last message of the model that holds a name, by name; names in too many messages are left out.
-    last: HashMap<&'a str, usize>,
+    last: HashMap<&'a str, u32>,
 }
 
 /// Names in more messages than this, or than one in [`COMMON`], tell nothing.
 const RARE: usize = 12;
 const COMMON: usize = 25;
 
+/// A name that the model uses.
 #[derive(Clone, Copy, Default)]
 struct Name {
     /// Messages that hold it.
-    messages: usize,
-    /// The last of them.
-    latest: Option<usize>,
-    /// The last of them that the model wrote.
-    named: Option<usize>,
+    messages: u32,
+    /// The latest of them that was looked at, from 1; 0 where there is none.
+    latest: u32,
+    /// Index of the last message of the model that holds it.
+    named: u32,
 }
 
 impl<'a> LastUses<'a> {
-    /// Looks through all messages once.
+    /// Looks through all messages, first for the names that the model uses: texts hold many more.
     pub fn new(session: &'a Session) -> Self {
         let mut names: HashMap<&str, Name> = HashMap::new();
-        for (idx, message) in session.messages.iter().enumerate() {
-            let by_model = message.step.is_some();
+        for (number, message) in (1..).zip(&session.messages) {
+            for part in session
+                .parts_of(message)
+                .iter()
+                .filter(|_| message.step.is_some())
+            {
+                each_name(&part.body, |word| {
+                    names.entry(word).or_default().named = number - 1;
+                });
+            }
+        }
+        for (number, message) in (1..).zip(&session.messages) {
             for part in session.parts_of(message) {
                 each_name(&part.body, |word| {
-                    let name = names.entry(word).or_default();
-                    name.messages += usize::from(name.latest.replace(idx) != Some(idx));
-                    if by_model {
-                        name.named = Some(idx);
+                    if let Some(name) = names.get_mut(word) {
+                        name.messages += u32::from(name.latest != number);
+                        name.latest = number;
                     }
                 });
             }
         }
         let most = RARE.max(session.messages.len() / COMMON);
-        let last = names.into_iter().filter(|(_, name)| name.messages <= most);
-        let last = last.filter_map(|(word, name)| Some((word, name.named?)));
+        names.retain(|_, name| name.messages as usize <= most);
+        let last = names.into_iter().map(|(word, name)| (word, name.named));
         Self {
             session,
             last: last.collect(),
@@ -61,7 +71,8 @@ impl<'a> LastUses<'a> {
                 last = last.max(self.last.get(word).copied());
             });
         }
-        last.filter(|user| *user > message)
+        last.map(|user| user as usize)
+            .filter(|user| *user > message)
     }
 
     /// How many lines of a text in a message hold something that the model named later, and how many have a name at
@@ -71,7 +82,11 @@ impl<'a> LastUses<'a> {
         for line in text.lines() {
             let mut words = identifiers(line).peekable();
             with_name += usize::from(words.peek().is_some());
-            let is_later = |word: &str| self.last.get(word).is_some_and(|user| *user > message);
+            let is_later = |word: &str| {
+                self.last
+                    .get(word)
+                    .is_some_and(|user| *user as usize > message)
+            };
             named_later += usize::from(words.any(is_later));
         }
         (named_later, with_name)
