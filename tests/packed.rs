@@ -99,7 +99,7 @@ fn as_left(bytes: &[u8]) -> Vec<Vec<u8>> {
         [b"\xef\xbb\xbf", bytes].concat(),
         text.replace('\n', "\r\n").into_bytes(),
         bytes[..bytes.len().saturating_sub(7)].to_vec(),
-        [&bytes[..], b"\n\n{\"torn\":"].concat(),
+        [bytes, b"\n\n{\"torn\":"].concat(),
     ]
 }
 
@@ -135,11 +135,11 @@ fn every_fixture_reads_and_is_written_the_same_however_it_was_left() {
 
 fn opened(path: &Path) -> Loaded {
     let options = LoadOptions {
-        counter: tokens::by_name("chars/4").unwrap(),
+        counter: tokens::by_name("chars/4").expect("it is one of ours"),
         window: None,
         conversation: 0,
     };
-    load(path, &options, &Progress::default()).unwrap()
+    load(path, &options, &Progress::default()).expect("a session")
 }
 
 #[test]
