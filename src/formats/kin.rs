@@ -1,6 +1,6 @@
 //! Who a session says it is among those of its program, and what a session tells of the sub-agents that it started.
 
-use super::{ImportReport, codex_rollout, gemini_cli, json, opencode, title};
+use super::{ImportReport, codex_rollout, gemini_cli, json, jsonl, opencode, title};
 use crate::session::{Body, Session, Source, SubAgent};
 use std::collections::{BTreeMap, HashMap};
 
@@ -25,7 +25,11 @@ pub fn kin(format: &str, start: &[u8]) -> Option<Kin> {
 
 /// The same of a file that was read.
 pub fn kin_of(source: &Source) -> Option<Kin> {
-    told_by(source.format)?(&source.bytes.whole())
+    let tell = told_by(source.format)?;
+    if source.format == codex_rollout::FORMAT.name {
+        return tell(&jsonl::opening(&source.bytes, 1));
+    }
+    tell(&source.bytes.whole())
 }
 
 /// Reads the beginning of a file.

@@ -80,7 +80,7 @@ pub struct Format {
     pub label: &'static str,
     /// Whether a file is of this format, and what tells it. Never by file name.
     pub detect: fn(&Probe) -> Option<String>,
-    /// It reads the file piece by piece, so that a large one need not be there whole.
+    /// It reads the file piece by piece, so that a large one need not be there whole, or asks for all of it itself.
     pub in_pieces: bool,
     /// Reads the file.
     pub parse: fn(&Input, &Progress) -> Result<Parsed, Unread>,

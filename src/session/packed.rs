@@ -8,7 +8,7 @@ use super::message::Span;
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use memchr::memchr;
 use rayon::prelude::*;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A block ends with the first line that ends behind so many bytes. With its copy it stays in a core's own cache.
 const BLOCK: usize = 256 << 10;
@@ -36,19 +36,26 @@ impl Packed {
     }
 
     pub(super) fn whole(&self) -> Arc<Vec<u8>> {
-        // Nobody can have left it half done: it is set at once.
-        let mut held = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        held.upgrade().unwrap_or_else(|| {
-            let whole = Arc::new(unpacked(&self.blocks));
-            *held = Arc::downgrade(&whole);
-            whole
-        })
+        if let Some(whole) = self.held().upgrade() {
+            return whole;
+        }
+        // Others must not wait for it: they may be what this waits for, on a thread that it shares with them.
+        let whole = Arc::new(unpacked(&self.blocks));
+        let mut held = self.held();
+        if let Some(others) = held.upgrade() {
+            return others;
+        }
+        *held = Arc::downgrade(&whole);
+        whole
+    }
+
+    /// Nobody can have left it half done: it is set at once.
+    fn held(&self) -> MutexGuard<'_, Weak<Vec<u8>>> {
+        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn piece(&self, span: &Span) -> Vec<u8> {
-        let held = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        let whole = held.upgrade();
-        drop(held);
+        let whole = self.held().upgrade();
         if let Some(whole) = whole {
             return whole[span.clone()].to_vec();
         }

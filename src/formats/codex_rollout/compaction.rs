@@ -53,6 +53,9 @@ impl Reader {
 
     /// The items of a new context, each a message that was there before or else a new one.
     fn replaced(&mut self, line: &Line, message: &str, history: Vec<Item>, kept: &mut Vec<usize>) {
+        // Held from here on: what is repeated may stand anywhere.
+        let source = &self.builder.session().source;
+        self.held.get_or_insert_with(|| source.bytes.whole());
         let places = self.places(line, history.len());
         let repeated = self.repeated(&places);
         for ((mut item, place), repeated) in history.into_iter().zip(places).zip(repeated) {

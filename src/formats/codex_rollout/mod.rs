@@ -36,7 +36,7 @@ mod usage;
 pub(super) use kin::kin;
 
 use super::jsonl::map_records;
-use super::{Carried, Format, Input, Parsed, Probe, Unread};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, jsonl};
 use crate::progress::Progress;
 use lines::Line;
 use serde_json::Value;
@@ -45,7 +45,7 @@ pub(super) const FORMAT: Format = Format {
     name: "codex_rollout",
     label: "Codex rollout",
     detect,
-    in_pieces: false,
+    in_pieces: true,
     parse,
     export: Some(export::export),
     carries: &[
@@ -98,6 +98,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     if let Some(main) = parsed.sessions.first() {
         parsed.report.sub_agents = kin::started(main);
     }
-    parsed.report.parent = kin(&input.bytes.whole()).and_then(|kin| kin.parent.map(String::from));
+    let head = jsonl::opening(&input.bytes, 1);
+    parsed.report.parent = kin(&head).and_then(|kin| kin.parent.map(String::from));
     Ok(parsed)
 }

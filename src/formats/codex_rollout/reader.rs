@@ -15,6 +15,7 @@ use crate::session::{Body, Draft, Role, SessionBuilder, Source, Span, StepDraft,
 use crate::units::Tokens;
 use std::collections::{HashMap, HashSet};
 use std::mem;
+use std::sync::Arc;
 
 /// Codex Desktop puts attachments before what was said, and this line between.
 const REQUEST_HEADING: &str = "## My request for Codex:";
@@ -68,6 +69,8 @@ pub(super) struct Reader {
     pub(super) compaction: Option<Compaction>,
     /// What a new context may repeat.
     pub(super) known: Known,
+    /// The whole file, once there is a new context.
+    pub(super) held: Option<Arc<Vec<u8>>>,
     tools: HashMap<Box<str>, Box<str>>,
     name: Option<String>,
     first_words: Option<String>,
@@ -93,6 +96,7 @@ impl Reader {
             is_answering: false,
             compaction: None,
             known: Known::default(),
+            held: None,
             tools: HashMap::new(),
             name: None,
             first_words: None,
