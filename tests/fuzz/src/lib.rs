@@ -8,7 +8,7 @@ pub use made::{Made, made};
 
 use plimsoll::formats::{Input, Parsed, Unread};
 use plimsoll::progress::Progress;
-use plimsoll::session::issues;
+use plimsoll::session::{Packer, issues};
 use plimsoll::tokens::{Counter, TokenLedger, by_name};
 
 /// What a format reads.
@@ -16,6 +16,16 @@ pub fn input(bytes: &[u8]) -> Input {
     Input {
         name: "fuzz".to_owned(),
         bytes: bytes.to_vec().into(),
+    }
+}
+
+/// The same from bytes that are packed, as those of a large file.
+pub fn packed(bytes: &[u8]) -> Input {
+    let mut packer = Packer::default();
+    packer.push(bytes);
+    Input {
+        bytes: packer.finish(),
+        ..input(&[])
     }
 }
 

@@ -1,14 +1,15 @@
-//! Every parser, whether the file is of its format or not: the first byte chooses.
+//! Every parser, whether the file is of its format or not: the first byte chooses, and whether the file is packed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use plimsoll::formats::FORMATS;
 use plimsoll::progress::Progress;
-use plimsoll_fuzz::{check, input};
+use plimsoll_fuzz::{check, input, packed};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some((which, bytes)) = bytes.split_first() {
         let format = &FORMATS[usize::from(*which) % FORMATS.len()];
+        let input = if *which < 128 { input } else { packed };
         check(&(format.parse)(&input(bytes), &Progress::default()));
     }
 });

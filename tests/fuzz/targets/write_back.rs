@@ -7,14 +7,16 @@ use plimsoll::formats::{self, Export, parse_with};
 use plimsoll::progress::Progress;
 use plimsoll::session::{Managed, ManagedEntry, ManagedPart, Role, Session, WrittenKind};
 use plimsoll::units::Tokens;
-use plimsoll_fuzz::{check, input};
+use plimsoll_fuzz::{check, input, packed};
 
 /// Bytes behind the file that choose what is managed.
 const CHOICES: usize = 32;
 
 fuzz_target!(|bytes: &[u8]| {
     let (file, choices) = bytes.split_at(bytes.len().saturating_sub(CHOICES));
-    let read = parse_with(&input(file), &Progress::default());
+    let is_packed = choices.last().is_some_and(|choice| choice % 2 == 1);
+    let file = if is_packed { packed(file) } else { input(file) };
+    let read = parse_with(&file, &Progress::default());
     let Ok(parsed) = &read else { return };
     for session in &parsed.sessions {
         let Some(export) = formats::by_name(session.source.format).and_then(|f| f.export) else {
