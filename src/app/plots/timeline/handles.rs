@@ -51,12 +51,14 @@ pub(super) fn show(
         .map(|t| scene.y(t.tokens).clamp(plot.top(), plot.bottom()))
         .collect();
     let mut centers = heights.clone();
-    spread(
-        &mut centers,
-        PILL + 2.0,
-        plot.top() - PILL,
-        plot.bottom() + PILL / 2.0,
-    );
+    // Below the plot stands the strip's name, where there is a strip.
+    let below = if scene.input.heat.is_empty() {
+        PILL / 2.0
+    } else {
+        -PILL / 2.0
+    };
+    let (top, bottom) = (plot.top() - PILL, plot.bottom() + below);
+    spread(&mut centers, PILL + 2.0, top, bottom);
     let mut is_dragging = false;
     for ((threshold, height), center) in thresholds.iter().zip(&heights).zip(&centers) {
         let line = Rect::from_x_y_ranges(
