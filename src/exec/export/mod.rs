@@ -257,8 +257,11 @@ impl Made {
             .map_err(|predicted| predicted.to_string())?;
         let mut managed = executed.managed(&job.case.session);
         managed.calibration = job.case.ledger.calibration(executed.context().overhead);
+        // Its records are looked up one by one.
+        let held = job.case.session.source.bytes.whole();
         let bytes = write(&job.case.session, &managed)
             .map_err(|error| format!("{error}; choose another format"))?;
+        drop(held);
         Ok(Self {
             outcome,
             executed,
