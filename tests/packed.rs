@@ -172,6 +172,24 @@ fn a_large_session_shows_and_writes_the_same_once_it_is_packed() {
 }
 
 #[test]
+fn a_large_file_reads_the_same_block_by_block() {
+    let mut bytes = common::file_of(8_000);
+    let long = "word ".repeat(1 << 20);
+    let line = format!(
+        r#"{{"type":"user","uuid":"long","parentUuid":"u-7999","sessionId":"s","message":{{"role":"user","content":"{long}"}}}}"#
+    );
+    bytes.extend_from_slice(b"no record\n");
+    bytes.extend_from_slice(line.as_bytes());
+    bytes.extend_from_slice(b"\nnone either\n{\"torn\":");
+    for bytes in [bytes.clone(), [b"\xef\xbb\xbf\n\n", &bytes[..]].concat()] {
+        let (plain, packed) = (read("a", bytes.clone().into()), read("a", packed(&bytes)));
+        let expected = all_told(&plain);
+        assert!(expected == all_told(&packed));
+        assert!(expected.contains("line: Some(800") && plain.is_ok());
+    }
+}
+
+#[test]
 fn a_packed_file_that_has_grown_is_told_from_one_that_was_changed() {
     let before = common::file_of(8_000);
     let mut grown = before.clone();

@@ -31,7 +31,11 @@ pub struct Several {
 #[derive(Debug)]
 enum Of {
     Database(PathBuf, Box<Snapshot>),
-    Text(Vec<Arc<Session>>),
+    Text {
+        sessions: Vec<Arc<Session>>,
+        /// The file's, while each of several may be asked for its own.
+        _bytes: Option<Arc<Vec<u8>>>,
+    },
 }
 
 impl Several {
@@ -73,9 +77,14 @@ impl Several {
             // Whatever it is to others: it is what the file opens with.
             numbers = vec![0];
         }
+        let first = sessions.first().filter(|_| numbers.len() > 1);
+        let bytes = first.map(|session| session.source.bytes.whole());
         Ok(Self {
             name,
-            of: Of::Text(sessions.into_iter().map(Arc::new).collect()),
+            of: Of::Text {
+                sessions: sessions.into_iter().map(Arc::new).collect(),
+                _bytes: bytes,
+            },
             numbers,
         })
     }
@@ -106,7 +115,7 @@ impl Several {
         };
         match &self.of {
             Of::Database(path, snapshot) => Ok(snapshot.load(path, &one, progress)?.case),
-            Of::Text(sessions) => {
+            Of::Text { sessions, .. } => {
                 let session = sessions
                     .get(number)
                     .ok_or_else(|| no_such_conversation(&self.name, sessions.len()))?;

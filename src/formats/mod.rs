@@ -306,13 +306,13 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
     progress.go_on()?;
     let held = (!format.in_pieces).then(|| input.bytes.whole());
     let mut parsed = (format.parse)(input, progress)?;
-    drop(held);
     parsed.report.recognized_by = why;
     notes::sum_up(&mut parsed.warnings);
     parsed.warnings.extend(crowded(&parsed.sessions));
     parsed
         .warnings
         .extend(notes::left_out_usage(&parsed.sessions));
+    drop(held);
     Ok(parsed)
 }
 

@@ -99,8 +99,10 @@ impl FileBytes {
 
     /// Nothing but white space stands in it.
     pub fn is_blank(&self) -> bool {
-        let is_blank = |stretch: &Stretch| self.piece(&stretch.span).trim_ascii().is_empty();
-        self.stretches().iter().all(is_blank)
+        match &self.0 {
+            Held::Plain(bytes) => bytes.trim_ascii_start().is_empty(),
+            Held::Packed(packed) => packed.is_blank(),
+        }
     }
 
     /// It is the other file, or that one with more behind it.
@@ -113,7 +115,8 @@ impl FileBytes {
             _ => 0,
         };
         let rest = other.stretches().into_iter().map(|stretch| stretch.span);
-        rest.filter(|span| span.start >= same)
+        rest.filter(|span| span.end > same)
+            .map(|span| span.start.max(same)..span.end)
             .all(|span| self.piece(&span) == other.piece(&span))
     }
 }

@@ -8,6 +8,7 @@ use super::message::Span;
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use memchr::memchr;
 use rayon::prelude::*;
+use std::slice;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A block ends with the first line that ends behind so many bytes. With its copy it stays in a core's own cache.
@@ -86,8 +87,14 @@ impl Packed {
     fn line_ends_before(&self, byte: usize) -> usize {
         let n = self.blocks.partition_point(|b| b.span.end <= byte);
         let ends: usize = self.blocks[..n].iter().map(|block| block.line_ends).sum();
-        let rest = self.blocks.get(n).map(|block| block.span.start..byte);
+        let within = self.blocks.get(n).filter(|block| block.line_ends > 0);
+        let rest = within.map(|block| block.span.start..byte);
         ends + rest.map_or(0, |rest| line_ends(&self.piece(&rest)))
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        let is_blank = |block: &Block| unpacked(slice::from_ref(block)).trim_ascii().is_empty();
+        self.blocks.iter().all(is_blank)
     }
 
     /// So many bytes at least are the same in both.
@@ -271,7 +278,9 @@ mod tests {
             assert!(!before.starts_with(after));
         }
         assert!(grown.starts_with(&plain) && plain.starts_with(&grown));
-        for at in [0, BLOCK + 9, text.len() - 70_001] {
+        let long = text.iter().position(|byte| *byte == b'x');
+        let within = long.map_or(0, |start| start + LONGEST + 1);
+        for at in [0, BLOCK + 9, within, text.len() - 70_001] {
             let mut other = text.clone();
             other[at] ^= 1;
             assert!(!packed(&other, 1 << 20).starts_with(&before), "{at}");

@@ -16,6 +16,8 @@ type Noun = (&'static str, &'static str);
 /// All aspects of which the session holds anything.
 pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
     let session = &*loaded.case.session;
+    // Its pictures are looked up one by one.
+    let _held = session.source.bytes.whole();
     let (source, found) = (Contents::of(session), Contents::of(read));
     let mut all = Vec::new();
     texts(&source, &found, &mut all);

@@ -116,21 +116,16 @@ pub(super) fn map_texts<T: Send>(
     Ok(all)
 }
 
-/// How a file begins: enough for [`head`], and more than white space. All of it, where it is not packed.
+/// How a file begins: so many lines, or more bytes than a head has. All of it, where it is not packed.
 pub(super) fn opening(bytes: &FileBytes, max: usize) -> Cow<'_, [u8]> {
-    let whole = || bytes.piece(&(0..bytes.len()));
+    if !bytes.is_packed() {
+        return bytes.piece(&(0..bytes.len()));
+    }
     let is_enough = |stretch: &Stretch| {
         stretch.lines_before + stretch.n_lines >= max || stretch.span.end > HEAD_BYTES
     };
-    let Some(last) = bytes.stretches().into_iter().find(is_enough) else {
-        return whole();
-    };
-    let opening = bytes.piece(&(0..last.span.end));
-    if bytes.is_packed() && !opening.trim_ascii().is_empty() {
-        opening
-    } else {
-        whole()
-    }
+    let last = bytes.stretches().into_iter().find(is_enough);
+    bytes.piece(&(0..last.map_or(bytes.len(), |last| last.span.end)))
 }
 
 /// The first records, at most `max`.

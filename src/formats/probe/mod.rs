@@ -11,6 +11,7 @@ use super::jsonl::{self, Head, Record};
 use crate::progress::{Cancelled, Progress};
 use crate::session::FileBytes;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// How many records of JSON Lines are looked at.
 const HEAD_RECORDS: usize = 400;
@@ -56,6 +57,24 @@ impl Probe {
     /// [`Cancelled`] when `progress` says so.
     pub fn new(bytes: &FileBytes, progress: &Progress) -> Result<Self, Cancelled> {
         let opening = jsonl::opening(bytes, HEAD_RECORDS);
+        let head = jsonl::head(&opening, HEAD_RECORDS);
+        if opening.len() < bytes.len() && head.records.len() < HEAD_RECORDS {
+            // Many lines are blank or damaged: it takes more to tell.
+            drop((opening, head));
+            let whole = bytes.whole();
+            let head = jsonl::head(&whole, HEAD_RECORDS);
+            return Self::told(bytes, whole[..].into(), head, progress);
+        }
+        Self::told(bytes, opening, head, progress)
+    }
+
+    /// Tells a file by how it begins, and by the whole of it where that is not enough.
+    fn told(
+        bytes: &FileBytes,
+        opening: Cow<'_, [u8]>,
+        head: Head,
+        progress: &Progress,
+    ) -> Result<Self, Cancelled> {
         let start = opening[jsonl::text_start(&opening)..].trim_ascii_start();
         if start.is_empty() {
             return Ok(Self::of(Kind::Empty));
@@ -65,7 +84,6 @@ impl Probe {
         }
         progress.go_on()?;
         let is_json = matches!(start.first(), Some(b'{' | b'['));
-        let head = jsonl::head(&opening, HEAD_RECORDS);
         let objects = head.records.iter().filter(|r| r.value.is_object()).count();
         let is_lines = objects > 1 && head.bad * ONE_BAD_LINE_IN <= head.lines;
         if (is_lines || !is_json) && jsonl::is_crowded(bytes) {
@@ -77,6 +95,8 @@ impl Probe {
                 ..Self::of(Kind::JsonLines)
             });
         }
+        // Of one long line it is all there is.
+        drop(opening);
         let whole = bytes.whole();
         if is_json {
             return Self::of_json(&whole, head, progress);
