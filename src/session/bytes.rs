@@ -166,12 +166,6 @@ impl From<Vec<u8>> for FileBytes {
     }
 }
 
-impl Default for FileBytes {
-    fn default() -> Self {
-        Vec::new().into()
-    }
-}
-
 impl fmt::Debug for FileBytes {
     /// Their number: nobody reads on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -57,6 +57,10 @@ impl Probe {
     /// [`Cancelled`] when `progress` says so.
     pub fn new(bytes: &FileBytes, progress: &Progress) -> Result<Self, Cancelled> {
         let opening = jsonl::opening(bytes, HEAD_RECORDS);
+        if let Some(what) = binary(&opening) {
+            return Ok(Self::of(Kind::Binary(what)));
+        }
+        progress.go_on()?;
         let head = jsonl::head(&opening, HEAD_RECORDS);
         if opening.len() < bytes.len() && head.records.len() < HEAD_RECORDS {
             // Many lines are blank or damaged: it takes more to tell.
@@ -79,10 +83,6 @@ impl Probe {
         if start.is_empty() {
             return Ok(Self::of(Kind::Empty));
         }
-        if let Some(what) = binary(&opening) {
-            return Ok(Self::of(Kind::Binary(what)));
-        }
-        progress.go_on()?;
         let is_json = matches!(start.first(), Some(b'{' | b'['));
         let objects = head.records.iter().filter(|r| r.value.is_object()).count();
         let is_lines = objects > 1 && head.bad * ONE_BAD_LINE_IN <= head.lines;
