@@ -71,13 +71,7 @@ impl<'a> Floors<'a> {
             without_results: ends().map(|end| sums[end]).collect(),
             preamble: rank(case.index.preamble_end as usize),
             history: history.iter().map(|m| prefix[*m]).chain([all]).collect(),
-            window: case
-                .windows
-                .per_step
-                .iter()
-                .copied()
-                .min()
-                .unwrap_or_default(),
+            window: case.windows.smallest(),
             is_even: !case.windows.varies(),
             often: Mutex::default(),
             case,

@@ -33,6 +33,7 @@ mod memory;
 pub mod message_table;
 mod message_text;
 mod options;
+pub mod own_count;
 pub mod panels;
 pub mod pasting;
 pub mod picture;

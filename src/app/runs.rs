@@ -3,6 +3,7 @@
 use crate::analysis::{Finding, Trigger, Verdict, findings, verdict};
 use crate::app::document::Document;
 use crate::app::knobs::{self, KnobSettings};
+use crate::app::own_count::OwnCount;
 use crate::app::policies;
 use crate::app::state::{Config, Selection, numbered};
 use crate::app::wording;
@@ -37,6 +38,8 @@ pub struct LaneRun {
     pub sent: Tokens,
     /// Its own count is another than the true one.
     pub counts_otherwise: bool,
+    /// Its calls by that count.
+    pub own_count: OwnCount,
     /// What the run shows to be wrong with it, worst first.
     pub findings: Vec<Finding>,
 }
@@ -53,6 +56,7 @@ impl LaneRun {
             peak: outcome.peak(),
             sent: outcome.tokens_sent(),
             counts_otherwise: counts_otherwise(&outcome),
+            own_count: OwnCount::new(&outcome.samples),
             findings: Vec::new(),
             outcome,
         }

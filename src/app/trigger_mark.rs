@@ -1,8 +1,9 @@
 //! Where a lane's policy acts: in its own count, and in what is really sent by then.
 
 use crate::app::knobs;
+use crate::app::own_count::OwnScale;
 use crate::app::runs::LaneRun;
-use crate::engine::{Budget, Expr, Knob, KnobRole, Outcome, Policy};
+use crate::engine::{Budget, Expr, Knob, KnobRole, Policy};
 use crate::units::Tokens;
 
 /// Where a policy acts, as seen from one call.
@@ -12,47 +13,6 @@ pub struct TriggerMark {
     pub counted: Tokens,
     /// What is really sent when it counts that, going by the call that it counted most alike.
     pub really: Tokens,
-}
-
-/// How a policy's own count leads to what it believes, at calls with one window: a straight line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OwnScale {
-    slope: f64,
-    offset: f64,
-}
-
-/// A belief that is further from the line than this does not follow from the count alone.
-const STRAIGHT: f64 = 0.002;
-
-impl OwnScale {
-    /// The scale at a call; none where the policy says nothing, or where its count does not decide alone.
-    pub fn at(outcome: &Outcome, step: usize) -> Option<Self> {
-        let here = outcome.samples.get(step)?;
-        here.believed?;
-        let alike = || outcome.samples.iter().filter(|s| s.window == here.window);
-        let least = alike().min_by_key(|s| s.metered)?;
-        let most = alike().max_by_key(|s| s.metered)?;
-        let span = most.metered.as_f64() - least.metered.as_f64();
-        let rise = most.believed?.0 - least.believed?.0;
-        if span < 1.0 || rise <= 0.0 {
-            return None;
-        }
-        let slope = rise / span;
-        let offset = least.believed?.0 - slope * least.metered.as_f64();
-        let scale = Self { slope, offset };
-        let off = scale.believed(here.metered) - here.believed?.0;
-        (off.abs() < STRAIGHT).then_some(scale)
-    }
-
-    /// What it believes at a count.
-    pub fn believed(&self, counted: Tokens) -> f64 {
-        self.slope * counted.as_f64() + self.offset
-    }
-
-    /// The count at which it believes this.
-    pub fn counted(&self, believed: f64) -> Tokens {
-        Tokens(((believed - self.offset) / self.slope).max(0.0).round() as u64)
-    }
 }
 
 impl LaneRun {
@@ -65,8 +25,7 @@ impl LaneRun {
             Yardstick::Belief(scale) => scale.counted(value),
             Yardstick::Limit(scale) => scale.counted(1.0),
         };
-        let samples = self.outcome.samples.iter();
-        let alike = samples.min_by_key(|s| s.metered.0.abs_diff(counted.0));
+        let alike = self.own_count.nearest(&self.outcome.samples, counted);
         let alike = alike.filter(|_| self.counts_otherwise);
         let really = alike.map_or(counted, |s| s.tokens + counted - s.metered);
         Some(TriggerMark { counted, really })
@@ -87,6 +46,10 @@ impl LaneRun {
         Some(knobs::snapped(knob, value))
     }
 
+    fn own_scale(&self, step: usize) -> Option<OwnScale> {
+        self.own_count.scale(&self.outcome.samples, step)
+    }
+
     /// What the trigger's value is held against. What the policy believes decides where it says so, since its limit
     /// need not be ours.
     fn yardstick(&self, knob: &Knob, step: usize, budget: Budget) -> Option<Yardstick> {
@@ -98,10 +61,10 @@ impl LaneRun {
             return by_unit();
         };
         if hangs_on(&self.policy, believes, &knob.name) {
-            return OwnScale::at(&self.outcome, step).map(Yardstick::Limit);
+            return self.own_scale(step).map(Yardstick::Limit);
         }
         match knob.unit.as_str() {
-            "share of usable" => OwnScale::at(&self.outcome, step).map(Yardstick::Belief),
+            "share of usable" => self.own_scale(step).map(Yardstick::Belief),
             // Its window need not be the true one.
             "share of window" => None,
             _ => by_unit(),
@@ -140,44 +103,6 @@ fn hangs_on(policy: &Policy, expr: &Expr, knob: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Sample;
-    use crate::units::Share;
-
-    fn outcome(beliefs: &[(u64, f64)]) -> Outcome {
-        let sample = |(step, (metered, believed)): (usize, &(u64, f64))| Sample {
-            step,
-            turn: 1,
-            window: Tokens(200_000),
-            metered: Tokens(*metered),
-            tokens: Tokens(metered * 2),
-            pressure: Share(0.0),
-            believed: Some(Share(*believed)),
-            overflows: false,
-            rejected: Tokens::ZERO,
-            unchanged: Tokens::ZERO,
-            by_kind: [0; crate::session::Kind::ALL.len()],
-        };
-        Outcome {
-            samples: beliefs.iter().enumerate().map(sample).collect(),
-            ..Outcome::default()
-        }
-    }
-
-    #[test]
-    fn the_count_at_which_it_acts_is_told_by_what_it_believed() {
-        // (used + 20 000) / 200 000
-        let outcome = outcome(&[(20_000, 0.2), (60_000, 0.4), (100_000, 0.6)]);
-        let scale = OwnScale::at(&outcome, 1).expect("it is straight");
-        assert_eq!(scale.counted(0.95), Tokens(170_000));
-        assert!((scale.believed(Tokens(170_000)) - 0.95).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_belief_that_hangs_on_something_else_has_no_scale() {
-        let outcome = outcome(&[(20_000, 0.2), (60_000, 0.9), (100_000, 0.6)]);
-        assert_eq!(OwnScale::at(&outcome, 1), None);
-        assert_eq!(OwnScale::at(&Outcome::default(), 0), None);
-    }
 
     #[test]
     fn a_belief_hangs_on_a_knob_that_its_named_expressions_need() {

@@ -5,8 +5,10 @@ use crate::units::{Share, Tokens};
 /// The context window at every step, and how it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowPlan {
-    /// One window a step; a session without steps has one entry.
-    pub per_step: Vec<Tokens>,
+    per_step: Vec<Tokens>,
+    /// Of all steps: asked for in every frame and by every replay.
+    smallest: Tokens,
+    largest: Tokens,
     /// Where most of them come from.
     pub source: WindowSource,
     /// What is odd, as sentences (a recorded usage above the window raised it).
@@ -27,13 +29,26 @@ pub enum WindowSource {
 }
 
 impl WindowPlan {
+    /// One window a step; a session without steps has one entry.
+    pub fn new(per_step: Vec<Tokens>, source: WindowSource, warnings: Vec<String>) -> Self {
+        let windows = || per_step.iter().copied();
+        Self {
+            smallest: windows().min().unwrap_or_default(),
+            largest: windows().max().unwrap_or_default(),
+            per_step,
+            source,
+            warnings,
+        }
+    }
+
     /// The same window at every step.
     pub fn constant(window: Tokens, steps: usize, source: WindowSource) -> Self {
-        Self {
-            per_step: vec![window; steps.max(1)],
-            source,
-            warnings: Vec::new(),
-        }
+        Self::new(vec![window; steps.max(1)], source, Vec::new())
+    }
+
+    /// One window a step.
+    pub fn per_step(&self) -> &[Tokens] {
+        &self.per_step
     }
 
     /// The window at a step; the last one known for what lies behind.
@@ -48,12 +63,17 @@ impl WindowPlan {
 
     /// The window is not the same at every step.
     pub fn varies(&self) -> bool {
-        self.per_step.windows(2).any(|pair| pair[0] != pair[1])
+        self.smallest != self.largest
+    }
+
+    /// The smallest window of the session.
+    pub fn smallest(&self) -> Tokens {
+        self.smallest
     }
 
     /// The largest window of the session.
     pub fn largest(&self) -> Tokens {
-        self.per_step.iter().copied().max().unwrap_or_default()
+        self.largest
     }
 }
 

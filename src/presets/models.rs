@@ -119,11 +119,7 @@ pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
         per_step.push(ASSUMED_WINDOW);
     }
     raise(session, &mut per_step, &mut warnings);
-    WindowPlan {
-        per_step,
-        source,
-        warnings,
-    }
+    WindowPlan::new(per_step, source, warnings)
 }
 
 /// A model's window by the table, raised to the next usual size where the file shows more was sent.

@@ -48,7 +48,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             unseen: &unseen,
             lanes: &lines,
             recorded_usage: &document.marks.usage,
-            windows: &runs.case.windows.per_step,
+            windows: runs.case.windows.per_step(),
             output_reserve: budget.output_reserve,
             trigger: trigger.map(|mark| budget.pressure(mark.counted)),
             axis: input.view.axis,

@@ -125,7 +125,7 @@ impl Run<'_> {
         let full = self
             .case
             .windows
-            .per_step
+            .per_step()
             .iter()
             .filter(|w| is_full(w))
             .count();

@@ -1,0 +1,161 @@
+//! What a lane's policy counted at its calls, arranged so that every frame can look it up.
+
+use crate::engine::Sample;
+use crate::units::Tokens;
+
+/// The calls of a lane by what its policy counted.
+#[derive(Clone, Debug, Default)]
+pub struct OwnCount {
+    /// Steps by what was counted there, ascending; of those with the same count the first.
+    by_count: Vec<u32>,
+    /// For each window: the first step with the least count, and the last one with the greatest.
+    ends: Vec<(Tokens, usize, usize)>,
+}
+
+/// How a policy's own count leads to what it believes, at calls with one window: a straight line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OwnScale {
+    slope: f64,
+    offset: f64,
+}
+
+/// A belief that is further from the line than this does not follow from the count alone.
+const STRAIGHT: f64 = 0.002;
+
+impl OwnCount {
+    /// Arranges a lane's samples, which all look-ups need again.
+    pub fn new(samples: &[Sample]) -> Self {
+        let count = |step: &u32| samples[*step as usize].metered;
+        let mut by_count: Vec<u32> = (0..samples.len() as u32).collect();
+        by_count.sort_by_key(count);
+        by_count.dedup_by_key(|step| count(step));
+        Self {
+            by_count,
+            ends: ends(samples),
+        }
+    }
+
+    /// The sample that was counted most like this; the earlier one where two are.
+    pub fn nearest<'s>(&self, samples: &'s [Sample], counted: Tokens) -> Option<&'s Sample> {
+        let of = |step: &u32| &samples[*step as usize];
+        let above = self
+            .by_count
+            .partition_point(|step| of(step).metered < counted);
+        let nearest = self.by_count[above.saturating_sub(1)..].iter().take(2);
+        nearest
+            .map(of)
+            .min_by_key(|s| (s.metered.0.abs_diff(counted.0), s.step))
+    }
+
+    /// The scale at a call; none where the policy says nothing, or where its count does not decide alone.
+    pub fn scale(&self, samples: &[Sample], step: usize) -> Option<OwnScale> {
+        let here = samples.get(step)?;
+        here.believed?;
+        let (_, least, most) = self.ends.iter().find(|end| end.0 == here.window)?;
+        let (least, most) = (&samples[*least], &samples[*most]);
+        let span = most.metered.as_f64() - least.metered.as_f64();
+        let rise = most.believed?.0 - least.believed?.0;
+        if span < 1.0 || rise <= 0.0 {
+            return None;
+        }
+        let slope = rise / span;
+        let offset = least.believed?.0 - slope * least.metered.as_f64();
+        let scale = OwnScale { slope, offset };
+        let off = scale.believed(here.metered) - here.believed?.0;
+        (off.abs() < STRAIGHT).then_some(scale)
+    }
+}
+
+impl OwnScale {
+    /// What it believes at a count.
+    pub fn believed(&self, counted: Tokens) -> f64 {
+        self.slope * counted.as_f64() + self.offset
+    }
+
+    /// The count at which it believes this.
+    pub fn counted(&self, believed: f64) -> Tokens {
+        Tokens(((believed - self.offset) / self.slope).max(0.0).round() as u64)
+    }
+}
+
+fn ends(samples: &[Sample]) -> Vec<(Tokens, usize, usize)> {
+    let mut ends: Vec<(Tokens, usize, usize)> = Vec::new();
+    for (step, sample) in samples.iter().enumerate() {
+        let Some((_, least, most)) = ends.iter_mut().find(|end| end.0 == sample.window) else {
+            ends.push((sample.window, step, step));
+            continue;
+        };
+        if sample.metered < samples[*least].metered {
+            *least = step;
+        }
+        if sample.metered >= samples[*most].metered {
+            *most = step;
+        }
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Share;
+
+    fn samples(beliefs: &[(u64, f64)]) -> Vec<Sample> {
+        let sample = |(step, (metered, believed)): (usize, &(u64, f64))| Sample {
+            step,
+            turn: 1,
+            window: Tokens(200_000),
+            metered: Tokens(*metered),
+            tokens: Tokens(metered * 2),
+            pressure: Share(0.0),
+            believed: Some(Share(*believed)),
+            overflows: false,
+            rejected: Tokens::ZERO,
+            unchanged: Tokens::ZERO,
+            by_kind: [0; crate::session::Kind::ALL.len()],
+        };
+        beliefs.iter().enumerate().map(sample).collect()
+    }
+
+    fn scale(samples: &[Sample], step: usize) -> Option<OwnScale> {
+        OwnCount::new(samples).scale(samples, step)
+    }
+
+    #[test]
+    fn the_count_at_which_it_acts_is_told_by_what_it_believed() {
+        // (used + 20 000) / 200 000
+        let samples = samples(&[(20_000, 0.2), (60_000, 0.4), (100_000, 0.6)]);
+        let scale = scale(&samples, 1).expect("it is straight");
+        assert_eq!(scale.counted(0.95), Tokens(170_000));
+        assert!((scale.believed(Tokens(170_000)) - 0.95).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_belief_that_hangs_on_something_else_has_no_scale() {
+        let samples = samples(&[(20_000, 0.2), (60_000, 0.9), (100_000, 0.6)]);
+        assert_eq!(scale(&samples, 1), None);
+        assert_eq!(scale(&[], 0), None);
+    }
+
+    #[test]
+    fn each_window_has_a_scale_of_its_own() {
+        let mut samples = samples(&[(20_000, 0.2), (60_000, 0.4), (20_000, 0.1), (60_000, 0.3)]);
+        samples[2].window = Tokens(400_000);
+        samples[3].window = Tokens(400_000);
+        let at = |step| scale(&samples, step).map(|scale| scale.counted(0.3));
+        assert_eq!(at(0), Some(Tokens(40_000)));
+        assert_eq!(at(2), Some(Tokens(60_000)));
+    }
+
+    #[test]
+    fn the_sample_counted_most_alike_is_found_the_earlier_of_two() {
+        let samples = samples(&[(50, 0.0), (90, 0.0), (10, 0.0), (50, 0.0), (70, 0.0)]);
+        let own = OwnCount::new(&samples);
+        for counted in 0..120 {
+            let alike = samples.iter();
+            let alike = alike.min_by_key(|s| s.metered.0.abs_diff(counted));
+            assert_eq!(own.nearest(&samples, Tokens(counted)), alike, "{counted}");
+        }
+        assert_eq!(OwnCount::default().nearest(&[], Tokens(1)), None);
+    }
+}
