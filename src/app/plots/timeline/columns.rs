@@ -4,9 +4,13 @@
 //! single call is as visible as it was heavy.
 
 use super::layout::{Grid, Steps};
+use crate::app::carried::Heat;
 use crate::engine::Sample;
 use crate::session::Kind;
 use crate::units::Tokens;
+
+/// What cost less than this part of the hottest step by staying is as good as nothing.
+const COLD: f64 = 0.002;
 
 /// A curve thinned to what its pixels can show: where, and how many tokens.
 pub(super) type Curve = Vec<[f64; 2]>;
@@ -62,6 +66,28 @@ pub(super) fn dots(usage: &[(usize, Tokens)], steps: Steps<'_>, grid: &Grid, apa
             _ => out.push(point),
         }
         at = cell;
+    }
+    out
+}
+
+/// One step of each column, the hottest of those that are not cold.
+pub(super) fn hottest(heat: &[Heat], steps: Steps<'_>, grid: &Grid) -> Vec<usize> {
+    let mut out: Vec<usize> = Vec::new();
+    let mut column = i64::MIN;
+    for step in grid.range(steps, heat.len()) {
+        if heat[step].share.0 < COLD {
+            continue;
+        }
+        let at = grid.column(steps.x(step));
+        match out.last_mut() {
+            Some(hottest) if at == column => {
+                if heat[step].share > heat[*hottest].share {
+                    *hottest = step;
+                }
+            }
+            _ => out.push(step),
+        }
+        column = at;
     }
     out
 }

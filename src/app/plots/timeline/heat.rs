@@ -5,22 +5,21 @@ use crate::app::carried::Heat;
 use crate::app::theme::Palette;
 use crate::app::wording;
 use egui::{Align2, Color32, CursorIcon, Id, Painter, Pos2, Rect, Sense, TextStyle, Ui, pos2};
-use std::ops::Range;
 
-/// What cost less than this part of the hottest step is as good as nothing.
-const COLD: f64 = 0.002;
 /// Widest and narrowest mark.
 const MARK: [f32; 2] = [1.5, 8.0];
 
-/// Shows the strip. Gives back the step that was clicked.
-pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>) -> Option<usize> {
+/// Shows the strip with marks at these steps. Gives back the step that was clicked.
+pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>, hot: &[usize]) -> Option<usize> {
     let (strip, heat) = (scene.areas.heat, scene.input.heat);
     if heat.is_empty() {
         return None;
     }
     let painter = ui.painter().with_clip_rect(strip.intersect(ui.clip_rect()));
     painter.rect_filled(strip, 0.0, scene.palette.raised);
-    paint(&painter, scene, heat);
+    for step in hot {
+        mark(&painter, scene, heat, *step);
+    }
     let font = TextStyle::Small.resolve(ui.style());
     let at = pos2(strip.right() + 8.0, strip.center().y);
     let weak = scene.palette.weak;
@@ -46,44 +45,13 @@ pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>) -> Option<usize> {
     None
 }
 
-/// One mark a step; where steps share a pixel, the hottest of them.
-fn paint(painter: &Painter, scene: &Scene<'_>, heat: &[Heat]) {
+fn mark(painter: &Painter, scene: &Scene<'_>, heat: &[Heat], step: usize) {
     let strip = scene.areas.heat;
-    let mut open: Option<(i32, usize)> = None;
-    let mark = |step: usize| {
-        let [least, most] = MARK;
-        let width = (scene.x(step + 1) - scene.x(step)).clamp(least, most);
-        let center = pos2(scene.x(step), strip.center().y);
-        let rect = Rect::from_center_size(center, egui::vec2(width, strip.height()));
-        painter.rect_filled(rect, 0.0, color(scene.palette, heat[step]));
-    };
-    for step in in_view(scene, heat.len()) {
-        if heat[step].share.0 < COLD {
-            continue;
-        }
-        let column = scene.x(step) as i32;
-        open = match open {
-            Some((at, hottest)) if at == column => {
-                let is_hotter = heat[step].share > heat[hottest].share;
-                Some((at, if is_hotter { step } else { hottest }))
-            }
-            Some((_, hottest)) => {
-                mark(hottest);
-                Some((column, step))
-            }
-            None => Some((column, step)),
-        };
-    }
-    if let Some((_, hottest)) = open {
-        mark(hottest);
-    }
-}
-
-/// The steps that are in view.
-fn in_view(scene: &Scene<'_>, len: usize) -> Range<usize> {
-    let first = scene.steps.nearest(scene.view.from).saturating_sub(1);
-    let last = (scene.steps.nearest(scene.view.to) + 2).min(len);
-    first.min(last)..last
+    let [least, most] = MARK;
+    let width = (scene.x(step + 1) - scene.x(step)).clamp(least, most);
+    let center = pos2(scene.x(step), strip.center().y);
+    let rect = Rect::from_center_size(center, egui::vec2(width, strip.height()));
+    painter.rect_filled(rect, 0.0, color(scene.palette, heat[step]));
 }
 
 /// The color of what most of it is, the stronger the more it cost.

@@ -163,7 +163,7 @@ fn paint(
     marks::ghosts(ui, scene);
     flags::cursors(ui, scene, out.hovered);
     overview::paint(ui, scene);
-    out.clicked_step = heat::show(ui, id, scene).or(out.clicked_step);
+    out.clicked_step = heat::show(ui, id, scene, &curves.hot).or(out.clicked_step);
     handles::show(ui, id, scene, memory, out);
     if let Some(step) = out.hovered.filter(|_| memory.top.is_none()) {
         card::card(ui, id, scene, step);

@@ -167,6 +167,8 @@ pub(super) struct Curves {
     pub(super) count: Curve,
     pub(super) dots: Curve,
     pub(super) windows: Vec<(f64, f64, Tokens)>,
+    /// The steps that have a mark on the strip of what stayed.
+    pub(super) hot: Vec<usize>,
 }
 
 /// What is true of the whole session, whichever part of it is in view.
@@ -216,6 +218,7 @@ impl Memory {
                 i64::try_from(grid.columns / DOTS).unwrap_or(1),
             ),
             windows: layout::window_runs(input, steps, &grid),
+            hot: columns::hottest(input.heat, steps, &grid),
         });
         self.curves = Some(Arc::clone(&fresh));
         fresh
@@ -295,31 +298,17 @@ pub(super) fn lowest(input: &TimelineInput<'_>) -> &'static str {
     }
 }
 
-/// Tells one set of data from another without reading all of it: the caller's revision, where the samples lie, how
-/// many there are, and what some of them hold.
+/// Tells one set of data from another without reading any of it: the caller's revision, where things lie and how many there
+/// are.
 pub(super) fn fingerprint(input: &TimelineInput<'_>) -> u64 {
-    const PROBES: usize = 64;
+    let samples = |samples: &[Sample]| (samples.as_ptr() as usize, samples.len());
+    let lanes = input.lanes.iter().map(|lane| samples(lane.samples));
     let mut hasher = DefaultHasher::new();
-    (
-        input.revision,
-        input.axis,
-        input.output_reserve,
-        input.turn_starts.len(),
-    )
-        .hash(&mut hasher);
-    let mut probe = |samples: &[Sample]| {
-        (samples.as_ptr() as usize, samples.len()).hash(&mut hasher);
-        let stride = (samples.len() / PROBES).max(1);
-        for sample in samples.iter().step_by(stride).chain(samples.last()) {
-            sample.tokens.hash(&mut hasher);
-        }
-    };
-    probe(input.area);
-    input.lanes.iter().for_each(|lane| probe(lane.samples));
-    for windows in [input.windows.first(), input.windows.last()] {
-        windows.hash(&mut hasher);
-    }
-    (input.windows.len(), input.recorded_usage.len()).hash(&mut hasher);
+    (input.revision, input.axis, input.output_reserve).hash(&mut hasher);
+    (samples(input.area), lanes.collect::<Vec<_>>()).hash(&mut hasher);
+    (input.windows.as_ptr() as usize, input.windows.len()).hash(&mut hasher);
+    (input.turn_starts.len(), input.recorded_usage.len()).hash(&mut hasher);
+    (input.heat.as_ptr() as usize, input.heat.len()).hash(&mut hasher);
     hasher.finish()
 }
 

@@ -7,6 +7,7 @@ use super::layout::{self, Grid, Steps};
 use super::model::{Axis, TimelineInput};
 use super::scene::lowest;
 use super::view::View;
+use crate::app::carried::Heat;
 use crate::engine::Sample;
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
@@ -293,4 +294,33 @@ fn what_no_file_holds_is_not_called_system() {
         named(&|step| Tokens(40 - step as u64)),
         "system + not in the file"
     );
+}
+
+#[test]
+fn of_each_column_the_hottest_step_is_marked_and_what_is_cold_is_not() {
+    let heat = |step: usize| Heat {
+        retained: Tokens(1),
+        share: Share(match step {
+            54_321 => 1.0,
+            step if step % 97 == 0 => 0.001,
+            step => 0.1 + (step % 7) as f64 * 0.01,
+        }),
+        kind: Kind::ToolResult,
+    };
+    let heat: Vec<Heat> = (0..100_000).map(heat).collect();
+    let area = samples(100_000, |_| 1);
+    let input = input(&area, &[], Axis::Calls);
+    let steps = Steps::new(&input);
+    let grid = whole(&input, 1400);
+    let hot = columns::hottest(&heat, steps, &grid);
+    assert!(hot.contains(&54_321));
+    assert!(hot.is_sorted() && hot.len() <= 1401, "{} marks", hot.len());
+    for step in &hot {
+        let column = grid.column(steps.x(*step));
+        let near = step.saturating_sub(100)..(step + 100).min(heat.len());
+        let mut column = near.filter(|other| grid.column(steps.x(*other)) == column);
+        assert!(column.all(|other| heat[other].share <= heat[*step].share));
+    }
+    let cold = [heat[0]; 50];
+    assert!(columns::hottest(&cold, steps, &grid).is_empty());
 }
