@@ -1,8 +1,9 @@
 //! What the focused lane has in the place of a message: the difference line by line, or a summary beside what it stands
 //! for.
 
+mod rows;
+
 use super::{PanelInput, small, weak};
-use crate::app::changes::diff::{DiffLine, Fold, Row, Side};
 use crate::app::changes::{Beside, Changes, Original, Piece};
 use crate::app::command::Command;
 use crate::app::state::Tab;
@@ -11,14 +12,8 @@ use crate::app::widgets;
 use crate::app::wording;
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
-use egui::text::LayoutJob;
-use egui::{
-    Align, Align2, Button, Color32, CursorIcon, Id, Label, RichText, Sense, Shape, TextFormat,
-    TextStyle, Ui, vec2,
-};
+use egui::{Id, Label, RichText, TextStyle, Ui};
 
-/// Rows of a difference on one page: what a frame can lay out without a pause.
-const PAGE: usize = 240;
 /// From this width on a summary stands beside what it stands for, not above it.
 const TWO_COLUMNS: f32 = 520.0;
 /// Before a text that is not written yet.
@@ -26,13 +21,10 @@ const FORESEEN: &str = "As the offline digest writes it. At an export you choose
                         size here is the most that the policy allows.";
 const NOT_KNOWN: &str = "The text is written when this lane is exported. Its size here is the most that the policy allows.";
 
-/// Width of the sign before a line.
-const SIGN: f32 = 10.0;
-
 /// Pages of the longest difference; at least one.
 pub(super) fn pages(changes: &Changes) -> usize {
     let rows = changes.pieces.iter().map(|piece| piece.diff.rows.len());
-    rows.max().unwrap_or(0).div_ceil(PAGE).max(1)
+    rows.max().unwrap_or(0).div_ceil(rows::PAGE).max(1)
 }
 
 /// Shows a page of what changed.
@@ -45,7 +37,7 @@ pub(super) fn show(
     ui.spacing_mut().item_spacing.y = space::XS;
     said(ui, input, changes, commands);
     for (nth, piece) in changes.pieces.iter().enumerate() {
-        if page == 0 || piece.diff.rows.len() > page * PAGE {
+        if page == 0 || piece.diff.rows.len() > page * rows::PAGE {
             show_piece(ui, input, (nth, piece, changes.pieces.len() == 1), page);
         }
     }
@@ -118,103 +110,8 @@ fn show_piece(
         input.selection.message,
         nth,
     ));
-    let rows = piece.diff.rows.iter().enumerate();
-    for (at, row) in rows.skip(page * PAGE).take(PAGE) {
-        match row {
-            Row::Line(line) => show_line(ui, line),
-            Row::Fold(fold) => show_fold(ui, id.with(at), fold),
-        }
-    }
+    rows::show(ui, id, &piece.diff.rows, page);
     ui.spacing_mut().item_spacing.y = space::XS;
-}
-
-/// A line with its sign, tinted from edge to edge.
-fn show_line(ui: &mut Ui, line: &DiffLine) {
-    let palette = palette(ui);
-    let (sign, name, ink, grounds) = match line.side {
-        Side::Same => ("", "unchanged", palette.weak, None),
-        Side::Removed => ("−", "removed", palette.bad, Some(palette.removed())),
-        Side::Added => ("+", "added", palette.ok, Some(palette.added())),
-    };
-    let ground = ui.painter().add(Shape::Noop);
-    let row = ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::XS;
-        ui.spacing_mut().interact_size.y = 16.0;
-        let (place, said) = ui.allocate_exact_size(vec2(SIGN, 16.0), Sense::hover());
-        said.accessible_name(name);
-        let font = TextStyle::Monospace.resolve(ui.style());
-        ui.painter()
-            .text(place.center(), Align2::CENTER_CENTER, sign, font, ink);
-        let job = job(ui, line, grounds.map(|[_, words]| words));
-        ui.add(Label::new(job).wrap().selectable(true));
-    });
-    if let Some([whole, _]) = grounds {
-        let rect = row.response.rect.with_max_x(ui.max_rect().right());
-        ui.painter().set(
-            ground,
-            Shape::rect_filled(rect.expand2(vec2(2.0, 0.0)), 0.0, whole),
-        );
-    }
-}
-
-/// The text of a line; what differs stands on a ground of its own.
-fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
-    let color = if line.side == Side::Same {
-        palette(ui).weak
-    } else {
-        palette(ui).text
-    };
-    let mut job = LayoutJob::default();
-    for (is_other, text) in &line.pieces {
-        let format = TextFormat {
-            font_id: TextStyle::Monospace.resolve(ui.style()),
-            color,
-            background: words.filter(|_| *is_other).unwrap_or(Color32::TRANSPARENT),
-            valign: Align::Center,
-            ..TextFormat::default()
-        };
-        job.append(text, 0.0, format);
-    }
-    job
-}
-
-/// Lines that stand folded until they are clicked.
-fn show_fold(ui: &mut Ui, id: Id, fold: &Fold) {
-    let is_open = ui.data(|data| data.get_temp::<bool>(id)).unwrap_or(false);
-    let n_lines = wording::count(fold.lines.len() + fold.more, "line");
-    let what = match fold.side {
-        Side::Same => "unchanged",
-        Side::Removed => "more removed",
-        Side::Added => "more added",
-    };
-    let number = n_lines.replacen(' ', &format!(" {what} "), 1);
-    let name = format!("{} {number}", if is_open { "⏷" } else { "⏵" });
-    let button = Button::new(small(ui, name))
-        .frame(false)
-        .min_size(vec2(ui.available_width(), 20.0));
-    let button = ui
-        .add(button.wrap())
-        .on_hover_cursor(CursorIcon::PointingHand)
-        .accessible_name(format!(
-            "{} {number}",
-            if is_open { "Fold" } else { "Unfold" }
-        ));
-    if button.clicked() {
-        ui.data_mut(|data| data.insert_temp(id, !is_open));
-    }
-    if !is_open {
-        return;
-    }
-    for line in &fold.lines {
-        show_line(ui, line);
-    }
-    if fold.more > 0 {
-        let more = wording::count(fold.more, "line");
-        ui.label(small(
-            ui,
-            format!("{more} more of these: Parts has the whole text."),
-        ));
-    }
 }
 
 /// What a lane wrote, and what it stands for: side by side where there is room.
@@ -281,7 +178,7 @@ fn show_written(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: 
     }
     if let Some(text) = &beside.text {
         ui.add_space(space::XS);
-        body(ui, text);
+        body(ui, Id::unique(("written", beside.place)), text);
     }
 }
 
@@ -343,7 +240,8 @@ fn show_original(
     } else {
         head(ui, facts.kind, "original", tokens);
     }
-    body(ui, &original.text);
+    let id = Id::unique(("original", input.document.place, original.message));
+    body(ui, id, &original.text);
     if original.more > 0 {
         let more = wording::count(original.more, "line");
         ui.label(small(ui, format!("… {more} more")));
@@ -361,9 +259,8 @@ fn head(ui: &mut Ui, kind: Kind, title: &str, tokens: Tokens) {
     });
 }
 
-fn body(ui: &mut Ui, text: &str) {
-    let text = RichText::new(text).text_style(TextStyle::Monospace);
-    ui.add(Label::new(text).wrap().selectable(true));
+fn body(ui: &mut Ui, id: Id, text: &str) {
+    widgets::long_text(ui, id, text, &TextStyle::Monospace);
 }
 
 /// The head of the detail of something that a lane wrote.

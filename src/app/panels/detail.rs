@@ -9,7 +9,7 @@ use crate::app::widgets;
 use crate::app::wording;
 use crate::engine::Fate;
 use crate::session::{Body, Part, Role};
-use egui::{Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
+use egui::{Frame, Id, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
 /// Shows the selected message.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
@@ -35,23 +35,18 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         return waiting(ui, "Reading…");
     };
     let page = input.view.detail.page.min(text.pages() - 1);
-    let area = ScrollArea::vertical()
-        .id_salt((
-            "detail",
-            message,
-            page,
-            input.view.detail.aspect == Aspect::Record,
-        ))
-        .auto_shrink(false);
+    let is_record = input.view.detail.aspect == Aspect::Record;
+    let at = Id::unique(("detail", input.document.place, message, page, is_record));
+    let area = ScrollArea::vertical().id_salt(at).auto_shrink(false);
     area.show(ui, |ui| {
         Frame::new().inner_margin(INNER).show(ui, |ui| {
             if scrolls_head {
                 head(ui, input, message, commands);
             }
             pager(ui, input.view.detail, (page, text.pages()), commands);
-            for section in &text.sections {
+            for (nth, section) in text.sections.iter().enumerate() {
                 if let Some(shown) = section.page(page) {
-                    show_section(ui, section, shown);
+                    show_section(ui, section, shown, at.with(nth));
                 }
             }
             if text.sections.is_empty() {
@@ -253,7 +248,7 @@ fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &
     });
 }
 
-fn show_section(ui: &mut Ui, section: &Section, text: &str) {
+fn show_section(ui: &mut Ui, section: &Section, text: &str, id: Id) {
     ui.add_space(space::XS);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -273,9 +268,5 @@ fn show_section(ui: &mut Ui, section: &Section, text: &str) {
     } else {
         TextStyle::Monospace
     };
-    ui.add(
-        Label::new(RichText::new(text).text_style(style))
-            .wrap()
-            .selectable(true),
-    );
+    widgets::long_text(ui, id, text, &style);
 }

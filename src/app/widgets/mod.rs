@@ -8,9 +8,11 @@ mod knob_slider;
 mod knob_spec;
 mod labelled;
 mod level;
+mod long_text;
 mod mark_icon;
 mod number;
 mod pill;
+mod roll;
 pub(crate) mod slide;
 
 pub use fate_bar::fate_bar;
@@ -21,11 +23,13 @@ pub use knob_slider::knob_slider;
 pub use knob_spec::{KnobResponse, KnobSpec};
 pub use labelled::labelled;
 pub use level::{level_sign, level_tone};
+pub use long_text::long_text;
 pub use mark_icon::mark_icon;
 pub use number::grouped;
 pub use pill::{
     badge, chip, choice, primary_button, primary_with_menu, secondary_button, tabs, toggle,
 };
+pub use roll::roll;
 
 use super::theme::Palette;
 use egui::Color32;
