@@ -1,7 +1,13 @@
 //! Work on a named thread whose result a frame can ask for. A crash there is a result too, never a crash of the window.
 
 use poll_promise::Promise;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use thread_priority::{ThreadPriority, ThreadPriorityValue};
+
+/// The priority of work beside the frames, of 99, where 50 is usual; on Linux that is a niceness of 9.
+const BESIDE: u8 = 25;
 
 /// Work under way.
 pub struct Background<T: Send + 'static>(Promise<Option<T>>);
@@ -12,8 +18,35 @@ impl<T: Send + 'static> std::fmt::Debug for Background<T> {
     }
 }
 
-/// Starts `work` on a thread of this name; the window is drawn again when it is done.
+/// Starts `work` on a thread of this name, which leaves frames the first place at a core; the window is drawn again when it
+/// is done.
 pub(super) fn start<T: Send + 'static>(
+    name: &str,
+    ctx: &egui::Context,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Background<T> {
+    share_threads();
+    spawn(name, ctx, || {
+        give_way();
+        work()
+    })
+}
+
+/// The same for what a person waits for: it takes its full share of the cores, on threads of its own.
+pub(super) fn start_awaited<T: Send + 'static>(
+    name: &str,
+    ctx: &egui::Context,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Background<T> {
+    spawn(name, ctx, || {
+        match rayon::ThreadPoolBuilder::new().build() {
+            Ok(pool) => pool.install(work),
+            Err(_) => work(),
+        }
+    })
+}
+
+fn spawn<T: Send + 'static>(
     name: &str,
     ctx: &egui::Context,
     work: impl FnOnce() -> T + Send + 'static,
@@ -26,9 +59,36 @@ pub(super) fn start<T: Send + 'static>(
     }))
 }
 
+/// The threads that work is shared out to give way as well, whoever asks for them first, and leave a core free.
+fn share_threads() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(cores.saturating_sub(1).max(1))
+            .start_handler(|_| give_way());
+        // They may be there already: then they compete with frames, as before.
+        let _ = pool.build_global();
+    });
+}
+
+/// Leaves frames the first place at a core: this thread runs where they do not. A system that does not let it is no
+/// worse off than without.
+pub(super) fn give_way() {
+    if let Ok(low) = ThreadPriorityValue::try_from(BESIDE) {
+        let _ = thread_priority::set_current_thread_priority(ThreadPriority::Crossplatform(low));
+    }
+}
+
 /// Does `work` right away, for those who cannot wait for another frame.
 pub(super) fn done<T: Send + 'static>(work: impl FnOnce() -> T) -> Background<T> {
     Background(Promise::from_ready(Some(work())))
+}
+
+/// Frees what may be large beside the frames: a hundred thousand entries take milliseconds.
+pub(super) fn let_go<T: Send + 'static>(spent: T) {
+    share_threads();
+    rayon::spawn(move || drop(spent));
 }
 
 impl<T: Send + 'static> Background<T> {

@@ -17,8 +17,10 @@ pub(super) use sessions::is_list;
 use config::{edit_config, set_knob};
 use dialog::Wanted;
 
+use super::background;
 use super::billing::PriceChoice;
 use super::command::Command;
+use super::derived::Derived;
 use super::document::{Document, Origin};
 use super::knobs::KnobKey;
 use super::load::Loading;
@@ -229,11 +231,12 @@ impl App {
         self.put_dialogs_away();
         self.tuning = None;
         self.once.reveals_frontier = true;
-        self.document = Some(Arc::new(document));
+        background::let_go(self.document.replace(Arc::new(document)));
     }
 
     fn close(&mut self) {
-        self.document = None;
+        let derived = std::mem::replace(&mut self.derived, Derived::new(self.work));
+        background::let_go((self.document.take(), derived));
         self.live = None;
         self.tuning = None;
         self.put_dialogs_away();

@@ -66,7 +66,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
 
     /// Forgets everything, running work included.
     pub fn clear(&mut self) {
-        self.have = None;
+        background::let_go(self.have.take().map(|(_, value)| value));
         self.running = None;
         self.generation += 1;
     }
@@ -109,7 +109,11 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
     }
 
     fn store(&mut self, key: K, (value, cost): (V, Duration)) {
-        self.have = Some((key, Arc::new(value)));
+        let before = self.have.replace((key, Arc::new(value)));
+        // What took long to make is large.
+        if self.cost.max(cost) >= QUICK {
+            background::let_go(before.map(|(_, value)| value));
+        }
         self.cost = cost;
         self.generation += 1;
     }

@@ -38,7 +38,7 @@ impl Loading {
         let shared = Arc::clone(&progress);
         let work = move || open(origin, &options, &shared);
         let work = match at {
-            Where::AsNeeded => background::start("load", ctx, work),
+            Where::AsNeeded => background::start_awaited("load", ctx, work),
             Where::InFrame => background::done(work),
         };
         Self {

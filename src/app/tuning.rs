@@ -202,7 +202,9 @@ fn run(
     let bills = Bills::new(&runs.case, billing.at(&prices));
     let gauge = Gauge::new(&runs.case, bills, names);
     let all = || sweep(&gauge, subjects, points, progress, found);
-    let pool = rayon::ThreadPoolBuilder::new().thread_name(|nth| format!("sweep {nth}"));
+    let pool = rayon::ThreadPoolBuilder::new()
+        .thread_name(|nth| format!("sweep {nth}"))
+        .start_handler(|_| background::give_way());
     let swept = match pool.build() {
         Ok(pool) => pool.install(all),
         Err(_) => all(),

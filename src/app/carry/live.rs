@@ -1,6 +1,7 @@
 //! Follows a file that is still being written.
 
 use crate::app::App;
+use crate::app::background;
 use crate::app::document::{Document, Origin};
 use crate::app::history::History;
 use crate::app::latest::Where;
@@ -45,8 +46,8 @@ impl App {
             return;
         };
         let has_grown = next.place == document.place;
-        self.document = Some(next);
-        self.derived = derived;
+        let before = self.document.replace(next);
+        background::let_go((before, std::mem::replace(&mut self.derived, derived)));
         self.selection = selection;
         if !has_grown {
             self.forget_places();
