@@ -1,10 +1,10 @@
 //! Frames of the whole window over a 10,000-message session: layout and tessellation, without painting pixels.
-//! `PLIMSOLL_MESSAGES=100000` has it show a longer one. What takes longer is done in the frame, which the program does beside
-//! it: so it is with `PLIMSOLL_THREADS=1`.
+//! `PLIMSOLL_MESSAGES=100000` has it show a longer one, `PLIMSOLL_WORDS=8000` longer messages. What takes longer is done in
+//! the frame, which the program does beside it: so it is with `PLIMSOLL_THREADS=1`.
 
 mod common;
 
-use egui::{Event, Key, Modifiers, Theme, vec2};
+use egui::{ClippedPrimitive, Event, Key, Modifiers, Theme, vec2};
 use plimsoll::app::latest::Where;
 use plimsoll::app::picture::Stage;
 use plimsoll::app::{App, Options};
@@ -18,10 +18,12 @@ fn main() {
 fn window() -> (Stage, App, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder for the session");
     let path = folder.path().join("bench.jsonl");
-    let messages = std::env::var("PLIMSOLL_MESSAGES").ok();
-    let messages = messages.and_then(|n| n.parse().ok());
-    let messages = messages.unwrap_or(common::MESSAGES);
-    std::fs::write(&path, common::file_of(messages)).expect("room for the session");
+    let messages = number("PLIMSOLL_MESSAGES").unwrap_or(common::MESSAGES);
+    let bytes = match number("PLIMSOLL_WORDS") {
+        Some(words) => common::file_with(messages, words),
+        None => common::file_of(messages),
+    };
+    std::fs::write(&path, bytes).expect("room for the session");
     let options = Options {
         paths: vec![path],
         no_state: true,
@@ -46,6 +48,10 @@ fn window() -> (Stage, App, tempfile::TempDir) {
     (stage, app, folder)
 }
 
+fn number(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
 /// What takes longer goes on beside the frames, as in the program.
 fn is_threaded() -> bool {
     std::env::var_os("PLIMSOLL_THREADS").is_some()
@@ -62,15 +68,40 @@ fn press(key: Key) -> Vec<Event> {
     vec![event(true), event(false)]
 }
 
+/// A frame up to what the GPU gets.
+fn frame(stage: &mut Stage, app: &mut App, events: Vec<Event>) -> Vec<ClippedPrimitive> {
+    stage.frame(events, &mut |ui| app.show(ui));
+    stage.meshes()
+}
+
 #[divan::bench(sample_count = 50)]
 fn nothing_changes(bencher: divan::Bencher<'_, '_>) {
     let (mut stage, mut app, _folder) = window();
-    bencher.bench_local(|| stage.frame(Vec::new(), &mut |ui| app.show(ui)));
+    bencher.bench_local(|| frame(&mut stage, &mut app, Vec::new()));
 }
 
 /// Each frame selects another call, so that every lane's context is worked out anew.
 #[divan::bench(sample_count = 50)]
 fn another_call_is_selected(bencher: divan::Bencher<'_, '_>) {
     let (mut stage, mut app, _folder) = window();
-    bencher.bench_local(|| stage.frame(press(Key::ArrowLeft), &mut |ui| app.show(ui)));
+    bencher.bench_local(|| frame(&mut stage, &mut app, press(Key::ArrowLeft)));
+}
+
+/// Calls are selected at a person's pace: frames with a key, and frames in which what was worked out for it comes in.
+#[divan::bench(sample_count = 300, sample_size = 1)]
+fn calls_are_selected_one_after_another(bencher: divan::Bencher<'_, '_>) {
+    let (mut stage, mut app, _folder) = window();
+    let mut frames = 0;
+    bencher
+        .with_inputs(|| {
+            let pause = [300, 40, 16][frames / 2 % 3];
+            std::thread::sleep(Duration::from_millis(pause));
+            frames += 1;
+            if frames % 2 == 1 {
+                press(Key::ArrowLeft)
+            } else {
+                Vec::new()
+            }
+        })
+        .bench_local_values(|events| frame(&mut stage, &mut app, events));
 }

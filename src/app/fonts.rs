@@ -1,6 +1,6 @@
 //! The window's typeface: two weights of a sans whose figures are tabular, with the usual fallbacks behind it.
 
-use egui::{Context, FontData, FontDefinitions, FontFamily};
+use egui::{Color32, Context, FontData, FontDefinitions, FontFamily, TextStyle, Ui};
 use std::sync::Arc;
 
 /// Name of the family of the heavier weight.
@@ -20,6 +20,20 @@ const FACES: [(&str, &[u8]); 2] = [
 /// Adds both weights; what they lack comes from egui's own fonts and then from the system's.
 pub fn install(ctx: &Context) {
     ctx.set_fonts(definitions());
+}
+
+/// Draws what most texts are made of ahead of the first of them, a part in each frame of waiting: all of it at once takes as
+/// long as a frame may.
+pub(super) fn prepare(ui: &Ui) {
+    let letters: String = (' '..='~').collect();
+    // Another place on the line is another drawing of a letter, of which there are four.
+    let turn = ui.ctx().cumulative_frame_nr() as usize % 4 * letters.len() / 4;
+    let turned = format!("{}{}", &letters[turn..], &letters[..turn]);
+    for style in [TextStyle::Body, TextStyle::Monospace] {
+        let font = style.resolve(ui.style());
+        let painter = ui.painter();
+        let _ = painter.layout_no_wrap(turned.clone(), font, Color32::PLACEHOLDER);
+    }
 }
 
 fn definitions() -> FontDefinitions {
@@ -44,7 +58,6 @@ fn definitions() -> FontDefinitions {
 mod tests {
     use super::*;
     use crate::app::theme;
-    use egui::{Color32, TextStyle};
 
     #[test]
     fn figures_are_as_wide_as_one_another_in_both_weights() {

@@ -7,7 +7,9 @@ pub use drawing::save_drawing;
 pub use raster::Raster;
 
 use crate::exec;
-use egui::{Context, Event, FullOutput, Pos2, RawInput, Rect, Theme, Ui, Vec2, ViewportId};
+use egui::{
+    ClippedPrimitive, Context, Event, FullOutput, Pos2, RawInput, Rect, Theme, Ui, Vec2, ViewportId,
+};
 use image::RgbaImage;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -61,14 +63,21 @@ impl Stage {
         self.last = Some(output);
     }
 
+    /// The last frame as a GPU would get it; empty before the first.
+    pub fn meshes(&self) -> Vec<ClippedPrimitive> {
+        let shapes = |output: &FullOutput| {
+            self.ctx
+                .tessellate(output.shapes.clone(), output.pixels_per_point)
+        };
+        self.last.as_ref().map(shapes).unwrap_or_default()
+    }
+
     /// The last frame as pixels; empty before the first.
     pub fn image(&self) -> RgbaImage {
         let Some(output) = &self.last else {
             return RgbaImage::new(0, 0);
         };
-        let meshes = self
-            .ctx
-            .tessellate(output.shapes.clone(), output.pixels_per_point);
+        let meshes = self.meshes();
         let background = self.ctx.global_style().visuals.panel_fill;
         self.raster
             .paint(&meshes, self.size, output.pixels_per_point, background)

@@ -3,7 +3,7 @@
 use crate::app::command::Command;
 use crate::app::load::{Loading, Stage};
 use crate::app::theme::{palette, space};
-use crate::app::{widgets, wording};
+use crate::app::{fonts, widgets, wording};
 use crate::progress::Phase;
 use crate::units::Share;
 use egui::{
@@ -18,6 +18,7 @@ const LONG: u64 = 3;
 
 /// Shows it.
 pub(super) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Command>) {
+    fonts::prepare(ui);
     let stage = loading.stage();
     let doing = match stage.phase {
         Phase::Reading => "Reading",
