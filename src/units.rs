@@ -40,7 +40,8 @@ impl Tokens {
             // The thresholds are where rounding would add a digit.
             1_000..999_500 => three_figures(n, 1_000, 'k'),
             999_500..999_500_000 => three_figures(n, 1_000_000, 'M'),
-            _ => three_figures(n, 1_000_000_000, 'G'),
+            999_500_000..999_500_000_000 => three_figures(n, 1_000_000_000, 'G'),
+            _ => three_figures(n, 1_000_000_000_000, 'T'),
         }
     }
 }
@@ -173,15 +174,28 @@ mod tests {
     #[test]
     fn short_figures_keep_three_digits_and_never_round_into_a_fourth() {
         let numbers = [
-            0, 310, 1_000, 1_234, 7_780, 9_996, 12_804, 99_960, 126_000, 999_499, 999_500,
-            2_160_000, 61_400_000,
+            0,
+            310,
+            1_000,
+            1_234,
+            7_780,
+            9_996,
+            12_804,
+            99_960,
+            126_000,
+            999_499,
+            999_500,
+            2_160_000,
+            61_400_000,
+            999_499_999_999,
+            1_794_106_568_622,
         ];
         let said = numbers.map(|n| Tokens(n).short());
         assert_eq!(
             said,
             [
                 "0", "310", "1k", "1.23k", "7.78k", "10k", "12.8k", "100k", "126k", "999k", "1M",
-                "2.16M", "61.4M"
+                "2.16M", "61.4M", "999G", "1.79T"
             ]
         );
     }

@@ -101,13 +101,18 @@ impl Changes {
             return Self::default();
         };
         let until = rows.until.get(lane).and_then(Option::as_ref);
-        let outcome = until.unwrap_or(&run.outcome);
+        let (context, events) = match until {
+            Some(stand) => (&stand.context, &stand.events),
+            None => (&run.outcome.context, &run.outcome.events),
+        };
         let seen = Seen {
             document,
             runs,
             rows,
             lane,
-            outcome,
+            context,
+            events,
+            is_whole: until.is_none(),
         };
         match target {
             Target::Message(message) => seen.message(message),

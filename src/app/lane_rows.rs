@@ -1,6 +1,6 @@
 //! The lanes' contexts side by side: one row a message, the same row in every lane, and rows for what a policy wrote.
 
-use crate::engine::{Case, Context, Fate, Outcome, Written};
+use crate::engine::{Case, Context, Event, Fate, Outcome, Written};
 use crate::session::{Session, WrittenKind};
 use crate::units::Tokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,8 +22,27 @@ pub struct LaneRows {
     pub step: usize,
     /// Runs of rows that say the same in every lane, which are shown as one.
     pub folds: Vec<Fold>,
-    /// What came of each lane up to the step; none where the step is the last, as the lane's run says it.
-    pub until: Vec<Option<Outcome>>,
+    /// Where each lane stands at the step; none where the step is the last, as the lane's run says it.
+    pub until: Vec<Option<Stand>>,
+}
+
+/// Where a lane stands at a step: of what came of it up to there, what is looked at. Its curve is the whole run's.
+#[derive(Clone, Debug)]
+pub struct Stand {
+    /// The context.
+    pub context: Context,
+    /// What the stages did up to there, in order.
+    pub events: Vec<Event>,
+}
+
+impl From<Outcome> for Stand {
+    fn from(mut outcome: Outcome) -> Self {
+        outcome.shrink_to_fit();
+        Self {
+            context: outcome.context,
+            events: outcome.events,
+        }
+    }
 }
 
 /// Rows that say the same: small messages with the same fate in each lane.

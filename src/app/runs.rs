@@ -45,7 +45,8 @@ pub struct LaneRun {
 }
 
 impl LaneRun {
-    fn new(policy: Arc<Policy>, knobs: KnobValues, outcome: Outcome) -> Self {
+    fn new(policy: Arc<Policy>, knobs: KnobValues, mut outcome: Outcome) -> Self {
+        outcome.shrink_to_fit();
         let did = |what: Did| outcome.events.iter().filter(move |e| e.did == what);
         Self {
             policy,

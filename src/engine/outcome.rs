@@ -99,6 +99,14 @@ pub struct Sample {
 }
 
 impl Outcome {
+    /// Gives back the room that its lists grew ahead, for those who keep it.
+    pub fn shrink_to_fit(&mut self) {
+        self.samples.shrink_to_fit();
+        self.events.shrink_to_fit();
+        self.context.entries.shrink_to_fit();
+        self.seen.changes.shrink_to_fit();
+    }
+
     /// The largest true sample and its step's index.
     pub fn peak(&self) -> Option<(usize, Tokens)> {
         // The first of equals: where it was reached.

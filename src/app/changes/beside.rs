@@ -48,7 +48,7 @@ impl Seen<'_> {
                 wording::count(others, "other message")
             ),
         };
-        let places = Place::all(&self.outcome.context);
+        let places = Place::all(self.context);
         let here = places
             .into_iter()
             .find(|(_, other, _)| std::ptr::eq(*other, written));
@@ -82,7 +82,7 @@ impl Seen<'_> {
     fn foreseen(&self, written: &Written) -> Option<String> {
         let event = self.event(Some(written.event))?;
         let (case, run) = (&self.runs.case, &self.runs.lanes[self.lane]);
-        let until = (!self.is_whole()).then_some(self.rows.step);
+        let until = (!self.is_whole).then_some(self.rows.step);
         foreseen::foreseen(case, run, until, (written, event))
     }
 

@@ -7,7 +7,7 @@ use crate::app::lane_rows::{LaneRows, Place};
 use crate::app::message_text::{MessageText, Section};
 use crate::app::runs::Runs;
 use crate::app::wording;
-use crate::engine::{Context, Edited, EntryBody, Event, Fate, Marker, Outcome, PartFate, Written};
+use crate::engine::{Context, Edited, EntryBody, Event, Fate, Marker, PartFate, Written};
 use crate::safe_text;
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -19,12 +19,15 @@ pub(super) struct Seen<'a> {
     pub(super) runs: &'a Runs,
     pub(super) rows: &'a LaneRows,
     pub(super) lane: usize,
-    pub(super) outcome: &'a Outcome,
+    pub(super) context: &'a Context,
+    pub(super) events: &'a [Event],
+    /// The lane is looked at where its run ends.
+    pub(super) is_whole: bool,
 }
 
 impl Seen<'_> {
     pub(super) fn message(&self, message: usize) -> Changes {
-        let context = &self.outcome.context;
+        let context = self.context;
         let is_it = |entry: &&crate::engine::Entry| entry.message() == Some(message as u32);
         if let Some(entry) = context.entries.iter().find(is_it) {
             return match &entry.body {
@@ -46,7 +49,7 @@ impl Seen<'_> {
     }
 
     pub(super) fn written(&self, place: Place) -> Changes {
-        let found = Place::all(&self.outcome.context)
+        let found = Place::all(self.context)
             .into_iter()
             .find(|(at, ..)| *at == place);
         match found {
@@ -85,7 +88,7 @@ impl Seen<'_> {
 
     fn edited(&self, edited: &Edited) -> Changes {
         let message = edited.message as usize;
-        let (ledger, context) = (&self.runs.case.ledger, &self.outcome.context);
+        let (ledger, context) = (&self.runs.case.ledger, self.context);
         let text = MessageText::parts(self.document, ledger, message);
         let marker = |fate: &PartFate| match fate {
             PartFate::Cleared { marker } => context.markers.get(*marker as usize),
@@ -133,18 +136,13 @@ impl Seen<'_> {
     }
 
     pub(super) fn event(&self, event: Option<u32>) -> Option<&Event> {
-        self.outcome.events.get(event? as usize)
+        self.events.get(event? as usize)
     }
 
     /// The same event in the lane's whole run, which has those by hand only at its end.
     pub(super) fn link(&self, event: Option<u32>) -> Option<usize> {
         let is_by_hand = self.event(event)?.is_by_hand();
-        (self.is_whole() || !is_by_hand).then_some(event? as usize)
-    }
-
-    /// The lane is looked at where its run ends.
-    pub(super) fn is_whole(&self) -> bool {
-        std::ptr::eq(&raw const self.runs.lanes[self.lane].outcome, self.outcome)
+        (self.is_whole || !is_by_hand).then_some(event? as usize)
     }
 
     pub(super) fn label(&self) -> &str {

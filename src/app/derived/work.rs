@@ -8,7 +8,7 @@ use crate::app::cost_view::{self, CallSort};
 use crate::app::costs::Costs;
 use crate::app::document::Document;
 use crate::app::event_table::{EventFilter, EventList};
-use crate::app::lane_rows::LaneRows;
+use crate::app::lane_rows::{LaneRows, Stand};
 use crate::app::loss_view::LossPage;
 use crate::app::losses::{Losses, Reach, Survivals};
 use crate::app::message_table;
@@ -314,15 +314,14 @@ impl Derived {
                 .par_iter()
                 // The last step shows where the session ended, its answer included: the outcome's own context.
                 .map(|lane| {
-                    (step < last)
-                        .then(|| simulate(&runs.case, &lane.policy, &lane.knobs, Some(step)))
+                    let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(step));
+                    (step < last).then(|| Stand::from(run()))
                 })
                 .collect();
-            let contexts = runs
-                .lanes
-                .iter()
-                .zip(&until)
-                .map(|(lane, until)| &until.as_ref().unwrap_or(&lane.outcome).context);
+            let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {
+                let there = until.as_ref().map(|stand| &stand.context);
+                there.unwrap_or(&lane.outcome.context)
+            });
             let rows = LaneRows::new(&runs.case, step, contexts);
             LaneRows { until, ..rows }
         });

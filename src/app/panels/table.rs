@@ -6,13 +6,20 @@ use egui::{
     Align, Button, Frame, Layout, Margin, Panel, Response, RichText, Sense, StrokeKind, TextStyle,
     Ui, vec2,
 };
-use egui_extras::TableRow;
+use egui_extras::{Column, TableRow};
 
 /// Where the content of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
     Right,
+}
+
+/// A column for numbers of messages or calls up to this one.
+pub(super) fn number_column(largest: usize) -> Column {
+    // Five figures fit; each more takes its width.
+    let more = largest.max(1).ilog10().saturating_sub(4);
+    Column::exact(48.0 + 8.0 * more as f32)
 }
 
 /// A cell; what begins at the left is set apart from figures that end there.

@@ -5,7 +5,7 @@ use crate::analysis::cost::CallCost;
 use crate::app::command::Command;
 use crate::app::cost_view::{self, CallKey, CostView};
 use crate::app::costs::{Costs, LaneCost};
-use crate::app::panels::table::{Side, cell, head, sort_head};
+use crate::app::panels::table::{Side, cell, head, number_column, sort_head};
 use crate::app::runs::LaneRun;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::{self, Tone};
@@ -45,9 +45,10 @@ impl Col {
         (Self::Cost, 0.0),
     ];
 
-    fn width(self) -> Column {
+    /// Its width in a list of so many calls.
+    fn width(self, n_calls: usize) -> Column {
         match self {
-            Self::Call => Column::exact(48.0),
+            Self::Call => number_column(n_calls),
             Self::CameIn => Column::remainder().clip(true),
             Self::Cost | Self::Output => Column::exact(64.0),
             _ => Column::exact(76.0),
@@ -129,7 +130,7 @@ pub(super) fn show(
         .cell_layout(Layout::left_to_right(Align::Center))
         .column(Column::exact(space::S));
     for column in &columns {
-        table = table.column(column.width());
+        table = table.column(column.width(order.len()));
     }
     table = table.column(Column::exact(space::S));
     if let Some(row) = revealed {

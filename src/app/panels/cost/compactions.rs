@@ -5,7 +5,7 @@ use crate::analysis::cost::BreakEven;
 use crate::app::command::{Command, Spot};
 use crate::app::cost_view;
 use crate::app::costs::Costs;
-use crate::app::panels::table::{Side, cell, head};
+use crate::app::panels::table::{Side, cell, head, number_column};
 use crate::app::theme::{palette, space};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
@@ -54,7 +54,7 @@ pub(super) fn show(
         .min_scrolled_height(0.0)
         .cell_layout(Layout::left_to_right(Align::Center))
         .column(Column::exact(space::S))
-        .column(Column::exact(48.0))
+        .column(number_column(input.runs.case.session.steps.len()))
         .column(Column::initial(116.0).at_least(60.0).clip(true));
     for _ in &shown {
         table = table.column(Column::exact(76.0));

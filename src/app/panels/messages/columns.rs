@@ -1,6 +1,7 @@
 //! The columns of the table of messages: which fit, how wide they are, what they are called.
 
 use crate::app::message_table::Column as Key;
+use crate::app::panels::table;
 use crate::app::theme::space;
 use egui::{Align, Layout, Ui};
 use egui_extras::Column;
@@ -49,9 +50,10 @@ pub(super) fn fitting(width: f32) -> Vec<Col> {
 }
 
 impl Col {
-    pub(super) fn width(self) -> Column {
+    /// Its width in a session of so many messages.
+    pub(super) fn width(self, n_messages: usize) -> Column {
         match self {
-            Self::Number | Self::Call => Column::exact(48.0),
+            Self::Number | Self::Call => table::number_column(n_messages),
             Self::Mark => Column::exact(20.0),
             Self::Role => Column::initial(80.0).at_least(40.0).clip(true),
             Self::Kind => Column::initial(92.0).at_least(40.0).clip(true),

@@ -162,7 +162,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         .cell_layout(Layout::left_to_right(Align::Center))
         .min_scrolled_height(0.0);
     for column in &columns {
-        table = table.column(column.width());
+        table = table.column(column.width(input.document.facts.len()));
     }
     table = table.column(Column::exact(space::XS));
     if input.once.reveals_message

@@ -4,7 +4,7 @@ use super::scene::Scene;
 use crate::app::carried::Heat;
 use crate::app::theme::Palette;
 use crate::app::wording;
-use egui::{Align2, Color32, CursorIcon, Id, Painter, Pos2, Rect, Sense, TextStyle, Ui, pos2};
+use egui::{Align2, Color32, CursorIcon, Id, Mesh, Pos2, Rect, Sense, TextStyle, Ui, pos2};
 
 /// Widest and narrowest mark.
 const MARK: [f32; 2] = [1.5, 8.0];
@@ -17,9 +17,7 @@ pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>, hot: &[usize]) -> Option<
     }
     let painter = ui.painter().with_clip_rect(strip.intersect(ui.clip_rect()));
     painter.rect_filled(strip, 0.0, scene.palette.raised);
-    for step in hot {
-        mark(&painter, scene, heat, *step);
-    }
+    painter.add(marks(scene, heat, hot));
     let font = TextStyle::Small.resolve(ui.style());
     let at = pos2(strip.right() + 8.0, strip.center().y);
     let weak = scene.palette.weak;
@@ -45,13 +43,19 @@ pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>, hot: &[usize]) -> Option<
     None
 }
 
-fn mark(painter: &Painter, scene: &Scene<'_>, heat: &[Heat], step: usize) {
+/// A bar a step. They are many, and in one mesh cheap.
+fn marks(scene: &Scene<'_>, heat: &[Heat], hot: &[usize]) -> Mesh {
     let strip = scene.areas.heat;
     let [least, most] = MARK;
-    let width = (scene.x(step + 1) - scene.x(step)).clamp(least, most);
-    let center = pos2(scene.x(step), strip.center().y);
-    let rect = Rect::from_center_size(center, egui::vec2(width, strip.height()));
-    painter.rect_filled(rect, 0.0, color(scene.palette, heat[step]));
+    let mut mesh = Mesh::default();
+    for step in hot {
+        let x = scene.x(*step);
+        let width = (scene.x(step + 1) - x).clamp(least, most);
+        let center = pos2(x, strip.center().y);
+        let bar = Rect::from_center_size(center, egui::vec2(width, strip.height()));
+        mesh.add_colored_rect(bar, color(scene.palette, heat[*step]));
+    }
+    mesh
 }
 
 /// The color of what most of it is, the stronger the more it cost.
