@@ -1,92 +1,106 @@
-//! A text of any length that can be selected: only the pieces in view are laid out.
+//! A text of any length that can be selected, laid out a stretch in each frame until all of it is there.
 
-use super::roll::roll;
+use egui::cache::FramePublisher;
 use egui::{Id, Label, RichText, TextStyle, Ui};
-use std::ops::Range;
+use std::borrow::Cow;
 
-/// A piece is about so many bytes, and ends where a line does.
-const PIECE: usize = 2 * 1024;
-/// A line longer than this is cut.
-const LONGEST: usize = 3 * PIECE;
+/// Bytes that are laid out in a frame; in the first, what may be in view. egui keeps what was laid out line by line.
+const STRETCH: usize = 4 * 1024;
+const FIRST: usize = 2 * STRETCH;
+/// A line longer than this is broken: one line is laid out at once.
+const LONGEST: usize = 4 * STRETCH;
 
-/// Shows a text, wrapped.
+/// How far texts that were shown in the frame before are laid out: bytes, by what they are.
+type Reached = FramePublisher<Id, usize>;
+
+/// Shows a text, wrapped. `id` tells it from others, and from itself at another time.
 pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle) {
-    let pieces = pieces(text);
-    let font = style.resolve(ui.style());
-    // As wide as the letters of code are; lines of prose come out a little shorter.
-    let columns = (ui.available_width() / (font.size * 0.6)).max(1.0);
-    let row = ui.text_style_height(style);
-    let guess = |nth: usize| {
-        let lines = text[pieces[nth].clone()].lines();
-        let rows = lines.map(|line| (line.len() as f32 / columns).ceil().max(1.0));
-        row * rows.sum::<f32>()
+    let text = with_shorter_lines(text);
+    let width = ui.available_width();
+    let id = id.with((text.len(), width.to_bits()));
+    let before = ui.memory_mut(|memory| memory.caches.cache::<Reached>().get(&id).copied());
+    let least = before.map_or(FIRST, |before| before + STRETCH);
+    let reached = line_end(&text, least);
+    ui.memory_mut(|memory| memory.caches.cache::<Reached>().set(id, reached));
+    let (shown, rest) = text.split_at(reached);
+    let is_whole = rest.is_empty();
+    // The end of its last line is where the rest begins.
+    let shown = if is_whole {
+        shown
+    } else {
+        shown.strip_suffix('\n').unwrap_or(shown)
     };
-    roll(ui, id.with(text.len()), pieces.len(), guess, |ui, nth| {
-        let piece = &text[pieces[nth].clone()];
-        let is_last = nth + 1 == pieces.len();
-        // The end of its last line is where the next piece begins.
-        let piece = if is_last {
-            piece
-        } else {
-            piece.strip_suffix('\n').unwrap_or(piece)
-        };
-        let piece = RichText::new(piece).text_style(style.clone());
-        ui.add(Label::new(piece).wrap().selectable(true));
-    });
+    let text = RichText::new(shown).text_style(style.clone());
+    ui.add(Label::new(text).wrap().selectable(true));
+    if !is_whole {
+        ui.add_space(height(ui, rest, width, style));
+        ui.ctx().request_repaint();
+    }
 }
 
-/// Where the pieces of a text are, each of whole lines unless a line is too long.
-fn pieces(text: &str) -> Vec<Range<usize>> {
-    let mut pieces = Vec::new();
-    let mut from = 0;
-    while text.len() - from > PIECE + PIECE / 2 {
-        let least = text.floor_char_boundary(from + PIECE);
-        let most = text.floor_char_boundary((from + LONGEST).min(text.len()));
-        let line_end = text[least..most].find('\n').map(|at| least + at + 1);
-        // The last space of what is too long, else anywhere.
-        let space = || text[least..most].rfind(' ').map(|at| least + at + 1);
-        let rest = (most == text.len()).then_some(most);
-        let end = line_end.or(rest).or_else(space).unwrap_or(most);
-        pieces.push(from..end);
-        from = end;
+/// Where the line ends that holds a place, or the text does.
+fn line_end(text: &str, at: usize) -> usize {
+    let from = text.floor_char_boundary(at);
+    text[from..]
+        .find('\n')
+        .map_or(text.len(), |end| from + end + 1)
+}
+
+/// About the height that a text will have.
+fn height(ui: &Ui, text: &str, width: f32, style: &TextStyle) -> f32 {
+    // As wide as the letters of code are; lines of prose come out a little shorter.
+    let columns = (width / (style.resolve(ui.style()).size * 0.6)).max(1.0);
+    let rows = |line: &str| (line.len() as f32 / columns).ceil().max(1.0);
+    ui.text_style_height(style) * text.lines().map(rows).sum::<f32>()
+}
+
+/// The text, lines that are too long broken at a space if they have one.
+fn with_shorter_lines(text: &str) -> Cow<'_, str> {
+    if text.split('\n').all(|line| line.len() <= LONGEST) {
+        return Cow::Borrowed(text);
     }
-    if from < text.len() || pieces.is_empty() {
-        pieces.push(from..text.len());
+    let mut out = String::with_capacity(text.len() + text.len() / LONGEST + 1);
+    for (nth, mut line) in text.split('\n').enumerate() {
+        if nth > 0 {
+            out.push('\n');
+        }
+        while line.len() > LONGEST {
+            let most = line.floor_char_boundary(LONGEST);
+            let space = line[..most].rfind(' ').filter(|at| *at >= most / 2);
+            let (first, rest) = line.split_at(space.map_or(most, |at| at + 1));
+            out.push_str(first);
+            out.push('\n');
+            line = rest;
+        }
+        out.push_str(line);
     }
-    pieces
+    Cow::Owned(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn whole(text: &str) -> Vec<&str> {
-        let pieces: Vec<&str> = pieces(text).into_iter().map(|at| &text[at]).collect();
-        assert_eq!(pieces.concat(), text);
-        assert!(pieces.iter().all(|piece| piece.len() <= LONGEST));
-        pieces
+    #[test]
+    fn only_lines_that_are_too_long_are_broken() {
+        let text = "a line of some words\n".repeat(2_000);
+        assert_eq!(with_shorter_lines(&text), text);
+        for long in ["word ".repeat(9_000), "漢".repeat(9_000)] {
+            let text = format!("before\n{long}\nafter\n");
+            let broken = with_shorter_lines(&text);
+            assert!(broken.lines().all(|line| line.len() <= LONGEST));
+            assert!(broken.starts_with("before\n") && broken.ends_with("\nafter\n"));
+            assert_eq!(broken.replace('\n', ""), text.replace('\n', ""));
+        }
     }
 
     #[test]
-    fn a_short_text_is_one_piece() {
-        assert_eq!(whole(""), [""]);
-        assert_eq!(whole("a\nb\n"), ["a\nb\n"]);
-    }
-
-    #[test]
-    fn a_long_text_is_cut_at_the_ends_of_lines() {
-        let text = "a line of some words\n".repeat(1_000);
-        let pieces = whole(&text);
-        assert!(pieces.len() > 8);
-        assert!(pieces.iter().all(|piece| piece.ends_with('\n')));
-        assert!(pieces.iter().all(|piece| piece.len() < 2 * PIECE));
-    }
-
-    #[test]
-    fn a_line_that_is_too_long_is_cut_at_a_space_if_it_has_one() {
-        let words = "word ".repeat(4_000);
-        assert!(whole(&words).iter().all(|piece| piece.ends_with(' ')));
-        let bare = "漢".repeat(9_000);
-        assert!(whole(&bare).len() > 3);
+    fn a_stretch_ends_where_a_line_does() {
+        let text = "eins\nzwei – drei\nvier";
+        assert_eq!(line_end(text, 0), 5);
+        assert_eq!(line_end(text, 11), 19);
+        assert_eq!(line_end(text, 20), text.len());
+        assert_eq!(line_end(text, 900), text.len());
+        assert_eq!(line_end("", 1), 0);
     }
 }

@@ -29,7 +29,7 @@ pub use number::grouped;
 pub use pill::{
     badge, chip, choice, primary_button, primary_with_menu, secondary_button, tabs, toggle,
 };
-pub use roll::roll;
+pub use roll::{roll, selectable};
 
 use super::theme::Palette;
 use egui::Color32;

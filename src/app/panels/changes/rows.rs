@@ -6,8 +6,7 @@ use crate::app::theme::{palette, space};
 use crate::app::{widgets, wording};
 use egui::text::LayoutJob;
 use egui::{
-    Align, Align2, Button, Color32, CursorIcon, Id, Label, Sense, Shape, TextFormat, TextStyle, Ui,
-    vec2,
+    Align, Align2, Button, Color32, CursorIcon, Id, Sense, Shape, TextFormat, TextStyle, Ui, vec2,
 };
 
 /// Rows on one page.
@@ -83,7 +82,7 @@ fn show_line(ui: &mut Ui, line: &DiffLine) {
         ui.painter()
             .text(place.center(), Align2::CENTER_CENTER, sign, font, ink);
         let job = job(ui, line, grounds.map(|[_, words]| words));
-        ui.add(Label::new(job).wrap().selectable(true));
+        widgets::selectable(ui, job);
     });
     if let Some([whole, _]) = grounds {
         let rect = row.response.rect.with_max_x(ui.max_rect().right());
