@@ -97,3 +97,55 @@ impl<T: Send + 'static> Background<T> {
         self.0.try_take().map_err(Self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::Duration;
+
+    fn within_a_while(is_so: impl Fn() -> bool) -> bool {
+        (0..2_000).any(|_| {
+            thread::sleep(Duration::from_millis(5));
+            is_so()
+        })
+    }
+
+    /// How readily this thread makes way for others; 0 is usual.
+    #[cfg(target_os = "linux")]
+    fn niceness() -> Option<i32> {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").ok()?;
+        let (_, rest) = stat.rsplit_once(')')?;
+        rest.split_whitespace().nth(16)?.parse().ok()
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn work_beside_frames_makes_way_for_them_and_what_is_waited_for_does_not() {
+        let here = niceness().unwrap();
+        let ctx = egui::Context::default();
+        let in_time = |mut work: Background<Option<i32>>| {
+            for _ in 0..2_000 {
+                match work.take() {
+                    Ok(done) => return done.flatten(),
+                    Err(running) => work = running,
+                }
+                thread::sleep(Duration::from_millis(5));
+            }
+            None
+        };
+        let beside = in_time(start("beside", &ctx, niceness)).unwrap();
+        assert!(beside > here, "{beside} beside {here}");
+        let awaited = start_awaited("awaited", &ctx, || rayon::join(niceness, || ()).0);
+        assert_eq!(in_time(awaited), Some(here));
+    }
+
+    #[test]
+    fn what_is_let_go_is_freed() {
+        let spent = Arc::new([0_u8; 64]);
+        let left = Arc::downgrade(&spent);
+        let_go(spent);
+        assert!(within_a_while(|| left.strong_count() == 0));
+    }
+}

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 const STRETCH: usize = 4 * 1024;
 const FIRST: usize = 2 * STRETCH;
 /// A line longer than this is broken: one line is laid out at once.
-const LONGEST: usize = 4 * STRETCH;
+const LONGEST: usize = FIRST;
 
 /// How far texts that were shown in the frame before are laid out: bytes, by what they are.
 type Reached = FramePublisher<Id, usize>;
