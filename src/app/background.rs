@@ -32,7 +32,8 @@ pub(super) fn start<T: Send + 'static>(
     })
 }
 
-/// The same for what a person waits for: it takes its full share of the cores, on threads of its own.
+/// The same for what a person waits for: it takes its full share of the cores, on threads of its own. So do programs that it
+/// starts.
 pub(super) fn start_awaited<T: Send + 'static>(
     name: &str,
     ctx: &egui::Context,

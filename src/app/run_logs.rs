@@ -67,7 +67,7 @@ impl RunLogs {
     pub fn open_folder(&mut self, ctx: &egui::Context) {
         if let Some(folder) = self.folder.clone().filter(|_| self.opening.is_none()) {
             let work = move || exec::open_folder(&folder);
-            self.opening = Some(background::start("file manager", ctx, work));
+            self.opening = Some(background::start_awaited("file manager", ctx, work));
         }
     }
 

@@ -40,7 +40,7 @@ impl App {
             return;
         }
         let now = PathBuf::from(self.named(wanted).trim());
-        let answer = background::start("file dialog", ctx, move || ask(wanted, &now));
+        let answer = background::start_awaited("file dialog", ctx, move || ask(wanted, &now));
         let since = Instant::now();
         self.dialog = Some(FileDialog {
             wanted,
