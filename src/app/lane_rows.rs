@@ -36,12 +36,12 @@ pub struct Stand {
 }
 
 impl From<Outcome> for Stand {
-    fn from(mut outcome: Outcome) -> Self {
-        outcome.shrink_to_fit();
-        Self {
-            context: outcome.context,
-            events: outcome.events,
-        }
+    fn from(outcome: Outcome) -> Self {
+        let (mut context, mut events) = (outcome.context, outcome.events);
+        // They grew ahead, and are kept.
+        context.entries.shrink_to_fit();
+        events.shrink_to_fit();
+        Self { context, events }
     }
 }
 

@@ -66,7 +66,9 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
 
     /// Forgets everything, running work included.
     pub fn clear(&mut self) {
-        background::let_go(self.have.take().map(|(_, value)| value));
+        if let Some((_, value)) = self.have.take() {
+            background::let_go(value);
+        }
         self.running = None;
         self.generation += 1;
     }
@@ -111,8 +113,8 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
     fn store(&mut self, key: K, (value, cost): (V, Duration)) {
         let before = self.have.replace((key, Arc::new(value)));
         // What took long to make is large.
-        if self.cost.max(cost) >= QUICK {
-            background::let_go(before.map(|(_, value)| value));
+        if let Some((_, before)) = before.filter(|_| self.cost.max(cost) >= QUICK) {
+            background::let_go(before);
         }
         self.cost = cost;
         self.generation += 1;

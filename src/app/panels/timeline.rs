@@ -13,7 +13,7 @@ use crate::app::wording;
 use crate::engine::{Event, KnobRole};
 use crate::safe_text;
 use crate::units::Tokens;
-use egui::{Align, Layout, Rect, Ui, UiBuilder, vec2};
+use egui::{Align, Id, Layout, Rect, Ui, UiBuilder, vec2};
 
 /// Room for the switches at the end of the legend's row.
 const SWITCHES: f32 = 200.0;
@@ -41,9 +41,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     let response = timeline(
         ui,
         &TimelineInput {
-            revision: input.revision.wrapping_mul(2)
-                + u64::from(input.view.area == Area::FocusedLane)
-                + selection.lane.map_or(0, |l| l as u64 + 1) * (1 << 40),
+            revision: revision(input),
             area: &area.outcome.samples,
             unseen: &unseen,
             lanes: &lines,
@@ -68,6 +66,13 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         switches(ui, input, corner, commands);
     }
     ask(&response, input, ruler, commands);
+}
+
+/// Tells what is drawn from anything that was drawn before, of another session included.
+fn revision(input: &PanelInput<'_>) -> u64 {
+    let is_focused = input.view.area == Area::FocusedLane;
+    let (document, lane) = (input.document.id, input.selection.lane);
+    Id::unique((document, input.revision, is_focused, lane)).value()
 }
 
 /// What of a call the file does not hold: of what was recorded as it really was, of a lane as it began.
