@@ -1,12 +1,10 @@
 //! Whether a policy can get below its own trigger at all: proven from its settings and the session, before it runs.
 
 use crate::engine::{
-    Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Policy, Stage, What,
+    Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, What,
 };
 use crate::session::Kind;
 use crate::units::Tokens;
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 /// Calls in a row at which a policy cannot get below its trigger before that counts.
 const STUCK: usize = 3;
@@ -28,7 +26,7 @@ pub struct Floors<'a> {
     /// It is the window of all calls.
     is_even: bool,
     /// What is left at so many calls at least, by what is kept; settings share it.
-    often: Mutex<HashMap<(Floor, usize), u64>>,
+    often: Memo<(Floor, usize), u64>,
 }
 
 /// A policy cannot get below its own trigger.
@@ -73,7 +71,7 @@ impl<'a> Floors<'a> {
             history: history.iter().map(|m| prefix[*m]).chain([all]).collect(),
             window: case.windows.smallest(),
             is_even: !case.windows.varies(),
-            often: Mutex::default(),
+            often: Memo::default(),
             case,
         }
     }
@@ -158,12 +156,13 @@ impl<'a> Floors<'a> {
         if let Floor::Newest(keep, summary @ 1..) = floor {
             return self.often(Floor::Newest(keep, 0), n_calls) + summary;
         }
-        let known = || self.often.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (floor, n_calls);
-        if let Some(often) = known().get(&key) {
-            return *often;
-        }
-        // Nobody waits for it: two may work out the same.
+        self.often
+            .get_or_make(&key, || self.nth_largest(floor, n_calls))
+    }
+
+    /// Returns the `n_calls`th largest of what is left before each call.
+    fn nth_largest(&self, floor: Floor, n_calls: usize) -> u64 {
         let steps = 0..self.before.len();
         let mut all: Vec<u64> = match floor {
             Floor::WithoutResults => steps.map(|step| self.without_results(step)).collect(),
@@ -172,13 +171,11 @@ impl<'a> Floors<'a> {
                 newest.collect()
             }
         };
-        let often = match n_calls.checked_sub(1) {
+        match n_calls.checked_sub(1) {
             Some(nth) if nth < all.len() => *all.select_nth_unstable_by(nth, |a, b| b.cmp(a)).1,
             Some(_) => 0,
             None => u64::MAX,
-        };
-        known().insert(key, often);
-        often
+        }
     }
 
     /// The least that can be left before a call of all but tool results.

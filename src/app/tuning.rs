@@ -86,6 +86,7 @@ impl Tuning {
                 let found = |idx: usize, point: &Point| {
                     let mut live = live.lock().unwrap_or_else(PoisonError::into_inner);
                     live.push((idx, point.clone()));
+                    drop(live);
                     ctx.request_repaint_after(REDRAW);
                 };
                 run((&runs, &names), &subjects, points, &progress, &found)

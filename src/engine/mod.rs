@@ -18,6 +18,7 @@ mod file;
 mod hindsight;
 mod index;
 mod marked;
+mod memo;
 mod merge;
 mod meter;
 mod named;
@@ -60,6 +61,7 @@ pub use expr::{Expr, ExprError, Moment, Quantity, Type, Vocabulary};
 pub use file::{FileContent, NewFile, Storage};
 pub use hindsight::cleared_after;
 pub use index::SessionIndex;
+pub use memo::Memo;
 pub use meter::{Count, Meter, MeterColumn};
 pub use outcome::{Halt, Idle, Outcome, Sample, SummaryTraffic};
 pub use policy::{Knob, KnobRole, KnobValues, Policy, PolicyError};
@@ -84,8 +86,7 @@ use crate::units::Tokens;
 use by_hand::Pins;
 use estimator::{Predicted, Size};
 use scene::Originals;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// What a policy is played over: a session, its weights and the room there was.
 #[derive(Clone, Debug)]
@@ -109,15 +110,15 @@ pub struct Case {
     /// What the pins among the marks mean for calls and results.
     pins: Arc<Pins>,
     /// What runs worked out before and need again: the session on each meter, stand-ins of each size.
-    memo: Arc<Memo>,
+    derived: Arc<Derived>,
 }
 
 /// Results that depend on the case alone, kept because every run of every lane asks for them again.
 #[derive(Debug, Default)]
-struct Memo {
-    columns: Mutex<HashMap<String, Arc<MeterColumn>>>,
-    sizes: Mutex<HashMap<(String, Tokens), Size>>,
-    predicted: Mutex<HashMap<(String, Tokens), Predicted>>,
+struct Derived {
+    columns: Memo<String, Arc<MeterColumn>>,
+    sizes: Memo<(String, Tokens), Size>,
+    predicted: Memo<(String, Tokens), Predicted>,
     originals: Originals,
 }
 
@@ -136,7 +137,7 @@ impl Case {
             storage: Storage::default(),
             index,
             pins: Arc::default(),
-            memo: Arc::default(),
+            derived: Arc::default(),
         }
     }
 
@@ -198,7 +199,7 @@ impl Case {
 
     /// The session's messages as agents keep them.
     fn originals(&self) -> &Originals {
-        &self.memo.originals
+        &self.derived.originals
     }
 
     /// The same session counted another way.
@@ -206,56 +207,35 @@ impl Case {
     pub fn with_ledger(&self, ledger: impl Into<Arc<TokenLedger>>) -> Self {
         let ledger = ledger.into();
         let is_same = Arc::ptr_eq(&ledger, &self.ledger);
-        let memo = if is_same {
-            Arc::clone(&self.memo)
+        let derived = if is_same {
+            Arc::clone(&self.derived)
         } else {
             Arc::default()
         };
         Self {
             ledger,
-            memo,
+            derived,
             ..self.clone()
         }
     }
 
-    /// The session on a meter.
+    /// Returns the session on a meter.
     fn metered(&self, meter: &Meter) -> Arc<MeterColumn> {
-        let mut known = self
-            .memo
-            .columns
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(
-            known
-                .entry(meter.key())
-                .or_insert_with(|| Arc::new(meter.column(self))),
-        )
+        let columns = &self.derived.columns;
+        columns.get_or_make(meter.key().as_str(), || Arc::new(meter.column(self)))
     }
 
-    /// A summary of the largest size that this prefix and cap allow, made once.
+    /// Returns a summary of the largest size that this prefix and cap allow.
     fn predicted(&self, prefix: &str, max: Tokens) -> Predicted {
-        let known = &self.memo.predicted;
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || Predicted::new(prefix, self.predicted_size(prefix, max));
         let key = (prefix.to_owned(), max);
-        known.entry(key).or_insert_with(make).clone()
+        self.derived.predicted.get_or_make(&key, make)
     }
 
-    /// Its size alone.
+    /// Returns the size of [`Case::predicted`] alone.
     fn predicted_size(&self, prefix: &str, max: Tokens) -> Size {
-        let known = || {
-            self.memo
-                .sizes
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
         let key = (prefix.to_owned(), max);
-        if let Some(size) = known().get(&key) {
-            return *size;
-        }
-        // Nobody waits for it: two may work out the same.
-        let size = Size::new(self, prefix, max);
-        known().insert(key, size);
-        size
+        let make = || Size::new(self, prefix, max);
+        self.derived.sizes.get_or_make(&key, make)
     }
 }

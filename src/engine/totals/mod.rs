@@ -188,10 +188,19 @@ impl<'a> Tally<'a> {
         is_even.then(|| Plain::new(self.case, self.policy, knobs))?
     }
 
+    /// Returns the sums. Computes them outside of `get_or_init`, whose lock must not be held while rayon works.
+    fn course(&self) -> &Course {
+        if let Some(course) = self.course.get() {
+            return course;
+        }
+        let course = Course::new(self.case, &self.policy.meter);
+        self.course.get_or_init(|| course)
+    }
+
     fn scene(&self) -> Scene<'_> {
         let meter = &self.policy.meter;
         Scene {
-            course: self.course.get_or_init(|| Course::new(self.case, meter)),
+            course: self.course(),
             case: self.case,
             notices: &self.notices,
             meter,
