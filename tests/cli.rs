@@ -1212,3 +1212,27 @@ fn a_thousand_runs_of_lanes_on_eight_threads_all_end() {
         });
     }
 }
+
+/// A schedule that begins at a recorded context must know the model's window as a replay does.
+#[test]
+fn compacting_now_leaves_a_context_alone_that_is_far_below_its_window() {
+    let folder = folder();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/images-and-cjk.json");
+    let sample = sample.to_str().expect("UTF-8");
+    for preset in [
+        "digitorn",
+        "digitorn-hooks",
+        "digitorn-document",
+        "cowagent",
+    ] {
+        let output = plimsoll(
+            folder.path(),
+            &["compact", sample, "--policy", preset, "--json"],
+        );
+        assert!(
+            names_in(folder.path()).is_empty(),
+            "{preset}: {}",
+            stdout(&output)
+        );
+    }
+}

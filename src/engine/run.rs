@@ -95,6 +95,8 @@ pub struct Run<'a> {
     pub(super) acted: bool,
     /// The step's restart is done.
     resumed: bool,
+    /// Index of the first step at which stages may act.
+    acts_from: usize,
     /// Attempts that failed, each with its first step and how often.
     failures: Vec<Failure>,
     /// Pinned messages that a real system took or changed.
@@ -174,7 +176,7 @@ impl<'a> Run<'a> {
         if triggers.wants_idle {
             triggers.moment.set(Quantity::Idle, clock.idle(step));
         }
-        Self {
+        let mut run = Self {
             case,
             triggers,
             schedule,
@@ -202,13 +204,46 @@ impl<'a> Run<'a> {
             has_failed: false,
             acted: false,
             resumed: false,
+            acts_from: 0,
             failures: Vec::new(),
             unpinned: None,
             outcome: Outcome {
                 samples,
                 ..Outcome::default()
             },
+        };
+        if schedule != Schedule::Replay {
+            run.begin_at_call();
         }
+        run
+    }
+
+    /// Keeps all stages from acting before the step with this index.
+    #[must_use]
+    pub fn acting_from(mut self, step: usize) -> Self {
+        self.acts_from = step;
+        self
+    }
+
+    /// Measures what a replay would have measured up to here, for a run that begins at a recorded context.
+    fn begin_at_call(&mut self) {
+        if self.triggers.are_settled {
+            return;
+        }
+        let last = match self.until {
+            Some(step) => step.checked_sub(1),
+            None => Some(self.step),
+        };
+        if let Some(last) = last.filter(|last| *last < self.case.session.steps.len()) {
+            let mut sent = recorded::working(self.case, &self.working.meter, Some(last));
+            let input = sent.metered();
+            let start = sent.context.messages_end;
+            sent.append_history(start + self.case.index.answer_len(start, last));
+            self.note_report(input, sent.metered() - input);
+            let now = self.working.metered().as_f64();
+            self.triggers.took(now, now);
+        }
+        self.note_step();
     }
 
     /// Goes on until an answer is wanted or everything is done.
@@ -316,9 +351,13 @@ impl<'a> Run<'a> {
             || matches!(self.triggers.stage(stage).action, Action::Named(_))
     }
 
-    /// Whether a stage fires. What a person forces is the first thing that can be done, whatever its trigger.
+    /// Whether a stage fires. Force ignores triggers and cooldowns up to the first compaction, but no switch that is off.
     pub(super) fn fires(&mut self, idx: usize) -> bool {
-        if self.schedule == (Schedule::Now { force: true }) && self.outcome.compactions == 0 {
+        if self.step < self.acts_from {
+            return false;
+        }
+        let is_forced = self.schedule == Schedule::Now { force: true };
+        if is_forced && self.outcome.compactions == 0 && !self.triggers.is_off(idx) {
             self.triggers
                 .measure(self.step, &self.working, self.budget());
             return true;

@@ -36,6 +36,8 @@ struct BoundStage<'a> {
     terms: Vec<(String, Expr)>,
     /// Its trigger is met from this much used on, where it asks for no more than that.
     floor: Option<f64>,
+    /// The settings alone keep it from ever firing.
+    is_off: bool,
     /// Nothing that is measured says more than that: all else is settled.
     is_settled: bool,
     last_fired: Option<usize>,
@@ -47,6 +49,7 @@ impl<'a> Triggers<'a> {
         let names = policy.bindings(knobs);
         let bind = |stage: &'a Stage| {
             let mut bound = stage.bind(&names);
+            let is_off = bound.when.constant_value() == Some(0.0);
             if !case.windows.varies() {
                 let window = case.windows.at(0).as_f64();
                 bound.when = bound.when.fix(Quantity::Window, window);
@@ -59,6 +62,7 @@ impl<'a> Triggers<'a> {
                 stage,
                 terms: terms(&stage.when, &names),
                 floor,
+                is_off,
                 // The reserve is worked out from what was measured last.
                 is_settled: floor.is_some() && bound.is_settled() && policy.reserve.is_none(),
                 bound,
@@ -101,6 +105,11 @@ impl<'a> Triggers<'a> {
     /// The same with its names bound.
     pub(super) fn bound(&self, idx: usize) -> &Stage {
         &self.stages[idx].bound
+    }
+
+    /// Whether settings alone turn a stage off.
+    pub(super) fn is_off(&self, idx: usize) -> bool {
+        self.stages[idx].is_off
     }
 
     /// Whether any stage acts at a hook.

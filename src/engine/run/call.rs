@@ -63,16 +63,15 @@ impl Run<'_> {
         let kept = self.working.metered();
         self.append_answer();
         if !self.triggers.are_settled {
-            self.note_report(input, kept);
+            self.note_report(input, self.working.metered() - kept);
         }
         self.acted = false;
         self.phase = self.or_behind(Phase::Stages(Hook::AfterCall, 0));
     }
 
-    /// Tells the triggers what the provider reports of a call with this input, whose answer has joined what was kept.
-    fn note_report(&mut self, input: Tokens, kept: Tokens) {
-        let input = input.as_f64();
-        let answer = self.working.metered().as_f64() - kept.as_f64();
+    /// Notes what the provider reports of a call with this input and this answer.
+    pub(super) fn note_report(&mut self, input: Tokens, answer: Tokens) {
+        let (input, answer) = (input.as_f64(), answer.as_f64());
         let moment = &mut self.triggers.moment;
         moment.set(Quantity::LastInput, input);
         moment.set(Quantity::LastTotal, input + answer);

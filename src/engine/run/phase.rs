@@ -49,7 +49,7 @@ impl Run<'_> {
     }
 
     /// Tells the triggers what is the same during a step.
-    fn note_step(&mut self) {
+    pub(super) fn note_step(&mut self) {
         self.rejected = 0;
         self.error = None;
         self.has_failed = false;
