@@ -25,8 +25,8 @@ impl<K: Hash + Eq, V: Clone> Memo<K, V> {
     {
         let known = self.lock().get(key).cloned();
         known.unwrap_or_else(|| {
-            let made = make();
-            self.lock().entry(key.to_owned()).or_insert(made).clone()
+            let result = make();
+            self.lock().entry(key.to_owned()).or_insert(result).clone()
         })
     }
 }
