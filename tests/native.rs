@@ -178,3 +178,18 @@ fn a_hook_of_ones_own_acts_at_its_own_threshold() {
     let removed = outcome.events.iter().filter(|e| e.did == Did::Removed);
     assert!(removed.count() > 0, "{:?}", outcome.events);
 }
+
+#[test]
+fn a_number_that_is_none_is_refused_with_its_place() {
+    let yaml = "agents:\n  - id: main\n    brain:\n      context:\n        compression_trigger: ";
+    for number in [".nan", "1e400", ".inf"] {
+        let why = import(&format!("{yaml}{number}\n")).expect_err("no number");
+        assert!(
+            why.contains("as YAML: line 5") && why.contains(number),
+            "{why}"
+        );
+        assert_eq!(why.lines().count(), 1, "{why}");
+    }
+    let why = import("{\"agents\": [}").expect_err("no JSON");
+    assert!(why.contains("as JSON: expected value at line 1"), "{why}");
+}

@@ -22,7 +22,9 @@ pub fn message_from_json(value: &Value) -> ChatMessage {
     let calls = match rest.shift_remove("tool_calls") {
         None => Calls::Missing,
         Some(Value::Null) => Calls::Null,
-        Some(Value::Array(calls)) => Calls::List(calls.iter().map(call_from_json).collect()),
+        Some(Value::Array(calls)) if calls.iter().all(Value::is_object) => {
+            Calls::List(calls.iter().map(call_from_json).collect())
+        }
         Some(other) => Calls::Other(other),
     };
     ChatMessage::from(Fields {
@@ -83,7 +85,8 @@ fn block_from_json(value: Value) -> Block {
     }
 }
 
-fn call_from_json(value: &Value) -> Call {
+/// Reads one item of `tool_calls`, an object.
+pub fn call_from_json(value: &Value) -> Call {
     let mut rest = value.as_object().cloned().unwrap_or_default();
     let id = rest.get("id").and_then(Value::as_str).map(Arc::from);
     if id.is_some() {

@@ -15,7 +15,7 @@ mod view;
 
 pub use answer::join_answer;
 pub use dialogue::{Ask, Dialogue, Heard, Wants, converse};
-pub use json::{message_from_json, message_to_json};
+pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};
 pub use python::{Layout, python_dumps, python_number, python_str};
@@ -128,7 +128,7 @@ pub enum Calls {
     Null,
     /// The calls.
     List(Vec<Call>),
-    /// Something else, verbatim.
+    /// Something else, verbatim: no list, or a list of which an item is no object.
     Other(Value),
 }
 

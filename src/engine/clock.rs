@@ -1,6 +1,7 @@
 //! When each step was made, for rules that count seconds. Where a file has no times they are assumed.
 
 use crate::session::Session;
+use crate::units::Millis;
 use std::cell::OnceCell;
 
 /// Seconds that a call is taken to need where the file does not say.
@@ -32,6 +33,11 @@ impl<'a> Clock<'a> {
         (self.at(step) - before) / 60.0
     }
 
+    /// When the session began: the first time that is recorded.
+    pub(super) fn since(&self) -> Option<Millis> {
+        self.session.steps.iter().find_map(|step| step.time)
+    }
+
     /// Seconds at a step; those of the last for what lies behind.
     pub(super) fn at(&self, step: usize) -> f64 {
         let seconds = self.seconds.get_or_init(|| self.seconds());
@@ -41,7 +47,7 @@ impl<'a> Clock<'a> {
 
     fn seconds(&self) -> Vec<f64> {
         let steps = &self.session.steps;
-        let first = steps.iter().find_map(|s| s.time);
+        let first = self.since();
         let mut now = -self.assumed;
         let seconds = steps.iter().map(|step| {
             let recorded = step

@@ -6,6 +6,7 @@
 use super::file::{NewFile, Storage};
 use super::stages::Hook;
 use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
+use crate::units::Millis;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -111,6 +112,8 @@ pub struct Scene<'a> {
     pub turn: (u32, u32),
     /// Seconds since the session's first step.
     pub now: f64,
+    /// When the session's first step was, where the file says.
+    pub since: Option<Millis>,
     /// Model of the step; empty if nobody knows.
     pub model: &'a str,
     /// Its true window in tokens.

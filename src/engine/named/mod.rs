@@ -99,6 +99,7 @@ impl Run<'_> {
             step: self.step,
             turn: (self.turn(self.step).unwrap_or(0), self.call_in_turn()),
             now: self.clock.at(self.step),
+            since: self.clock.since(),
             model: case.model_at(self.step),
             window: self.budget().window.0,
             memory: self.named.memory.clone(),

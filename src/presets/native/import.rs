@@ -35,19 +35,32 @@ pub fn import(text: &str) -> Result<Imported, String> {
     // The one that knows most of its keys.
     let best = read.reduce(|a, b| if b.0 > a.0 { b } else { a });
     best.map(|(_, imported)| imported).ok_or_else(|| {
-        let why = match Form::Json.read(text) {
-            Err(why) if text.trim_start().starts_with('{') => format!(" (as JSON: {why})"),
-            _ => String::new(),
+        let why = |(form, name): (Form, &str)| {
+            let why = form.read(text).err()?;
+            let why = why.lines().next()?.trim_start_matches("error: ").to_owned();
+            Some(format!("it cannot be read as {name}: {why}"))
         };
+        if let Some(why) = likely_form(text).and_then(why) {
+            return why;
+        }
         let known: Vec<_> = NATIVE
             .iter()
             .map(|n| format!("{} ({})", n.system, n.file))
             .collect();
         format!(
-            "no setting that we know stands in it{why}; it may be of {}",
+            "no setting that we know stands in it; it may be of {}",
             known.join(", ")
         )
     })
+}
+
+/// The form that a text looks like, with its name: JSON begins with a brace, YAML has a line that ends with a colon.
+fn likely_form(text: &str) -> Option<(Form, &'static str)> {
+    if text.trim_start().starts_with('{') {
+        return Some((Form::Json, "JSON"));
+    }
+    let is_key = |line: &str| line.trim_end().ends_with(':');
+    text.lines().any(is_key).then_some((Form::Yaml, "YAML"))
 }
 
 impl Imported {

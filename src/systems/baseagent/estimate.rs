@@ -4,7 +4,8 @@
 
 use super::PythonError;
 use crate::chat::{
-    Arguments, BlockBody, Call, Calls, ChatMessage, Content, Function, Rule, python_str,
+    Arguments, BlockBody, Call, Calls, ChatMessage, Content, Function, Rule, call_from_json,
+    python_str,
 };
 use crate::units::Tokens;
 use serde_json::{Map, Value};
@@ -90,7 +91,17 @@ fn calls_tokens(calls: &Calls) -> Result<Tokens, PythonError> {
         Calls::Other(Value::String(_) | Value::Object(_)) => {
             Err(PythonError::no_get(&Value::String(String::new())))
         }
+        Calls::Other(Value::Array(items)) => items.iter().map(item_tokens).sum(),
         Calls::Other(other) => Err(PythonError::not_iterable(other)),
+    }
+}
+
+/// An item of a list of which not all are objects.
+fn item_tokens(item: &Value) -> Result<Tokens, PythonError> {
+    if item.is_object() {
+        call_tokens(&call_from_json(item))
+    } else {
+        Err(PythonError::no_get(item))
     }
 }
 

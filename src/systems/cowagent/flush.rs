@@ -3,9 +3,11 @@
 use super::block::{strip, text_of};
 use super::inject::Target;
 use crate::chat::{BlockBody, ChatMessage, Content};
+use crate::units::Millis;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Begins what a scheduled task says in the user's name.
 const SCHEDULED: &str = "[SCHEDULED]";
@@ -114,6 +116,16 @@ impl Reason {
             Self::DailySummary => "Daily Summary",
         }
     }
+}
+
+/// Day and hour (UTC) of a moment, `YYYY-MM-DD` and `HH:MM`: so many seconds after the session began.
+pub(super) fn day_and_hour(since: Millis, seconds: f64) -> Option<(String, String)> {
+    let since = u64::try_from(since.0).ok()?;
+    let elapsed = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
+    let moment = UNIX_EPOCH.checked_add(Duration::from_millis(since))?;
+    let text = humantime::format_rfc3339_seconds(moment.checked_add(elapsed)?).to_string();
+    let (day, time) = text.split_once('T')?;
+    Some((day.to_owned(), time.get(..5)?.to_owned()))
 }
 
 /// How a day's file (`memory/YYYY-MM-DD.md`) begins.

@@ -165,6 +165,12 @@ pub(super) fn calls(message: &ChatMessage) -> Result<&[Call], Fault> {
             let why = "'str' object has no attribute 'get'";
             Err(Fault::new("AttributeError", why))
         }
+        Calls::Other(Value::Array(items)) => {
+            let bare = items.iter().find(|item| !item.is_object());
+            let class = bare.map_or("dict", class_of);
+            let why = format!("'{class}' object has no attribute 'get'");
+            Err(Fault::new("AttributeError", why))
+        }
         Calls::Missing | Calls::Other(Value::String(_) | Value::Object(_)) => Ok(&[]),
         Calls::Other(value) => Err(no_list(value)),
     }

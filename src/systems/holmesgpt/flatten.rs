@@ -3,7 +3,10 @@
 use super::count::uncounted;
 use super::image::is_image;
 use super::text::strip_end;
-use crate::chat::{Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Text, python_str};
+use crate::chat::{
+    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Text, call_from_json, python_str,
+};
+use serde_json::Value;
 
 /// Calls become lines of the assistant's text, results messages of the user
 /// (`_flatten_tool_messages_for_compaction`).
@@ -26,8 +29,9 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
             ..uncounted(message).into_fields()
         });
     }
-    if message.is("assistant") && !message.calls().is_empty() {
-        let lines: Vec<_> = message.calls().iter().map(call_line).collect();
+    if message.is("assistant")
+        && let Some(lines) = call_lines(&message.calls)
+    {
         return ChatMessage::from(Fields {
             content: with_text(&message.content, &lines.join("\n"), Place::After),
             calls: Calls::Missing,
@@ -35,6 +39,18 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
         });
     }
     message.clone()
+}
+
+/// One line a call; none unless `tool_calls` is a list that holds something. Items that are no objects are left out.
+fn call_lines(calls: &Calls) -> Option<Vec<String>> {
+    match calls {
+        Calls::List(calls) if !calls.is_empty() => Some(calls.iter().map(call_line).collect()),
+        Calls::Other(Value::Array(items)) => {
+            let calls = items.iter().filter(|item| item.is_object());
+            Some(calls.map(|item| call_line(&call_from_json(item))).collect())
+        }
+        _ => None,
+    }
 }
 
 fn call_line(call: &Call) -> String {
@@ -113,7 +129,7 @@ fn without_images(message: &ChatMessage) -> ChatMessage {
 mod tests {
     use super::*;
     use crate::chat::{message_from_json, message_to_json};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn flat(message: &Value) -> Value {
         let messages = flatten_tool_messages(&[message_from_json(message)]);
@@ -136,6 +152,27 @@ mod tests {
             ),
             json!({"role": "assistant", "content": "b\n[tool call] f"})
         );
+    }
+
+    #[test]
+    fn calls_that_are_no_objects_are_skipped() {
+        let call = json!({"function": {"name": "f", "arguments": "{}"}});
+        for (calls, content) in [
+            (json!(["x"]), "said\n"),
+            (json!(["x", call, 3]), "said\n[tool call] f {}"),
+            (json!([{}]), "said\n[tool call]"),
+        ] {
+            let message = json!({"role": "assistant", "content": "said", "tool_calls": calls});
+            assert_eq!(
+                message_to_json(&message_from_json(&message)),
+                message,
+                "kept as it was"
+            );
+            assert_eq!(
+                flat(&message),
+                json!({"role": "assistant", "content": content})
+            );
+        }
     }
 
     #[test]

@@ -42,6 +42,18 @@ impl Llm {
 }
 
 fn call_refusal(message: &ChatMessage) -> Option<String> {
+    let no_function = |call: &Value| {
+        let call = python_str(call);
+        Some(format!(
+            "Unsupported tool call {call} must contain a function key"
+        ))
+    };
+    if let Calls::Other(Value::Array(items)) = &message.calls {
+        return items
+            .iter()
+            .find(|item| item.get("function").is_none())
+            .and_then(no_function);
+    }
     if let Calls::Other(_) = message.calls {
         let message = python_str(&message_to_json(message));
         return Some(format!(
@@ -49,13 +61,12 @@ fn call_refusal(message: &ChatMessage) -> Option<String> {
         ));
     }
     let lacks = |call: &&Call| call.function.is_none() && !call.rest.contains_key("function");
-    message.calls().iter().find(lacks).map(|call| {
+    message.calls().iter().find(lacks).and_then(|call| {
         let mut fields = call.rest.clone();
         if let Some(id) = &call.id {
             fields.insert("id".to_owned(), json!(&**id));
         }
-        let call = python_str(&Value::Object(fields));
-        format!("Unsupported tool call {call} must contain a function key")
+        no_function(&Value::Object(fields))
     })
 }
 

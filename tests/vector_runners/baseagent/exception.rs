@@ -18,42 +18,42 @@ pub(super) fn read_exception(repr: &str) -> PythonError {
     PythonError::new(kind.to_owned(), text)
 }
 
-/// The failure of a call that such an exception is to the loop.
-pub(super) fn read_failure(repr: &str) -> Failure {
+/// The failure of a call that such an exception is to the loop; none if the case does not state it in full.
+pub(super) fn read_failure(repr: &str) -> Option<Failure> {
     let error = read_exception(repr);
-    match &*error.kind {
+    Some(match &*error.kind {
         "CostLimitExceeded" => Failure::CostLimit(error.text),
         "LLMError" => Failure::Llm {
-            code: client_code(&error.text).to_owned(),
+            code: client_code(&error.text)?.to_owned(),
             message: error.text,
         },
         _ => Failure::Other(error),
-    }
+    })
 }
 
 /// The code that goes with an `LLMError`, which its `repr` leaves out: that of the status in its text if there is one,
-/// else what the text says.
-fn client_code(message: &str) -> &'static str {
+/// else what the text says. None if neither says anything.
+fn client_code(message: &str) -> Option<&'static str> {
     let status = message
         .split(|c: char| !c.is_ascii_digit())
         .find(|digits| digits.len() == 3)
         .and_then(|digits| digits.parse().ok())
         .filter(|status| (400..600).contains(status));
     if let Some(status) = status {
-        return code_of_status(status);
+        return Some(code_of_status(status));
     }
     let message = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     if says(&["auth", "key"]) {
-        code_of_status(401)
+        Some(code_of_status(401))
     } else if says(&["rate_limit", "rate limit"]) {
-        code_of_status(429)
+        Some(code_of_status(429))
     } else if says(&["timeout", "timed out"]) {
-        "timeout"
+        Some("timeout")
     } else if says(&["overloaded"]) {
-        code_of_status(503)
+        Some(code_of_status(503))
     } else {
-        code_of_status(400)
+        None
     }
 }
 

@@ -1,6 +1,6 @@
 //! The loop with a model and tools that follow a case's script.
 
-use super::super::{Answer, Case, NotCovered};
+use super::super::{Answer, Case, NotCovered, texts, unstated};
 use super::exception::read_failure;
 use super::{fields, heard, json_of, limits};
 use plimsoll::chat::{Ask, Block, ChatMessage, Content, Heard, message_from_json};
@@ -19,6 +19,15 @@ const USAGE: Usage = Usage {
 
 /// Runs a case of the loop.
 pub(super) fn run_loop(case: &Case) -> Answer {
+    let is_image = |text: &&str| text.starts_with("data:image/");
+    let given = texts(&case.input);
+    if texts(&case.expected)
+        .into_iter()
+        .filter(is_image)
+        .any(|image| !given.contains(&image))
+    {
+        return Err(unstated("an image that the stub of a tool returned"));
+    }
     let text = |key: &str| case.input[key].as_str().unwrap_or_default().to_owned();
     let task = Task {
         instruction: text("instruction"),
@@ -37,10 +46,14 @@ pub(super) fn run_loop(case: &Case) -> Answer {
         n_answers: 0,
         n_outputs: 0,
         has_ended: false,
+        is_unstated: false,
     };
     let record = run_agent_loop(&task, &settings, &mut script);
     if script.has_ended {
         return Err(NotCovered("the script ends before the run".to_owned()));
+    }
+    if script.is_unstated {
+        return Err(unstated("the code of an exception"));
     }
     Ok(fields(json!({
         "requests": record.requests.iter().map(request).collect::<Vec<_>>(),
@@ -66,6 +79,7 @@ struct Script<'a> {
     n_answers: usize,
     n_outputs: usize,
     has_ended: bool,
+    is_unstated: bool,
 }
 
 impl World for Script<'_> {
@@ -78,7 +92,10 @@ impl World for Script<'_> {
                 let error = PythonError::new("IndexError", "the script is at its end");
                 Err(Failure::Other(error))
             }
-            Value::String(exception) => Err(read_failure(exception)),
+            Value::String(exception) => Err(read_failure(exception).unwrap_or_else(|| {
+                self.is_unstated = true;
+                Failure::Other(PythonError::new("LLMError", exception))
+            })),
             answer => Ok(Reply {
                 text: answer["text"].as_str().unwrap_or_default().to_owned(),
                 calls: calls(&answer["tool_calls"], self.n_answers),

@@ -1,6 +1,6 @@
 //! Cases of the trim before a run.
 
-use super::{Case, as_json, count, fields};
+use super::{Case, NotCovered, as_json, count, fields, unstated};
 use plimsoll::chat::{Ask, ChatMessage, Heard, converse};
 use plimsoll::systems::cowagent::{
     Ends, FEW_TURNS, Flush, Flushed, HISTORY_RESULT_CHARS, Limits, SUMMARY_TEMPERATURE, Summarizer,
@@ -8,6 +8,21 @@ use plimsoll::systems::cowagent::{
     system_tokens, trim_messages, turns,
 };
 use serde_json::{Map, Value, json};
+
+/// Whether a case states what its model did: a summary that was written is the one that it states, unless the model
+/// failed, which it states as well.
+pub(super) fn states_its_stub(case: &Case) -> Result<(), NotCovered> {
+    let Heard::Text(summary) = stub(&case.input) else {
+        return Ok(());
+    };
+    let file = case.expected["daily_memory_file"].as_str();
+    match file.filter(|file| !file.is_empty()) {
+        Some(file) if !file.contains(summary.trim()) => {
+            Err(unstated("why the model's summary was not used"))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Runs one case.
 pub(super) fn run(case: &Case, mut given: Vec<ChatMessage>) -> Map<String, Value> {

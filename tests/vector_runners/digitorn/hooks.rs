@@ -1,27 +1,45 @@
 //! Cases of hooks: the injected one over one event, and any over a list of events.
 
 use super::{Case, Setting, listed, messages, number};
-use plimsoll::chat::{Ask, Heard, converse, message_to_json};
+use plimsoll::chat::{Ask, Heard, converse, message_to_json, python_str};
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::hook::{Hook, in_order};
 use plimsoll::systems::digitorn::hook_event::HookEvent;
 use plimsoll::systems::digitorn::runner::HookRunner;
 use plimsoll::systems::digitorn::turn_state::{MAX_TURNS, NEVER_COMPACTED, ToolContext, TurnState};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-/// The stubbed model: an answer, or its failure.
+/// The stubbed model: an answer, which may be a dict with its content, or a failure.
 pub(super) fn stub(config: &Value) -> Heard {
-    let kind = config["summary_llm"].as_str().unwrap_or("ok");
-    let fails = ["fail", "error", "raise", "exception", "timeout"];
-    if fails.iter().any(|word| kind.contains(word)) {
+    let kind = match &config["summary_llm"] {
+        Value::Null => "ok",
+        Value::String(kind) => kind,
+        Value::Object(answer) => return dict(answer),
+        other => return Heard::Text(other.to_string().into()),
+    };
+    if is_failure(kind) {
         return Heard::Failed(kind.to_owned());
     }
     Heard::Text(match kind {
-        "ok" => "SUMMARY".into(),
+        "ok" | "dict" => "SUMMARY".into(),
         "empty" => "".into(),
         "null" => "None".into(),
         other => other.into(),
     })
+}
+
+fn is_failure(kind: &str) -> bool {
+    let fails = ["fail", "error", "raise", "exception", "timeout"];
+    fails.iter().any(|word| kind.contains(word))
+}
+
+fn dict(answer: &Map<String, Value>) -> Heard {
+    if let Some((kind, why)) = answer.iter().find(|(key, _)| is_failure(key)) {
+        return Heard::Failed(why.as_str().unwrap_or(kind).to_owned());
+    }
+    let content = ["content", "text", "answer", "summary"].map(|key| answer.get(key));
+    let content = content.into_iter().flatten().next();
+    Heard::Text(content.map_or_else(String::new, python_str).into())
 }
 
 pub(super) fn request(ask: &Ask) -> Value {

@@ -33,6 +33,7 @@ fn run(
         step: 0,
         turn: (1, 0),
         now: 0.0,
+        since: None,
         model: "",
         window: 200_000,
         memory: Value::Null,

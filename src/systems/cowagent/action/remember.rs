@@ -1,7 +1,7 @@
 //! Actions that hand messages to the daily memory file.
 
 use super::super::error::{Meaning, meaning};
-use super::super::flush::{Flush, Flushed, Reason, daily_entry, flush};
+use super::super::flush::{Flush, Flushed, Reason, daily_entry, daily_header, day_and_hour, flush};
 use super::super::inject::inject;
 use super::super::summary::Summarizer;
 use super::super::trim::{Limits, trim_messages};
@@ -59,35 +59,42 @@ impl Rewrite for RememberAll {
     }
 }
 
-/// The daily memory file. The shipped code names it by the date (`memory/YYYY-MM-DD.md`), which the engine does not
-/// know: its clock runs from the session's start.
-const DAILY_FILE: &str = "memory/daily.md";
+/// Stands for the hour of an entry in a session without times.
+const UNKNOWN_HOUR: &str = "time unknown";
+
+/// A day's memory file. The shipped code takes the day and the hour of the machine's zone, which no file records: here
+/// both are in UTC. Without recorded times the day is left out.
+fn daily_file(day: Option<&str>) -> String {
+    format!("memory/{}.md", day.unwrap_or("daily"))
+}
 
 /// The process's memory: texts that were handed over, and the daily file.
 struct Memory {
     flushed: Flushed,
     file: String,
+    day: Option<String>,
+    hour: String,
     summarizer: Summarizer,
-    clock: String,
     log: Vec<String>,
     entries: String,
 }
 
 impl Memory {
     fn of(scene: &Scene<'_>) -> Self {
-        let minutes = (scene.now.max(0.0) / 60.0) as u64;
+        let moment = scene.since.and_then(|since| day_and_hour(since, scene.now));
+        let (day, hour) = moment.unzip();
+        let kept = |key: &str| scene.memory[key].as_str();
+        let is_same_day = kept("daily_memory_day") == day.as_deref();
+        let file = kept("daily_memory_file").filter(|_| is_same_day);
         Self {
             flushed: Flushed::from_json(&scene.memory["flushed"]),
-            file: scene.memory["daily_memory_file"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
+            file: file.unwrap_or_default().to_owned(),
+            day,
+            hour: hour.unwrap_or_else(|| UNKNOWN_HOUR.to_owned()),
             summarizer: Summarizer {
                 text_chars: scene.count("summary_chars"),
                 max_tokens: scene.count("summary_max_tokens") as u64,
             },
-            // Since the session's start: nobody knows the hour.
-            clock: format!("{:02}:{:02}", minutes / 60, minutes % 60),
             log: Vec::new(),
             entries: String::new(),
         }
@@ -109,10 +116,12 @@ impl Memory {
         ));
         let summary = self.summarizer.summarize(&flush.fresh, dialogue)?;
         if let Some(summary) = &summary {
-            let entry = daily_entry(flush.reason, &self.clock, summary);
+            let entry = daily_entry(flush.reason, &self.hour, summary);
             self.log.push(entry.trim().to_owned());
-            self.file += &entry;
-            self.entries += &entry;
+            let header = self.day.as_deref().filter(|_| self.file.is_empty());
+            let added = header.map_or_else(String::new, daily_header) + &entry;
+            self.file += &added;
+            self.entries += &added;
         }
         Ok(summary)
     }
@@ -128,16 +137,18 @@ impl Memory {
         if fresh == 0 {
             return idle(terms);
         }
+        let files = new_entries(daily_file(self.day.as_deref()), &self.entries);
         Rewritten {
             messages,
             edits: Vec::new(),
             fired: true,
             terms,
             log: self.log,
-            files: new_entries(&self.entries),
+            files,
             halt: None,
             memory: json!({
                 "flushed": self.flushed.to_json(),
+                "daily_memory_day": self.day,
                 "daily_memory_file": self.file,
             }),
         }
@@ -145,12 +156,12 @@ impl Memory {
 }
 
 /// What is added to the daily file, if anything.
-fn new_entries(entries: &str) -> Vec<NewFile> {
+fn new_entries(name: String, entries: &str) -> Vec<NewFile> {
     if entries.is_empty() {
         return Vec::new();
     }
     vec![NewFile {
-        name: DAILY_FILE.to_owned(),
+        name,
         content: FileContent::Text(entries.into()),
         appends: true,
     }]

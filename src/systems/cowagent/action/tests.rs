@@ -1,6 +1,7 @@
 use super::*;
 use crate::chat::{Dialogue, Heard, message_from_json, message_to_json};
 use crate::engine::{Hook, Scene, Storage};
+use crate::units::Millis;
 use serde_json::{Value, json};
 
 fn scene(
@@ -20,6 +21,7 @@ fn scene(
         step: 7,
         turn: (1, 0),
         now: 61.0 * 60.0,
+        since: None,
         model: "",
         window: 0,
         memory,
@@ -84,8 +86,9 @@ fn a_summary_stands_before_what_the_trim_will_keep_and_in_the_daily_file() {
         "[System: Previous conversation summary — 2 turns were compacted]\n\n- two things\n\n\
          The recent conversation continues below.\n\n---\n\nquestion 3"
     );
-    let file = "\n## Trimmed Context (01:01)\n\n- two things\n";
+    let file = "\n## Trimmed Context (time unknown)\n\n- two things\n";
     assert_eq!(remembered.memory["daily_memory_file"], file);
+    assert_eq!(remembered.files[0].name, "memory/daily.md");
     // The same texts are not handed over twice.
     let again = act(
         "cowagent.remember",
@@ -93,6 +96,42 @@ fn a_summary_stands_before_what_the_trim_will_keep_and_in_the_daily_file() {
         &[],
     );
     assert!(!again.fired && again.messages.is_none());
+}
+
+#[test]
+fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
+    let numbers = &[
+        ("max_turns", 3.0),
+        ("max_tokens", 50_000.0),
+        ("few_turns", 5.0),
+        ("summary_chars", 500.0),
+        ("summary_max_tokens", 500.0),
+        ("inject", 1.0),
+    ];
+    let heard = [Heard::Text("- two things".into())];
+    let at = |time: &str, n_turns, memory| {
+        let since = humantime::parse_rfc3339(time).unwrap();
+        let since = since.duration_since(std::time::UNIX_EPOCH).unwrap();
+        let since = Some(Millis(i64::try_from(since.as_millis()).unwrap()));
+        let scene = Scene {
+            since,
+            ..scene(&conversation(n_turns), numbers, memory)
+        };
+        act("cowagent.remember", scene, &heard)
+    };
+    let first = at("2026-03-01T22:00:30Z", 4, Value::Null);
+    assert_eq!(first.files[0].name, "memory/2026-03-01.md");
+    let file = "# Daily Memory: 2026-03-01\n\n\n## Trimmed Context (23:01)\n\n- two things\n";
+    assert_eq!(first.memory["daily_memory_file"], file);
+    let same = at("2026-03-01T22:50:00Z", 9, first.memory.clone());
+    let told = same.memory["daily_memory_file"].as_str().unwrap();
+    assert!(told.starts_with(file) && told.len() > file.len(), "{told}");
+    let next = at("2026-03-01T23:00:00Z", 9, first.memory);
+    assert_eq!(next.files[0].name, "memory/2026-03-02.md");
+    assert_eq!(
+        next.memory["daily_memory_file"],
+        "# Daily Memory: 2026-03-02\n\n\n## Trimmed Context (00:01)\n\n- two things\n"
+    );
 }
 
 #[test]

@@ -46,6 +46,7 @@ fn scene(messages: Vec<ChatMessage>, turn: (u32, u32), now: f64, memory: Memory)
         step: 7,
         turn,
         now,
+        since: None,
         model: "gpt-4o",
         window: 3_000,
         memory,

@@ -237,6 +237,7 @@ mod tests {
                     step: 4,
                     turn: (1, 0),
                     now: 0.0,
+                    since: None,
                     model: "",
                     window: window as u64,
                     memory: Value::Null,

@@ -189,6 +189,7 @@ mod tests {
             step: 0,
             turn: (1, 0),
             now: 0.0,
+            since: None,
             model: "",
             window: 4_000,
             memory: Value::Null,

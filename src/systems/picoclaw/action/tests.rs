@@ -58,6 +58,7 @@ impl Play<'_> {
             step: 0,
             turn: (1, 0),
             now: 0.0,
+            since: None,
             model: "",
             window: 0,
             memory: self.memory,
