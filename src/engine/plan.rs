@@ -168,7 +168,8 @@ fn request(
 /// Turns an answer into the edit that waited for it, with what the answer weighs.
 ///
 /// # Errors
-/// Why it is not done: the answer failed, is empty, too long, or would not make the context smaller.
+/// Why it is not done: the answer failed, is empty, or would not make the context smaller. Whoever asks holds it to its
+/// limit.
 pub(super) fn fulfil(
     case: &Case,
     meter: &Meter,
@@ -186,12 +187,6 @@ pub(super) fn fulfil(
         return Err("the summary is empty".to_owned());
     }
     let (message, weight) = weighed(case, request, &text, is_predicted);
-    if weight > request.max_tokens {
-        return Err(format!(
-            "the summary weighs {} tokens, more than the {} allowed",
-            weight.0, request.max_tokens.0
-        ));
-    }
     if asked.must_shrink
         && Tokens::from(meter.weigh_known(&message, weight.0 as u32)) >= asked.taken.metered
     {

@@ -126,8 +126,7 @@ impl Run<'_> {
                     }
                     ask.messages = unseen.take_out(ask.messages);
                 }
-                let predicted = named.answer_tokens.value(&self.triggers.moment);
-                let mut request = self.request(stage, &talk, &ask, predicted.max(1.0) as u64);
+                let mut request = self.request(stage, &talk, &ask);
                 request.input += unsent;
                 self.waiting = Some(Waiting::Named(stage, talk, request));
             }
@@ -177,12 +176,6 @@ impl Run<'_> {
         talk.answers.push(match reply {
             Reply::Failed(why) => Heard::Failed(why),
             Reply::Called => Heard::Called,
-            Reply::Predicted(text) | Reply::Summary(text) if !request.fits(self.case, &text) => {
-                Heard::Failed(format!(
-                    "the answer weighs more than the {} tokens allowed ({text:.20}…)",
-                    request.max_tokens.0
-                ))
-            }
             Reply::Predicted(text) => {
                 talk.is_predicted = true;
                 Heard::Text(text)
@@ -198,7 +191,7 @@ impl Run<'_> {
     }
 
     /// The request of a named action, described by what is in it.
-    fn request(&self, stage: usize, talk: &Talk, ask: &Ask, predicted: u64) -> Request {
+    fn request(&self, stage: usize, talk: &Talk, ask: &Ask) -> Request {
         let mut seen = scene::contents(self.case, &ask.messages);
         if seen.messages.is_empty() {
             // It writes the conversation down in words of its own: what it speaks of is what it saw.
@@ -220,7 +213,7 @@ impl Run<'_> {
             written: seen.texts,
             input: seen.tokens,
             prefix: String::new(),
-            max_tokens: Tokens(ask.max_tokens.map_or(predicted, |max| max.min(predicted))),
+            max_tokens: Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1)),
             prompt: String::new(),
             ask: Some(Arc::new(ask.clone())),
         }
@@ -241,6 +234,9 @@ impl Run<'_> {
         }
     }
 }
+
+/// Tokens that an answer is taken to weigh in a simulation, and may weigh in an execution, where a system sets no limit.
+const USUAL_ANSWER: u64 = 1_024;
 
 /// Characters at a summary's end by which it is found in another text: what stands before it differs from place to place.
 const END: usize = 80;

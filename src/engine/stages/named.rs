@@ -14,8 +14,6 @@ pub struct Named {
     pub rewrite: Arc<dyn Rewrite>,
     /// Its numbers by name.
     pub numbers: Vec<(&'static str, Expr)>,
-    /// What the answer to a request of its own weighs in a simulation (tokens), where no request says.
-    pub answer_tokens: Expr,
 }
 
 impl Named {
@@ -26,7 +24,6 @@ impl Named {
             numbers: numbers
                 .map(|(name, expr)| (*name, expr.bind(names)))
                 .collect(),
-            answer_tokens: self.answer_tokens.bind(names),
             ..self.clone()
         }
     }
@@ -45,7 +42,6 @@ impl PartialEq for Named {
     fn eq(&self, other: &Self) -> bool {
         self.spec.name == other.spec.name
             && self.numbers == other.numbers
-            && self.answer_tokens == other.answer_tokens
             && format!("{:?}", self.rewrite) == format!("{:?}", other.rewrite)
     }
 }
