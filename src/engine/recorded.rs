@@ -153,6 +153,33 @@ pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -
     working
 }
 
+/// Index of the call whose answer is the last before the step with this index, or before the session's end.
+pub(super) fn call_before(case: &Case, until: Option<usize>) -> Option<usize> {
+    let n_steps = case.session.steps.len();
+    until.unwrap_or(n_steps).min(n_steps).checked_sub(1)
+}
+
+/// The real context before what joined it for the step with this index, or at the session's end: the last call's with its
+/// answer, or what a compaction left since.
+pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
+    let Some(last) = call_before(case, until) else {
+        return Working::new(case, meter);
+    };
+    let session = &case.session;
+    let end = until
+        .and_then(|step| session.steps.get(step))
+        .map_or(session.messages.len(), |s| s.context_end);
+    let begun = session.steps[last].context_end;
+    let since = |c: &&RecordedCompaction| (begun + 1..=end).contains(&c.before_message);
+    if let Some(compaction) = session.compactions.iter().rev().find(since) {
+        return after(case, meter, compaction);
+    }
+    let mut working = working(case, meter, Some(last));
+    let answer = case.index.answer_len(begun, last);
+    working.append_history(begun + answer);
+    working
+}
+
 /// The context right after a recorded compaction: exactly what it kept.
 fn after<'a>(case: &'a Case, meter: &Meter, compaction: &RecordedCompaction) -> Working<'a> {
     let kept: Vec<u32> = compaction.kept.iter().map(|m| *m as u32).collect();
