@@ -59,7 +59,7 @@ impl App {
             Command::SelectWritten(lane, place) => self.select_written(lane, place),
             Command::ExtendSelection(message) => self.extend_selection(message),
             Command::LookAt(place) => self.look_at(place),
-            Command::SelectEvent(lane, event) => self.select_event(lane, event),
+            Command::SelectEvent(event) => self.select_event(event),
             Command::GoToMessage(number) => self.go_to_message(number),
             Command::FocusLane(lane) => {
                 self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
