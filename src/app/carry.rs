@@ -77,10 +77,12 @@ impl App {
                 self.view.sort = sort;
                 // The rows between would be others.
                 self.selection.anchor = None;
+                self.once.reorders_messages = true;
             }
             Command::SetFilter(filter) => {
                 self.view.filter = filter;
                 self.selection.anchor = None;
+                self.once.reorders_messages = true;
             }
             Command::SetEventFilter(filter) => {
                 self.view.events = filter;
@@ -232,7 +234,6 @@ impl App {
         };
         self.put_dialogs_away();
         self.tuning = None;
-        self.once.reveals_frontier = true;
         background::let_go(self.document.replace(Arc::new(document)));
     }
 
