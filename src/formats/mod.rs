@@ -3,6 +3,7 @@
 //! Formats take bytes and give [`Session`]s; they read no files. Content never fails to parse: a bad line is a
 //! [`Warning`] with its number and everything else loads. Only what is no conversation at all is [`Refused`].
 
+mod accounted;
 mod aider;
 mod anthropic_messages;
 mod any_message;
@@ -308,6 +309,8 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
     let mut parsed = (format.parse)(input, progress)?;
     parsed.report.recognized_by = why;
     notes::sum_up(&mut parsed.warnings);
+    let unaccounted = accounted::check(input, format, &parsed, progress)?;
+    parsed.warnings.extend(unaccounted);
     parsed.warnings.extend(crowded(&parsed.sessions));
     parsed
         .warnings
