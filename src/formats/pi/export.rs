@@ -49,11 +49,11 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
 }
 
 /// What of an entry a copy keeps to the byte: what it says, but not which entry it comes after.
-pub(super) fn kept(entry: &[u8]) -> Span {
+pub(super) fn kept(entry: &[u8]) -> Vec<Span> {
     let whole = 0..entry.len();
     let mut said = ["message", "content", "summary"].iter();
-    said.find_map(|key| json::member(entry, &whole, key))
-        .unwrap_or(whole)
+    let said = said.find_map(|key| json::member(entry, &whole, key));
+    vec![said.unwrap_or(whole)]
 }
 
 /// The header's place.

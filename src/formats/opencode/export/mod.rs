@@ -51,10 +51,10 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
 }
 
 /// What of a record a copy keeps to the byte: all of it, unless it hides a part of the context.
-pub(super) fn kept(record: &[u8]) -> Span {
+pub(super) fn kept(record: &[u8]) -> Vec<Span> {
     match plain(record) {
-        Cow::Borrowed(_) => 0..record.len(),
-        Cow::Owned(_) => 0..0,
+        Cow::Borrowed(_) => vec![0..record.len()],
+        Cow::Owned(_) => Vec::new(),
     }
 }
 
