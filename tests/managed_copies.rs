@@ -9,7 +9,7 @@ use plimsoll::engine::{ByHand, Case, Schedule, WindowPlan, WindowSource};
 use plimsoll::exec::{ExportJob, Exported, Summarizer, export, restore};
 use plimsoll::presets;
 use plimsoll::session::{Body, Role, Session};
-use plimsoll::tokens::{Progress, TokenLedger, default_counter};
+use plimsoll::tokens::{Basis, Progress, TokenLedger, default_counter};
 use plimsoll::units::Tokens;
 use std::fs;
 use std::path::PathBuf;

@@ -31,6 +31,7 @@ mod kimi;
 mod kin;
 mod langchain;
 mod llama_factory;
+mod mark;
 mod message_list;
 mod notes;
 mod openai_chat;

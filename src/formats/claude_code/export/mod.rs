@@ -14,7 +14,7 @@ mod chain;
 mod edit;
 pub(super) mod embedded;
 
-use crate::formats::{CannotExport, json};
+use crate::formats::{CannotExport, json, mark};
 use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 use chain::Chain;
 use edit::Fate;
@@ -190,14 +190,12 @@ fn write(
         }
     }
     if is_changed && !items.is_empty() {
-        let mut mark =
+        let mut own =
             json!({"type": "system", "subtype": super::MARK, "content": "", "isMeta": true});
         if let Some(c) = calibration {
-            mark["calibration"] = json!({
-                "counter": c.counter, "overhead": c.overhead, "factor": c.factor, "error": c.error,
-            });
+            own["calibration"] = mark::written(c);
         }
-        chain.boundary(copied(items, items.len() - 1), &mark);
+        chain.boundary(copied(items.len() - 1), &own);
     }
     chain.out
 }
