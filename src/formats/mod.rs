@@ -32,6 +32,7 @@ mod kin;
 mod langchain;
 mod llama_factory;
 mod message_list;
+mod nesting;
 mod notes;
 mod openai_chat;
 mod openai_responses;
