@@ -33,6 +33,7 @@ mod langchain;
 mod llama_factory;
 mod mark;
 mod message_list;
+mod nesting;
 mod notes;
 mod openai_chat;
 mod openai_responses;
