@@ -55,7 +55,10 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         return;
     };
     if list.rows.is_empty() {
-        super::padded(ui, |ui| ui.label(weak(ui, nothing(input, list))));
+        super::padded(ui, |ui| {
+            ui.label(weak(ui, nothing(input, list)));
+            next_step(ui, input, commands);
+        });
         return;
     }
     if let Some((lane, event)) = shown(input, list) {
@@ -81,10 +84,33 @@ fn nothing(input: &PanelInput<'_>, list: &EventList) -> String {
     if input.runs.events.is_empty() {
         "No policy acted: the context never reached a trigger. Lower compression_trigger to see one act.".to_owned()
     } else if list.counts[0] == 0 {
-        "This lane's policy did nothing. Press focused lane again to see what the others did."
-            .to_owned()
+        "This lane's policy did nothing.".to_owned()
     } else {
-        "No event is of this kind. Choose all to see what there is.".to_owned()
+        "No event is of this kind.".to_owned()
+    }
+}
+
+/// What can be done where nothing is listed.
+fn next_step(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.add_space(space::S);
+    let lane = input.selection.lane.unwrap_or(0);
+    let lane = input
+        .runs
+        .lanes
+        .get(lane)
+        .filter(|lane| !lane.policy.stages.is_empty());
+    let help =
+        "Prepares an export of the last context, compacted once by the focused lane's policy";
+    if input.runs.events.is_empty() {
+        if lane.is_some()
+            && widgets::secondary_button(ui, "Compact anyway…", "")
+                .on_hover_text(help)
+                .clicked()
+        {
+            commands.push(Command::CompactAnyway);
+        }
+    } else if widgets::secondary_button(ui, "Show all events", "").clicked() {
+        commands.push(Command::SetEventFilter(EventFilter::default()));
     }
 }
 
