@@ -59,7 +59,7 @@ impl App {
             Command::SelectWritten(lane, place) => self.select_written(lane, place),
             Command::ExtendSelection(message) => self.extend_selection(message),
             Command::LookAt(place) => self.look_at(place),
-            Command::SelectEvent(lane, event) => self.select_event(lane, event),
+            Command::SelectEvent(event) => self.select_event(event),
             Command::GoToMessage(number) => self.go_to_message(number),
             Command::FocusLane(lane) => {
                 self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
@@ -77,10 +77,12 @@ impl App {
                 self.view.sort = sort;
                 // The rows between would be others.
                 self.selection.anchor = None;
+                self.once.reorders_messages = true;
             }
             Command::SetFilter(filter) => {
                 self.view.filter = filter;
                 self.selection.anchor = None;
+                self.once.reorders_messages = true;
             }
             Command::SetEventFilter(filter) => {
                 self.view.events = filter;
@@ -233,7 +235,6 @@ impl App {
         };
         self.put_dialogs_away();
         self.tuning = None;
-        self.once.reveals_frontier = true;
         background::let_go(self.document.replace(Arc::new(document)));
     }
 

@@ -14,6 +14,7 @@ mod events;
 pub mod export;
 pub mod handout;
 mod import;
+mod in_view;
 mod insight;
 mod insights;
 mod knob_list;
@@ -155,12 +156,12 @@ pub struct PanelInput<'a> {
 pub struct Once {
     /// Put the cursor in the message filter.
     pub focuses_filter: bool,
-    /// Scroll the lanes to where messages were removed last.
-    pub reveals_frontier: bool,
     /// Scroll the list of events to the selected call.
     pub reveals_event: bool,
     /// Scroll lanes and table to the selected message.
     pub reveals_message: bool,
+    /// The table has another order: scroll to the selected message there, or to its beginning.
+    pub reorders_messages: bool,
     /// Scroll the insights to the open one.
     pub reveals_insight: bool,
 }

@@ -153,6 +153,20 @@ fn an_id_that_stands_for_two_calls_fails() {
 }
 
 #[test]
+fn an_id_that_stands_for_two_calls_in_the_source_is_a_warning() {
+    let lines: Vec<&str> = SOURCE.lines().collect();
+    let doubled = [&lines[..4], &lines[2..]].concat().join("\n");
+    let checks = checks_of(&doubled, "openai_chat", &doubled);
+    let ids = checks.iter().find(|check| check.name == "ids unique");
+    assert!(ids.is_some_and(|check| check.ok && check.warning));
+    assert!(
+        checks_of(SOURCE, "openai_chat", SOURCE)
+            .iter()
+            .all(|check| !check.warning)
+    );
+}
+
+#[test]
 fn untouched_messages_in_another_order_fail() {
     let lines: Vec<&str> = SOURCE.lines().collect();
     let [first, asked, answered, last] = [1, 2, 3, 4].map(|n| lines[n].trim_end_matches(','));
@@ -179,6 +193,7 @@ fn what_the_source_has_no_result_for_is_said_and_may_stay() {
         pairs.ok && checks.iter().all(|check| check.ok),
         "{checks:?}"
     );
+    assert!(pairs.warning && !checks[1].warning);
     assert_eq!(
         pairs.detail,
         "1 call, 1 without a result as in the source: a provider will refuse this until it is repaired"
@@ -200,6 +215,7 @@ fn an_empty_text_beside_others_fails_unless_the_source_has_it() {
     assert!(failed(&blank).contains(&"roles"));
     let checks = checks_of(&blank, "openai_chat", &blank);
     assert!(checks.iter().all(|check| check.ok), "{checks:?}");
+    assert!(checks[1].warning && !checks[0].warning);
     assert!(
         checks[1]
             .detail
