@@ -105,6 +105,7 @@ impl App {
                 set_knob(&mut self.config, lane, key, Some(value));
             }
             Command::AddLane => self.add_lane(),
+            Command::CompareWith(policy) => self.compare_with(&policy),
             Command::ShowKeys(is_shown) => self.view.shows_keys = is_shown,
             Command::SetTheme(theme) => self.set_theme(ctx, theme),
             Command::CopyText(what, text) => self.copy(ctx, what, text),
@@ -282,6 +283,20 @@ impl App {
         };
         let added = new.unwrap_or_else(again);
         self.config.lanes.push(added);
+    }
+
+    /// Compares with a policy and focuses its lane.
+    fn compare_with(&mut self, policy: &str) {
+        let lanes = &mut self.config.lanes;
+        let focused = self.selection.lane.unwrap_or(0).min(lanes.len() - 1);
+        let at = if lanes.len() < MAX_LANES {
+            lanes.push(lane(policy));
+            lanes.len() - 1
+        } else {
+            lanes[focused] = lane(policy);
+            focused
+        };
+        self.selection.lane = Some(at);
     }
 
     fn cancel_load(&mut self) {

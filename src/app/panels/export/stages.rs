@@ -249,6 +249,9 @@ pub(super) fn review_buttons(
     review: &Review,
     commands: &mut Vec<Command>,
 ) {
+    if !review.preview.changes {
+        super::compact_anyway(ui, input, export, commands);
+    }
     let is_worth_it = review.preview.changes || export.draft.what == What::Saw;
     ui.add_enabled_ui(is_worth_it, |ui| {
         let name = if export.draft.is_for_store(input.document) {
