@@ -207,7 +207,9 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
 /// The selected message's row of the table, which mostly is where it was.
 fn selected_row(input: &PanelInput<'_>, kept: &InView) -> Option<usize> {
     let message = input.selection.message? as u32;
-    let before = kept.row().filter(|row| input.order.get(*row) == Some(&message));
+    let before = kept
+        .row()
+        .filter(|row| input.order.get(*row) == Some(&message));
     before.or_else(|| input.order.iter().position(|m| *m == message))
 }
 
