@@ -256,6 +256,12 @@ impl Made {
         let executed = ExecutedContext::new(outcome.context.clone())
             .map_err(|predicted| predicted.to_string())?;
         let mut managed = executed.managed(&job.case.session);
+        if managed.is_empty(&job.case.session) {
+            return Err(format!(
+                "nothing was written: the copy would hold no message; change the settings of {} or what is dropped",
+                job.policy.label
+            ));
+        }
         managed.calibration = job.case.ledger.calibration(executed.context().overhead);
         // Its records are looked up one by one.
         let held = job.case.session.source.bytes.whole();
