@@ -58,7 +58,7 @@ The source is never written and nothing is overwritten. What was written is read
 fails, or if nothing was written because the answer to a summary request was refused. If the policy does not act
 nothing is written and the reason is printed.
 
-JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, detail}], notes[], policy, knobs{}, schedule, format,
+JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, warning, detail}], notes[], policy, knobs{}, schedule, format,
 resume{id, command, path}|null.
 ",
     run,
@@ -320,7 +320,11 @@ fn text(exported: &Exported) -> String {
 /// Checks and notes, a line each.
 pub(super) fn checked(text: &mut String, exported: &Exported) {
     for check in &exported.checks {
-        let verdict = if check.ok { "ok" } else { "FAILED" };
+        let verdict = match (check.ok, check.warning) {
+            (true, false) => "ok",
+            (true, true) => "warn",
+            (false, _) => "FAILED",
+        };
         let _ = writeln!(
             text,
             "  {verdict:<6} {:<10}  {}",
