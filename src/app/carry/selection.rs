@@ -80,6 +80,13 @@ impl App {
         self.selection.anchor = anchor.filter(|anchor| *anchor != message);
     }
 
+    /// Looks at no message.
+    pub(super) fn deselect(&mut self) {
+        self.selection.message = None;
+        self.selection.anchor = None;
+        self.selection.written = None;
+    }
+
     fn choose(&mut self, message: usize) {
         self.selection.message = Some(message);
         self.selection.written = None;
