@@ -63,7 +63,6 @@ impl App {
             self.selection.step = document.step_that_shows(message, self.selection.step);
             self.choose(message);
             self.view.tab = Tab::Messages;
-            self.view.unfolded.insert(message as u32);
             self.once.reveals_message = true;
         }
     }
@@ -92,6 +91,7 @@ impl App {
         self.selection.written = None;
         self.selection.anchor = None;
         self.view.detail.page = 0;
+        self.view.unfolded.insert(message as u32);
     }
 
     /// Looks at what a lane wrote.
