@@ -3,10 +3,12 @@
 mod common;
 
 use common::{Talk, case, event_words};
-use plimsoll::engine::{Answer, Case, Reply, Request};
+use plimsoll::engine::{Answer, Case, Estimator, Hook, Outcome, Poll, Reply, Request, Run};
 use plimsoll::engine::{Entry, Fate, Idle, Policy, Schedule, drive, recorded, simulate};
+use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets;
-use plimsoll::session::Role;
+use plimsoll::session::{RecordedCompaction, Role};
+use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
 
 fn policy(name: &str) -> Policy {
@@ -212,7 +214,7 @@ impl Answer for Script {
 }
 
 #[test]
-fn a_failed_empty_or_too_long_summary_leaves_its_messages_in_place() {
+fn a_failed_or_empty_summary_leaves_its_messages_in_place() {
     let case = case(&Talk::tool_calls(20, 100), 4_000);
     let policy = policy("summarize");
     let values = knobs(&policy, &[("summary_max_tokens", 64.0)]);
@@ -220,10 +222,6 @@ fn a_failed_empty_or_too_long_summary_leaves_its_messages_in_place() {
     let replies = [
         (Reply::Failed("no answer".to_owned()), "no answer"),
         (Reply::Summary("  ".into()), "empty"),
-        (
-            Reply::Summary("word ".repeat(200).into()),
-            "more than the 64 allowed",
-        ),
     ];
     for (reply, why) in replies {
         let outcome = drive(&case, &policy, &values, now, None, &mut Script(vec![reply]));
@@ -490,4 +488,100 @@ fn instructions_in_the_middle_of_a_conversation_are_not_the_system_prompt() {
         .filter(|m| case.session.messages[*m as usize].role == Role::System)
         .collect();
     assert_eq!(system, [0]);
+}
+
+#[test]
+fn force_leaves_a_stage_alone_that_a_setting_turns_off() {
+    let case = case(&Talk::tool_calls(20, 100), 100_000);
+    let now = Schedule::Now { force: true };
+    for (name, clears) in [
+        ("cowagent", false),
+        ("cowagent-document", false),
+        ("cowagent", true),
+    ] {
+        let policy = policy(name);
+        let values = knobs(&policy, &[("clear_context", f64::from(u8::from(clears)))]);
+        let outcome = drive(&case, &policy, &values, now, None, &mut Estimator);
+        assert_eq!(
+            outcome.events.iter().any(|e| e.stage == "clear"),
+            clears,
+            "{name}: {}",
+            event_words(&outcome)
+        );
+        // The system prompt stays.
+        assert_eq!(outcome.context.entries.len() == 1, clears, "{name}");
+    }
+}
+
+/// What a run decided before its last call was tried.
+fn decided(policy: &Policy, outcome: &Outcome) -> Vec<String> {
+    let at = |id: &str| {
+        policy
+            .stages
+            .iter()
+            .find(|stage| stage.id == id)
+            .unwrap()
+            .at
+    };
+    let events = outcome.events.iter();
+    let events = events.take_while(|e| at(&e.stage) != Hook::OverflowError);
+    events
+        .map(|e| format!("{} {:?} {:?} {:?}", e.stage, e.cause, e.before, e.after))
+        .collect()
+}
+
+#[test]
+fn compacting_now_decides_as_a_replay_that_first_acts_at_that_call() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let (mut compared, mut acted) = (0, 0);
+    for file in std::fs::read_dir(folder).expect("there are samples") {
+        let path = file.expect("it reads").path();
+        let options = LoadOptions {
+            counter: default_counter(),
+            window: None,
+            conversation: 0,
+        };
+        let case = load(&path, &options, &Progress::default())
+            .expect("samples can be read")
+            .case;
+        let last = case.session.steps.len() - 1;
+        let is_compacted =
+            |c: &RecordedCompaction| c.before_message <= case.session.steps[last].context_end;
+        if case.session.compactions.iter().any(is_compacted) {
+            // What a replay sees there is another context.
+            continue;
+        }
+        for (preset, is_eager) in presets::PRESETS
+            .iter()
+            .flat_map(|p| [(p, false), (p, true)])
+        {
+            let policy = preset.policy().expect("bundled presets are valid");
+            let mut values = policy.defaults();
+            if is_eager && policy.knob("compression_trigger").is_some() {
+                _ = policy.set(&mut values, "compression_trigger", 0.01);
+            }
+            let mut run =
+                Run::new(&case, &policy, &values, Schedule::Replay, Some(last)).acting_from(last);
+            let replayed = loop {
+                match run.poll() {
+                    Poll::Wants(request) => {
+                        let reply = Estimator.answer(&case, &request);
+                        run.provide(reply);
+                    }
+                    Poll::Done(outcome) => break outcome,
+                }
+            };
+            let now = Schedule::Now { force: false };
+            let now = drive(&case, &policy, &values, now, Some(last), &mut Estimator);
+            let name = format!("{} eager {is_eager} {}", preset.name, path.display());
+            assert_eq!(
+                decided(&policy, &now),
+                decided(&policy, &replayed),
+                "{name}"
+            );
+            compared += 1;
+            acted += usize::from(now.compactions > 0);
+        }
+    }
+    assert!(compared > 100 && acted > 20, "{compared} {acted}");
 }

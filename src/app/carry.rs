@@ -60,7 +60,7 @@ impl App {
             Command::Deselect => self.deselect(),
             Command::ExtendSelection(message) => self.extend_selection(message),
             Command::LookAt(place) => self.look_at(place),
-            Command::SelectEvent(lane, event) => self.select_event(lane, event),
+            Command::SelectEvent(event) => self.select_event(event),
             Command::GoToMessage(number) => self.go_to_message(number),
             Command::FocusLane(lane) => {
                 self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
@@ -165,7 +165,9 @@ impl App {
     /// Starts to open a session; what was being opened is given up.
     pub(super) fn open(&mut self, ctx: &egui::Context, origin: Origin, conversation: usize) {
         self.cancel_load();
-        self.sessions = None;
+        if let Some(sessions) = &mut self.sessions {
+            sessions.is_shown = false;
+        }
         self.problem = None;
         let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
         let options = LoadOptions {
@@ -178,7 +180,7 @@ impl App {
 
     /// Opens what was pasted. A dialog that lies over everything is not for that.
     fn receive_paste(&mut self, ctx: &egui::Context) {
-        let is_covered = self.is_covered() && self.sessions.is_none();
+        let is_covered = self.is_covered() && self.list().is_none();
         let is_in_vain = self.paste_keys.are_in_vain(ctx);
         if let Some(pasted) = pasting::pasted(ctx).filter(|_| !is_covered) {
             self.pasting = None;
@@ -241,6 +243,7 @@ impl App {
         background::let_go((self.document.take(), derived));
         self.live = None;
         self.tuning = None;
+        self.sessions = None;
         self.put_dialogs_away();
         self.problem = None;
     }

@@ -15,6 +15,7 @@ use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
 use crate::app::preset_saving::PresetWish;
 use crate::app::run_logs::LogsWish;
+use crate::app::runs::EventId;
 use crate::app::sessions::SessionsWish;
 use crate::app::state::{Area, Detail, Tab};
 use crate::app::tune_view::TuneView;
@@ -73,8 +74,8 @@ pub enum Command {
     ExtendSelection(usize),
     /// Look at a lane, a step and a message, as far as they are given, without changing tabs.
     LookAt(Spot),
-    /// Look at what a lane's policy did: indices of the lane and of its event.
-    SelectEvent(usize, usize),
+    /// Look at what a lane's policy, or the recorded program, did.
+    SelectEvent(EventId),
     /// Look at the message of this number (from 1), or the nearest there is.
     GoToMessage(usize),
     /// Show the knobs of this lane; none for what was recorded.

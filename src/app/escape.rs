@@ -25,7 +25,8 @@ impl App {
 
     /// Closes the topmost of what is open. Menus, dialogs and fields see to themselves.
     fn topmost(&self, ctx: &Context) -> Option<Command> {
-        if Popup::is_any_open(ctx) {
+        let has_dialog = ctx.memory(|memory| memory.top_modal_layer().is_some());
+        if Popup::is_any_open(ctx) || has_dialog {
             return None;
         }
         if let Some(sessions) = &self.sessions {
@@ -34,9 +35,6 @@ impl App {
             } else {
                 SessionsWish::Filter(String::new())
             }));
-        }
-        if self.is_covered() {
-            return None;
         }
         if self.loading.is_some() {
             return Some(Command::CancelLoad);

@@ -37,7 +37,7 @@ impl Focus {
 
     /// Draws the ring over everything that was shown.
     pub(super) fn show(&mut self, ctx: &Context) {
-        let id = ctx.memory(|memory| memory.focused());
+        let id = ctx.memory(egui::Memory::focused);
         if id != self.id {
             *self = Self {
                 id,

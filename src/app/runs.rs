@@ -108,6 +108,9 @@ fn mark(event: &Event) -> (usize, String) {
     (event.step, format!("{} {before} → {after}", event.action))
 }
 
+/// An event: the index of its lane (none for what was recorded), and its own among the lane's.
+pub type EventId = (Option<usize>, usize);
+
 /// Everything that was run for one config.
 #[derive(Debug)]
 pub struct Runs {
@@ -121,8 +124,8 @@ pub struct Runs {
     pub lanes: Vec<Arc<LaneRun>>,
     /// Names of the lanes for people, each once: `Truncate`, `Truncate 2`.
     pub labels: Vec<String>,
-    /// All lanes' events in the order of their calls: indices of the lane and of its event.
-    pub events: Vec<(usize, usize)>,
+    /// All events in the order of their calls, of what was recorded first.
+    pub events: Vec<EventId>,
     /// What really happened.
     pub recorded: Arc<LaneRun>,
     /// What happened, in one sentence.
@@ -132,12 +135,29 @@ pub struct Runs {
 }
 
 impl Runs {
+    /// The lane with this index, or what was recorded.
+    pub fn lane(&self, lane: Option<usize>) -> Option<&LaneRun> {
+        match lane {
+            Some(lane) => self.lanes.get(lane).map(Arc::as_ref),
+            None => Some(&self.recorded),
+        }
+    }
+
+    /// An event with the run it belongs to.
+    pub fn event(&self, (lane, index): EventId) -> Option<(&LaneRun, &Event)> {
+        let run = self.lane(lane)?;
+        Some((run, run.outcome.events.get(index)?))
+    }
+
+    /// The name of a lane, or of what was recorded.
+    pub fn label(&self, lane: Option<usize>) -> &str {
+        let label = lane.and_then(|lane| self.labels.get(lane));
+        label.map_or("Recorded", String::as_str)
+    }
+
     /// The lane whose knobs are shown, else what really happened.
     pub fn focused(&self, selection: &Selection) -> &LaneRun {
-        selection
-            .lane
-            .and_then(|lane| self.lanes.get(lane))
-            .unwrap_or(&self.recorded)
+        self.lane(selection.lane).unwrap_or(&self.recorded)
     }
 
     /// The lane whose thresholds are drawn: the focused one if its policy does anything, else the first that has a
@@ -220,7 +240,7 @@ pub(super) fn run_all(
         config,
         case,
         labels,
-        events: events(&lanes),
+        events: events(&lanes, &recorded),
         lanes,
         recorded: Arc::new(recorded),
         verdict,
@@ -257,14 +277,19 @@ fn run(
     })
 }
 
-fn events(lanes: &[Arc<LaneRun>]) -> Vec<(usize, usize)> {
-    let mut all: Vec<(usize, usize)> = lanes
-        .iter()
-        .enumerate()
-        .flat_map(|(lane, run)| (0..run.outcome.events.len()).map(move |event| (lane, event)))
-        .collect();
-    all.sort_by_key(|(lane, event)| (lanes[*lane].outcome.events[*event].step, *lane));
-    all
+fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
+    let of = |lane, run: &LaneRun| {
+        let events = run.outcome.events.iter().enumerate();
+        events
+            .map(|(index, event)| (event.step, lane, index))
+            .collect::<Vec<_>>()
+    };
+    let mut all = of(None, recorded);
+    all.extend((0..).zip(lanes).flat_map(|(lane, run)| of(Some(lane), run)));
+    all.sort_unstable();
+    all.into_iter()
+        .map(|(_, lane, index)| (lane, index))
+        .collect()
 }
 
 /// Output reserve and trigger that what really happened is held against: those of the first lane that has them, with the lane

@@ -111,6 +111,11 @@ impl Palette {
         self.lanes[lane % LANES]
     }
 
+    /// The color of a lane, or of what was recorded.
+    pub fn lane_or_recorded(&self, lane: Option<usize>) -> Color32 {
+        lane.map_or(self.recorded, |lane| self.lane(lane))
+    }
+
     /// A hairline.
     pub fn line(&self) -> Stroke {
         Stroke::new(1.0, self.hairline)

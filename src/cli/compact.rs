@@ -57,7 +57,7 @@ plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
 The source is never written and nothing is overwritten. What was written is read again and checked; exit 1 if a check
 fails. If the policy does not act nothing is written, and it is said why.
 
-JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, detail}], notes[], policy, knobs{}, schedule, format,
+JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, warning, detail}], notes[], policy, knobs{}, schedule, format,
 resume{id, command, path}|null.
 ",
     run,
@@ -318,7 +318,11 @@ fn text(exported: &Exported) -> String {
 /// Checks and notes, a line each.
 pub(super) fn checked(text: &mut String, exported: &Exported) {
     for check in &exported.checks {
-        let verdict = if check.ok { "ok" } else { "FAILED" };
+        let verdict = match (check.ok, check.warning) {
+            (true, false) => "ok",
+            (true, true) => "warn",
+            (false, _) => "FAILED",
+        };
         let _ = writeln!(
             text,
             "  {verdict:<6} {:<10}  {}",

@@ -10,7 +10,7 @@ use crate::exec::stores::{
     looked_into,
 };
 use crate::progress::Progress;
-use crate::units::{Share, Tokens};
+use crate::units::{self, Share, Tokens};
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -283,7 +283,7 @@ fn session(listed: &Listed) -> Option<Value> {
         "title": summary.title,
         "project": summary.project,
         "format": summary.format,
-        "modified": modified.map(|time| humantime::format_rfc3339_seconds(time).to_string()),
+        "modified": modified.and_then(units::rfc3339),
         "bytes": listed.found.size.0,
         "messages": summary.messages,
         "calls": summary.calls,
@@ -302,10 +302,7 @@ fn session(listed: &Listed) -> Option<Value> {
 
 /// A time to the minute, in UTC; blank where nobody knows it.
 fn time(time: Option<SystemTime>) -> String {
-    let Some(time) = time else {
-        return String::new();
-    };
-    let text = humantime::format_rfc3339_seconds(time).to_string();
+    let text = time.and_then(units::rfc3339).unwrap_or_default();
     text.get(..16).unwrap_or_default().replace('T', " ")
 }
 

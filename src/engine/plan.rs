@@ -160,6 +160,7 @@ fn request(
         input: taken.tokens,
         prefix: summarize.prefix.clone(),
         max_tokens,
+        predicted: max_tokens,
         prompt: summarize.prompt.clone(),
         ask: None,
     }
@@ -168,7 +169,8 @@ fn request(
 /// Turns an answer into the edit that waited for it, with what the answer weighs.
 ///
 /// # Errors
-/// Why it is not done: the answer failed, is empty, too long, or would not make the context smaller.
+/// Why it is not done: the answer failed, is empty, or would not make the context smaller. Whoever asks holds it to its
+/// limit.
 pub(super) fn fulfil(
     case: &Case,
     meter: &Meter,
@@ -186,12 +188,6 @@ pub(super) fn fulfil(
         return Err("the summary is empty".to_owned());
     }
     let (message, weight) = weighed(case, request, &text, is_predicted);
-    if weight > request.max_tokens {
-        return Err(format!(
-            "the summary weighs {} tokens, more than the {} allowed",
-            weight.0, request.max_tokens.0
-        ));
-    }
     if asked.must_shrink
         && Tokens::from(meter.weigh_known(&message, weight.0 as u32)) >= asked.taken.metered
     {
@@ -223,7 +219,7 @@ fn weighed(
     is_predicted: bool,
 ) -> (Arc<str>, Tokens) {
     if is_predicted {
-        let known = case.predicted(&request.prefix, request.max_tokens);
+        let known = case.predicted(&request.prefix, request.predicted);
         if Arc::ptr_eq(&known.text, text) {
             return (known.message, known.weight);
         }

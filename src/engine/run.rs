@@ -159,16 +159,12 @@ impl<'a> Run<'a> {
         until: Option<usize>,
     ) -> Self {
         let last = case.session.steps.len().saturating_sub(1);
-        let (working, step, phase) = match schedule {
-            Schedule::Replay => (Working::new(case, &policy.meter), 0, Phase::Enter),
-            Schedule::Now { .. } => {
-                let working = recorded::working(case, &policy.meter, until);
-                (
-                    working,
-                    until.unwrap_or(last),
-                    Phase::Stages(Hook::AfterTools, 0),
-                )
-            }
+        let (working, step) = match schedule {
+            Schedule::Replay => (Working::new(case, &policy.meter), 0),
+            Schedule::Now { .. } => (
+                recorded::before(case, &policy.meter, until),
+                until.unwrap_or(last),
+            ),
         };
         let samples = Vec::with_capacity(until.unwrap_or(last) + 1);
         let clock = Clock::new(&case.session, knobs.get("seconds_per_step"));
@@ -188,7 +184,7 @@ impl<'a> Run<'a> {
                 .map(|expr| expr.bind(&policy.bindings(knobs))),
             working,
             step,
-            phase,
+            phase: Phase::Enter,
             waiting: None,
             store: None,
             view: None,
@@ -230,11 +226,7 @@ impl<'a> Run<'a> {
         if self.triggers.are_settled {
             return;
         }
-        let last = match self.until {
-            Some(step) => step.checked_sub(1),
-            None => Some(self.step),
-        };
-        if let Some(last) = last.filter(|last| *last < self.case.session.steps.len()) {
+        if let Some(last) = recorded::call_before(self.case, self.until) {
             let mut sent = recorded::working(self.case, &self.working.meter, Some(last));
             let input = sent.metered();
             let start = sent.context.messages_end;
@@ -243,7 +235,15 @@ impl<'a> Run<'a> {
             let now = self.working.metered().as_f64();
             self.triggers.took(now, now);
         }
-        self.note_step();
+    }
+
+    /// Whether a person asked for it at the session's end, where the next call is yet to come.
+    fn is_at_end(&self) -> bool {
+        self.schedule != Schedule::Replay && self.until.is_none()
+    }
+
+    fn is_forced(&self) -> bool {
+        self.schedule == Schedule::Now { force: true }
     }
 
     /// Goes on until an answer is wanted or everything is done.
@@ -356,8 +356,7 @@ impl<'a> Run<'a> {
         if self.step < self.acts_from {
             return false;
         }
-        let is_forced = self.schedule == Schedule::Now { force: true };
-        if is_forced && self.outcome.compactions == 0 && !self.triggers.is_off(idx) {
+        if self.is_forced() && self.outcome.compactions == 0 && !self.triggers.is_off(idx) {
             self.triggers
                 .measure(self.step, &self.working, self.budget());
             return true;

@@ -31,7 +31,9 @@ mod kimi;
 mod kin;
 mod langchain;
 mod llama_factory;
+mod mark;
 mod message_list;
+mod nesting;
 mod notes;
 mod openai_chat;
 mod openai_responses;
@@ -88,8 +90,8 @@ pub struct Format {
     pub export: Option<Export>,
     /// What its files can hold beside what was said. What they do not hold is unknown, never zero.
     pub carries: &'static [Carried],
-    /// Where in a record that a message was read from the text stands that a copy keeps: all of it, unless told.
-    pub kept: Option<fn(&[u8]) -> Span>,
+    /// The text of a record that a managed copy keeps byte for byte (default: all of it).
+    pub kept: Option<fn(&[u8]) -> Vec<Span>>,
     /// How a program carries on with such a file, where one does.
     pub resume: Option<Resume>,
 }

@@ -167,7 +167,9 @@ fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) 
         };
         contexts.add(Call {
             group: "".into(),
+            agent: None,
             context: seen(queries, at, response),
+            continues: false,
             step: StepDraft::default(),
             answer: Some(answer.map_or_else(written, |(_, draft)| draft.clone())),
         });

@@ -175,7 +175,7 @@ fn rows(events: &[Event]) -> Vec<&[Event]> {
 fn event_report(row: &[Event], teller: &mut Teller) -> EventReport {
     let event = &row[0];
     let stage = match &*event.stage {
-        "recorded" => Shown::own("the source itself"),
+        Event::RECORDED => Shown::own("the source itself"),
         _ => stage_of(event, teller),
     };
     EventReport {

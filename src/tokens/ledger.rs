@@ -151,6 +151,11 @@ impl TokenLedger {
         }
     }
 
+    /// Tokens of a text as the counter counts them, not fitted to what the session's provider reported.
+    pub fn counted(&self, text: &str) -> Tokens {
+        Tokens(u64::from(self.scale().text(text)))
+    }
+
     /// True tokens of a text of ours, as of a part that holds nothing else. Remembers texts, since a run writes the
     /// same marker thousands of times.
     pub fn weigh(&self, text: &str) -> Tokens {

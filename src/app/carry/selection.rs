@@ -2,6 +2,7 @@
 
 use crate::app::command::Spot;
 use crate::app::lane_rows::Place;
+use crate::app::runs::EventId;
 use crate::app::state::{Selection, Tab};
 use crate::app::{App, wording};
 
@@ -41,14 +42,14 @@ impl App {
         }
     }
 
-    /// Looks at what a lane's policy did: at its call, too.
-    pub(super) fn select_event(&mut self, lane: usize, event: usize) {
+    /// Looks at an event: at its call and its lane, too.
+    pub(super) fn select_event(&mut self, id: EventId) {
         let runs = self.derived.runs();
-        let found = runs.and_then(|runs| runs.lanes.get(lane)?.outcome.events.get(event));
-        if let Some(step) = found.map(|event| event.step) {
+        let found = runs.and_then(|runs| runs.event(id));
+        if let Some(step) = found.map(|(_, event)| event.step) {
             self.select_step(step);
-            self.selection.lane = Some(lane);
-            self.selection.event = Some((lane, event));
+            self.selection.lane = id.0;
+            self.selection.event = Some(id);
             // It is under the pointer already.
             self.once.reveals_event = false;
         }

@@ -51,7 +51,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             trigger: trigger.map(|mark| budget.pressure(mark.counted)),
             axis: input.view.axis,
             turn_starts: &document.marks.turn_starts,
-            recorded_compactions: &flags(&runs.recorded.outcome.events),
+            recorded_compactions: &flags(&runs.recorded.outcome.events, input.document.last_step()),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
             ghosts: &ghosts(ui, input),
@@ -87,7 +87,8 @@ fn unseen_at(input: &PanelInput<'_>, step: usize) -> Tokens {
 }
 
 /// The recorded compactions: step and `recorded compaction 183k → 37k`.
-fn flags(events: &[Event]) -> Vec<(usize, String)> {
+/// The recorded compactions: step and a few words. One after the last call is drawn at that.
+fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
     let flag = |event: &Event| {
         let (before, after) = (wording::short(event.before), wording::short(event.after));
         let fell = if event.after > Tokens::ZERO && event.after < event.before {
@@ -95,7 +96,7 @@ fn flags(events: &[Event]) -> Vec<(usize, String)> {
         } else {
             format!("from {before}")
         };
-        (event.step, format!("recorded compaction {fell}"))
+        (event.step.min(last), format!("recorded compaction {fell}"))
     };
     events.iter().map(flag).collect()
 }

@@ -1,6 +1,6 @@
 //! Numbers as people read them: tokens, shares, money, sizes and times.
 
-use crate::units::{Bytes, Rate, Share, Tokens, Usd};
+use crate::units::{self, Bytes, Rate, Share, Tokens, Usd};
 use std::time::SystemTime;
 
 /// Groups thousands; does not break.
@@ -132,7 +132,9 @@ pub fn bytes(n: Bytes) -> String {
 
 /// A time to the minute, as the world's clock has it: `2026-11-22 08:01 UTC`.
 pub fn minute(at: SystemTime) -> String {
-    let text = humantime::format_rfc3339_seconds(at).to_string();
+    let Some(text) = units::rfc3339(at) else {
+        return "–".to_owned();
+    };
     let minute: String = text.chars().take(16).collect();
     format!("{} UTC", minute.replace('T', " "))
 }

@@ -121,7 +121,22 @@ impl Node {
         if node.is_constant() {
             Self::Constant(node.value(&Moment::default()))
         } else {
-            node
+            node.settled().unwrap_or(node)
+        }
+    }
+
+    /// What `and` and `or` come to where one side alone decides, or says nothing.
+    fn settled(&self) -> Option<Self> {
+        let Self::Binary(op @ (Binary::And | Binary::Or), a, b) = self else {
+            return None;
+        };
+        let (value, other) = match (&**a, &**b) {
+            (Self::Constant(value), other) | (other, Self::Constant(value)) => (*value, other),
+            _ => return None,
+        };
+        match (op, value == 1.0) {
+            (Binary::And, false) | (Binary::Or, true) => Some(Self::Constant(value)),
+            _ => Some(other.clone()),
         }
     }
 

@@ -126,8 +126,10 @@ impl Run<'_> {
                     }
                     ask.messages = unseen.take_out(ask.messages);
                 }
-                let predicted = named.answer_tokens.value(&self.triggers.moment);
-                let mut request = self.request(stage, &talk, &ask, predicted.max(1.0) as u64);
+                let usual = named.answer_tokens.as_ref();
+                let usual = usual.map(|tokens| tokens.value(&self.triggers.moment));
+                let usual = usual.map(|tokens| Tokens(tokens.max(1.0) as u64));
+                let mut request = self.request(stage, &talk, &ask, usual);
                 request.input += unsent;
                 self.waiting = Some(Waiting::Named(stage, talk, request));
             }
@@ -177,12 +179,6 @@ impl Run<'_> {
         talk.answers.push(match reply {
             Reply::Failed(why) => Heard::Failed(why),
             Reply::Called => Heard::Called,
-            Reply::Predicted(text) | Reply::Summary(text) if !request.fits(self.case, &text) => {
-                Heard::Failed(format!(
-                    "the answer weighs more than the {} tokens allowed ({text:.20}…)",
-                    request.max_tokens.0
-                ))
-            }
             Reply::Predicted(text) => {
                 talk.is_predicted = true;
                 Heard::Text(text)
@@ -198,7 +194,7 @@ impl Run<'_> {
     }
 
     /// The request of a named action, described by what is in it.
-    fn request(&self, stage: usize, talk: &Talk, ask: &Ask, predicted: u64) -> Request {
+    fn request(&self, stage: usize, talk: &Talk, ask: &Ask, usual: Option<Tokens>) -> Request {
         let mut seen = scene::contents(self.case, &ask.messages);
         if seen.messages.is_empty() {
             // It writes the conversation down in words of its own: what it speaks of is what it saw.
@@ -212,6 +208,7 @@ impl Run<'_> {
             seen.texts.clear();
         }
         let covers = widen(&seen.messages);
+        let max_tokens = Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1));
         Request {
             step: self.step,
             stage: self.triggers.stage(stage).id.clone(),
@@ -220,7 +217,8 @@ impl Run<'_> {
             written: seen.texts,
             input: seen.tokens,
             prefix: String::new(),
-            max_tokens: Tokens(ask.max_tokens.map_or(predicted, |max| max.min(predicted))),
+            max_tokens,
+            predicted: usual.unwrap_or(max_tokens).min(max_tokens),
             prompt: String::new(),
             ask: Some(Arc::new(ask.clone())),
         }
@@ -241,6 +239,9 @@ impl Run<'_> {
         }
     }
 }
+
+/// The most tokens that an answer may have where a system sets no limit.
+const USUAL_ANSWER: u64 = 1_024;
 
 /// Characters at a summary's end by which it is found in another text: what stands before it differs from place to place.
 const END: usize = 80;

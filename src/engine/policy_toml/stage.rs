@@ -197,13 +197,12 @@ fn named(
         .flatten()
         .find(|a| a.name == name);
     let spec = spec.ok_or_else(|| invalid(place, &format!("no action is named `{name}`")))?;
-    let mut number = |key: &str, default: Option<&str>| {
-        let given = table.remove(key);
-        let text = match (&given, default) {
-            (Some(toml::Value::String(text)), _) => text.clone(),
-            (Some(toml::Value::Integer(n)), _) => n.to_string(),
-            (Some(toml::Value::Float(n)), _) => n.to_string(),
-            (None, Some(default)) => default.to_owned(),
+    let says_answer = table.contains_key("answer_tokens");
+    let mut number = |key: &str| {
+        let text = match table.remove(key) {
+            Some(toml::Value::String(text)) => text,
+            Some(toml::Value::Integer(n)) => n.to_string(),
+            Some(toml::Value::Float(n)) => n.to_string(),
             _ => {
                 return Err(invalid(
                     place,
@@ -213,11 +212,11 @@ fn named(
         };
         Expr::parse(&text, Type::Number, vocabulary).map_err(at(place))
     };
-    let answer_tokens = number("answer_tokens", Some(USUAL_SUMMARY))?;
+    let answer_tokens = says_answer.then(|| number("answer_tokens")).transpose()?;
     let numbers = spec
         .numbers
         .iter()
-        .map(|key| Ok((*key, number(key, None)?)))
+        .map(|key| Ok((*key, number(key)?)))
         .collect::<Result<_, PolicyError>>()?;
     let rewrite = (spec.make)(&table).map_err(|why| invalid(place, &why))?;
     Ok(Named {
@@ -231,6 +230,3 @@ fn named(
 pub(super) fn invalid(place: &str, what: &str) -> PolicyError {
     PolicyError::Invalid(format!("{place}: {what}"))
 }
-
-/// Tokens that a summary is taken to weigh in a simulation where neither the system nor the preset limits it.
-const USUAL_SUMMARY: &str = "1024";

@@ -29,18 +29,28 @@ impl Run<'_> {
             self.phase = Phase::Done;
             return;
         };
-        let is_marked = self.case.restarts.binary_search(&self.step).is_ok();
+        let is_at_end = self.is_at_end();
+        let is_marked = !is_at_end && self.case.restarts.binary_search(&self.step).is_ok();
         if is_marked && !std::mem::replace(&mut self.resumed, true) {
             self.phase = Phase::Stages(Hook::Resume, 0);
             return;
         }
         self.land_delayed();
         let before = self.working.live.len();
-        self.append(step.context_end);
+        self.append(if is_at_end {
+            session.messages.len()
+        } else {
+            step.context_end
+        });
+        if self.schedule != Schedule::Replay {
+            let next = self.until.unwrap_or(session.steps.len());
+            self.working
+                .set_overhead(self.case.ledger.overhead_at(next));
+        }
         self.triggers.moment.fired.fill(false);
         self.note_step();
         let has_results = self.working.live.len() > before;
-        let hook = match (has_results, self.turn_begins()) {
+        let hook = match (has_results || self.is_forced(), self.turn_begins()) {
             (true, _) => Hook::AfterTools,
             (false, true) => Hook::TurnStart,
             (false, false) => Hook::BeforeCall,
@@ -94,7 +104,9 @@ impl Run<'_> {
     pub(super) fn behind(&self, hook: Hook) -> Phase {
         let is_now = self.schedule != Schedule::Replay;
         match hook {
-            Hook::AfterTools if is_now || self.turn_begins() => Phase::Stages(Hook::TurnStart, 0),
+            Hook::AfterTools if self.is_forced() || self.turn_begins() => {
+                Phase::Stages(Hook::TurnStart, 0)
+            }
             // Nothing helped: the call stays as it was tried.
             Hook::OverflowError if !self.acted => Phase::Call,
             Hook::AfterTools | Hook::TurnStart | Hook::OverflowError => {
@@ -114,7 +126,12 @@ impl Run<'_> {
         self.case.session.steps.get(step).map(|s| s.turn)
     }
 
+    /// Whether a turn begins with this call. At the session's end the next one does, unless results wait for the model.
     fn turn_begins(&self) -> bool {
+        if self.is_at_end() {
+            let last = self.case.session.messages.len().checked_sub(1);
+            return !last.is_some_and(|last| self.case.index.has_results(last));
+        }
         self.step == 0 || self.turn(self.step - 1) != self.turn(self.step)
     }
 

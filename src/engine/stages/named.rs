@@ -14,8 +14,8 @@ pub struct Named {
     pub rewrite: Arc<dyn Rewrite>,
     /// Its numbers by name.
     pub numbers: Vec<(&'static str, Expr)>,
-    /// What the answer to a request of its own weighs in a simulation (tokens), where no request says.
-    pub answer_tokens: Expr,
+    /// What an answer to a request of its own weighs in a simulation (tokens); as much as the system allows if none.
+    pub answer_tokens: Option<Expr>,
 }
 
 impl Named {
@@ -26,7 +26,7 @@ impl Named {
             numbers: numbers
                 .map(|(name, expr)| (*name, expr.bind(names)))
                 .collect(),
-            answer_tokens: self.answer_tokens.bind(names),
+            answer_tokens: self.answer_tokens.as_ref().map(|expr| expr.bind(names)),
             ..self.clone()
         }
     }

@@ -4,6 +4,7 @@
 use super::{Found, entries, is_file, is_folder, name_of, told};
 use crate::formats::{self, ImportReport, Kin};
 use crate::session::Session;
+use crate::units;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ fn folders(path: &Path, main: &Session) -> Vec<PathBuf> {
     let last = main.messages.iter().rev().find_map(|message| message.time);
     let last = last.and_then(|time| {
         let since = Duration::from_millis(u64::try_from(time.0).ok()?) + SLACK;
-        let text = humantime::format_rfc3339_seconds(UNIX_EPOCH.checked_add(since)?).to_string();
+        let text = units::rfc3339(UNIX_EPOCH.checked_add(since)?)?;
         Some(text.get(..10)?.replace('-', "/"))
     });
     let root = own.ancestors().nth(3);

@@ -2,6 +2,7 @@
 
 use super::Summarizer;
 use super::log::{Ended, Exchange, LogWriter, RunLog, key_of};
+use crate::engine::Case;
 use crate::exec::model::{AskError, AskErrorKind, ModelClient, News, ask};
 use crate::progress::Progress;
 use crate::providers::{Answer, Prompt, Stop};
@@ -201,8 +202,13 @@ impl<'a> Voice<'a> {
         std::mem::take(&mut self.spent)
     }
 
-    /// The answer to a question; the same question is asked once.
-    pub(super) fn ask(&mut self, prompt: &Prompt, tokens: u64) -> Result<Said, Failed> {
+    /// The answer to a question of so many tokens; the same question is asked once.
+    pub(super) fn ask(
+        &mut self,
+        case: &Case,
+        prompt: &Prompt,
+        tokens: u64,
+    ) -> Result<Said, Failed> {
         let key = key_of(prompt);
         self.spent.questions += 1;
         if let Some(known) = self.known.get(&key) {
@@ -239,10 +245,35 @@ impl<'a> Voice<'a> {
         add(&mut self.spent.received, exchange.received);
         add(&mut self.spent.millis, Some(exchange.millis));
         self.spent.is_cut_off |= exchange.ended == Ended::CutOff;
-        let said = exchange.said();
+        let said = exchange
+            .said()
+            .and_then(|said| within(case, said, exchange.received, prompt.max_tokens));
         self.known.insert(key, said.clone());
         said
     }
+}
+
+/// Tokens that an answer may be counted wrong by, as a share, where the provider does not say: its vocabulary is another.
+const MARGIN: f64 = 0.1;
+
+/// An answer, unless both the provider's count and ours say that it is longer than the limit it was asked with. What it
+/// weighs in the session's books is no matter: they are fitted to another model's reports.
+fn within(case: &Case, said: Said, received: Option<u64>, limit: u64) -> Result<Said, Failed> {
+    let Said::Text(text) = &said else {
+        return Ok(said);
+    };
+    let counted = case.ledger.counted(text).0;
+    let least = match received {
+        Some(received) => received.min(counted) as f64,
+        None => counted as f64 / (1.0 + MARGIN),
+    };
+    if least <= limit as f64 {
+        return Ok(said);
+    }
+    Err(Failed::answer(format!(
+        "the answer has {} tokens, more than the {limit} allowed",
+        received.unwrap_or(counted)
+    )))
 }
 
 /// Asks the model itself.

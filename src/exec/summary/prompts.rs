@@ -78,7 +78,7 @@ fn ask_as_system(
             Vec::new()
         },
     };
-    voice.ask(&prompt, input)
+    voice.ask(case, &prompt, input)
 }
 
 fn weight_of(case: &Case, messages: &[ChatMessage]) -> u64 {
@@ -231,7 +231,7 @@ impl Question<'_> {
             temperature: self.temperature,
             tools: Vec::new(),
         };
-        voice.ask(&prompt, tokens)
+        voice.ask(self.case, &prompt, tokens)
     }
 
     fn ask_in_parts(&self, voice: &mut Voice<'_>, parts: &[String]) -> Result<Said, Failed> {

@@ -96,7 +96,10 @@ fn read_one(
         .any(|s| s.as_ref().is_some_and(|s| s.usage.is_some()));
     let is_recorded = is_recorded || dialect.answers_in_runs;
     let n_managed = settings.n_managed();
+    // A managed copy keeps the response around its list, which reports the source's last call.
+    let is_copy = n_managed > 0 && n_managed >= elements.len();
     let around = (dialect.step)(&Value::Object(settings.members.clone()));
+    let around = around.filter(|_| !is_copy);
     let mut is_answering = false;
     let mut builder = start(source, settings, dialect, report);
     let mut calls = Calls::default();
@@ -164,6 +167,7 @@ fn start(
     if let Some(model) = settings.text("model") {
         builder.usual_model(model);
     }
+    builder.calibration(settings.calibration());
     let members = Value::Object(settings.members);
     if let Some(title) = (dialect.title)(&members) {
         builder.title(title);

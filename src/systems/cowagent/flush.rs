@@ -3,7 +3,7 @@
 use super::block::{strip, text_of};
 use super::inject::Target;
 use crate::chat::{BlockBody, ChatMessage, Content};
-use crate::units::Millis;
+use crate::units::{self, Millis};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -122,8 +122,8 @@ impl Reason {
 pub(super) fn day_and_hour(since: Millis, seconds: f64) -> Option<(String, String)> {
     let since = u64::try_from(since.0).ok()?;
     let elapsed = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
-    let moment = UNIX_EPOCH.checked_add(Duration::from_millis(since))?;
-    let text = humantime::format_rfc3339_seconds(moment.checked_add(elapsed)?).to_string();
+    let began = UNIX_EPOCH.checked_add(Duration::from_millis(since))?;
+    let text = units::rfc3339(began.checked_add(elapsed)?)?;
     let (day, time) = text.split_once('T')?;
     Some((day.to_owned(), time.get(..5)?.to_owned()))
 }

@@ -155,9 +155,9 @@ fn table(
 
 fn name(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: Option<usize>) {
     cell(row, Side::Left, |ui| {
-        let color = lane.map_or(palette(ui).recorded, |lane| palette(ui).lane(lane));
+        let color = palette(ui).lane_or_recorded(lane);
         widgets::swatch(ui, color);
-        ui.add(Label::new(cost_view::label(input.runs, lane)).truncate());
+        ui.add(Label::new(input.runs.label(lane)).truncate());
     });
 }
 

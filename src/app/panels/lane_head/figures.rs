@@ -22,7 +22,7 @@ struct Figure {
 }
 
 /// The figures of a lane, the most telling first.
-fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
+fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 8] {
     let run = &input.runs.lanes[lane];
     let about = wording::about(input.runs.case.ledger.basis);
     let now = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
@@ -78,13 +78,18 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
             value: of_calls(
                 loss(input, lane).map_or_else(|| "…".to_owned(), loss_view::at_risk_said),
             ),
-            tone: loss(input, lane)
-                .zip(input.losses)
-                .filter(|_| run.peak.is_some())
-                .map_or(Tone::Weak, |(loss, all)| {
-                    loss_view::tone(loss, &all.recorded)
-                }),
+            tone: loss_tone(input, lane, loss_view::risk_tone),
             hint: risk_hint,
+        },
+        Figure {
+            label: "blind edits",
+            short: "blind",
+            value: of_calls(loss(input, lane).map_or_else(
+                || "…".to_owned(),
+                |loss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64),
+            )),
+            tone: loss_tone(input, lane, loss_view::blind_tone),
+            hint: blind_hint,
         },
         Figure {
             label: "sent",
@@ -108,11 +113,13 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
 
 /// As many figures as fit: with short labels before one is left out, `now` first; the tooltips say all.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
-    const ROOMS: [(usize, bool, f32); 11] = [
-        (7, false, 20.0),
-        (7, false, 12.0),
+    const ROOMS: [(usize, bool, f32); 13] = [
+        (8, false, 20.0),
+        (8, false, 12.0),
+        (8, true, 12.0),
+        (8, true, 8.0),
         (7, true, 12.0),
-        (6, false, 12.0),
+        (7, true, 8.0),
         (6, true, 12.0),
         (5, true, 12.0),
         (5, true, 8.0),
@@ -243,27 +250,40 @@ fn loss<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneLoss> {
     loss.is_of(&input.runs.lanes[lane]).then_some(loss)
 }
 
+/// The tone of what the lane lacked, once it is known.
+fn loss_tone(input: &PanelInput<'_>, lane: usize, tone: fn(&LaneLoss, &LaneLoss) -> Tone) -> Tone {
+    let known = loss(input, lane).zip(input.losses);
+    known
+        .filter(|_| input.runs.lanes[lane].peak.is_some())
+        .map_or(Tone::Weak, |(loss, all)| tone(loss, &all.recorded))
+}
+
 fn risk_hint(input: &PanelInput<'_>, lane: usize) -> String {
     let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
         return "Looking for what was used again".to_owned();
     };
     let (found, floor) = (&loss.found.at_risk, &all.recorded.found.at_risk);
-    let blind = match found.blind_edits.len() {
-        0 => String::new(),
-        n => format!(
-            " {}: their old text was gone.",
-            wording::count(n, "blind edit")
-        ),
-    };
     let predicted = if found.fewest < found.faults.len() {
         " The fewer, if its summaries held what was asked for most."
     } else {
         ""
     };
     format!(
-        "Uses by the recorded agent of what this policy had removed, of {}.{predicted}{blind} What was recorded has {} by \
+        "Uses by the recorded agent of what this policy had removed, of {}.{predicted} What was recorded has {} by \
          the same measure: the noise floor.",
         wording::count(found.uses, "use"),
         wording::grouped(floor.faults.len() as u64)
+    )
+}
+
+fn blind_hint(input: &PanelInput<'_>, lane: usize) -> String {
+    let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
+        return "Looking for edits".to_owned();
+    };
+    let floor = all.recorded.found.at_risk.blind_edits.len();
+    format!(
+        "Edits whose old text was gone, of {} that can be judged. What was recorded has {}.",
+        wording::count(loss.found.at_risk.edits, "edit"),
+        wording::grouped(floor as u64)
     )
 }

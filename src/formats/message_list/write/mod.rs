@@ -8,10 +8,9 @@ use super::dialect::{Dialect, MARK, Writes};
 use super::edit::{Editing, Fates};
 use super::layout::{self, Layout};
 use super::places::{Patch, patched, with_member, without_members};
-use crate::formats::{CannotExport, json};
+use crate::formats::{CannotExport, json, mark};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session};
-use serde_json::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -73,7 +72,7 @@ pub(in crate::formats) fn write_own(
     if !is_as_it_was || !patches.is_empty() || !dropped.is_empty() {
         pieces.retain(|piece| !writing.is_foreign(piece));
         is_as_it_was = writing.is_as_it_was(&pieces);
-        patches.extend(writing.mark(&pieces, is_as_it_was));
+        patches.extend(writing.mark(managed, &pieces, is_as_it_was));
     }
     let mut keys = dropped;
     if !is_as_it_was {
@@ -239,21 +238,21 @@ impl<'a> Writing<'a> {
         element.is_some_and(|e| self.is_list() || json::str_at(&e, &["role"]).is_some())
     }
 
-    /// A patch that says that the list was changed, where its messages report calls and there is a place for it.
-    fn mark(&self, pieces: &[Piece<'_>], is_as_it_was: bool) -> Option<Patch> {
+    /// A patch that says that the list was changed, where the document reports calls and there is a place for it.
+    fn mark(&self, managed: &Managed, pieces: &[Piece<'_>], is_as_it_was: bool) -> Option<Patch> {
         let bytes = self.bytes;
         let root = self.layout.root.as_ref()?;
-        let text = json!({"managed": true, "messages": pieces.len()})
-            .to_string()
-            .into_bytes();
+        let mark = mark::mark(managed, Some(pieces.len()));
+        let text = mark.to_string().into_bytes();
         if let Some(old) = json::member(bytes, root, MARK) {
             return Some((old, text));
         }
         let reports = |piece: &Piece<'_>| {
             json::parse_lenient(&piece.text).is_ok_and(|m| (self.dialect.step)(&m).is_some())
         };
-        let is_needed = self.session.steps.iter().any(|step| step.usage.is_some())
-            && (is_as_it_was || pieces.iter().any(reports));
+        let has_usage = || self.session.steps.iter().any(|step| step.usage.is_some());
+        let is_needed = managed.calibration.is_some()
+            || has_usage() && (is_as_it_was || pieces.iter().any(reports));
         is_needed.then(|| with_member(bytes, root, MARK, &text))
     }
 
