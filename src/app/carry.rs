@@ -57,6 +57,7 @@ impl App {
             Command::SelectStep(step) => self.select_step(step),
             Command::SelectMessage(message) => self.select_message(message),
             Command::SelectWritten(lane, place) => self.select_written(lane, place),
+            Command::Deselect => self.deselect(),
             Command::ExtendSelection(message) => self.extend_selection(message),
             Command::LookAt(place) => self.look_at(place),
             Command::SelectEvent(event) => self.select_event(event),
