@@ -89,7 +89,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     refuse(&job.output)?;
     let mut answers = Answers::new(&job.summarizer, &job.given);
     let ran = run(job, &mut answers)?;
-    if ran.outcome.compactions == 0 {
+    if !ran.outcome.removes() {
         return match answers.failures.pop() {
             Some(reason) => Err(format!("nothing was written: {reason}")),
             None => Ok(unchanged(job, &ran.outcome)),
@@ -190,7 +190,7 @@ pub fn preview(job: &ExportJob) -> Result<Preview, String> {
     Ok(Preview {
         before: notes::before(job, &outcome),
         after: outcome.context.tokens(),
-        changes: outcome.compactions > 0,
+        changes: outcome.removes(),
         requests: std::mem::take(&mut answers.records),
         notes,
         log,
@@ -297,7 +297,7 @@ impl Made {
             sidecars: None,
             before: self.before,
             after: self.after,
-            changed: self.outcome.compactions > 0,
+            changed: self.outcome.removes(),
             checks,
             notes: self.notes,
             requests: Vec::new(),
