@@ -91,6 +91,8 @@ pub enum Command {
     SetLanePolicy(usize, String),
     /// Add a lane of the first policy that no lane has.
     AddLane,
+    /// Compare with this policy: in a lane of its own where there is room for one, else in the focused lane.
+    CompareWith(String),
     /// Take a lane away.
     RemoveLane(usize),
     /// Set the context window by hand; none for what is known of it.
@@ -157,6 +159,8 @@ pub enum Command {
 
     /// Prepare an export of this lane; the focused one if none.
     StartExport(Option<usize>),
+    /// Compact the last context whether the trigger is met or not: prepare it, or where it was prepared already do it.
+    CompactAnyway,
     /// Prepare a file of what the model saw at the selected call.
     StartSaw,
     /// Change what is to be exported.

@@ -34,6 +34,16 @@ impl Origin {
             Self::Pasted(_) => None,
         }
     }
+
+    /// The folder of the file, if it is one on this machine.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty()),
+            Self::Example(_) | Self::Pasted(_) => None,
+        }
+    }
 }
 
 /// An opened session. Never changes.

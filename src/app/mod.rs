@@ -100,7 +100,7 @@ pub struct App {
     view: View,
     derived: Derived,
     export: Option<Export>,
-    /// The list of sessions, while it lies over everything.
+    /// The list of sessions: over everything, or behind the session that was opened from it.
     sessions: Option<Sessions>,
     handout: Option<Handout>,
     conversion: Option<Conversion>,
@@ -243,20 +243,25 @@ impl App {
     fn is_covered(&self) -> bool {
         let is_writing =
             self.export.is_some() || self.handout.is_some() || self.conversion.is_some();
-        let lists = self.logs.is_some() || self.sessions.is_some();
+        let lists = self.logs.is_some() || self.list().is_some();
         let asks = self.saving.is_some() || self.view.asks_path;
         is_writing || lists || asks || self.view.shows_keys
+    }
+
+    /// The list of sessions, while it lies over everything.
+    fn list(&self) -> Option<&Sessions> {
+        self.sessions.as_ref().filter(|list| list.is_shown)
     }
 
     fn panels(&mut self, ui: &mut egui::Ui) -> Vec<Command> {
         let mut commands = Vec::new();
         let once = std::mem::take(&mut self.once);
-        let is_covered = self.is_covered();
         let frame = Frame {
             document: self.document.as_deref(),
             loading: self.loading.as_ref(),
             problem: self.problem.as_deref(),
             recent: self.memory.recent(),
+            list: self.sessions.as_ref(),
             live: self.live.as_ref().and_then(Live::state),
             step: self.selection.step,
             view: &self.view,
@@ -269,10 +274,34 @@ impl App {
             self.derived.runs().map(Arc::as_ref),
             &mut commands,
         );
-        if let Some(sessions) = &self.sessions {
-            panels::sessions::show(ui, sessions, &mut commands);
-            return commands;
+        if let Some(list) = self.list() {
+            panels::sessions::show(ui, list, &frame, &mut commands);
+        } else {
+            self.session_panels(ui, &frame, once, &mut commands);
         }
+        if let Some(logs) = &self.logs {
+            panels::run_logs::show(ui, logs, self.document.is_some(), &mut commands);
+        }
+        if let Some(saving) = &self.saving {
+            panels::preset_saving::show(ui, saving, &self.policies, &mut commands);
+        }
+        if self.view.asks_path {
+            panels::path_dialog::show(ui, &self.view, self.problem.as_deref(), &mut commands);
+        }
+        if self.view.shows_keys {
+            panels::shortcuts::show(ui, &mut commands);
+        }
+        commands
+    }
+
+    /// The open session with what lies over it, or the empty window.
+    fn session_panels(
+        &self,
+        ui: &mut egui::Ui,
+        frame: &Frame<'_>,
+        once: panels::Once,
+        commands: &mut Vec<Command>,
+    ) {
         match (&self.document, self.derived.runs(), self.derived.rows()) {
             (Some(document), Some(runs), Some(rows)) if runs.document == document.id => {
                 let input = PanelInput {
@@ -285,7 +314,7 @@ impl App {
                     view: &self.view,
                     policies: &self.policies,
                     is_stale: self.derived.is_stale(),
-                    is_covered,
+                    is_covered: self.is_covered(),
                     revision: self.derived.revision(),
                     text: self.derived.text(document, &self.selection, &self.view),
                     changes: self.derived.changes(&self.selection, &self.view),
@@ -304,32 +333,19 @@ impl App {
                     own_price: self.memory.price(),
                     once,
                 };
-                panels::show_all(ui, &input, &frame, &mut commands);
+                panels::show_all(ui, &input, frame, commands);
                 if let Some(export) = &self.export {
-                    panels::export::show(ui, &input, export, &mut commands);
+                    panels::export::show(ui, &input, export, commands);
                 }
                 if let Some(handout) = &self.handout {
-                    panels::handout::show(ui, handout, &mut commands);
+                    panels::handout::show(ui, handout, commands);
                 }
                 if let Some(conversion) = &self.conversion {
-                    panels::convert::show(ui, document, conversion, &mut commands);
+                    panels::convert::show(ui, document, conversion, commands);
                 }
             }
-            _ => panels::welcome::show(ui, &frame, self.document.is_some(), &mut commands),
+            _ => panels::welcome::show(ui, frame, self.document.is_some(), commands),
         }
-        if let Some(logs) = &self.logs {
-            panels::run_logs::show(ui, logs, self.document.is_some(), &mut commands);
-        }
-        if let Some(saving) = &self.saving {
-            panels::preset_saving::show(ui, saving, &self.policies, &mut commands);
-        }
-        if self.view.asks_path {
-            panels::path_dialog::show(ui, &self.view, self.problem.as_deref(), &mut commands);
-        }
-        if self.view.shows_keys {
-            panels::shortcuts::show(ui, &mut commands);
-        }
-        commands
     }
 }
 

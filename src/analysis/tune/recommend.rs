@@ -111,7 +111,7 @@ pub(super) fn regret(loss: f64, least: f64) -> f64 {
 }
 
 /// Why a point is recommended.
-fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> String {
+pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> String {
     let (point, unit) = (&points[idx], price_unit(points));
     let Some(score) = point.valid() else {
         return String::new();

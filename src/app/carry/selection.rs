@@ -23,8 +23,6 @@ impl App {
         if let Some((message, _)) = document.biggest_growth(ledger, step) {
             self.choose(message);
         }
-        // The lanes show where they differ, the table the message.
-        self.once.reveals_frontier = true;
         self.once.reveals_event = true;
         self.once.reveals_message = true;
     }

@@ -14,6 +14,7 @@ mod events;
 pub mod export;
 pub mod handout;
 mod import;
+mod in_view;
 mod insight;
 mod insights;
 mod knob_list;
@@ -61,13 +62,15 @@ use crate::app::message_text::MessageText;
 use crate::app::policies::Policies;
 use crate::app::runs::Runs;
 use crate::app::session_insights::SessionInsights;
+use crate::app::sessions::Sessions;
 use crate::app::state::{Config, Selection, View};
 use crate::app::theme::{palette, space};
 use crate::app::tuning::Tuning;
 use crate::engine::Sample;
+use crate::safe_text;
 use egui::{CentralPanel, Frame as UiFrame, Margin, Panel, Rangef, Ui};
 use roomy_panel::{RoomyPanel, Side};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What the frame around the panels shows, also before anything is open.
 pub struct Frame<'a> {
@@ -79,8 +82,10 @@ pub struct Frame<'a> {
     pub problem: Option<&'a str>,
     /// Whether the open file is still being written; none while it has not changed.
     pub live: Option<LiveState<'a>>,
-    /// Files opened lately.
+    /// Files and folders opened lately.
     pub recent: &'a [PathBuf],
+    /// The list of sessions, shown or behind the open session.
+    pub list: Option<&'a Sessions>,
     /// Index of the selected step.
     pub step: usize,
     /// How things are looked at.
@@ -151,12 +156,12 @@ pub struct PanelInput<'a> {
 pub struct Once {
     /// Put the cursor in the message filter.
     pub focuses_filter: bool,
-    /// Scroll the lanes to where messages were removed last.
-    pub reveals_frontier: bool,
     /// Scroll the list of events to the selected call.
     pub reveals_event: bool,
     /// Scroll lanes and table to the selected message.
     pub reveals_message: bool,
+    /// The table has another order: scroll to the selected message there, or to its beginning.
+    pub reorders_messages: bool,
     /// Scroll the insights to the open one.
     pub reveals_insight: bool,
 }
@@ -241,6 +246,14 @@ fn dialog_title(ui: &mut Ui, title: &str) {
     let title = egui::RichText::new(title).text_style(crate::app::theme::strong());
     ui.label(title.size(15.0));
     ui.add_space(space::S);
+}
+
+/// How a file or folder is called among those opened lately: a folder's path ends in a separator.
+fn recent_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = safe_text::one_line(&name.to_string_lossy(), 80);
+    let is_folder = path.to_string_lossy().ends_with(std::path::is_separator);
+    if is_folder { format!("{name}/") } else { name }
 }
 
 /// A text up to where its first sentence ends.

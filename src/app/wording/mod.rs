@@ -86,6 +86,9 @@ pub fn basis_help(ledger: &TokenLedger) -> String {
             "Counted with {counter}, the model's own vocabulary. The file reports no usage to check it against."
         ),
         (Basis::Reported, _) => "The provider reports these counts.".to_owned(),
+        _ if ledger.distrusted.is_some() => format!(
+            "Counted with {counter}. The usage that the file reports does not fit what it holds, so counts are estimates."
+        ),
         _ => format!(
             "Counted with {counter}. The file reports no usage to fit it to, and the vocabulary is not the model's own, so counts are estimates."
         ),

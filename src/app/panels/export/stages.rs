@@ -162,17 +162,11 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) 
     for (idx, request) in preview.requests.iter().enumerate() {
         ui.add_space(space::XS);
         ui.label(small(ui, about(review, idx)));
-        match (&review.texts[idx], &request.failed) {
-            (Some(text), _) => summary(ui, idx, text, commands),
-            (None, Some(why)) => {
-                ui.label(RichText::new(why).color(palette(ui).bad));
-            }
-            (None, None) => {
-                ui.label(weak(
-                    ui,
-                    "The model called a tool in the place of an answer.",
-                ));
-            }
+        if let Some(why) = &request.failed {
+            ui.label(RichText::new(why).color(palette(ui).bad));
+        }
+        if let Some(text) = &review.texts[idx] {
+            summary(ui, idx, text, commands);
         }
     }
     if let Some(log) = &preview.log {
@@ -249,6 +243,9 @@ pub(super) fn review_buttons(
     review: &Review,
     commands: &mut Vec<Command>,
 ) {
+    if !review.preview.changes {
+        super::compact_anyway(ui, input, export, commands);
+    }
     let is_worth_it = review.preview.changes || export.draft.what == What::Saw;
     ui.add_enabled_ui(is_worth_it, |ui| {
         let name = if export.draft.is_for_store(input.document) {
