@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A moment to the second in UTC, as RFC 3339 writes it: `YYYY-MM-DDTHH:MM:SSZ`; none before 1970 and after 9999.
 pub fn rfc3339(time: SystemTime) -> Option<String> {
-    const YEAR_10_000: Duration = Duration::from_secs(253_402_300_800);
+    const YEAR_10_000: Duration = Duration::from_hours(24 * 2_932_897);
     let since = time.duration_since(UNIX_EPOCH).ok()?;
     (since < YEAR_10_000).then(|| humantime::format_rfc3339_seconds(time).to_string())
 }
