@@ -200,6 +200,23 @@ fn the_selected_message_stays_in_view_when_the_table_is_sorted_or_filtered() {
 }
 
 #[test]
+fn a_message_that_was_selected_under_another_tab_is_in_view_in_the_table() {
+    let mut window = window("compacted.jsonl");
+    go_to(&mut window, 20);
+    let at = pos2(300.0, drawer(&window) + 120.0);
+    scroll(&mut window, at, -900.0);
+    for key in [Key::Home, Key::End] {
+        window.get_by_role_and_label(Role::Tab, "Cost").click();
+        window.run_steps(3);
+        window.key_press(key);
+        window.run_steps(2);
+        window.get_by_role_and_label(Role::Tab, "Messages").click();
+        window.run_steps(3);
+        demand_in_view(&window, "a call under another tab");
+    }
+}
+
+#[test]
 fn without_a_selection_a_new_order_is_read_from_its_beginning() {
     let mut window = window("compacted.jsonl");
     let at = pos2(300.0, drawer(&window) + 120.0);
