@@ -89,6 +89,7 @@ fn digest_of(case: &Case, cap: u64) -> String {
         input: case.ledger.total(),
         prefix: "[Summary]\n".to_owned(),
         max_tokens: Tokens(cap),
+        predicted: Tokens(cap),
     };
     let text = digest(case, &request);
     assert!(request.fits(case, &text), "{text}");

@@ -57,9 +57,10 @@ impl App {
             Command::SelectStep(step) => self.select_step(step),
             Command::SelectMessage(message) => self.select_message(message),
             Command::SelectWritten(lane, place) => self.select_written(lane, place),
+            Command::Deselect => self.deselect(),
             Command::ExtendSelection(message) => self.extend_selection(message),
             Command::LookAt(place) => self.look_at(place),
-            Command::SelectEvent(lane, event) => self.select_event(lane, event),
+            Command::SelectEvent(event) => self.select_event(event),
             Command::GoToMessage(number) => self.go_to_message(number),
             Command::FocusLane(lane) => {
                 self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
@@ -77,10 +78,12 @@ impl App {
                 self.view.sort = sort;
                 // The rows between would be others.
                 self.selection.anchor = None;
+                self.once.reorders_messages = true;
             }
             Command::SetFilter(filter) => {
                 self.view.filter = filter;
                 self.selection.anchor = None;
+                self.once.reorders_messages = true;
             }
             Command::SetEventFilter(filter) => {
                 self.view.events = filter;
@@ -103,6 +106,7 @@ impl App {
                 set_knob(&mut self.config, lane, key, Some(value));
             }
             Command::AddLane => self.add_lane(),
+            Command::CompareWith(policy) => self.compare_with(&policy),
             Command::ShowKeys(is_shown) => self.view.shows_keys = is_shown,
             Command::SetTheme(theme) => self.set_theme(ctx, theme),
             Command::CopyText(what, text) => self.copy(ctx, what, text),
@@ -162,7 +166,9 @@ impl App {
     /// Starts to open a session; what was being opened is given up.
     pub(super) fn open(&mut self, ctx: &egui::Context, origin: Origin, conversation: usize) {
         self.cancel_load();
-        self.sessions = None;
+        if let Some(sessions) = &mut self.sessions {
+            sessions.is_shown = false;
+        }
         self.problem = None;
         let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
         let options = LoadOptions {
@@ -175,7 +181,7 @@ impl App {
 
     /// Opens what was pasted. A dialog that lies over everything is not for that.
     fn receive_paste(&mut self, ctx: &egui::Context) {
-        let is_covered = self.is_covered() && self.sessions.is_none();
+        let is_covered = self.is_covered() && self.list().is_none();
         let is_in_vain = self.paste_keys.are_in_vain(ctx);
         if let Some(pasted) = pasting::pasted(ctx).filter(|_| !is_covered) {
             self.pasting = None;
@@ -230,7 +236,6 @@ impl App {
         };
         self.put_dialogs_away();
         self.tuning = None;
-        self.once.reveals_frontier = true;
         background::let_go(self.document.replace(Arc::new(document)));
     }
 
@@ -239,6 +244,7 @@ impl App {
         background::let_go((self.document.take(), derived));
         self.live = None;
         self.tuning = None;
+        self.sessions = None;
         self.put_dialogs_away();
         self.problem = None;
     }
@@ -278,6 +284,20 @@ impl App {
         };
         let added = new.unwrap_or_else(again);
         self.config.lanes.push(added);
+    }
+
+    /// Compares with a policy and focuses its lane.
+    fn compare_with(&mut self, policy: &str) {
+        let lanes = &mut self.config.lanes;
+        let focused = self.selection.lane.unwrap_or(0).min(lanes.len() - 1);
+        let at = if lanes.len() < MAX_LANES {
+            lanes.push(lane(policy));
+            lanes.len() - 1
+        } else {
+            lanes[focused] = lane(policy);
+            focused
+        };
+        self.selection.lane = Some(at);
     }
 
     fn cancel_load(&mut self) {

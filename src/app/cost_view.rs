@@ -2,7 +2,7 @@
 
 use crate::analysis::cost::{Audit, AuditedCall, Cause, Cost};
 use crate::app::costs::{Costs, LaneCost};
-use crate::app::runs::{LaneRun, Runs};
+use crate::app::runs::LaneRun;
 use crate::units::Tokens;
 
 /// What the tab Cost shows.
@@ -158,12 +158,6 @@ pub fn compactions(costs: &Costs) -> Vec<(Option<usize>, usize)> {
         .collect();
     rows.sort_unstable();
     rows.into_iter().map(|(_, lane, idx)| (lane, idx)).collect()
-}
-
-/// The name of a lane of the comparison, or of what was recorded.
-pub fn label(runs: &Runs, lane: Option<usize>) -> &str {
-    let label = lane.and_then(|lane| runs.labels.get(lane));
-    label.map_or("Recorded", String::as_str)
 }
 
 /// All lanes that are compared in the table, what was recorded first, with what each costs.

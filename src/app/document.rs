@@ -2,7 +2,6 @@
 
 use crate::app::message_text::subject;
 use crate::app::pasting::Pasted;
-use crate::app::wording;
 use crate::exec::Loaded;
 use crate::safe_text;
 use crate::session::{Body, Issue, Kind, Message, Part, Session, issues, kind_of};
@@ -35,6 +34,16 @@ impl Origin {
             Self::Pasted(_) => None,
         }
     }
+
+    /// The folder of the file, if it is one on this machine.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty()),
+            Self::Example(_) | Self::Pasted(_) => None,
+        }
+    }
 }
 
 /// An opened session. Never changes.
@@ -65,8 +74,6 @@ pub struct Marks {
     pub usage: Vec<(usize, Tokens)>,
     /// The step each turn begins with.
     pub turn_starts: Vec<usize>,
-    /// The recorded compactions: step and a few words.
-    pub compactions: Vec<(usize, String)>,
 }
 
 /// What is asked about one message again and again.
@@ -190,20 +197,9 @@ impl Marks {
             .collect();
         let starts =
             steps().filter(|(idx, step)| *idx == 0 || session.steps[idx - 1].turn != step.turn);
-        let compactions = session.compactions.iter().map(|c| {
-            let figures = match (c.tokens_before, c.tokens_after) {
-                (Some(before), Some(after)) => {
-                    format!(" {} → {}", wording::short(before), wording::short(after))
-                }
-                (Some(before), None) => format!(" from {}", wording::short(before)),
-                _ => String::new(),
-            };
-            (c.step, format!("recorded compaction{figures}"))
-        });
         Self {
             usage,
             turn_starts: starts.map(|(idx, _)| idx).collect(),
-            compactions: compactions.collect(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which of all lanes' events are listed, without a window.
 
-use crate::app::runs::Runs;
+use crate::app::runs::{EventId, Runs};
 use crate::engine::{Did, Event};
 
 /// What the list of events leaves out.
@@ -8,7 +8,7 @@ use crate::engine::{Did, Event};
 pub struct EventFilter {
     /// Which kind of event is listed.
     pub shows: Shows,
-    /// Only those of the lane that is looked at.
+    /// Only those of the lane that is looked at, or of what was recorded.
     pub is_one_lane: bool,
 }
 
@@ -43,7 +43,7 @@ impl Shows {
     /// What it lists, as a phrase.
     pub fn help(self) -> &'static str {
         match self {
-            Self::All => "Everything that the policies did or said",
+            Self::All => "Everything that the policies and the recorded program did",
             Self::Changes => "What changed the context",
             Self::NoOps => {
                 "What ran and changed nothing; what follows from having run follows all the same"
@@ -66,8 +66,8 @@ impl Shows {
 /// The events that are listed, in the order of their calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventList {
-    /// Indices of the lane and of its event.
-    pub rows: Vec<(usize, usize)>,
+    /// The events.
+    pub rows: Vec<EventId>,
     /// The step of each.
     steps: Vec<usize>,
     /// How many each of [`Shows::ALL`] would list.
@@ -75,19 +75,21 @@ pub struct EventList {
 }
 
 impl EventList {
-    /// Lists the events of all lanes, or of one.
-    pub fn new(runs: &Runs, filter: EventFilter, lane: Option<usize>) -> Self {
+    /// Lists the events of all lanes and of what was recorded, or only of the focused one (none for what was recorded).
+    pub fn new(runs: &Runs, filter: EventFilter, focused: Option<usize>) -> Self {
         let mut list = Self::default();
-        for (of, index) in &runs.events {
-            if lane.is_some_and(|lane| lane != *of) {
+        for id in &runs.events {
+            if filter.is_one_lane && id.0 != focused {
                 continue;
             }
-            let event = &runs.lanes[*of].outcome.events[*index];
+            let Some((_, event)) = runs.event(*id) else {
+                continue;
+            };
             for (shows, count) in Shows::ALL.iter().zip(&mut list.counts) {
                 *count += usize::from(shows.has(event));
             }
             if filter.shows.has(event) {
-                list.rows.push((*of, *index));
+                list.rows.push(*id);
                 list.steps.push(event.step);
             }
         }

@@ -8,6 +8,15 @@ use std::fmt::Write as _;
 /// Longest line of a log in a row of the list.
 const LINE: usize = 240;
 
+/// The number of the call before which it acted; `end` where a recorded compaction came after the last.
+pub fn call(event: &Event, n_steps: usize) -> String {
+    if event.step < n_steps {
+        wording::number(event.step)
+    } else {
+        "end".to_owned()
+    }
+}
+
 /// Why it acted, with the quantities in the place of their names: `used 130 212 ≥ trigger 126 000`. What only said
 /// something is told by what it said.
 pub fn why(event: &Event, outcome: &Outcome) -> String {
@@ -40,8 +49,14 @@ pub fn halt<'a>(event: &Event, outcome: &'a Outcome) -> Option<&'a str> {
     (event.did == Did::Told).then_some(&*halt.why)
 }
 
-/// The trigger as it is written, each name followed by its value.
+/// The trigger as it is written, each name followed by its value; of a recorded compaction what the file says.
 pub fn filled_in(event: &Event) -> String {
+    if event.stage == Event::RECORDED {
+        return match &*event.cause.when {
+            "" => "the file states no reason".to_owned(),
+            trigger => format!("recorded as {}", safe_text::one_line(trigger, LINE)),
+        };
+    }
     event.cause.filled_in(wording::quantity)
 }
 
@@ -64,11 +79,10 @@ fn deed(event: &Event) -> &'static str {
     event.action
 }
 
-/// Everything about it as text, for the clipboard.
-pub fn whole(event: &Event, outcome: &Outcome, lane: &str) -> String {
+/// Everything about it as text, for the clipboard; `call` is where it acted.
+pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String {
     let mut out = format!(
-        "call {} · {lane} · {} ({})\n{}\n",
-        wording::number(event.step),
+        "call {call} · {lane} · {} ({})\n{}\n",
         event.stage,
         event.action,
         did(event)
@@ -134,6 +148,20 @@ mod tests {
         let outcome = Outcome::default();
         assert_eq!(why(&event, &outcome), "used 12\u{2009}000 ≥ limit 0.500");
         assert_eq!(did(&event), "drop of 2 messages");
+    }
+
+    #[test]
+    fn a_recorded_compaction_names_what_the_file_says_and_its_place() {
+        let mut event = event("auto", &[], Did::Removed);
+        event.stage = Event::RECORDED.to_owned();
+        assert_eq!(why(&event, &Outcome::default()), "recorded as auto");
+        event.cause.when.clear();
+        let why = why(&event, &Outcome::default());
+        assert_eq!(why, "the file states no reason");
+        assert_eq!(
+            (call(&event, 1), call(&event, 0)),
+            ("1".to_owned(), "end".to_owned())
+        );
     }
 
     #[test]

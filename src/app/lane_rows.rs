@@ -85,6 +85,16 @@ pub enum Row {
     Written(Place),
 }
 
+impl Row {
+    /// What rows are ordered by.
+    fn order(self) -> (u32, u32) {
+        match self {
+            Self::Message(message) => (message, u32::MAX),
+            Self::Written(place) => (place.before, place.nth),
+        }
+    }
+}
+
 /// Where a written entry stands: behind the messages it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
@@ -192,11 +202,18 @@ impl LaneRows {
         lines
     }
 
-    /// The row of a message, if it is shown at this step.
-    pub fn row_of(&self, message: usize) -> Option<usize> {
-        self.rows
-            .iter()
-            .position(|row| *row == Row::Message(message as u32))
+    /// The row of a message or of what was written at a place; where there is none, the row behind it.
+    pub fn row_at(&self, sought: Row) -> Option<usize> {
+        let at = self
+            .rows
+            .partition_point(|row| row.order() < sought.order());
+        Some(at.min(self.rows.len().checked_sub(1)?))
+    }
+
+    /// Number of rows in folds above a row, which says whether other folds have moved it.
+    pub fn folded_above(&self, row: usize) -> usize {
+        let above = self.folds.iter().take_while(|fold| fold.rows.end <= row);
+        above.map(|fold| fold.rows.len() - 1).sum()
     }
 }
 
@@ -376,6 +393,29 @@ mod tests {
         assert_eq!(all, expected);
         assert_eq!(rows.folds[0].tokens, [Tokens(4)]);
         assert_eq!((lines.of_row(2), lines.of_row(4)), (0, 1));
+    }
+
+    #[test]
+    fn a_row_is_found_by_its_message_and_by_what_was_written_there() {
+        let written = |before| Row::Written(Place { before, nth: 0 });
+        let rows = LaneRows {
+            // Message 4 is no part of the history.
+            rows: vec![
+                Row::Message(2),
+                Row::Message(3),
+                written(5),
+                Row::Message(5),
+            ],
+            ..LaneRows::default()
+        };
+        let at = |row| rows.row_at(row);
+        assert_eq!(at(Row::Message(3)), Some(1));
+        assert_eq!(at(written(5)), Some(2));
+        assert_eq!(
+            (at(Row::Message(4)), at(Row::Message(9))),
+            (Some(2), Some(3))
+        );
+        assert_eq!(LaneRows::default().row_at(Row::Message(0)), None);
     }
 
     #[test]

@@ -94,16 +94,20 @@ pub fn n_missed(loss: &LaneLoss) -> usize {
     loss.found.at_risk.blind_edits.len() + loss.found.at_risk.faults.len()
 }
 
-/// How a lane's references at risk are to be judged: no more than the noise is fine, blind edits beyond it are not.
-pub fn tone(lane: &LaneLoss, floor: &LaneLoss) -> Tone {
-    let (lane, floor) = (&lane.found.at_risk, &floor.found.at_risk);
-    if lane.blind_edits.len() > floor.blind_edits.len() {
-        Tone::Bad
-    } else if lane.faults.len() > floor.faults.len() {
-        Tone::Warn
-    } else {
-        Tone::Ok
-    }
+/// The tone of a lane's references at risk: a warning where there are more than in what was recorded (the noise floor).
+pub fn risk_tone(lane: &LaneLoss, floor: &LaneLoss) -> Tone {
+    let n = |loss: &LaneLoss| loss.found.at_risk.faults.len();
+    above(n(lane), n(floor), Tone::Warn)
+}
+
+/// The tone of a lane's blind edits: bad where there are more than in what was recorded.
+pub fn blind_tone(lane: &LaneLoss, floor: &LaneLoss) -> Tone {
+    let n = |loss: &LaneLoss| loss.found.at_risk.blind_edits.len();
+    above(n(lane), n(floor), Tone::Bad)
+}
+
+fn above(found: usize, floor: usize, tone: Tone) -> Tone {
+    if found > floor { tone } else { Tone::Plain }
 }
 
 /// `55`, or `24–31` where predicted summaries may have held some of it.
@@ -140,6 +144,12 @@ pub fn survival_counts(survival: &Survival) -> [(&'static str, [usize; 3]); 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_more_than_the_noise_floor_has_no_color() {
+        let tones = [(0, 0), (4, 5), (5, 5), (6, 5)].map(|(n, floor)| above(n, floor, Tone::Bad));
+        assert_eq!(tones, [Tone::Plain, Tone::Plain, Tone::Plain, Tone::Bad]);
+    }
 
     #[test]
     fn what_is_left_is_counted_by_how_much_of_it() {

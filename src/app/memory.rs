@@ -1,7 +1,7 @@
 //! What the program remembers between runs, or nothing at all with `--no-state`.
 
 use crate::app::billing::OwnPrice;
-use crate::exec::State;
+use crate::exec::{self, State};
 use egui::ThemePreference;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ impl Memory {
         !self.is_off
     }
 
-    /// Files to open next: those named on the command line, then those opened lately, newest first.
+    /// Files and folders to open next: those named on the command line, then those opened lately, newest first.
     pub(super) fn recent(&self) -> &[PathBuf] {
         &self.shown
     }
@@ -64,6 +64,16 @@ impl Memory {
             "dark" => ThemePreference::Dark,
             "light" => ThemePreference::Light,
             _ => ThemePreference::System,
+        }
+    }
+
+    /// Remembers a folder or a database whose sessions were listed, as [`Self::opened`] a file. A folder's path ends in
+    /// a separator, which tells it from a file.
+    pub(super) fn listed(&mut self, path: &Path) -> Option<String> {
+        if exec::is_folder(path) {
+            self.opened(&path.join(""))
+        } else {
+            self.opened(path)
         }
     }
 
@@ -129,5 +139,20 @@ mod tests {
         assert_eq!(memory.price(), Some(own.clone()));
         assert_eq!(memory.set_price(None), None);
         assert_eq!(memory.price(), Some(own));
+    }
+    #[test]
+    fn a_folder_that_was_listed_stays_at_hand_and_is_told_from_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.jsonl");
+        let mut memory = Memory::new(true, &[]);
+        assert_eq!(memory.opened(&file), None);
+        assert_eq!(memory.listed(folder.path()), None);
+        let recent = memory.recent();
+        assert_eq!(recent, [folder.path().to_owned(), file]);
+        assert!(
+            recent[0]
+                .to_string_lossy()
+                .ends_with(std::path::is_separator)
+        );
     }
 }

@@ -13,9 +13,11 @@ pub mod cost_view;
 pub mod costs;
 pub mod derived;
 pub mod document;
+mod escape;
 pub mod event_table;
 pub mod event_text;
 pub mod examples;
+mod focus;
 pub mod fonts;
 pub mod handout;
 mod history;
@@ -100,7 +102,7 @@ pub struct App {
     view: View,
     derived: Derived,
     export: Option<Export>,
-    /// The list of sessions, while it lies over everything.
+    /// The list of sessions: over everything, or behind the session that was opened from it.
     sessions: Option<Sessions>,
     handout: Option<Handout>,
     conversion: Option<Conversion>,
@@ -118,6 +120,9 @@ pub struct App {
     refused: Option<String>,
     /// What panels are told once, in the next frame.
     once: panels::Once,
+    focus: focus::Focus,
+    /// A text was being typed in the last frame.
+    is_typing: bool,
 }
 
 impl App {
@@ -184,6 +189,8 @@ impl App {
             wish: options.by_hand.clone(),
             refused: None,
             once: panels::Once::default(),
+            focus: focus::Focus::default(),
+            is_typing: false,
         };
         for why in broken.into_iter().filter_map(Result::err) {
             app.complain(Some(why));
@@ -221,7 +228,11 @@ impl App {
         let hovered = self.view.tune.hovered;
         self.derived
             .update_ghost(&ctx, self.tuning.as_ref(), hovered);
+        let is_drag_cancelled = widgets::drag::cancelled(&ctx).is_some();
+        let escaped = self.escape(&ctx, is_drag_cancelled);
+        self.focus.reveal(&ctx);
         let mut commands = self.panels(ui);
+        commands.extend(escaped);
         panels::toasts::show(&ctx, &mut self.toasts);
         let is_covered = self.is_covered();
         let keyed = self.document.as_ref().map(|_| keys::Place {
@@ -233,6 +244,12 @@ impl App {
         for command in commands {
             self.carry_out(&ctx, command);
         }
+        if is_drag_cancelled && self.history.is_ahead(&self.config) {
+            self.config.clone_from(self.history.settled());
+            ctx.request_repaint();
+        }
+        self.is_typing = ctx.text_edit_focused();
+        self.focus.show(&ctx);
         if !ctx.input(|i| i.pointer.any_down()) {
             self.history.settle(&self.config);
             self.keep_price();
@@ -243,20 +260,25 @@ impl App {
     fn is_covered(&self) -> bool {
         let is_writing =
             self.export.is_some() || self.handout.is_some() || self.conversion.is_some();
-        let lists = self.logs.is_some() || self.sessions.is_some();
+        let lists = self.logs.is_some() || self.list().is_some();
         let asks = self.saving.is_some() || self.view.asks_path;
         is_writing || lists || asks || self.view.shows_keys
+    }
+
+    /// The list of sessions, while it lies over everything.
+    fn list(&self) -> Option<&Sessions> {
+        self.sessions.as_ref().filter(|list| list.is_shown)
     }
 
     fn panels(&mut self, ui: &mut egui::Ui) -> Vec<Command> {
         let mut commands = Vec::new();
         let once = std::mem::take(&mut self.once);
-        let is_covered = self.is_covered();
         let frame = Frame {
             document: self.document.as_deref(),
             loading: self.loading.as_ref(),
             problem: self.problem.as_deref(),
             recent: self.memory.recent(),
+            list: self.sessions.as_ref(),
             live: self.live.as_ref().and_then(Live::state),
             step: self.selection.step,
             view: &self.view,
@@ -269,10 +291,34 @@ impl App {
             self.derived.runs().map(Arc::as_ref),
             &mut commands,
         );
-        if let Some(sessions) = &self.sessions {
-            panels::sessions::show(ui, sessions, &mut commands);
-            return commands;
+        if let Some(list) = self.list() {
+            panels::sessions::show(ui, list, &frame, &mut commands);
+        } else {
+            self.session_panels(ui, &frame, once, &mut commands);
         }
+        if let Some(logs) = &self.logs {
+            panels::run_logs::show(ui, logs, self.document.is_some(), &mut commands);
+        }
+        if let Some(saving) = &self.saving {
+            panels::preset_saving::show(ui, saving, &self.policies, &mut commands);
+        }
+        if self.view.asks_path {
+            panels::path_dialog::show(ui, &self.view, self.problem.as_deref(), &mut commands);
+        }
+        if self.view.shows_keys {
+            panels::shortcuts::show(ui, &mut commands);
+        }
+        commands
+    }
+
+    /// The open session with what lies over it, or the empty window.
+    fn session_panels(
+        &self,
+        ui: &mut egui::Ui,
+        frame: &Frame<'_>,
+        once: panels::Once,
+        commands: &mut Vec<Command>,
+    ) {
         match (&self.document, self.derived.runs(), self.derived.rows()) {
             (Some(document), Some(runs), Some(rows)) if runs.document == document.id => {
                 let input = PanelInput {
@@ -285,7 +331,7 @@ impl App {
                     view: &self.view,
                     policies: &self.policies,
                     is_stale: self.derived.is_stale(),
-                    is_covered,
+                    is_covered: self.is_covered(),
                     revision: self.derived.revision(),
                     text: self.derived.text(document, &self.selection, &self.view),
                     changes: self.derived.changes(&self.selection, &self.view),
@@ -304,32 +350,19 @@ impl App {
                     own_price: self.memory.price(),
                     once,
                 };
-                panels::show_all(ui, &input, &frame, &mut commands);
+                panels::show_all(ui, &input, frame, commands);
                 if let Some(export) = &self.export {
-                    panels::export::show(ui, &input, export, &mut commands);
+                    panels::export::show(ui, &input, export, commands);
                 }
                 if let Some(handout) = &self.handout {
-                    panels::handout::show(ui, handout, &mut commands);
+                    panels::handout::show(ui, handout, commands);
                 }
                 if let Some(conversion) = &self.conversion {
-                    panels::convert::show(ui, document, conversion, &mut commands);
+                    panels::convert::show(ui, document, conversion, commands);
                 }
             }
-            _ => panels::welcome::show(ui, &frame, self.document.is_some(), &mut commands),
+            _ => panels::welcome::show(ui, frame, self.document.is_some(), commands),
         }
-        if let Some(logs) = &self.logs {
-            panels::run_logs::show(ui, logs, self.document.is_some(), &mut commands);
-        }
-        if let Some(saving) = &self.saving {
-            panels::preset_saving::show(ui, saving, &self.policies, &mut commands);
-        }
-        if self.view.asks_path {
-            panels::path_dialog::show(ui, &self.view, self.problem.as_deref(), &mut commands);
-        }
-        if self.view.shows_keys {
-            panels::shortcuts::show(ui, &mut commands);
-        }
-        commands
     }
 }
 

@@ -1,6 +1,6 @@
 //! Everything that is replayed for one config: all lanes, what really happened, and the verdict over it.
 
-use crate::analysis::{Finding, Trigger, Verdict, findings, verdict};
+use crate::analysis::{Finding, LaneTrigger, Trigger, Verdict, findings, verdict};
 use crate::app::document::Document;
 use crate::app::knobs::{self, KnobSettings};
 use crate::app::own_count::OwnCount;
@@ -8,8 +8,8 @@ use crate::app::policies;
 use crate::app::state::{Config, Selection, numbered};
 use crate::app::wording;
 use crate::engine::{
-    Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Policy, Stage,
-    recorded, simulate,
+    Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy,
+    Sample, Stage, recorded, simulate,
 };
 use crate::presets::models;
 use crate::tokens::TokenLedger;
@@ -26,14 +26,14 @@ pub struct LaneRun {
     pub knobs: KnobValues,
     /// What came of it.
     pub outcome: Outcome,
-    /// Its compactions for the timeline: step and a few words.
+    /// Its compactions for the timeline, manual edits left out: step and a few words.
     pub marks: Vec<(usize, String)>,
     /// Steps at which it ran and changed nothing, ascending.
     pub no_ops: Vec<usize>,
     /// The first step of each run of steps at which the system itself would have given up.
     pub halts: Vec<usize>,
-    /// The largest context and its step's index.
-    pub peak: Option<(usize, Tokens)>,
+    /// The largest context, the one at the end included.
+    pub peak: Option<Peak>,
     /// What all calls sent.
     pub sent: Tokens,
     /// Its own count is another than the true one.
@@ -51,10 +51,13 @@ impl LaneRun {
         Self {
             policy,
             knobs,
-            marks: did(Did::Removed).map(mark).collect(),
+            marks: did(Did::Removed)
+                .filter(|event| !event.is_by_hand())
+                .map(mark)
+                .collect(),
             no_ops: did(Did::Nothing).map(|e| e.step).collect(),
             halts: halt_runs(&outcome),
-            peak: outcome.peak(),
+            peak: outcome.peak_with_end(),
             sent: outcome.tokens_sent(),
             counts_otherwise: counts_otherwise(&outcome),
             own_count: OwnCount::new(&outcome.samples),
@@ -108,6 +111,9 @@ fn mark(event: &Event) -> (usize, String) {
     (event.step, format!("{} {before} → {after}", event.action))
 }
 
+/// An event: the index of its lane (none for what was recorded), and its own among the lane's.
+pub type EventId = (Option<usize>, usize);
+
 /// Everything that was run for one config.
 #[derive(Debug)]
 pub struct Runs {
@@ -121,8 +127,8 @@ pub struct Runs {
     pub lanes: Vec<Arc<LaneRun>>,
     /// Names of the lanes for people, each once: `Truncate`, `Truncate 2`.
     pub labels: Vec<String>,
-    /// All lanes' events in the order of their calls: indices of the lane and of its event.
-    pub events: Vec<(usize, usize)>,
+    /// All events in the order of their calls, of what was recorded first.
+    pub events: Vec<EventId>,
     /// What really happened.
     pub recorded: Arc<LaneRun>,
     /// What happened, in one sentence.
@@ -132,12 +138,29 @@ pub struct Runs {
 }
 
 impl Runs {
+    /// The lane with this index, or what was recorded.
+    pub fn lane(&self, lane: Option<usize>) -> Option<&LaneRun> {
+        match lane {
+            Some(lane) => self.lanes.get(lane).map(Arc::as_ref),
+            None => Some(&self.recorded),
+        }
+    }
+
+    /// An event with the run it belongs to.
+    pub fn event(&self, (lane, index): EventId) -> Option<(&LaneRun, &Event)> {
+        let run = self.lane(lane)?;
+        Some((run, run.outcome.events.get(index)?))
+    }
+
+    /// The name of a lane, or of what was recorded.
+    pub fn label(&self, lane: Option<usize>) -> &str {
+        let label = lane.and_then(|lane| self.labels.get(lane));
+        label.map_or("Recorded", String::as_str)
+    }
+
     /// The lane whose knobs are shown, else what really happened.
     pub fn focused(&self, selection: &Selection) -> &LaneRun {
-        selection
-            .lane
-            .and_then(|lane| self.lanes.get(lane))
-            .unwrap_or(&self.recorded)
+        self.lane(selection.lane).unwrap_or(&self.recorded)
     }
 
     /// The lane whose thresholds are drawn: the focused one if its policy does anything, else the first that has a
@@ -209,7 +232,18 @@ pub(super) fn run_all(
     );
     // The document marks what was recorded.
     recorded.marks.clear();
-    let whose = whose.map(|lane| labels[lane].as_str());
+    let whose = whose.map(|lane| {
+        let run = &lanes[lane];
+        let at = |sample: &Sample| {
+            let budget = Budget {
+                window: sample.window,
+                output_reserve: reserve,
+            };
+            Tokens((budget.usable().as_f64() * trigger.0).ceil() as u64)
+        };
+        let played = (&*run.policy, &run.outcome);
+        LaneTrigger::new(&labels[lane], played, at, run.counts_otherwise)
+    });
     let spoken = Trigger {
         share: trigger,
         whose,
@@ -220,7 +254,7 @@ pub(super) fn run_all(
         config,
         case,
         labels,
-        events: events(&lanes),
+        events: events(&lanes, &recorded),
         lanes,
         recorded: Arc::new(recorded),
         verdict,
@@ -257,14 +291,19 @@ fn run(
     })
 }
 
-fn events(lanes: &[Arc<LaneRun>]) -> Vec<(usize, usize)> {
-    let mut all: Vec<(usize, usize)> = lanes
-        .iter()
-        .enumerate()
-        .flat_map(|(lane, run)| (0..run.outcome.events.len()).map(move |event| (lane, event)))
-        .collect();
-    all.sort_by_key(|(lane, event)| (lanes[*lane].outcome.events[*event].step, *lane));
-    all
+fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
+    let of = |lane, run: &LaneRun| {
+        let events = run.outcome.events.iter().enumerate();
+        events
+            .map(|(index, event)| (event.step, lane, index))
+            .collect::<Vec<_>>()
+    };
+    let mut all = of(None, recorded);
+    all.extend((0..).zip(lanes).flat_map(|(lane, run)| of(Some(lane), run)));
+    all.sort_unstable();
+    all.into_iter()
+        .map(|(_, lane, index)| (lane, index))
+        .collect()
 }
 
 /// Output reserve and trigger that what really happened is held against: those of the first lane that has them, with the lane

@@ -16,8 +16,12 @@ use std::time::Duration;
 pub enum SessionsWish {
     /// Look for the sessions of all agents, or of a folder, and show them.
     Show(Option<PathBuf>),
-    /// Put the list away.
+    /// Ask for the folder to be listed.
+    Choose,
+    /// Put the list away; while a session is open it stays at hand.
     Close,
+    /// Show the list again that a session was opened from.
+    Back,
     /// Read no further.
     Stop,
     /// Show what holds this text.
@@ -75,6 +79,8 @@ pub struct Sessions {
     pub is_descending: bool,
     /// Why it could not be read.
     pub problem: Option<String>,
+    /// It lies over everything; else it is at hand, behind the session that was opened from it.
+    pub is_shown: bool,
     progress: Arc<Progress>,
     news: Receiver<Listed>,
     work: Option<Background<Result<Listing, String>>>,
@@ -106,6 +112,7 @@ impl Sessions {
             column: Column::Modified,
             is_descending: true,
             problem: None,
+            is_shown: true,
             progress,
             news,
             work: Some(work),
@@ -136,7 +143,7 @@ impl Sessions {
         }
     }
 
-    /// Does what was asked, but for showing and closing.
+    /// Does what was asked, but for showing another list.
     pub(super) fn obey(&mut self, wish: SessionsWish) {
         match wish {
             SessionsWish::Stop => self.progress.cancel(),
@@ -149,7 +156,9 @@ impl Sessions {
                 };
                 self.column = column;
             }
-            SessionsWish::Show(_) | SessionsWish::Close => {}
+            SessionsWish::Close => self.is_shown = false,
+            SessionsWish::Back => self.is_shown = true,
+            SessionsWish::Show(_) | SessionsWish::Choose => {}
         }
         self.sort();
     }

@@ -10,6 +10,7 @@ use crate::app::loss_view::LossView;
 use crate::app::managed_export::Draft;
 use crate::app::message_table::{Filter, Sort};
 use crate::app::plots::timeline::Axis;
+use crate::app::runs::EventId;
 use crate::app::tune_view::TuneView;
 use crate::engine::{ByHand, ProviderError};
 use crate::tokens;
@@ -150,8 +151,8 @@ pub struct Selection {
     pub written: Option<Place>,
     /// Index of the lane whose knobs are shown; none for what was recorded.
     pub lane: Option<usize>,
-    /// Indices of a lane and of its event; none where only a call was chosen.
-    pub event: Option<(usize, usize)>,
+    /// An event; none where only a call was chosen.
+    pub event: Option<EventId>,
 }
 
 /// How it is looked at.

@@ -111,6 +111,11 @@ impl Palette {
         self.lanes[lane % LANES]
     }
 
+    /// The color of a lane, or of what was recorded.
+    pub fn lane_or_recorded(&self, lane: Option<usize>) -> Color32 {
+        lane.map_or(self.recorded, |lane| self.lane(lane))
+    }
+
     /// A hairline.
     pub fn line(&self) -> Stroke {
         Stroke::new(1.0, self.hairline)
@@ -240,8 +245,8 @@ static LIGHT: Palette = Palette {
 };
 
 /// The outline that shows where the keyboard is.
-pub fn focus_ring(ui: &Ui) -> Stroke {
-    Stroke::new(1.5, palette(ui).accent)
+pub fn focus_ring(ctx: &Context) -> Stroke {
+    Stroke::new(1.5, of(ctx.theme() == Theme::Dark).accent)
 }
 
 /// A vector of equal halves, for padding around text in chips and pills.

@@ -55,9 +55,10 @@ plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
                        Codex), and the command that resumes it; the recorded session stays as it is
 
 The source is never written and nothing is overwritten. What was written is read again and checked; exit 1 if a check
-fails. If the policy does not act nothing is written, and it is said why.
+fails, or if nothing was written because the answer to a summary request was refused. If the policy does not act
+nothing is written and the reason is printed.
 
-JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, detail}], notes[], policy, knobs{}, schedule, format,
+JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, warning, detail}], notes[], policy, knobs{}, schedule, format,
 resume{id, command, path}|null.
 ",
     run,
@@ -171,7 +172,8 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     } else {
         print(&(text(&exported) + &resume::text(resumed.as_ref())))?;
     }
-    let has_failed = exported.checks.iter().any(|c| !c.ok);
+    let is_refused = !exported.changed && exported.requests.iter().any(|r| r.failed.is_some());
+    let has_failed = is_refused || exported.checks.iter().any(|c| !c.ok);
     Ok(if has_failed {
         Status::CheckFailed
     } else {
@@ -318,7 +320,11 @@ fn text(exported: &Exported) -> String {
 /// Checks and notes, a line each.
 pub(super) fn checked(text: &mut String, exported: &Exported) {
     for check in &exported.checks {
-        let verdict = if check.ok { "ok" } else { "FAILED" };
+        let verdict = match (check.ok, check.warning) {
+            (true, false) => "ok",
+            (true, true) => "warn",
+            (false, _) => "FAILED",
+        };
         let _ = writeln!(
             text,
             "  {verdict:<6} {:<10}  {}",

@@ -33,7 +33,7 @@ plimsoll saw FILE --at STEP [--policy recorded|NAME|FILE.toml] [--set KNOB=VALUE
 The conversation ends before the answer to that call. The source is never written and nothing is overwritten; what was
 written is read again and checked; exit 1 if a check fails.
 
-JSON: call, lane, tokens, output, checks[{name, ok, detail}], notes[], format.
+JSON: call, lane, tokens, output, checks[{name, ok, warning, detail}], notes[], format.
 ",
     run,
 };

@@ -12,13 +12,13 @@ const WORD: &str = " the";
 /// Words of the text by which the weight of one is told.
 const PROBE: usize = 256;
 
-/// Answers with predicted text of the largest size allowed.
+/// Answers with text of the predicted size.
 #[derive(Debug)]
 pub struct Estimator;
 
 impl Answer for Estimator {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply {
-        Reply::Predicted(case.predicted(&request.prefix, request.max_tokens).text)
+        Reply::Predicted(case.predicted(&request.prefix, request.predicted).text)
     }
 }
 

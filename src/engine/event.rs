@@ -11,7 +11,7 @@ const LEAST_LEFT: u64 = 20;
 /// One stage that acted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Index of the step before whose call it acted.
+    /// Index of the step before whose call it acted; the number of steps where a recorded compaction came after the last.
     pub step: usize,
     /// Id of the stage.
     pub stage: String,
@@ -139,6 +139,9 @@ impl Event {
         let around = (self.before, self.after);
         is_own && self.n_messages() > 0 && leaves_nothing(around, overhead, self.left)
     }
+
+    /// The stage of a compaction that the recorded program itself carried out.
+    pub const RECORDED: &str = "recorded";
 
     /// The stage, and the cause, of what a person did by hand.
     pub const BY_HAND: &str = "by hand";

@@ -160,6 +160,7 @@ fn request(
         input: taken.tokens,
         prefix: summarize.prefix.clone(),
         max_tokens,
+        predicted: max_tokens,
         prompt: summarize.prompt.clone(),
         ask: None,
     }
@@ -218,7 +219,7 @@ fn weighed(
     is_predicted: bool,
 ) -> (Arc<str>, Tokens) {
     if is_predicted {
-        let known = case.predicted(&request.prefix, request.max_tokens);
+        let known = case.predicted(&request.prefix, request.predicted);
         if Arc::ptr_eq(&known.text, text) {
             return (known.message, known.weight);
         }

@@ -31,18 +31,11 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let mut begun = 0;
     for (step_idx, step) in session.steps[..last].iter().enumerate() {
         while let Some(compaction) = compactions.next_if(|c| c.before_message <= step.context_end) {
-            working.append_history(compaction.before_message);
-            let before = working.tokens();
-            let after = after(case, &Meter::TRUE, compaction);
-            let old = std::mem::replace(&mut working, after);
+            let (event, old) = compact(case, &mut working, step_idx, compaction, begun);
+            outcome.events.push(event);
             if matches!(prefix.last, Last::Working) {
                 prefix.last = Last::Old(Box::new(old));
             }
-            working.set_overhead(case.ledger.overhead_at(step_idx));
-            let gone = gone_in(case, compaction, begun);
-            outcome
-                .events
-                .push(event(step_idx, compaction, before, &working, &gone));
             begun = compaction.before_message;
         }
         working.append_history(step.context_end);
@@ -59,9 +52,32 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         outcome.samples.push(sample);
     }
     outcome.seen = watch.finish();
+    // No call saw the result of these.
+    for compaction in compactions.take_while(|_| until.is_none()) {
+        let (event, _) = compact(case, &mut working, last, compaction, begun);
+        outcome.events.push(event);
+        begun = compaction.before_message;
+    }
     outcome.compactions = outcome.events.len();
     outcome.context = self::working(case, &Meter::TRUE, until).context;
     outcome
+}
+
+/// Has a recorded compaction act on the context. `begun` is where the history since the one before begins. Returns the
+/// context as it was.
+fn compact<'a>(
+    case: &'a Case,
+    working: &mut Working<'a>,
+    step: usize,
+    compaction: &RecordedCompaction,
+    begun: usize,
+) -> (Event, Working<'a>) {
+    working.append_history(compaction.before_message);
+    let before = working.tokens();
+    let old = std::mem::replace(working, after(case, &Meter::TRUE, compaction));
+    working.set_overhead(case.ledger.overhead_at(step));
+    let gone = gone_in(case, compaction, begun);
+    (event(step, compaction, before, working, &gone), old)
 }
 
 /// A recorded compaction as an event; recorded figures come before our account.
@@ -74,7 +90,7 @@ fn event(
 ) -> Event {
     Event {
         step,
-        stage: "recorded".to_owned(),
+        stage: Event::RECORDED.to_owned(),
         action: "compaction",
         cause: Cause {
             when: compaction.trigger.clone(),

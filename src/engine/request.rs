@@ -25,6 +25,8 @@ pub struct Request {
     pub prefix: String,
     /// The most that the answer may weigh, in the tokens of the model that writes it; with the prefix, where there is one.
     pub max_tokens: Tokens,
+    /// What the answer is taken to weigh in a simulation (true tokens): no more than its limit.
+    pub predicted: Tokens,
     /// Name of the prompt that asks for it; empty where the system writes its request itself.
     pub prompt: String,
     /// The request as a real system sends it.

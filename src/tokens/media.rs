@@ -15,6 +15,8 @@ pub(super) enum Provider {
     },
     /// `OpenAI`.
     OpenAi,
+    /// Another, by the names of its models: nothing is known of how it wraps calls.
+    Other,
 }
 
 /// An image of unknown size: a screenshot at the usual limit of both providers.
@@ -37,7 +39,7 @@ const HIGH_RESOLUTION: &[&str] = &[
 ];
 
 impl Provider {
-    /// Told by the session's models, else by its format, else Anthropic.
+    /// Told by the session's models, else by its format; Anthropic where neither tells.
     pub(super) fn of(session: &Session) -> Self {
         let names: Vec<String> = session
             .models
@@ -47,8 +49,10 @@ impl Provider {
         let is_claude = names.iter().any(|n| n.contains("claude"));
         let is_openai = names.iter().any(|n| is_openai_model(n))
             || is_openai_format(session.source.format) && names.is_empty();
-        if is_openai && !is_claude {
-            return Self::OpenAi;
+        match (is_claude, is_openai) {
+            (false, true) => return Self::OpenAi,
+            (false, false) if !names.is_empty() => return Self::Other,
+            _ => {}
         }
         Self::Anthropic {
             is_high_resolution: names
@@ -108,9 +112,11 @@ fn image(provider: Provider, width: u32, height: u32) -> u32 {
         Provider::Anthropic {
             is_high_resolution: true,
         } => anthropic_image(width, height, 2576.0, 4784.0),
+        // Most others' rules lie near this one.
         Provider::Anthropic {
             is_high_resolution: false,
-        } => anthropic_image(width, height, 1568.0, 1568.0),
+        }
+        | Provider::Other => anthropic_image(width, height, 1568.0, 1568.0),
         Provider::OpenAi => openai_image(width, height),
     }
 }

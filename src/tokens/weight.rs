@@ -112,7 +112,7 @@ impl Scale {
     fn call_framing(&self) -> u32 {
         match self.provider {
             Provider::Anthropic { .. } => ANTHROPIC_CALL,
-            Provider::OpenAi => 0,
+            Provider::OpenAi | Provider::Other => 0,
         }
     }
 
@@ -162,12 +162,52 @@ fn sealed_tokens(base64_bytes: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::{SessionBuilder, Source};
     use crate::tokens::heuristics;
 
     const SCALE: Scale = Scale {
         counter: &heuristics::CHARS_4,
         provider: Provider::OpenAi,
     };
+
+    #[test]
+    fn only_anthropics_models_wrap_a_call_further() {
+        let weight_by = |model: Option<&str>| {
+            let source = Source {
+                name: String::new(),
+                format: "anthropic_messages",
+                bytes: Vec::new().into(),
+            };
+            let mut session = SessionBuilder::new(source).finish();
+            session.models.extend(model.map(Into::into));
+            let scale = Scale {
+                counter: &heuristics::CHARS_4,
+                provider: Provider::of(&session),
+            };
+            scale.weigh(&call()).counted
+        };
+        let least = weight_by(Some("gpt-5"));
+        for (model, framing) in [
+            (None, ANTHROPIC_CALL),
+            (Some("anthropic/claude-sonnet-4.6"), ANTHROPIC_CALL),
+            (Some("deepseek/deepseek-v3.2"), 0),
+            (Some("gemini-2.5-pro"), 0),
+        ] {
+            assert_eq!(weight_by(model) - least, framing, "{model:?}");
+        }
+    }
+
+    fn call() -> Part {
+        Part {
+            body: Body::ToolCall {
+                call: "c".into(),
+                tool: "read".into(),
+                arguments: "{}".into(),
+            },
+            record: 0,
+            block: 0,
+        }
+    }
 
     #[test]
     fn sealed_content_in_something_unknown_is_weighed_by_length() {

@@ -132,7 +132,7 @@ fn one(
         per_call: prices.map(|(_, per_call)| per_call),
         needed,
         left,
-        knows_summary: acted.iter().all(|e| e.stage != "recorded"),
+        knows_summary: acted.iter().all(|e| e.stage != Event::RECORDED),
     }
 }
 

@@ -47,12 +47,18 @@ pub(super) fn grew_or_vain(facts: &Facts<'_>) -> Vec<Insight> {
                 Certainty::Likely
             },
             lane: None,
-            step: Some(event.step),
-            message: None,
-            text: format!(
-                "The recorded compaction before call {} {what}.",
-                event.step + 1
+            step: Some(
+                event
+                    .step
+                    .min(facts.case.session.steps.len().saturating_sub(1)),
             ),
+            message: None,
+            text: if event.step < facts.case.session.steps.len() {
+                let call = event.step + 1;
+                format!("The recorded compaction before call {call} {what}.")
+            } else {
+                format!("The recorded compaction after the last call {what}.")
+            },
             evidence: format!("{} → {} tokens", event.before.short(), event.after.short()),
             advice: "Keep less of the newest messages, or clear tool results before summarizing.",
             stake: Tokens::ZERO,

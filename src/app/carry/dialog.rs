@@ -25,6 +25,8 @@ const AT_ONCE: Duration = Duration::from_millis(400);
 pub(in crate::app) enum Wanted {
     /// To be opened.
     Session,
+    /// A folder whose sessions are to be listed.
+    Folder,
     /// For the export's form.
     Export(Place),
     /// The place of a report or the curve.
@@ -54,7 +56,7 @@ impl App {
         let draft = self.export.as_ref().map(|export| &export.draft);
         let converted = self.conversion.as_ref().map(|conversion| &conversion.draft);
         let named = match wanted {
-            Wanted::Session => None,
+            Wanted::Session | Wanted::Folder => None,
             Wanted::Handout => self.handout.as_ref().map(|handout| &handout.draft.output),
             Wanted::Conversion => converted.map(|draft| &draft.output),
             Wanted::Export(place) => draft.map(|draft| match place {
@@ -80,7 +82,10 @@ impl App {
         match answer.take() {
             Ok(Some(Some(path))) => self.take_path(ctx, wanted, path),
             // Nobody answers as fast: there is no dialog on this system.
-            Ok(_) if wanted == Wanted::Session && since.elapsed() < AT_ONCE => {
+            Ok(_)
+                if matches!(wanted, Wanted::Session | Wanted::Folder)
+                    && since.elapsed() < AT_ONCE =>
+            {
                 self.view.asks_path = true;
             }
             Ok(_) => {
@@ -104,6 +109,7 @@ impl App {
         }
         match (wanted, &self.document, &mut self.export, &mut self.handout) {
             (Wanted::Session, ..) => self.open(ctx, Origin::Path(path), 0),
+            (Wanted::Folder, ..) => self.open_path(ctx, path),
             (Wanted::Export(place), Some(document), Some(export), _) => {
                 let draft = placed(export, place, text);
                 export.edit(document, draft);
@@ -146,6 +152,9 @@ fn ask(wanted: Wanted, now: &Path) -> Option<PathBuf> {
             .add_filter("Sessions", &["jsonl", "json"])
             .add_filter("All files", &["*"])
             .pick_file(),
+        Wanted::Folder => dialog
+            .set_title("List the sessions of a folder")
+            .pick_folder(),
         Wanted::Export(Place::Output) => save(dialog, "Export to", now),
         Wanted::Export(Place::Log) => save(dialog, "Log requests and answers in", now),
         Wanted::Handout | Wanted::Conversion => save(dialog, "Write to", now),

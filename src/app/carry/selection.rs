@@ -2,6 +2,7 @@
 
 use crate::app::command::Spot;
 use crate::app::lane_rows::Place;
+use crate::app::runs::EventId;
 use crate::app::state::{Selection, Tab};
 use crate::app::{App, wording};
 
@@ -22,8 +23,6 @@ impl App {
         if let Some((message, _)) = document.biggest_growth(ledger, step) {
             self.choose(message);
         }
-        // The lanes show where they differ, the table the message.
-        self.once.reveals_frontier = true;
         self.once.reveals_event = true;
         self.once.reveals_message = true;
     }
@@ -43,14 +42,14 @@ impl App {
         }
     }
 
-    /// Looks at what a lane's policy did: at its call, too.
-    pub(super) fn select_event(&mut self, lane: usize, event: usize) {
+    /// Looks at an event: at its call and its lane, too.
+    pub(super) fn select_event(&mut self, id: EventId) {
         let runs = self.derived.runs();
-        let found = runs.and_then(|runs| runs.lanes.get(lane)?.outcome.events.get(event));
-        if let Some(step) = found.map(|event| event.step) {
+        let found = runs.and_then(|runs| runs.event(id));
+        if let Some(step) = found.map(|(_, event)| event.step) {
             self.select_step(step);
-            self.selection.lane = Some(lane);
-            self.selection.event = Some((lane, event));
+            self.selection.lane = id.0;
+            self.selection.event = Some(id);
             // It is under the pointer already.
             self.once.reveals_event = false;
         }
@@ -65,7 +64,6 @@ impl App {
             self.selection.step = document.step_that_shows(message, self.selection.step);
             self.choose(message);
             self.view.tab = Tab::Messages;
-            self.view.unfolded.insert(message as u32);
             self.once.reveals_message = true;
         }
     }
@@ -82,11 +80,19 @@ impl App {
         self.selection.anchor = anchor.filter(|anchor| *anchor != message);
     }
 
+    /// Looks at no message.
+    pub(super) fn deselect(&mut self) {
+        self.selection.message = None;
+        self.selection.anchor = None;
+        self.selection.written = None;
+    }
+
     fn choose(&mut self, message: usize) {
         self.selection.message = Some(message);
         self.selection.written = None;
         self.selection.anchor = None;
         self.view.detail.page = 0;
+        self.view.unfolded.insert(message as u32);
     }
 
     /// Looks at what a lane wrote.

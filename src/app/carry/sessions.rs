@@ -1,5 +1,6 @@
 //! The list of sessions: opened, looked at, put away.
 
+use super::dialog::Wanted;
 use crate::app::App;
 use crate::app::document::Origin;
 use crate::app::sessions::{Sessions, SessionsWish};
@@ -26,9 +27,14 @@ impl App {
         match wish {
             SessionsWish::Show(folder) => {
                 let with_state = self.memory.is_kept();
+                if let Some(listed) = &folder {
+                    let complaint = self.memory.listed(listed);
+                    self.complain(complaint);
+                }
                 self.sessions = Some(Sessions::start(ctx, self.work, folder, with_state));
             }
-            SessionsWish::Close => self.sessions = None,
+            SessionsWish::Choose => self.ask_for_file(ctx, Wanted::Folder),
+            SessionsWish::Close if self.document.is_none() => self.sessions = None,
             wish => {
                 if let Some(sessions) = &mut self.sessions {
                     sessions.obey(wish);

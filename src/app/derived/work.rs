@@ -295,10 +295,10 @@ impl Derived {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let lane = selection.lane.filter(|_| filter.is_one_lane);
-        let key = (self.runs.generation(), filter, lane);
+        let focused = selection.lane.filter(|_| filter.is_one_lane);
+        let key = (self.runs.generation(), filter, focused);
         self.events.want(ctx, self.at, &key, move |_| {
-            EventList::new(&runs, filter, lane)
+            EventList::new(&runs, filter, focused)
         });
     }
 

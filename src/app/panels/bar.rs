@@ -8,10 +8,15 @@ use crate::app::command::Command;
 use crate::app::conversion::ConversionWish;
 use crate::app::handout::Form;
 use crate::app::runs::Runs;
+use crate::app::sessions::{Sessions, SessionsWish};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
+use crate::safe_text;
 use egui::{Frame as UiFrame, Margin, Panel, Popup, RichText, Ui, UiBuilder, vec2};
+
+/// In a narrower bar the way back is a sign alone.
+const NARROW: f32 = 1100.0;
 
 /// Shows the bar.
 pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut Vec<Command>) {
@@ -26,6 +31,9 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
                     .text_style(theme::strong())
                     .size(14.0),
             );
+            if let Some(list) = frame.list.filter(|list| !list.is_shown) {
+                back(ui, list, commands);
+            }
             // What acts stays whole at the right edge; the chips give way. The keyboard goes from left to right, so
             // that the chips come first and have to know how much the buttons took before.
             let id = ui.make_persistent_id("actions");
@@ -55,6 +63,27 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
             }
         });
     });
+}
+
+/// The way back to the list that a session was opened from.
+fn back(ui: &mut Ui, list: &Sessions, commands: &mut Vec<Command>) {
+    // Where the bar is narrow, the file's name needs the room more.
+    let name = if ui.available_width() < NARROW {
+        "⏴"
+    } else {
+        "⏴ Sessions"
+    };
+    let button = widgets::secondary_button(ui, name, "").accessible_name("Back to the sessions");
+    let listed = match &list.folder {
+        Some(folder) => safe_text::one_line(&folder.display().to_string(), 80),
+        None => "what agents left on this machine".to_owned(),
+    };
+    if button
+        .on_hover_text(format!("Back to the list of sessions: {listed}"))
+        .clicked()
+    {
+        commands.push(Command::Sessions(SessionsWish::Back));
+    }
 }
 
 fn actions(ui: &mut Ui, frame: &Frame<'_>, is_ready: bool, commands: &mut Vec<Command>) {

@@ -61,7 +61,7 @@ fn said(ui: &mut Ui, input: &PanelInput<'_>, changes: &Changes, commands: &mut V
         if let (Some(lane), Some(event)) = (input.selection.lane, changes.event) {
             let link = ui.link("Why").on_hover_text("Show the event that did it");
             if link.clicked() {
-                commands.push(Command::SelectEvent(lane, event));
+                commands.push(Command::SelectEvent((Some(lane), event)));
                 commands.push(Command::ShowTab(Tab::Events));
             }
         }

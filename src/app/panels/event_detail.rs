@@ -3,6 +3,7 @@
 use super::{PanelInput, small, weak};
 use crate::app::command::Command;
 use crate::app::event_text;
+use crate::app::runs::{EventId, LaneRun};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
@@ -15,15 +16,9 @@ const MOST_LINES: usize = 200;
 /// Longest line of them.
 const MOST_CHARS: usize = 2_000;
 
-/// Shows an event, by the indices of its lane and of itself.
-pub(super) fn show(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    (lane, index): (usize, usize),
-    commands: &mut Vec<Command>,
-) {
-    let outcome = &input.runs.lanes[lane].outcome;
-    let Some(event) = outcome.events.get(index) else {
+/// Shows an event.
+pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, id: EventId, commands: &mut Vec<Command>) {
+    let Some((run, event)) = input.runs.event(id) else {
         return;
     };
     let margin = Margin {
@@ -33,16 +28,16 @@ pub(super) fn show(
         bottom: 8,
     };
     ScrollArea::vertical()
-        .id_salt(("event", lane, index))
+        .id_salt(("event", id))
         .auto_shrink(false)
         .show(ui, |ui| {
             Frame::new().inner_margin(margin).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = space::XS;
                 ui.spacing_mut().interact_size.y = 20.0;
-                head(ui, input, lane, event, commands);
+                head(ui, input, (id.0, run), event, commands);
                 arithmetic(ui, event);
                 result(ui, event, commands);
-                log(ui, event, event_text::halt(event, outcome));
+                log(ui, event, event_text::halt(event, &run.outcome));
             });
         });
 }
@@ -50,26 +45,23 @@ pub(super) fn show(
 fn head(
     ui: &mut Ui,
     input: &PanelInput<'_>,
-    lane: usize,
+    (lane, run): (Option<usize>, &LaneRun),
     event: &Event,
     commands: &mut Vec<Command>,
 ) {
-    let label = &input.runs.labels[lane];
+    let label = input.runs.label(lane);
+    let call = event_text::call(event, input.document.session().steps.len());
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        widgets::swatch(ui, palette(ui).lane(lane));
+        widgets::swatch(ui, palette(ui).lane_or_recorded(lane));
         ui.label(RichText::new(&event.stage).text_style(theme::strong()));
-        ui.label(weak(
-            ui,
-            format!("{label} · call {}", wording::number(event.step)),
-        ));
+        ui.label(weak(ui, format!("{label} · call {call}")));
         if ui
             .small_button("Copy")
             .on_hover_text("All of this as text")
             .clicked()
         {
-            let outcome = &input.runs.lanes[lane].outcome;
-            let text = event_text::whole(event, outcome, label);
+            let text = event_text::whole(event, &run.outcome, label, &call);
             commands.push(Command::CopyText("the event", text));
         }
     });
@@ -85,7 +77,9 @@ fn head(
 fn arithmetic(ui: &mut Ui, event: &Event) {
     ui.add_space(space::XS);
     widgets::section(ui, "Why");
-    if event.cause.when.trim() == "true" {
+    if event.stage == Event::RECORDED {
+        ui.label(event_text::filled_in(event));
+    } else if event.cause.when.trim() == "true" {
         ui.label(small(ui, "always, where its stage stands"));
     } else {
         let when = event.cause.when.replace(">=", "≥").replace("<=", "≤");

@@ -4,6 +4,7 @@ use super::{PanelInput, event_detail, small, weak};
 use crate::app::command::Command;
 use crate::app::event_table::{EventFilter, EventList, Shows};
 use crate::app::event_text;
+use crate::app::runs::{EventId, LaneRun};
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::wording;
@@ -37,8 +38,9 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     }
     ui.add_space(space::S);
     let one = ui.selectable_label(filter.is_one_lane, small(ui, "focused lane"));
+    let focused = input.runs.label(input.selection.lane);
     if one
-        .on_hover_text("Only what the focused lane's policy did")
+        .on_hover_text(format!("Show only the focused lane: {focused}"))
         .clicked()
     {
         commands.push(Command::SetEventFilter(EventFilter {
@@ -55,10 +57,13 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         return;
     };
     if list.rows.is_empty() {
-        super::padded(ui, |ui| ui.label(weak(ui, nothing(input, list))));
+        super::padded(ui, |ui| {
+            ui.label(weak(ui, nothing(input, list)));
+            next_step(ui, input, list, commands);
+        });
         return;
     }
-    if let Some((lane, event)) = shown(input, list) {
+    if let Some(id) = shown(input, list) {
         let available = ui.available_width();
         let most = (available - MIN_TABLE).max(MIN_DETAIL);
         let panel = egui::Panel::right("event detail")
@@ -68,7 +73,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         panel
             .frame(egui::Frame::new().fill(palette(ui).panel))
             .show(ui, |ui| {
-                event_detail::show(ui, input, (lane, event), commands);
+                event_detail::show(ui, input, id, commands);
             });
     }
     // Never over the detail, however narrow.
@@ -78,34 +83,59 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
 
 /// Why no event is listed.
 fn nothing(input: &PanelInput<'_>, list: &EventList) -> String {
-    if input.runs.events.is_empty() {
-        "No policy acted: the context never reached a trigger. Lower compression_trigger to see one act.".to_owned()
-    } else if list.counts[0] == 0 {
-        "This lane's policy did nothing. Press focused lane again to see what the others did."
-            .to_owned()
-    } else {
-        "No event is of this kind. Choose all to see what there is.".to_owned()
+    if list.counts[0] > 0 {
+        return "No event is of this kind.".to_owned();
     }
+    match input.selection.lane {
+        _ if !input.view.events.is_one_lane => {
+            "No policy acted: the context never reached a trigger. Lower compression_trigger to see one act.".to_owned()
+        }
+        None => "The file records no compaction.".to_owned(),
+        lane => format!("{} did nothing.", input.runs.label(lane)),
+    }
+}
+
+/// What can be done where nothing is listed.
+fn next_step(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut Vec<Command>) {
+    ui.add_space(space::S);
+    let lane = input
+        .selection
+        .lane
+        .and_then(|lane| input.runs.lanes.get(lane));
+    let acts = lane.is_some_and(|lane| !lane.policy.stages.is_empty());
+    ui.horizontal(|ui| {
+        let help =
+            "Prepares an export of the last context, compacted once by the focused lane's policy";
+        if list.counts[0] == 0
+            && acts
+            && widgets::secondary_button(ui, "Compact anyway…", "")
+                .on_hover_text(help)
+                .clicked()
+        {
+            commands.push(Command::CompactAnyway);
+        }
+        if input.view.events != EventFilter::default()
+            && widgets::secondary_button(ui, "Show all events", "").clicked()
+        {
+            commands.push(Command::SetEventFilter(EventFilter::default()));
+        }
+    });
 }
 
 /// The event to show in full: the one that was chosen, else the first listed one of the selected call, of the focused
 /// lane if it has one.
-fn shown(input: &PanelInput<'_>, list: &EventList) -> Option<(usize, usize)> {
-    let lanes = &input.runs.lanes;
-    let event = |(lane, event): (usize, usize)| lanes.get(lane)?.outcome.events.get(event);
-    let step = input.selection.step;
-    let chosen = input
-        .selection
-        .event
-        .filter(|id| event(*id).is_some_and(|e| e.step == step));
-    chosen.or_else(|| {
-        let first = list.row_at(step);
-        let here = || {
-            list.rows[first..]
-                .iter()
-                .take_while(|id| event(**id).is_some_and(|e| e.step == step))
-        };
-        let of_focused = here().find(|(lane, _)| input.selection.lane == Some(*lane));
+fn shown(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
+    let selection = input.selection;
+    // What came after the last call is selected with that.
+    let last = input.document.last_step();
+    let is_here = |id: &EventId| {
+        let event = input.runs.event(*id);
+        event.is_some_and(|(_, event)| event.step.min(last) == selection.step)
+    };
+    selection.event.filter(is_here).or_else(|| {
+        let first = list.row_at(selection.step);
+        let here = || list.rows[first..].iter().take_while(|id| is_here(id));
+        let of_focused = here().find(|(lane, _)| selection.lane == *lane);
         of_focused.or_else(|| here().next()).copied()
     })
 }
@@ -168,15 +198,14 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut V
         body.rows(space::ROW, list.rows.len(), |mut row| {
             let id = list.rows[row.index()];
             // The list may still be of the runs before.
-            let run = input.runs.lanes.get(id.0);
-            let Some(event) = run.and_then(|run| run.outcome.events.get(id.1)) else {
+            let Some((run, event)) = input.runs.event(id) else {
                 return;
             };
             row.set_selected(chosen == Some(id));
             row.col(|_| {});
-            cells(&mut row, input, id.0, event, has_room);
+            cells(&mut row, input, (id.0, run), event, has_room);
             if row.response().clicked() {
-                commands.push(Command::SelectEvent(id.0, id.1));
+                commands.push(Command::SelectEvent(id));
             }
         });
     });
@@ -208,17 +237,18 @@ fn column(row: &mut TableRow<'_, '_>, side: Side, content: impl FnOnce(&mut Ui))
 fn cells(
     row: &mut TableRow<'_, '_>,
     input: &PanelInput<'_>,
-    lane: usize,
+    (lane, run): (Option<usize>, &LaneRun),
     event: &Event,
     has_room: bool,
 ) {
     let has_effect = matches!(event.did, Did::Removed | Did::Changed);
     column(row, Side::Right, |ui| {
-        ui.label(weak(ui, wording::number(event.step)));
+        let n_steps = input.document.session().steps.len();
+        ui.label(weak(ui, event_text::call(event, n_steps)));
     });
     column(row, Side::Left, |ui| {
-        widgets::swatch(ui, palette(ui).lane(lane));
-        ui.add(Label::new(&input.runs.labels[lane]).truncate());
+        widgets::swatch(ui, palette(ui).lane_or_recorded(lane));
+        ui.add(Label::new(input.runs.label(lane)).truncate());
     });
     column(row, Side::Left, |ui| what(ui, event));
     if has_room {
@@ -249,13 +279,8 @@ fn cells(
         });
     }
     column(row, Side::Left, |ui| {
-        ui.add(
-            Label::new(weak(
-                ui,
-                event_text::why(event, &input.runs.lanes[lane].outcome),
-            ))
-            .truncate(),
-        );
+        let why = event_text::why(event, &run.outcome);
+        ui.add(Label::new(weak(ui, why)).truncate());
     });
 }
 

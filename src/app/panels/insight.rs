@@ -4,7 +4,7 @@ use super::{PanelInput, small, weak};
 use crate::analysis::insight::{Certainty, Insight, InsightKind};
 use crate::analysis::{FindingKind, MessageName};
 use crate::app::command::{Command, Spot};
-use crate::app::cost_view::{self, CostPage, CostView};
+use crate::app::cost_view::{CostPage, CostView};
 use crate::app::insight_list::{Row, shown};
 use crate::app::loss_view::{LossPage, LossView};
 use crate::app::state::Tab;
@@ -132,7 +132,7 @@ fn line(
             let color = palette(&lane).lane(idx);
             widgets::swatch(&mut lane, color);
             if left > SENTENCE_NARROW {
-                lane.add(Label::new(cost_view::label(input.runs, row.lane)).truncate());
+                lane.add(Label::new(input.runs.label(row.lane)).truncate());
             }
         }
         None if left > SENTENCE_NARROW => {
@@ -291,7 +291,7 @@ fn halts(ui: &mut Ui, input: &PanelInput<'_>, lane: Option<usize>, commands: &mu
 fn spoken(input: &PanelInput<'_>, row: &Row<'_>) -> String {
     let insight = row.insight;
     let lane = match row.lane {
-        Some(_) => format!(", {}", cost_view::label(input.runs, row.lane)),
+        Some(_) => format!(", {}", input.runs.label(row.lane)),
         None => String::new(),
     };
     let call = insight.step.map_or_else(String::new, |step| {

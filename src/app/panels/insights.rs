@@ -2,7 +2,6 @@
 
 use super::{PanelInput, insight, small, weak};
 use crate::app::command::{Command, Spot};
-use crate::app::cost_view;
 use crate::app::insight_list::{self, InsightFilter, Row};
 use crate::app::theme::{palette, space};
 use crate::app::wording;
@@ -58,8 +57,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let all = insight_list::all(input.insights, input.costs, input.losses);
     let filter = &input.view.insights;
-    let is_listed =
-        |row: &&Row<'_>| filter.has(row.insight, cost_view::label(input.runs, row.lane));
+    let is_listed = |row: &&Row<'_>| filter.has(row.insight, input.runs.label(row.lane));
     let rows: Vec<Row<'_>> = all.iter().filter(is_listed).copied().collect();
     if rows.is_empty() {
         nothing(ui, input, commands);

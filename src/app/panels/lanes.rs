@@ -6,6 +6,7 @@ mod cell;
 mod fold;
 mod words;
 
+use super::in_view::{InView, Rows};
 use super::{PanelInput, belief, lane_head};
 use crate::app::command::Command;
 use crate::app::lane_rows::{Line, Place, Row};
@@ -20,18 +21,6 @@ const HEAD: f32 = 74.0;
 const MIN_LANE: f32 = 150.0;
 /// Narrower lanes leave out the words for the fates, which the bars show by their fill.
 const ROOM_FOR_WORDS: f32 = 200.0;
-
-/// What the lanes are scrolled to once the step's rows are there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Aim {
-    /// Where messages were removed last.
-    Frontier,
-    /// The selected message.
-    Message,
-}
-
-/// A document's id and what its lanes are still to be scrolled to.
-type Kept = (u64, Option<Aim>);
 
 /// Shows the lanes.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
@@ -68,57 +57,42 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     });
 }
 
-/// What to scroll to in this frame. A wish is kept until the rows of the selected step have been worked out.
-fn aim(ui: &Ui, input: &PanelInput<'_>) -> Option<Aim> {
-    let id = Id::unique("lanes aim");
-    let kept: Kept = ui.data(|d| d.get_temp(id)).unwrap_or((0, None));
-    let is_new = kept.0 != input.document.place;
-    let wish = if input.once.reveals_frontier || is_new {
-        Some(Aim::Frontier)
-    } else if input.once.reveals_message {
-        Some(Aim::Message)
-    } else {
-        kept.1
-    };
-    let is_there = input.rows.step == input.selection.step;
-    let left: Kept = (input.document.place, wish.filter(|_| !is_there));
-    if left != kept {
-        ui.data_mut(|d| d.insert_temp(id, left));
-    }
-    wish.filter(|_| is_there)
+/// The row to keep in view: the selected one, or the one behind it where the lanes have none for it.
+fn selected_row(input: &PanelInput<'_>) -> Option<usize> {
+    let message = || input.selection.message.map(|m| Row::Message(m as u32));
+    let selected = input.selection.written.map(Row::Written).or_else(message)?;
+    input.rows.row_at(selected)
 }
 
 fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Command>) {
     let lines = input.rows.lines(&input.view.unfolded);
-    let aim = aim(ui, input);
-    let mut area = ScrollArea::vertical()
+    let shape = Rows {
+        len: lines.len,
+        row: ROW,
+        height: ui.available_height(),
+    };
+    let id = Id::unique(("lane rows in view", input.document.place));
+    let mut kept = InView::load(ui.ctx(), id);
+    let row = selected_row(input);
+    if row.is_some() && (input.once.reveals_message || input.once.reorders_messages) {
+        kept.ask();
+    }
+    // A new session begins where messages were removed last.
+    let row = row.or_else(|| kept.is_due().then_some(input.rows.frontier));
+    let row = row.filter(|_| input.rows.step == input.selection.step && lines.len > 0);
+    let selected = row.map(|row| (lines.of_row(row), (row, input.rows.folded_above(row))));
+    // Until the rows of the selected call are there, everything stays as it is.
+    let followed = selected.and_then(|_| kept.follow(selected, shape));
+    let snap = Id::unique("lanes snap");
+    let snapped = ui.data_mut(|d| d.remove_temp::<f32>(snap));
+    let area = ScrollArea::vertical()
         .id_salt("lane rows")
         .min_scrolled_height(0.0)
         .auto_shrink(false)
-        .animated(false);
-    let snap = Id::unique("lanes snap");
-    if let Some(offset) = ui.data_mut(|d| d.remove_temp::<f32>(snap)) {
-        area = area.vertical_scroll_offset(offset);
-    }
-    if aim == Some(Aim::Frontier) {
-        let line = lines.of_row(input.rows.frontier);
-        let middle = (ui.available_height() / 2.0 / ROW).floor();
-        area = area.vertical_scroll_offset((line as f32 - middle).max(0.0) * ROW);
-    }
+        .vertical_scroll_offset(followed.or(snapped).unwrap_or(kept.offset));
     let shown = area.show_rows(ui, ROW, lines.len, |ui, shown| {
         if input.is_stale {
             ui.multiply_opacity(0.5);
-        }
-        if aim == Some(Aim::Message)
-            && let Some(row) = input.selection.message.and_then(|m| input.rows.row_of(m))
-        {
-            // Only as far as needed: a row that was clicked stays under the pointer.
-            let line = lines.of_row(row);
-            let top = ui.cursor().top() + (line as f32 - shown.start as f32) * ROW;
-            ui.scroll_to_rect(
-                Rect::from_x_y_ranges(ui.max_rect().x_range(), top..=top + ROW),
-                None,
-            );
         }
         for line in shown {
             show_line(ui, input, lines.at(line), width, commands);
@@ -127,6 +101,12 @@ fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Comm
     // Comes to rest on a whole row, in the next frame.
     let is_moving = ui.input(|i| i.pointer.any_down() || i.is_scrolling());
     let offset = shown.state.unclamped_offset().y;
+    kept.store(
+        ui.ctx(),
+        id,
+        offset,
+        selected.map(|(line, _)| (line, shape)),
+    );
     // Never further than it can go: that would be tried for ever.
     let room = (shown.content_size.y - shown.inner_rect.height()).max(0.0);
     let whole = (offset / ROW).round().min((room / ROW).floor()) * ROW;
@@ -161,7 +141,8 @@ fn show_line(
         }
     }
     response.widget_info(|| {
-        WidgetInfo::labeled(Role::ListBoxOption, true, words::spoken_line(input, line))
+        let name = words::spoken_line(input, line);
+        WidgetInfo::selected(Role::ListBoxOption, true, is_selected, name)
     });
     if response.clicked() {
         match line {

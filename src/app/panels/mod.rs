@@ -14,6 +14,7 @@ mod events;
 pub mod export;
 pub mod handout;
 mod import;
+mod in_view;
 mod insight;
 mod insights;
 mod knob_list;
@@ -61,13 +62,15 @@ use crate::app::message_text::MessageText;
 use crate::app::policies::Policies;
 use crate::app::runs::Runs;
 use crate::app::session_insights::SessionInsights;
+use crate::app::sessions::Sessions;
 use crate::app::state::{Config, Selection, View};
 use crate::app::theme::{palette, space};
 use crate::app::tuning::Tuning;
 use crate::engine::Sample;
+use crate::safe_text;
 use egui::{CentralPanel, Frame as UiFrame, Margin, Panel, Rangef, Ui};
-use roomy_panel::{RoomyPanel, Side};
-use std::path::PathBuf;
+use roomy_panel::{Edge, RoomyPanel, Side};
+use std::path::{Path, PathBuf};
 
 /// What the frame around the panels shows, also before anything is open.
 pub struct Frame<'a> {
@@ -79,8 +82,10 @@ pub struct Frame<'a> {
     pub problem: Option<&'a str>,
     /// Whether the open file is still being written; none while it has not changed.
     pub live: Option<LiveState<'a>>,
-    /// Files opened lately.
+    /// Files and folders opened lately.
     pub recent: &'a [PathBuf],
+    /// The list of sessions, shown or behind the open session.
+    pub list: Option<&'a Sessions>,
     /// Index of the selected step.
     pub step: usize,
     /// How things are looked at.
@@ -151,12 +156,12 @@ pub struct PanelInput<'a> {
 pub struct Once {
     /// Put the cursor in the message filter.
     pub focuses_filter: bool,
-    /// Scroll the lanes to where messages were removed last.
-    pub reveals_frontier: bool,
     /// Scroll the list of events to the selected call.
     pub reveals_event: bool,
     /// Scroll lanes and table to the selected message.
     pub reveals_message: bool,
+    /// The table has another order: scroll to the selected message there, or to its beginning.
+    pub reorders_messages: bool,
     /// Scroll the insights to the open one.
     pub reveals_insight: bool,
 }
@@ -177,14 +182,16 @@ pub fn show_all(
         .show(ui, |ui| {
             verdict::show(ui, input, frame, commands);
         });
-    Panel::right("policy")
-        .default_size(292.0)
-        .size_range(248.0..=420.0)
-        .frame(plain.inner_margin(Margin::symmetric(16, 12)))
-        .show(ui, |ui| {
-            knobs::show(ui, input, commands);
-        });
-    show_lower(ui, input, height, commands);
+    // Placed from the outside inwards, shown in the order in which the keyboard goes through them.
+    let settings = RoomyPanel {
+        name: "policy",
+        side: Side::Right,
+        usual: 292.0,
+        range: Rangef::new(248.0, 420.0),
+        frame: plain.inner_margin(Margin::symmetric(16, 12)),
+    };
+    let (mut settings, settings_edge) = settings.place(ui);
+    let [(mut lanes, lanes_edge), (mut drawer, drawer_edge)] = place_lower(ui, height);
     CentralPanel::no_frame()
         .frame(dark.inner_margin(Margin {
             left: 12,
@@ -195,6 +202,12 @@ pub fn show_all(
         .show(ui, |ui| {
             timeline::show(ui, input, commands);
         });
+    lanes::show(&mut lanes, input, commands);
+    drawer::show(&mut drawer, input, commands);
+    knobs::show(&mut settings, input, commands);
+    for edge in [lanes_edge, drawer_edge, settings_edge] {
+        edge.show(ui);
+    }
 }
 
 /// Least height of the timeline with legend, axis and overview: what is below it gives way.
@@ -208,7 +221,7 @@ const ROOMY: f32 = 224.0;
 
 /// Lanes and drawer. By default they have shares of the height, so that a small window keeps the picture's
 /// proportions; however high they were dragged, in a larger window maybe, the timeline keeps its least height.
-fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut Vec<Command>) {
+fn place_lower(ui: &mut Ui, height: f32) -> [(Ui, Edge); 2] {
     let palette = palette(ui);
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
     // One height for all tabs: their row stays under the pointer whichever is chosen.
@@ -217,17 +230,17 @@ fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut V
         side: Side::Bottom,
         usual: (height * SHARE).round().max(ROOMY),
         range: Rangef::new(DRAWER, room(ui, TIMELINE + LANES, DRAWER)),
-        fill: palette.panel,
+        frame: UiFrame::new().fill(palette.panel),
     };
-    drawer.show(ui, |ui| drawer::show(ui, input, commands));
+    let drawer = drawer.place(ui);
     let lanes = RoomyPanel {
         name: "lanes",
         side: Side::Bottom,
         usual: (height * SHARE).round(),
         range: Rangef::new(LANES, room(ui, TIMELINE, LANES)),
-        fill: palette.background,
+        frame: UiFrame::new().fill(palette.background),
     };
-    lanes.show(ui, |ui| lanes::show(ui, input, commands));
+    [lanes.place(ui), drawer]
 }
 
 /// A dialog's frame, with room around what it says.
@@ -241,6 +254,14 @@ fn dialog_title(ui: &mut Ui, title: &str) {
     let title = egui::RichText::new(title).text_style(crate::app::theme::strong());
     ui.label(title.size(15.0));
     ui.add_space(space::S);
+}
+
+/// How a file or folder is called among those opened lately: a folder's path ends in a separator.
+fn recent_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = safe_text::one_line(&name.to_string_lossy(), 80);
+    let is_folder = path.to_string_lossy().ends_with(std::path::is_separator);
+    if is_folder { format!("{name}/") } else { name }
 }
 
 /// A text up to where its first sentence ends.

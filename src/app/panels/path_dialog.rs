@@ -18,7 +18,7 @@ pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Vec<Comm
         super::dialog_title(ui, "Open a session");
         ui.label(weak(
             ui,
-            "This system shows no dialog for files. Type the path of one, or drop the file on the window.",
+            "This system shows no dialog for files. Type the path of a file or folder, or drop it on the window.",
         ));
         ui.add_space(space::M);
         let (mut path, is_entered) = field(ui, view, commands);

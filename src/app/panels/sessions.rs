@@ -1,8 +1,9 @@
 //! The list of sessions on this machine: a table to be ordered, filtered and opened from.
 
 use super::table::sort_head;
-use super::{small, weak};
+use super::{Frame, small, weak};
 use crate::app::command::Command;
+use crate::app::document::{Document, Origin};
 use crate::app::sessions::{Column, Sessions, SessionsWish, Unread, agent};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
@@ -11,8 +12,8 @@ use crate::exec::stores::{Listed, PeakBasis, SessionSummary, looked_into};
 use crate::safe_text;
 use crate::units::{Bytes, Share};
 use egui::{
-    Align, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, Modifiers, ProgressBar,
-    RichText, ScrollArea, Sense, TextEdit, TextStyle, Ui, vec2,
+    Align, CentralPanel, Frame as UiFrame, Label, Layout, Margin, ProgressBar, RichText,
+    ScrollArea, Sense, TextEdit, TextStyle, Ui, vec2,
 };
 use egui_extras::{Column as Width, TableBuilder};
 use std::time::{Duration, SystemTime};
@@ -33,7 +34,7 @@ const COLUMNS: [(Column, &str); 8] = [
 ];
 
 /// Shows the list in the place of a session.
-pub fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Vec<Command>) {
     let frame = UiFrame::new()
         .fill(palette(ui).background)
         .inner_margin(Margin::symmetric(16, 12));
@@ -41,14 +42,11 @@ pub fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
         head(ui, sessions, commands);
         ui.add_space(space::S);
         if sessions.order.is_empty() && sessions.progress().is_none() {
-            nothing(ui, sessions);
+            nothing(ui, sessions, commands);
         } else {
-            table(ui, sessions, commands);
+            table(ui, sessions, window, commands);
         }
     });
-    if ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape)) {
-        commands.push(Command::Sessions(SessionsWish::Close));
-    }
 }
 
 fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
@@ -127,30 +125,47 @@ fn unread(ui: &mut Ui, files: &[Unread]) {
     }
 }
 
-fn nothing(ui: &mut Ui, sessions: &Sessions) {
+/// Why nothing is listed, with what to do next.
+fn nothing(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
+    let mut ask = |wish| commands.push(Command::Sessions(wish));
     if !sessions.rows.is_empty() {
         ui.label(weak(ui, "No session holds this text."));
-        return;
-    }
-    if sessions.folder.is_some() {
-        let said = "No file in this folder, or in those below it, is a session that can be opened.";
-        ui.label(weak(ui, said));
+        ui.add_space(space::S);
+        if widgets::secondary_button(ui, "Clear the filter", "").clicked() {
+            ask(SessionsWish::Filter(String::new()));
+        }
         return;
     }
     let places = looked_into();
-    if places.is_empty() {
-        let said = "No agent that we know keeps sessions on this machine. Drop a file or a folder on the window.";
+    if sessions.problem.is_some() {
+        // The reason stands above.
+    } else if sessions.folder.is_some() {
+        let said = "No file in this folder, or in those below it, is a session that can be opened.";
         ui.label(weak(ui, said));
-        return;
+    } else if places.is_empty() {
+        let said = "No agent that we know keeps sessions on this machine. Drop a file or a folder on the window, or choose a folder.";
+        ui.label(weak(ui, said));
+    } else {
+        ui.label(weak(ui, "No session lies in"));
+        for (agent, folder) in places {
+            let folder = safe_text::one_line(&folder.display().to_string(), 120);
+            ui.label(weak(ui, format!("{folder} ({agent})")));
+        }
     }
-    ui.label(weak(ui, "No session lies in"));
-    for (agent, folder) in places {
-        let folder = safe_text::one_line(&folder.display().to_string(), 120);
-        ui.label(weak(ui, format!("{folder} ({agent})")));
-    }
+    ui.add_space(space::S);
+    ui.horizontal(|ui| {
+        if widgets::secondary_button(ui, "Choose folder…", "").clicked() {
+            ask(SessionsWish::Choose);
+        }
+        if sessions.folder.is_some()
+            && widgets::secondary_button(ui, "Sessions on this machine…", "").clicked()
+        {
+            ask(SessionsWish::Show(None));
+        }
+    });
 }
 
-fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
+fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Vec<Command>) {
     let is_wide = ui.available_width() > WIDE;
     let columns: Vec<_> = COLUMNS
         .into_iter()
@@ -187,6 +202,7 @@ fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
             body.rows(space::ROW, sessions.order.len(), |mut row| {
                 let listed = &sessions.rows[sessions.order[row.index()] as usize];
                 let Ok(summary) = &listed.summary else { return };
+                row.set_selected(window.document.is_some_and(|open| is_of(listed, open)));
                 for (column, _) in &columns {
                     row.col(|ui| {
                         ui.with_layout(layout(*column), |ui| {
@@ -202,6 +218,13 @@ fn table(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
             });
         });
     });
+}
+
+/// Whether the open session is the one that is listed.
+fn is_of(listed: &Listed, open: &Document) -> bool {
+    let path = &listed.found.path;
+    open.origin == Origin::Path(path.clone())
+        && open.conversation == listed.conversation.unwrap_or(0)
 }
 
 fn open(listed: &Listed) -> Command {

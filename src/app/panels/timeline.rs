@@ -13,7 +13,7 @@ use crate::app::wording;
 use crate::engine::{Event, KnobRole};
 use crate::safe_text;
 use crate::units::Tokens;
-use egui::{Align, Id, Layout, Rect, Ui, UiBuilder, vec2};
+use egui::{Align, Id, Layout, Popup, Rect, Ui, UiBuilder, vec2};
 
 /// Room for the switches at the end of the legend's row.
 const SWITCHES: f32 = 200.0;
@@ -51,7 +51,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             trigger: trigger.map(|mark| budget.pressure(mark.counted)),
             axis: input.view.axis,
             turn_starts: &document.marks.turn_starts,
-            recorded_compactions: &flags(&runs.recorded.outcome.events),
+            recorded_compactions: &flags(&runs.recorded.outcome.events, input.document.last_step()),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
             ghosts: &ghosts(ui, input),
@@ -59,7 +59,9 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             selected: Some(selection.step),
             corner: SWITCHES,
             hover_text: &hover,
-            takes_keys: !input.is_covered && ui.memory(|m| m.focused().is_none()),
+            takes_keys: !input.is_covered
+                && !Popup::is_any_open(ui.ctx())
+                && ui.memory(|m| m.focused().is_none()),
         },
     );
     if let Some(corner) = response.corner {
@@ -85,7 +87,8 @@ fn unseen_at(input: &PanelInput<'_>, step: usize) -> Tokens {
 }
 
 /// The recorded compactions: step and `recorded compaction 183k → 37k`.
-fn flags(events: &[Event]) -> Vec<(usize, String)> {
+/// The recorded compactions: step and a few words. One after the last call is drawn at that.
+fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
     let flag = |event: &Event| {
         let (before, after) = (wording::short(event.before), wording::short(event.after));
         let fell = if event.after > Tokens::ZERO && event.after < event.before {
@@ -93,7 +96,7 @@ fn flags(events: &[Event]) -> Vec<(usize, String)> {
         } else {
             format!("from {before}")
         };
-        (event.step, format!("recorded compaction {fell}"))
+        (event.step.min(last), format!("recorded compaction {fell}"))
     };
     events.iter().map(flag).collect()
 }

@@ -10,7 +10,7 @@ use crate::app::widgets;
 use crate::formats;
 use egui::{
     Align, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, RichText, ScrollArea,
-    Stroke, TextEdit, TextStyle, Ui, UiBuilder,
+    Stroke, TextEdit, TextStyle, TextWrapMode, Ui, UiBuilder,
 };
 use std::path::PathBuf;
 
@@ -189,14 +189,13 @@ fn recent(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
         return;
     }
     widgets::section(ui, "Recent");
+    // As high as the other links.
+    ui.spacing_mut().interact_size.y = 0.0;
     for path in frame.recent.iter().take(6) {
-        let name = path
-            .file_name()
-            .unwrap_or(path.as_os_str())
-            .to_string_lossy();
         ui.horizontal(|ui| {
-            let link = ui.link(name).on_hover_text(path.display().to_string());
-            if link.clicked() {
+            ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
+            let link = ui.link(super::recent_name(path));
+            if link.on_hover_text(path.display().to_string()).clicked() {
                 commands.push(Command::OpenPath(path.clone()));
             }
             let folder = path.parent().map(|f| f.display().to_string());

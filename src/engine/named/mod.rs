@@ -126,7 +126,10 @@ impl Run<'_> {
                     }
                     ask.messages = unseen.take_out(ask.messages);
                 }
-                let mut request = self.request(stage, &talk, &ask);
+                let usual = named.answer_tokens.as_ref();
+                let usual = usual.map(|tokens| tokens.value(&self.triggers.moment));
+                let usual = usual.map(|tokens| Tokens(tokens.max(1.0) as u64));
+                let mut request = self.request(stage, &talk, &ask, usual);
                 request.input += unsent;
                 self.waiting = Some(Waiting::Named(stage, talk, request));
             }
@@ -191,7 +194,7 @@ impl Run<'_> {
     }
 
     /// The request of a named action, described by what is in it.
-    fn request(&self, stage: usize, talk: &Talk, ask: &Ask) -> Request {
+    fn request(&self, stage: usize, talk: &Talk, ask: &Ask, usual: Option<Tokens>) -> Request {
         let mut seen = scene::contents(self.case, &ask.messages);
         if seen.messages.is_empty() {
             // It writes the conversation down in words of its own: what it speaks of is what it saw.
@@ -205,6 +208,7 @@ impl Run<'_> {
             seen.texts.clear();
         }
         let covers = widen(&seen.messages);
+        let max_tokens = Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1));
         Request {
             step: self.step,
             stage: self.triggers.stage(stage).id.clone(),
@@ -213,7 +217,8 @@ impl Run<'_> {
             written: seen.texts,
             input: seen.tokens,
             prefix: String::new(),
-            max_tokens: Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1)),
+            max_tokens,
+            predicted: usual.unwrap_or(max_tokens).min(max_tokens),
             prompt: String::new(),
             ask: Some(Arc::new(ask.clone())),
         }
@@ -235,7 +240,7 @@ impl Run<'_> {
     }
 }
 
-/// Tokens that an answer is taken to weigh in a simulation, and may weigh in an execution, where a system sets no limit.
+/// The most tokens that an answer may have where a system sets no limit.
 const USUAL_ANSWER: u64 = 1_024;
 
 /// Characters at a summary's end by which it is found in another text: what stands before it differs from place to place.

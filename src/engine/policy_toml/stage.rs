@@ -197,6 +197,7 @@ fn named(
         .flatten()
         .find(|a| a.name == name);
     let spec = spec.ok_or_else(|| invalid(place, &format!("no action is named `{name}`")))?;
+    let says_answer = table.contains_key("answer_tokens");
     let mut number = |key: &str| {
         let text = match table.remove(key) {
             Some(toml::Value::String(text)) => text,
@@ -211,6 +212,7 @@ fn named(
         };
         Expr::parse(&text, Type::Number, vocabulary).map_err(at(place))
     };
+    let answer_tokens = says_answer.then(|| number("answer_tokens")).transpose()?;
     let numbers = spec
         .numbers
         .iter()
@@ -221,6 +223,7 @@ fn named(
         spec,
         rewrite,
         numbers,
+        answer_tokens,
     })
 }
 

@@ -14,6 +14,8 @@ pub struct Named {
     pub rewrite: Arc<dyn Rewrite>,
     /// Its numbers by name.
     pub numbers: Vec<(&'static str, Expr)>,
+    /// What an answer to a request of its own weighs in a simulation (tokens); as much as the system allows if none.
+    pub answer_tokens: Option<Expr>,
 }
 
 impl Named {
@@ -24,6 +26,7 @@ impl Named {
             numbers: numbers
                 .map(|(name, expr)| (*name, expr.bind(names)))
                 .collect(),
+            answer_tokens: self.answer_tokens.as_ref().map(|expr| expr.bind(names)),
             ..self.clone()
         }
     }
@@ -42,6 +45,7 @@ impl PartialEq for Named {
     fn eq(&self, other: &Self) -> bool {
         self.spec.name == other.spec.name
             && self.numbers == other.numbers
+            && self.answer_tokens == other.answer_tokens
             && format!("{:?}", self.rewrite) == format!("{:?}", other.rewrite)
     }
 }

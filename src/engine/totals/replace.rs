@@ -131,7 +131,7 @@ impl Replacing {
                 summaries.requests += 1;
                 summaries.sent += Tokens(taken.tokens);
                 let shrinks = !self.least.must_shrink || metered < taken.metered;
-                if weight > max_tokens.0 || !shrinks {
+                if !shrinks {
                     return Attempt::Failed;
                 }
                 summaries.received += Tokens(weight);

@@ -30,14 +30,9 @@ pub(super) fn check(promise: &Promise<'_>, read: Session) -> Check {
         .iter()
         .find(|event| event.after < event.before)
     else {
-        let detail = match outcome.compactions {
-            0 => "compacting it again changes nothing".to_owned(),
-            _ => "compacting it again would act and save nothing".to_owned(),
-        };
-        return Check {
-            name: NAME,
-            ok: outcome.compactions == 0,
-            detail,
+        return match outcome.compactions {
+            0 => Check::passed(NAME, "compacting it again changes nothing"),
+            _ => Check::failed(NAME, "compacting it again would act and save nothing"),
         };
     };
     let stage = &event.stage;

@@ -23,6 +23,8 @@ pub struct Check {
     pub name: &'static str,
     /// It holds.
     pub ok: bool,
+    /// It holds because the source is no better, and a provider refuses it as it stands.
+    pub warning: bool,
     /// Figures, or what is wrong.
     pub detail: String,
 }
@@ -33,7 +35,16 @@ impl Check {
         Self {
             name,
             ok: true,
+            warning: false,
             detail: figures.into(),
+        }
+    }
+
+    /// A check that holds as far as the source does, and what a provider refuses about it.
+    pub fn warned(name: &'static str, what: impl Into<String>) -> Self {
+        Self {
+            warning: true,
+            ..Self::passed(name, what)
         }
     }
 
@@ -42,6 +53,7 @@ impl Check {
         Self {
             name,
             ok: false,
+            warning: false,
             detail: why.into(),
         }
     }
@@ -123,21 +135,21 @@ fn context_messages(session: &Session) -> Vec<usize> {
 
 /// No two messages and no two calls share an id, except where they do in the source.
 fn unique_ids(promise: &Promise<'_>, read: &Session) -> Check {
+    const NAME: &str = "ids unique";
     let source = &promise.case.session;
     let all: Vec<usize> = (0..source.messages.len()).collect();
     let known: HashSet<String> = repeated_ids(source, &all).into_iter().collect();
-    let repeated: Vec<String> = repeated_ids(read, &context_messages(read))
-        .into_iter()
-        .filter(|id| !known.contains(id))
-        .collect();
-    let detail = match repeated.first() {
-        Some(id) => format!("{id} stands for more than one"),
-        None => "no id stands for two messages or two calls".to_owned(),
-    };
-    Check {
-        name: "ids unique",
-        ok: repeated.is_empty(),
-        detail,
+    let repeated = repeated_ids(read, &context_messages(read));
+    if let Some(id) = repeated.iter().find(|id| !known.contains(*id)) {
+        return Check::failed(NAME, format!("{id} stands for more than one"));
+    }
+    // Ids of messages are the file's own: no provider sees them.
+    match repeated.iter().find(|id| id.starts_with("call ")) {
+        Some(id) => Check::warned(
+            NAME,
+            format!("{id} stands for more than one as in the source, which providers may refuse"),
+        ),
+        None => Check::passed(NAME, "no id stands for two messages or two calls"),
     }
 }
 

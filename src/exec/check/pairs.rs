@@ -65,16 +65,15 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         "right behind"
     };
     let calls = crate::exec::counted(calls, "call");
-    Check::passed(
+    if found.is_empty() {
+        return Check::passed("pairs", format!("{calls}, every result {place} its call"));
+    }
+    let what = counted(&found);
+    Check::warned(
         "pairs",
-        if found.is_empty() {
-            format!("{calls}, every result {place} its call")
-        } else {
-            format!(
-                "{calls}, {} as in the source: a provider will refuse this until it is repaired",
-                counted(&found)
-            )
-        },
+        format!(
+            "{calls}, {what} as in the source: a provider will refuse this until it is repaired"
+        ),
     )
 }
 

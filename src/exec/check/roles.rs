@@ -39,19 +39,15 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
         return Check::failed("roles", format!("message {message} has an empty text"));
     }
     let begins = first.map_or("nobody", Role::name);
-    let empty = match n {
-        0 => String::new(),
-        n => format!(
-            "; {} as in the source, which providers refuse",
-            counted(n, "empty text")
-        ),
-    };
-    Check::passed(
+    let messages = counted(context.len(), "message");
+    let said = format!("{messages}, the first by {begins}");
+    if n == 0 {
+        return Check::passed("roles", said);
+    }
+    let empty = counted(n, "empty text");
+    Check::warned(
         "roles",
-        format!(
-            "{}, the first by {begins}{empty}",
-            counted(context.len(), "message")
-        ),
+        format!("{said}; {empty} as in the source, which providers refuse"),
     )
 }
 

@@ -153,6 +153,20 @@ fn an_id_that_stands_for_two_calls_fails() {
 }
 
 #[test]
+fn an_id_that_stands_for_two_calls_in_the_source_is_a_warning() {
+    let lines: Vec<&str> = SOURCE.lines().collect();
+    let doubled = [&lines[..4], &lines[2..]].concat().join("\n");
+    let checks = checks_of(&doubled, "openai_chat", &doubled);
+    let ids = checks.iter().find(|check| check.name == "ids unique");
+    assert!(ids.is_some_and(|check| check.ok && check.warning));
+    assert!(
+        checks_of(SOURCE, "openai_chat", SOURCE)
+            .iter()
+            .all(|check| !check.warning)
+    );
+}
+
+#[test]
 fn untouched_messages_in_another_order_fail() {
     let lines: Vec<&str> = SOURCE.lines().collect();
     let [first, asked, answered, last] = [1, 2, 3, 4].map(|n| lines[n].trim_end_matches(','));
@@ -179,6 +193,7 @@ fn what_the_source_has_no_result_for_is_said_and_may_stay() {
         pairs.ok && checks.iter().all(|check| check.ok),
         "{checks:?}"
     );
+    assert!(pairs.warning && !checks[1].warning);
     assert_eq!(
         pairs.detail,
         "1 call, 1 without a result as in the source: a provider will refuse this until it is repaired"
@@ -200,6 +215,7 @@ fn an_empty_text_beside_others_fails_unless_the_source_has_it() {
     assert!(failed(&blank).contains(&"roles"));
     let checks = checks_of(&blank, "openai_chat", &blank);
     assert!(checks.iter().all(|check| check.ok), "{checks:?}");
+    assert!(checks[1].warning && !checks[0].warning);
     assert!(
         checks[1]
             .detail
@@ -282,4 +298,59 @@ fn the_promise_by_kind_adds_up_to_what_the_context_weighs() {
         tokens::promised_groups(&promise).iter().sum::<u64>(),
         untouched + ours
     );
+}
+
+#[test]
+fn a_notice_between_kept_messages_changes_the_id_of_a_parent_and_nothing_else() {
+    let record = |role: &str, n: usize| {
+        let parent = n.checked_sub(1).map(|before| format!("r{before}"));
+        let message = serde_json::json!({"role": role, "content": format!("words {n}")});
+        let record = serde_json::json!({
+            "parentUuid": parent, "type": role, "message": message, "uuid": format!("r{n}"), "sessionId": "s",
+            "timestamp": "2026-01-02T03:04:05.000Z",
+        });
+        format!("{record}\n")
+    };
+    let roles = ["user", "assistant", "user", "assistant"].iter();
+    let source: String = roles.enumerate().map(|(n, role)| record(role, n)).collect();
+    let case = case_of(&source);
+    let mut managed = whole(&case);
+    managed.entries.insert(
+        2,
+        ManagedEntry::Written {
+            role: Role::User,
+            text: "Come to an end.".to_owned(),
+            kind: WrittenKind::Notice,
+            before_message: 2,
+        },
+    );
+    let format = formats::by_name("claude_code").expect("a format of ours");
+    let policy = crate::presets::by_name("none").expect("bundled");
+    let promise = Promise {
+        case: &case,
+        managed: &managed,
+        tokens: case.ledger.total(),
+        overhead: case.ledger.overhead,
+        format,
+        policy: &policy,
+        knobs: &policy.defaults(),
+        step: 0,
+    };
+    let write = format.export.expect("it can be written");
+    let written = write(&case.session, &managed).expect("a session of this format");
+    let written = String::from_utf8(written).expect("text");
+    let kept_bytes = |text: &str| {
+        let (read, _) = read_back(&promise, text.as_bytes().to_vec()).expect("it reads back");
+        bytes::check(&promise, &read)
+    };
+    assert_eq!(
+        kept_bytes(&written),
+        Check::passed(
+            "kept bytes",
+            "4 untouched messages byte for byte, in the order of the source; 1 of them with other fields around it"
+        ),
+        "{written}"
+    );
+    let other = written.replace("words 2", "words 9");
+    assert!(!kept_bytes(&other).ok, "{other}");
 }

@@ -37,6 +37,13 @@ fn open(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     if ui.button("Sessions on this machine…").clicked() {
         commands.push(Command::Sessions(SessionsWish::Show(None)));
     }
+    if let Some(folder) = frame.document.and_then(|open| open.origin.folder()) {
+        let button = ui.button("Sessions in this file's folder…");
+        if button.on_hover_text(folder.display().to_string()).clicked() {
+            let wish = SessionsWish::Show(Some(folder.to_owned()));
+            commands.push(Command::Sessions(wish));
+        }
+    }
     let paste = Button::new("Paste a conversation").right_text(small(ui, "Ctrl V"));
     if ui.add(paste).clicked() {
         commands.push(Command::Paste);
@@ -50,8 +57,8 @@ fn open(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     }
     widgets::section(ui, "Recent");
     for path in frame.recent {
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        let name = ui.button(name.to_string_lossy());
+        let name = Button::new(super::super::recent_name(path)).truncate();
+        let name = ui.add(name);
         if name.on_hover_text(path.display().to_string()).clicked() {
             commands.push(Command::OpenPath(path.clone()));
         }

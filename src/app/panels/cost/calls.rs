@@ -11,7 +11,7 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
 use crate::units::Tokens;
-use egui::{Align, Id, Label, Layout, RichText, Sense, Ui};
+use egui::{Align, Frame, Id, Label, Layout, Margin, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 /// Growth from which on it is told in strong letters.
@@ -117,6 +117,7 @@ pub(super) fn show(
         return;
     }
     let cost = costs.of(lane);
+    whose(ui, input, cost, n);
     let width = ui.available_width();
     let columns = Col::ALL.into_iter().filter(|(_, from)| width >= *from);
     let columns: Vec<Col> = columns.map(|(column, _)| column).collect();
@@ -158,6 +159,25 @@ pub(super) fn show(
             if row.response().clicked() {
                 commands.push(Command::SelectStep(step));
             }
+        });
+    });
+}
+
+/// The lane that is shown, with its number of calls and what they cost.
+fn whose(ui: &mut Ui, input: &PanelInput<'_>, cost: Option<&LaneCost>, n: usize) {
+    let lane = input.selection.lane;
+    let margin = Margin::symmetric(16, 4);
+    Frame::new().inner_margin(margin).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            ui.spacing_mut().interact_size.y = 18.0;
+            widgets::swatch(ui, palette(ui).lane_or_recorded(lane));
+            ui.label(RichText::new(input.runs.label(lane)).text_style(theme::strong()));
+            let total = cost.and_then(|cost| cost.cost.total());
+            let about = if lane.is_some() { "≈" } else { "" };
+            let total =
+                total.map_or_else(String::new, |usd| format!(", {about}{}", wording::usd(usd)));
+            ui.label(weak(ui, format!("{}{total}", wording::count(n, "call"))));
         });
     });
 }

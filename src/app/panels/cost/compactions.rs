@@ -100,9 +100,9 @@ fn cells(
         ui.label(weak(ui, wording::number(even.step)));
     });
     cell(row, Side::Left, |ui| {
-        let color = lane.map_or(palette(ui).recorded, |lane| palette(ui).lane(lane));
+        let color = palette(ui).lane_or_recorded(lane);
         widgets::swatch(ui, color);
-        ui.add(Label::new(cost_view::label(input.runs, lane)).truncate());
+        ui.add(Label::new(input.runs.label(lane)).truncate());
     });
     for figure in shown {
         cell(row, Side::Right, |ui| match figure {

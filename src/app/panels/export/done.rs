@@ -4,7 +4,7 @@ use super::super::{PanelInput, small, weak};
 use crate::app::command::Command;
 use crate::app::managed_export::{Export, What, Written};
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets;
+use crate::app::widgets::{self, Tone};
 use crate::app::wording;
 use crate::exec::{Exported, Resumed, Sidecars};
 use egui::{Align, Id, Label, Layout, RichText, TextStyle, Ui};
@@ -65,12 +65,12 @@ fn checks(ui: &mut Ui, exported: &Exported) {
     );
     for check in exported.checks.iter().take(shown.ceil() as usize) {
         ui.horizontal_wrapped(|ui| {
-            let (sign, color) = if check.ok {
-                ("✔", palette(ui).ok)
-            } else {
-                ("✖", palette(ui).bad)
+            let (sign, tone) = match (check.ok, check.warning) {
+                (true, false) => ("✔", Tone::Ok),
+                (true, true) => ("⚠", Tone::Warn),
+                (false, _) => ("✖", Tone::Bad),
             };
-            ui.label(RichText::new(sign).color(color));
+            ui.label(RichText::new(sign).color(tone.color(palette(ui))));
             ui.label(check.name);
             ui.label(small(ui, wording::with_grouped(&check.detail)));
         });

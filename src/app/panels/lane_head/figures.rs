@@ -22,10 +22,9 @@ struct Figure {
 }
 
 /// The figures of a lane, the most telling first.
-fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
+fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 8] {
     let run = &input.runs.lanes[lane];
     let about = wording::about(input.runs.case.ledger.basis);
-    let now = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
     let tokens = |n: Tokens| format!("{about}{}", wording::short(n));
     // Without a call nothing was sent, and nothing could be missed: that is not zero but unknown.
     let of_calls = |said: String| run.peak.map_or_else(|| "–".to_owned(), |_| said);
@@ -43,15 +42,17 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
             short: "peak",
             value: run
                 .peak
-                .map_or_else(|| "–".to_owned(), |(_, peak)| tokens(peak)),
-            hint: |input, lane| peak_hint(&input.runs.lanes[lane]),
+                .map_or_else(|| "–".to_owned(), |peak| tokens(peak.tokens)),
+            hint: peak_hint,
             ..figure
         },
         Figure {
             label: "compactions",
             short: "comp.",
             value: of_calls(wording::grouped(run.outcome.compactions as u64)),
-            hint: |_, _| "Firings that removed something".to_owned(),
+            hint: |_, _| {
+                "How often the policy removed something; manual edits do not count".to_owned()
+            },
             ..figure
         },
         Figure {
@@ -78,13 +79,18 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
             value: of_calls(
                 loss(input, lane).map_or_else(|| "…".to_owned(), loss_view::at_risk_said),
             ),
-            tone: loss(input, lane)
-                .zip(input.losses)
-                .filter(|_| run.peak.is_some())
-                .map_or(Tone::Weak, |(loss, all)| {
-                    loss_view::tone(loss, &all.recorded)
-                }),
+            tone: loss_tone(input, lane, loss_view::risk_tone),
             hint: risk_hint,
+        },
+        Figure {
+            label: "blind edits",
+            short: "blind",
+            value: of_calls(loss(input, lane).map_or_else(
+                || "…".to_owned(),
+                |loss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64),
+            )),
+            tone: loss_tone(input, lane, loss_view::blind_tone),
+            hint: blind_hint,
         },
         Figure {
             label: "sent",
@@ -96,11 +102,11 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
         Figure {
             label: "now",
             short: "now",
-            value: tokens(now),
-            hint: |input, _| {
-                let n = input.document.session().steps.len();
-                format!("The context {}", wording::place(input.rows.step, n))
+            value: match now(input, lane) {
+                (now, Some(edited)) => format!("{} → {}", tokens(now), wording::short(edited)),
+                (now, None) => tokens(now),
             },
+            hint: now_hint,
             ..figure
         },
     ]
@@ -108,11 +114,13 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 7] {
 
 /// As many figures as fit: with short labels before one is left out, `now` first; the tooltips say all.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
-    const ROOMS: [(usize, bool, f32); 11] = [
-        (7, false, 20.0),
-        (7, false, 12.0),
+    const ROOMS: [(usize, bool, f32); 13] = [
+        (8, false, 20.0),
+        (8, false, 12.0),
+        (8, true, 12.0),
+        (8, true, 8.0),
         (7, true, 12.0),
-        (6, false, 12.0),
+        (7, true, 8.0),
         (6, true, 12.0),
         (5, true, 12.0),
         (5, true, 8.0),
@@ -162,17 +170,47 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
     });
 }
 
-fn peak_hint(run: &LaneRun) -> String {
-    let Some((step, tokens)) = run.peak else {
+fn peak_hint(input: &PanelInput<'_>, lane: usize) -> String {
+    let run = &input.runs.lanes[lane];
+    let Some(peak) = run.peak else {
         return "No calls".to_owned();
     };
-    let sample = run.outcome.samples.get(step);
-    let pressure = sample.map(|s| wording::of_usable(s.pressure));
+    let last = input.document.last_step();
+    let budget = input
+        .runs
+        .budget(&run.policy, &run.knobs, peak.step.unwrap_or(last));
+    let place = peak.step.map_or_else(
+        || "at the end, the last answer included".to_owned(),
+        |step| format!("at call {}", wording::number(step)),
+    );
     format!(
-        "{} tokens at call {}: {}",
-        wording::tokens(tokens),
-        wording::number(step),
-        pressure.unwrap_or_default()
+        "{} tokens {place}: {}",
+        wording::tokens(peak.tokens),
+        wording::of_usable(budget.pressure(peak.tokens))
+    )
+}
+
+/// The lane's context at the selected call, and what manual edits make of it, if there are any.
+fn now(input: &PanelInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
+    let total = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
+    let until = input.rows.until.get(lane).and_then(Option::as_ref);
+    let events = until.map_or(&input.runs.lanes[lane].outcome.events, |at| &at.events);
+    match events.iter().find(|event| event.is_by_hand()) {
+        Some(edit) => (edit.before, Some(total)),
+        None => (total, None),
+    }
+}
+
+fn now_hint(input: &PanelInput<'_>, lane: usize) -> String {
+    let n = input.document.session().steps.len();
+    let place = wording::place(input.rows.step, n);
+    let (now, edited) = now(input, lane);
+    let edited = edited.map_or_else(String::new, |edited| {
+        format!(", {} after manual edits", wording::tokens(edited))
+    });
+    format!(
+        "The context {place}: {} tokens{edited}",
+        wording::tokens(now)
     )
 }
 
@@ -243,27 +281,40 @@ fn loss<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneLoss> {
     loss.is_of(&input.runs.lanes[lane]).then_some(loss)
 }
 
+/// The tone of what the lane lacked, once it is known.
+fn loss_tone(input: &PanelInput<'_>, lane: usize, tone: fn(&LaneLoss, &LaneLoss) -> Tone) -> Tone {
+    let known = loss(input, lane).zip(input.losses);
+    known
+        .filter(|_| input.runs.lanes[lane].peak.is_some())
+        .map_or(Tone::Weak, |(loss, all)| tone(loss, &all.recorded))
+}
+
 fn risk_hint(input: &PanelInput<'_>, lane: usize) -> String {
     let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
         return "Looking for what was used again".to_owned();
     };
     let (found, floor) = (&loss.found.at_risk, &all.recorded.found.at_risk);
-    let blind = match found.blind_edits.len() {
-        0 => String::new(),
-        n => format!(
-            " {}: their old text was gone.",
-            wording::count(n, "blind edit")
-        ),
-    };
     let predicted = if found.fewest < found.faults.len() {
         " The fewer, if its summaries held what was asked for most."
     } else {
         ""
     };
     format!(
-        "Uses by the recorded agent of what this policy had removed, of {}.{predicted}{blind} What was recorded has {} by \
+        "Uses by the recorded agent of what this policy had removed, of {}.{predicted} What was recorded has {} by \
          the same measure: the noise floor.",
         wording::count(found.uses, "use"),
         wording::grouped(floor.faults.len() as u64)
+    )
+}
+
+fn blind_hint(input: &PanelInput<'_>, lane: usize) -> String {
+    let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
+        return "Looking for edits".to_owned();
+    };
+    let floor = all.recorded.found.at_risk.blind_edits.len();
+    format!(
+        "Edits whose old text was gone, of {} that can be judged. What was recorded has {}.",
+        wording::count(loss.found.at_risk.edits, "edit"),
+        wording::grouped(floor as u64)
     )
 }

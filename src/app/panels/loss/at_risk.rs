@@ -2,7 +2,6 @@
 
 use super::{PanelInput, weak};
 use crate::app::command::{Command, Spot};
-use crate::app::cost_view;
 use crate::app::loss_view::{Missed, missed, n_missed};
 use crate::app::losses::Losses;
 use crate::app::panels::table::{Side, cell, head};
@@ -191,7 +190,7 @@ fn message(ui: &mut Ui, input: &PanelInput<'_>, message: usize, has_preview: boo
 
 /// Why the list is empty.
 fn nothing(ui: &mut Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>) {
-    let name = cost_view::label(input.runs, lane);
+    let name = input.runs.label(lane);
     let said = if input.document.session().steps.is_empty() {
         "No model call in this file: nothing was used, so nothing can be missed.".to_owned()
     } else if losses.names.is_empty() {

@@ -3,7 +3,6 @@
 use super::{PanelInput, weak};
 use crate::analysis::loss::Standing;
 use crate::app::command::{Command, Spot};
-use crate::app::cost_view;
 use crate::app::losses::{LaneLoss, Losses, steps_said};
 use crate::app::panels::table::{Side, cell, head};
 use crate::app::theme::{palette, space};
@@ -62,7 +61,7 @@ pub(super) fn show(
             cell(&mut row, Side::Left, |ui| head(ui, "instruction", ""));
             for (lane, _) in &shown {
                 cell(&mut row, Side::Left, |ui| {
-                    let name = cost_view::label(input.runs, *lane);
+                    let name = input.runs.label(*lane);
                     head(
                         ui,
                         name,
@@ -89,7 +88,7 @@ pub(super) fn show(
             for (lane, loss) in &shown {
                 let standing = loss.found.standing.get(idx);
                 cell(&mut row, Side::Left, |ui| {
-                    let name = cost_view::label(input.runs, *lane);
+                    let name = input.runs.label(*lane);
                     let response = strip(ui, input, (standing, said_at), name);
                     if response.clicked() {
                         look_at(instruction.message, *lane, standing, commands);

@@ -2,8 +2,7 @@
 
 use super::{PanelInput, small, weak};
 use crate::app::command::Command;
-use crate::app::cost_view;
-use crate::app::loss_view::{at_risk_said, tone};
+use crate::app::loss_view::{at_risk_said, blind_tone, risk_tone};
 use crate::app::losses::{LaneLoss, Losses};
 use crate::app::panels::table::{Side, cell, head, notes_below};
 use crate::app::theme::{self, palette, space};
@@ -103,9 +102,9 @@ pub(super) fn show(
 
 fn name(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: Option<usize>) {
     cell(row, Side::Left, |ui| {
-        let color = lane.map_or(palette(ui).recorded, |lane| palette(ui).lane(lane));
+        let color = palette(ui).lane_or_recorded(lane);
         widgets::swatch(ui, color);
-        let name = cost_view::label(input.runs, lane);
+        let name = input.runs.label(lane);
         ui.add(Label::new(name).truncate());
         if lane.is_none() && ui.available_width() > 60.0 {
             ui.label(small(ui, "noise floor")).on_hover_text(
@@ -119,23 +118,18 @@ fn figure(ui: &mut Ui, (lane, loss): (Option<usize>, &LaneLoss), losses: &Losses
     let at_risk = &loss.found.at_risk;
     match figure {
         0 => {
-            let tone = lane.map_or(Tone::Weak, |_| tone(loss, &losses.recorded));
+            let tone = lane.map_or(Tone::Weak, |_| risk_tone(loss, &losses.recorded));
             let said = RichText::new(at_risk_said(loss)).text_style(theme::strong());
             let of = wording::count(at_risk.uses, "use");
             ui.label(said.color(tone.color(palette(ui))))
                 .on_hover_text(format!("of {of} of what had been said before"));
         }
         1 => {
-            let n = at_risk.blind_edits.len();
-            let is_worse = n > losses.recorded.found.at_risk.blind_edits.len();
-            let said = RichText::new(wording::grouped(n as u64));
+            let tone = lane.map_or(Tone::Weak, |_| blind_tone(loss, &losses.recorded));
+            let said = RichText::new(wording::grouped(at_risk.blind_edits.len() as u64));
             let of = wording::count(at_risk.edits, "edit");
-            ui.label(if is_worse {
-                said.color(palette(ui).bad)
-            } else {
-                said.color(palette(ui).weak)
-            })
-            .on_hover_text(format!("of {of} that can be judged"));
+            ui.label(said.color(tone.color(palette(ui))))
+                .on_hover_text(format!("of {of} that can be judged"));
         }
         2 => {
             let said = at_risk

@@ -3,7 +3,6 @@
 use super::{PanelInput, small, weak};
 use crate::analysis::loss::{Kept, Survival};
 use crate::app::command::{Command, Spot};
-use crate::app::cost_view;
 use crate::app::loss_view::{LossView, survival_counts};
 use crate::app::losses::Losses;
 use crate::app::theme::{self, palette, space};
@@ -152,9 +151,9 @@ fn counts(
                 let lane = idx.checked_sub(1);
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = 6.0;
-                    let color = lane.map_or(palette(ui).recorded, |lane| palette(ui).lane(lane));
+                    let color = palette(ui).lane_or_recorded(lane);
                     widgets::swatch(ui, color);
-                    let name = RichText::new(cost_view::label(input.runs, lane));
+                    let name = RichText::new(input.runs.label(lane));
                     let name = if lane == input.selection.lane {
                         name.text_style(theme::strong())
                     } else {
@@ -207,7 +206,7 @@ fn lacking(
     (lane, survival): (Option<usize>, &Survival),
 ) {
     ui.spacing_mut().item_spacing.y = space::XS;
-    let name = cost_view::label(input.runs, lane);
+    let name = input.runs.label(lane);
     let at = wording::number(survival.step);
     ui.label(weak(ui, format!("What {name} lacked at call {at}")));
     if survival.is_predicted {

@@ -4,6 +4,7 @@ mod cell;
 mod columns;
 mod header;
 
+use super::in_view::{InView, Rows};
 use super::marks::{self, AllMarks};
 use super::roomy_panel::{RoomyPanel, Side};
 use super::{PanelInput, detail, small, weak};
@@ -14,7 +15,7 @@ use crate::app::widgets;
 use crate::app::wording;
 use crate::session::Kind;
 use egui::{
-    Align, Button, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, Response, Sense,
+    Align, Button, Frame, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, Response, Sense,
     TextEdit, Ui,
 };
 use egui_extras::{Column, TableBuilder};
@@ -34,7 +35,8 @@ const MIN_TABLE: f32 = 400.0;
 
 /// Shows the table and the detail.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    if input.selection.message.is_some() || input.selection.written.is_some() {
+    let is_open = input.selection.message.is_some() || input.selection.written.is_some();
+    let detail = is_open.then(|| {
         let available = ui.available_width();
         let most = (available - MIN_TABLE).max(MIN_DETAIL);
         let panel = RoomyPanel {
@@ -42,13 +44,19 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             side: Side::Right,
             usual: (available * 0.36).round(),
             range: Rangef::new(MIN_DETAIL, most),
-            fill: palette(ui).panel,
+            frame: Frame::new().fill(palette(ui).panel),
         };
-        panel.show(ui, |ui| detail::show(ui, input, commands));
-    }
+        panel.place(ui)
+    });
     // Never over the detail, however narrow.
-    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    let clip = ui.clip_rect();
+    ui.set_clip_rect(ui.max_rect().intersect(clip));
     table(ui, input, commands);
+    ui.set_clip_rect(clip);
+    if let Some((mut content, edge)) = detail {
+        detail::show(&mut content, input, commands);
+        edge.show(ui);
+    }
 }
 
 /// Filter, jump and count, at the right of the drawer's tabs; from right to left.
@@ -150,12 +158,25 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let columns = columns::fitting(ui.available_width());
-    let id = Id::unique(("message rows seen", input.document.place));
-    let seen: Range<usize> = ui.data(|d| d.get_temp(id)).unwrap_or(0..0);
-    let mut now: Option<Range<usize>> = None;
     let ctx = ui.ctx().clone();
+    let id = Id::unique(("message rows in view", input.document.place));
+    let shape = Rows {
+        len: input.order.len(),
+        row: ROW,
+        height: ui.available_height() - space::ROW,
+    };
+    let mut kept = InView::load(&ctx, id);
+    if input.once.reveals_message || input.once.reorders_messages {
+        kept.ask();
+    }
+    let selected = selected_row(input, &kept);
+    let followed = kept.follow(selected.map(|row| (row, (row, 0))), shape);
+    // Without a selection, a new order is read from its beginning.
+    let start = (input.once.reorders_messages && selected.is_none()).then_some(0.0);
+    let offset = followed.or(start).unwrap_or(kept.offset);
     let mut table = TableBuilder::new(ui)
         .id_salt(("messages", input.document.place, columns.len()))
+        .vertical_scroll_offset(offset)
         .striped(true)
         .sense(Sense::CLICK)
         .auto_shrink(false)
@@ -165,20 +186,6 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         table = table.column(column.width(input.document.facts.len()));
     }
     table = table.column(Column::exact(space::XS));
-    if input.once.reveals_message
-        && let Some(row) = input
-            .selection
-            .message
-            .and_then(|m| input.order.iter().position(|o| *o as usize == m))
-    {
-        // What is seen whole stays where it is; the rows at the edges may not be.
-        let inner = seen.start + 1..seen.end.saturating_sub(2);
-        if !inner.contains(&row) {
-            table = table
-                .scroll_to_row(row, Some(Align::Center))
-                .animate_scrolling(false);
-        }
-    }
     let table = table.header(space::ROW, |mut row| {
         for column in &columns {
             row.col(|ui| header::show(ui, input, *column, commands));
@@ -187,10 +194,9 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     });
     let new = new_at_step(input);
     let stretch = chosen_rows(&input.selection, input.order);
-    table.body(|body| {
+    let shown = table.body(|body| {
         body.rows(ROW, input.order.len(), |mut row| {
             let at = row.index();
-            now = Some(now.as_ref().map_or(at, |r| r.start)..at + 1);
             let message = input.order[row.index()] as usize;
             let is_within = stretch.as_ref().is_some_and(|rows| rows.contains(&at));
             row.set_selected(is_within || input.selection.message == Some(message));
@@ -201,10 +207,17 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
             clicks(&row.response(), input, message, commands);
         });
     });
-    let now = now.unwrap_or(0..0);
-    if now != seen {
-        ctx.data_mut(|d| d.insert_temp(id, now));
-    }
+    let offset = shown.state.unclamped_offset().y;
+    kept.store(&ctx, id, offset, selected.map(|row| (row, shape)));
+}
+
+/// The selected message's row of the table, which mostly is where it was.
+fn selected_row(input: &PanelInput<'_>, kept: &InView) -> Option<usize> {
+    let message = input.selection.message? as u32;
+    let before = kept
+        .row()
+        .filter(|row| input.order.get(*row) == Some(&message));
+    before.or_else(|| input.order.iter().position(|m| *m == message))
 }
 
 /// What the mouse asks of a row: a click selects it, with Shift all from the one before, and the other button opens the
