@@ -91,7 +91,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let mut ran = run(job, &mut answers)?;
     let requests = std::mem::take(&mut answers.records);
     let log = answers.log().and_then(|log| log.outcome().0);
-    if ran.outcome.compactions == 0 {
+    if !ran.outcome.removes() {
         return Ok(Exported {
             log: log.map(Path::to_owned),
             ..unchanged(job, &ran.outcome, ran.notes, requests)
@@ -191,7 +191,7 @@ pub fn preview(job: &ExportJob) -> Result<Preview, String> {
     Ok(Preview {
         before: notes::before(job, &outcome),
         after: outcome.context.tokens(),
-        changes: outcome.compactions > 0,
+        changes: outcome.removes(),
         requests: std::mem::take(&mut answers.records),
         notes,
         log,
@@ -304,7 +304,7 @@ impl Made {
             sidecars: None,
             before: self.before,
             after: self.after,
-            changed: self.outcome.compactions > 0,
+            changed: self.outcome.removes(),
             checks,
             notes: self.notes,
             requests: Vec::new(),
