@@ -162,6 +162,10 @@ mod tests {
             "Prune's trigger is met, but it would save no more than prune_minimum (20k)"
         );
         let forced = Schedule::Now { force: true };
+        assert_eq!(
+            said(&prune, forced, Idle::NothingToTake),
+            "Prune was forced, but the context holds no tool results to remove"
+        );
         for reason in [
             Idle::Resting,
             Idle::NothingToTake,
