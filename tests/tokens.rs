@@ -517,6 +517,34 @@ fn without_usage_a_count_is_exact_only_by_the_models_own_vocabulary() {
 }
 
 #[test]
+fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
+    let gpt = |said: &str, usage: &[u64]| {
+        let mut b = builder();
+        for input in usage.iter().chain((usage.is_empty()).then_some(&0)) {
+            b.message(Draft::new(Role::User, vec![text(said)]));
+            b.step(StepDraft {
+                model: Some("gpt-4o".to_owned()),
+                usage: (*input > 0).then(|| Usage {
+                    input: Tokens(*input),
+                    ..Usage::default()
+                }),
+                ..StepDraft::default()
+            });
+            b.message(Draft::new(Role::Assistant, vec![text("ho")]));
+        }
+        weigh(&b.finish(), "o200k_base")
+    };
+    assert_eq!(gpt("hi", &[]).basis, Basis::Exact);
+    assert_eq!(
+        gpt("[REDACTED_TEXT len=90 sha=0a]", &[]).basis,
+        Basis::Estimated
+    );
+    let contradicted = gpt("hi", &[90, 3, 900, 5, 70, 2, 800, 4]);
+    assert!(contradicted.distrusted.is_some(), "{:?}", contradicted.fit);
+    assert_eq!(contradicted.basis, Basis::Estimated);
+}
+
+#[test]
 fn what_we_write_weighs_the_same_when_it_is_read_again() {
     let ledger = weigh(
         &reporting(40, |_, counted| 7_000.0 + 1.37 * counted),
