@@ -3,7 +3,7 @@
 
 use super::{Format, Input, Parsed, RecordCount, Warning, json, jsonl};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Pieces, Span};
+use crate::session::{Pieces as _, Span};
 use serde::de::IgnoredAny;
 use std::collections::BTreeSet;
 
