@@ -204,7 +204,9 @@ impl LaneRows {
 
     /// The row of a message or of what was written at a place; where there is none, the row behind it.
     pub fn row_at(&self, sought: Row) -> Option<usize> {
-        let at = self.rows.partition_point(|row| row.order() < sought.order());
+        let at = self
+            .rows
+            .partition_point(|row| row.order() < sought.order());
         Some(at.min(self.rows.len().checked_sub(1)?))
     }
 
@@ -409,7 +411,10 @@ mod tests {
         let at = |row| rows.row_at(row);
         assert_eq!(at(Row::Message(3)), Some(1));
         assert_eq!(at(written(5)), Some(2));
-        assert_eq!((at(Row::Message(4)), at(Row::Message(9))), (Some(2), Some(3)));
+        assert_eq!(
+            (at(Row::Message(4)), at(Row::Message(9))),
+            (Some(2), Some(3))
+        );
         assert_eq!(LaneRows::default().row_at(Row::Message(0)), None);
     }
 

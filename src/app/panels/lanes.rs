@@ -101,7 +101,12 @@ fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Comm
     // Comes to rest on a whole row, in the next frame.
     let is_moving = ui.input(|i| i.pointer.any_down() || i.is_scrolling());
     let offset = shown.state.unclamped_offset().y;
-    kept.store(ui.ctx(), id, offset, selected.map(|(line, _)| (line, shape)));
+    kept.store(
+        ui.ctx(),
+        id,
+        offset,
+        selected.map(|(line, _)| (line, shape)),
+    );
     // Never further than it can go: that would be tried for ever.
     let room = (shown.content_size.y - shown.inner_rect.height()).max(0.0);
     let whole = (offset / ROW).round().min((room / ROW).floor()) * ROW;

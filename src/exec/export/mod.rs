@@ -91,7 +91,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let mut ran = run(job, &mut answers)?;
     let requests = std::mem::take(&mut answers.records);
     let log = answers.log().and_then(|log| log.outcome().0);
-    if ran.outcome.compactions == 0 {
+    if !ran.outcome.removes() {
         return Ok(Exported {
             log: log.map(Path::to_owned),
             ..unchanged(job, &ran.outcome, ran.notes, requests)
@@ -191,7 +191,7 @@ pub fn preview(job: &ExportJob) -> Result<Preview, String> {
     Ok(Preview {
         before: notes::before(job, &outcome),
         after: outcome.context.tokens(),
-        changes: outcome.compactions > 0,
+        changes: outcome.removes(),
         requests: std::mem::take(&mut answers.records),
         notes,
         log,
@@ -257,6 +257,12 @@ impl Made {
         let executed = ExecutedContext::new(outcome.context.clone())
             .map_err(|predicted| predicted.to_string())?;
         let mut managed = executed.managed(&job.case.session);
+        if managed.is_empty(&job.case.session) {
+            return Err(format!(
+                "nothing was written: the copy would hold no message; change the settings of {} or what is dropped",
+                job.policy.label
+            ));
+        }
         managed.calibration = job.case.ledger.calibration(executed.context().overhead);
         // Its records are looked up one by one.
         let held = job.case.session.source.bytes.whole();
@@ -298,7 +304,7 @@ impl Made {
             sidecars: None,
             before: self.before,
             after: self.after,
-            changed: self.outcome.compactions > 0,
+            changed: self.outcome.removes(),
             checks,
             notes: self.notes,
             requests: Vec::new(),

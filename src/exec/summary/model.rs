@@ -37,7 +37,7 @@ pub struct Model {
 /// What happens while a model is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelNews {
-    /// A question was sent: its number in the run, from 1, and its tokens by the default counter.
+    /// A question was sent: its number in the run, from 1, and its tokens by our count.
     Asked(usize, u64),
     /// The answer so far.
     Text(String),
