@@ -43,7 +43,9 @@ impl Cache {
     /// What an earlier run left, beside the program's state; nothing where there is none or it cannot be read.
     pub fn load() -> Self {
         let path = Self::path();
-        let read = path.as_deref().and_then(|path| read_bounded(path, LONGEST).ok());
+        let read = path
+            .as_deref()
+            .and_then(|path| read_bounded(path, LONGEST).ok());
         let kept = read.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
         let kept = kept.filter(|kept| kept.version == version());
         Self {

@@ -168,10 +168,7 @@ fn name_of(path: &Path) -> &str {
 /// What the beginning of a file tells, and whether that is all of it; none where it is no conversation.
 fn head(path: &Path) -> Option<(Session, bool)> {
     let mut bytes = Vec::new();
-    open(path)?
-        .take(HEAD + 1)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    open(path)?.take(HEAD + 1).read_to_end(&mut bytes).ok()?;
     let is_whole = bytes.len() as u64 <= HEAD;
     if !is_whole {
         bytes.truncate(bytes.iter().rposition(|b| *b == b'\n')?);
