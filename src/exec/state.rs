@@ -2,6 +2,7 @@
 //!
 //! It never holds anything of a session but its path, and `--no-state` neither reads nor writes it.
 
+use super::load::read_bounded;
 use crate::units::Rate;
 use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,9 @@ use tempfile::NamedTempFile;
 
 /// How many recent files are remembered.
 const RECENT: usize = 12;
+
+/// Bytes of the file; a path has at most a few thousand.
+const LONGEST: u64 = 1 << 20;
 
 /// The program's own state between runs: recent files and how the window was left.
 /// In the platform's data folder; never with `--no-state`.
@@ -95,7 +99,7 @@ impl State {
     }
 
     fn load_from(path: &Path) -> Self {
-        let read = fs::read(path).ok();
+        let read = read_bounded(path, LONGEST).ok();
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
     }
