@@ -17,7 +17,7 @@ pub(crate) mod slide;
 
 pub use fate_bar::fate_bar;
 pub use hint::{figure, hairline, section, swatch};
-pub use knob_choice::knob_choice;
+pub use knob_choice::{knob_choice, knob_menu};
 pub use knob_curve::knob_curve;
 pub use knob_slider::knob_slider;
 pub use knob_spec::{KnobResponse, KnobSpec};
