@@ -54,7 +54,8 @@ fn compact_through(
 
 /// A stream of these events.
 fn stream(events: &[&str]) -> Vec<u8> {
-    let events: String = events.iter().map(|e| format!("data: {e}\n\n")).collect();
+    let events: Vec<String> = events.iter().map(|e| format!("data: {e}\n\n")).collect();
+    let events = events.concat();
     format!("{STREAM_HEAD}{events}").into_bytes()
 }
 

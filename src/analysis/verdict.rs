@@ -169,7 +169,7 @@ impl Limits<'_> {
 }
 
 /// The sample of a peak; the last for one at the end.
-fn sample_at<'a>(samples: &'a [Sample], peak: Peak) -> Option<&'a Sample> {
+fn sample_at(samples: &[Sample], peak: Peak) -> Option<&Sample> {
     match peak.step {
         Some(step) => samples.iter().find(|sample| sample.step == step),
         None => samples.last(),

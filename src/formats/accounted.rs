@@ -3,7 +3,7 @@
 
 use super::{Format, Input, Parsed, Warning, json, jsonl};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Pieces, Span};
+use crate::session::{Pieces as _, Span};
 use std::collections::BTreeSet;
 
 /// No conversation lies deeper in a document than this.

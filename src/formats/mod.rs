@@ -74,6 +74,9 @@ use crate::session::{FileBytes, MOST_KEPT, Managed, Session, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The pieces of a record that a managed copy keeps byte for byte.
+pub type Kept = fn(&[u8]) -> Vec<Span>;
+
 /// One session file format.
 #[derive(Debug)]
 pub struct Format {
@@ -92,7 +95,7 @@ pub struct Format {
     /// What its files can hold beside what was said. What they do not hold is unknown, never zero.
     pub carries: &'static [Carried],
     /// The text of a record that a managed copy keeps byte for byte (default: all of it).
-    pub kept: Option<fn(&[u8]) -> Vec<Span>>,
+    pub kept: Option<Kept>,
     /// How a program carries on with such a file, where one does.
     pub resume: Option<Resume>,
 }

@@ -1,7 +1,7 @@
 //! Numbers as people read them: tokens, shares, money, sizes and times.
 
 use crate::units::{self, Bytes, Rate, Share, Tokens, Usd};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Groups thousands; does not break.
 pub(super) const THIN: char = '\u{2009}';
@@ -147,7 +147,7 @@ pub fn bytes(n: Bytes) -> String {
 
 /// A time to the minute, as the world's clock has it: `2026-11-22 08:01 UTC`.
 pub fn minute(at: SystemTime) -> String {
-    let Some(text) = units::rfc3339(at) else {
+    let Some(text) = at.duration_since(UNIX_EPOCH).ok().and_then(units::rfc3339) else {
         return "–".to_owned();
     };
     let minute: String = text.chars().take(16).collect();

@@ -12,7 +12,7 @@ use crate::formats::{
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Role, Span, StepDraft, Usage};
-use crate::units::{Millis, Tokens};
+use crate::units::Tokens;
 use serde_json::Value;
 
 /// The row of the table.
