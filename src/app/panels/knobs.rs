@@ -178,11 +178,13 @@ fn labels(input: &PanelInput<'_>) -> Vec<String> {
 /// One chip a lane, which selects it.
 fn chips(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = egui::vec2(space::S, space::XS);
+        ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
+        // Three generic names fit one line.
+        ui.spacing_mut().button_padding.x = 5.0;
         for (lane, label) in labels(input).iter().enumerate() {
             let is_shown = input.selection.lane == Some(lane);
             let help = format!("Show the settings of lane {}", lane + 1);
-            if widgets::toggle(ui, label, is_shown, palette(ui).lane(lane))
+            if widgets::lane_chip(ui, label, is_shown, palette(ui).lane(lane))
                 .on_hover_text(help)
                 .clicked()
             {

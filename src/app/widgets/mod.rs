@@ -28,7 +28,8 @@ pub use long_text::long_text;
 pub use mark_icon::mark_icon;
 pub use number::grouped;
 pub use pill::{
-    badge, chip, choice, primary_button, primary_with_menu, secondary_button, tabs, toggle,
+    badge, chip, choice, lane_chip, primary_button, primary_with_menu, secondary_button, tabs,
+    toggle,
 };
 pub use roll::{roll, selectable};
 
