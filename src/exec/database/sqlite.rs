@@ -21,7 +21,7 @@ const MOST_ROWS: usize = 2_000_000;
 /// Bytes beyond the file's own that texts may have: short files are mostly padding either way.
 const FREE_BYTES: u64 = 1 << 20;
 /// The longest value that is read: providers accept no longer request.
-pub(super) const MOST_VALUE: usize = 32 << 20;
+pub(super) const MOST_VALUE: i32 = 32 << 20;
 /// The most bytes that all values of an answer may have as JSON.
 const MOST_BYTES: u64 = 512 << 20;
 
@@ -90,7 +90,7 @@ impl Asked {
             connection.set_db_config(config, is_on)?;
         }
         for (limit, most) in [
-            (Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE as i32),
+            (Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE),
             (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
             (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
             (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 20),

@@ -112,5 +112,8 @@ impl ModelClient {
 
 /// Whether a key is one of the plain words that servers without keys are given, which an answer may hold by itself.
 fn is_placeholder(key: &str) -> bool {
-    key.len() < 16 && key.bytes().all(|b| b.is_ascii_alphabetic() || b"-_".contains(&b))
+    key.len() < 16
+        && key
+            .bytes()
+            .all(|b| b.is_ascii_alphabetic() || b"-_".contains(&b))
 }
