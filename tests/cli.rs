@@ -1246,11 +1246,7 @@ fn the_strategy_of_a_lane_is_a_setting() {
     let here = folder();
     let run =
         |args: &[&str]| plimsoll(here.path(), &[&["replay", sample, "--json"], args].concat());
-    let lanes = |args: &[&str]| {
-        let told = json(&run(args));
-        let lanes = told["lanes"].as_array().expect("lanes")[2..].to_vec();
-        lanes
-    };
+    let lanes = |args: &[&str]| json(&run(args))["lanes"].as_array().expect("lanes")[2..].to_vec();
     let named = |lanes: &[Value]| -> Vec<String> {
         let name =
             |lane: &Value| format!("{} plays {}", lane["lane"], lane["policy"]).replace('"', "");
