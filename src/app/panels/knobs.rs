@@ -12,9 +12,9 @@ use crate::app::wording;
 use crate::engine::{Knob, WindowSource};
 use crate::presets::native::Native;
 use crate::units::Tokens;
+use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align, Button, Color32, Frame, Layout, Margin, Panel, RichText, Role, ScrollArea, Sense, Ui,
-    WidgetInfo,
+    Align, Button, Frame, Layout, Margin, Panel, Role, ScrollArea, TextStyle, Ui, WidgetInfo,
 };
 
 /// Shows the knobs of the focused lane.
@@ -84,10 +84,18 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         let labels = labels(input);
         let label = lane.and_then(|lane| labels.get(lane));
         let label = label.map_or("Recorded", String::as_str);
-        let title = ui.label(weak(ui, "Editing:"));
+        let palette = palette(ui);
+        let font = |style: TextStyle| style.resolve(ui.style());
+        let mut title = LayoutJob::default();
+        for (text, font, color) in [
+            ("Editing: ", font(TextStyle::Body), palette.weak),
+            ("● ", font(TextStyle::Body), palette.lane_or_recorded(lane)),
+            (label, font(theme::strong()), palette.text),
+        ] {
+            title.append(text, 0.0, TextFormat::simple(font, color));
+        }
+        let title = ui.label(title);
         title.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("Editing: {label}")));
-        dot(ui, palette(ui).lane_or_recorded(lane));
-        ui.label(RichText::new(label).text_style(theme::strong()));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let is_changed = input.config.is_changed();
             let name = small(ui, "Reset all");
@@ -192,11 +200,6 @@ fn chips(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
             }
         }
     });
-}
-
-fn dot(ui: &mut Ui, color: Color32) {
-    let (dot, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), Sense::hover());
-    ui.painter().circle_filled(dot.center(), 4.0, color);
 }
 
 /// What the lane plays, as the first of its settings.
