@@ -3,6 +3,7 @@
 #[path = "common/window.rs"]
 mod window;
 
+use egui::accesskit::Role;
 use egui::{Key, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -82,7 +83,7 @@ fn costs_by_call_name_the_lane() {
     window.key_press(Key::Num0);
     window.run_steps(6);
     assert_eq!((is_of(&window, "≈$"), is_of(&window, "$")), (0, 1));
-    assert_eq!(n_with(&window, "Recorded"), 1, "{:?}", texts(&window));
+    window.get_by_label("Recorded");
 }
 
 #[test]
@@ -328,4 +329,37 @@ fn same_contexts(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
             lane.name
         );
     }
+}
+
+#[test]
+fn chips_select_a_lane_and_its_strategy_is_a_setting_that_can_be_undone() {
+    let mut window = window("many-tool-results.jsonl");
+    let names = |window: &Harness<'_, App>| -> Vec<String> {
+        heads(&texts(window))
+            .into_iter()
+            .map(|head| head.name)
+            .collect()
+    };
+    window.get_by_label("Editing: Truncate");
+    click(&mut window, "Prune");
+    window.get_by_label("Editing: Prune");
+    assert_eq!(
+        names(&window),
+        ["Truncate", "Prune", "Summarize"],
+        "no lane was replaced"
+    );
+    window
+        .get_by_role_and_label(Role::ComboBox, "strategy")
+        .click();
+    window.run_steps(4);
+    window.get_by_label("No management").click();
+    window.run_steps(6);
+    assert_eq!(names(&window), ["Truncate", "No management", "Summarize"]);
+    window.get_by_label("Editing: No management");
+    click(&mut window, "Undo");
+    assert_eq!(names(&window), ["Truncate", "Prune", "Summarize"]);
+    window.get_by_label("Editing: Prune");
+    window.key_press(Key::Num0);
+    window.run_steps(4);
+    window.get_by_label("Editing: Recorded");
 }

@@ -111,7 +111,7 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
     Popup::menu(button).show(|ui| {
         let chosen = input.config.lanes.get(lane).map_or("", |l| &l.policy);
         if let Some(name) = preset_menu::list(ui, input, chosen) {
-            commands.push(Command::SetLanePolicy(lane, name));
+            commands.push(Command::SetStrategy(lane, name));
             commands.push(Command::FocusLane(Some(lane)));
             ui.close();
         }
