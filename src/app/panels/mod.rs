@@ -202,10 +202,12 @@ pub fn show_all(
         });
 }
 
+/// What the panel of settings is called.
+const SETTINGS: &str = "policy";
+
 /// Least height of the timeline with legend, axis and overview: what is below it gives way.
 const TIMELINE: f32 = 226.0;
-/// Least heights of lanes and drawer.
-const LANES: f32 = 110.0;
+/// Least height of the drawer.
 const DRAWER: f32 = 96.0;
 /// The drawer's height until it is dragged: a share of what there is, and what a picture or a few rows need.
 const SHARE: f32 = 0.30;
@@ -216,12 +218,13 @@ const ROOMY: f32 = 224.0;
 fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut Vec<Command>) {
     let palette = palette(ui);
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
+    let least_lanes = lanes::least_height(ui, input);
     // One height for all tabs: their row stays under the pointer whichever is chosen.
     let drawer = RoomyPanel {
         name: "drawer",
         side: Side::Bottom,
         usual: (height * SHARE).round().max(ROOMY),
-        range: Rangef::new(DRAWER, room(ui, TIMELINE + LANES, DRAWER)),
+        range: Rangef::new(DRAWER, room(ui, TIMELINE + least_lanes, DRAWER)),
         fill: palette.panel,
     };
     drawer.show(ui, |ui| drawer::show(ui, input, commands));
@@ -229,7 +232,7 @@ fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut V
         name: "lanes",
         side: Side::Bottom,
         usual: (height * SHARE).round(),
-        range: Rangef::new(LANES, room(ui, TIMELINE, LANES)),
+        range: Rangef::new(least_lanes, room(ui, TIMELINE, least_lanes)),
         fill: palette.background,
     };
     lanes.show(ui, |ui| lanes::show(ui, input, commands));
