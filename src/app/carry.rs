@@ -156,7 +156,7 @@ impl App {
                 }
             }
         }
-        self.receive_files(ctx);
+        self.receive_files();
         if let Some(tuning) = &mut self.tuning {
             tuning.poll(self.view.tune.weight);
         }
@@ -351,7 +351,7 @@ impl App {
 
     fn copy(&mut self, ctx: &egui::Context, what: &str, text: String) {
         ctx.copy_text(text);
-        super::panels::toasts::done(ctx, &mut self.toasts, format!("Copied {what}"));
+        self.toasts.done(format!("Copied {what}"));
     }
 
     fn copy_as_command(&mut self, ctx: &egui::Context) {

@@ -110,7 +110,8 @@ pub struct App {
     /// The clipboard was asked for.
     pasting: Option<pasting::Wish>,
     paste_keys: pasting::Keys,
-    toasts: egui_notify::Toasts,
+    toasts: panels::toasts::Toasts,
+    fit: fit::Fit,
     memory: Memory,
     /// Marks by hand that were asked for before there was a session.
     wish: Option<by_hand::Wish>,
@@ -179,7 +180,8 @@ impl App {
             dialog: None,
             pasting: None,
             paste_keys: pasting::Keys::default(),
-            toasts: panels::toasts::new(),
+            toasts: panels::toasts::Toasts::default(),
+            fit: fit::Fit::default(),
             memory,
             wish: options.by_hand.clone(),
             refused: None,
@@ -222,7 +224,7 @@ impl App {
         self.derived
             .update_ghost(&ctx, self.tuning.as_ref(), hovered);
         let mut commands = self.panels(ui);
-        panels::toasts::show(&ctx, &mut self.toasts);
+        self.toasts.show(ui);
         let is_covered = self.is_covered();
         let keyed = self.document.as_ref().map(|_| keys::Place {
             selection: &self.selection,

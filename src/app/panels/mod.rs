@@ -182,7 +182,7 @@ pub fn show_all(
         .show(ui, |ui| {
             verdict::show(ui, input, frame, commands);
         });
-    Panel::right("policy")
+    Panel::right(SETTINGS)
         .default_size(292.0)
         .size_range(248.0..=420.0)
         .frame(plain.inner_margin(Margin::symmetric(16, 12)))
