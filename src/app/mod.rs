@@ -16,6 +16,7 @@ pub mod document;
 pub mod event_table;
 pub mod event_text;
 pub mod examples;
+mod fit;
 pub mod fonts;
 pub mod handout;
 mod history;
@@ -208,6 +209,7 @@ impl App {
     /// Shows one frame and then does what was asked in it.
     pub fn show(&mut self, ui: &mut egui::Ui) {
         let ctx = ui.ctx().clone();
+        self.fit.apply(&ctx);
         self.receive(&ctx);
         self.follow(&ctx);
         if let Some(document) = &self.document {
