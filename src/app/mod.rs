@@ -266,6 +266,7 @@ impl App {
             problem: self.problem.as_deref(),
             recent: self.memory.recent(),
             list: self.sessions.as_ref(),
+            config: &self.config,
             live: self.live.as_ref().and_then(Live::state),
             step: self.selection.step,
             view: &self.view,

@@ -27,6 +27,7 @@ mod loading;
 mod loss;
 mod marks;
 mod messages;
+mod model_menu;
 pub mod path_dialog;
 mod path_field;
 mod preset_menu;
@@ -80,6 +81,8 @@ pub struct Frame<'a> {
     pub loading: Option<&'a Loading>,
     /// Why the last one could not be.
     pub problem: Option<&'a str>,
+    /// What is wanted.
+    pub config: &'a Config,
     /// Whether the open file is still being written; none while it has not changed.
     pub live: Option<LiveState<'a>>,
     /// Files and folders opened lately.
