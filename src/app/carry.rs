@@ -28,7 +28,7 @@ use super::pasting::{self, Wish};
 use super::policies::NONE;
 use super::runs::resumes;
 use super::state::{LaneConfig, MAX_LANES, Selection, View, lane};
-use super::{App, dropped, twin};
+use super::{App, dropped, fonts, twin};
 use crate::exec::LoadOptions;
 use crate::presets::native;
 use crate::tokens;
@@ -146,6 +146,9 @@ impl App {
             match loading.take() {
                 Ok(Ok(document)) => {
                     self.watch(ctx, &document);
+                    let texts = document.facts.iter().map(|facts| &*facts.preview);
+                    let missing = texts.take(1_000).find_map(|text| fonts::missing(ctx, text));
+                    self.complain(missing);
                     self.show_document(document);
                 }
                 Ok(Err(problem)) => self.problem = Some(problem),
