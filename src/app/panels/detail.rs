@@ -272,6 +272,7 @@ fn show_section(ui: &mut Ui, section: &Section, text: &str, id: Id) {
     if let Some(said) = fonts::missing(ui.ctx(), text) {
         let said = small(ui, said).color(palette(ui).warn);
         ui.add(egui::Label::new(said).wrap());
+        ui.add_space(space::S);
     }
     widgets::long_text(ui, id, text, &style);
 }

@@ -18,7 +18,8 @@ pub(super) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static str> {
     let mut text: String = ui.data(|d| d.get_temp(id)).unwrap_or_default();
     let edit = TextEdit::singleline(&mut text)
         .hint_text("Find a model…")
-        .desired_width(f32::INFINITY);
+        .desired_width(f32::INFINITY)
+        .margin(egui::Margin::symmetric(8, 5));
     ui.add(edit).accessible_name("Find a model");
     ui.data_mut(|d| d.insert_temp(id, text.clone()));
     let sought = text.trim().to_lowercase();

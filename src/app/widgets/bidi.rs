@@ -65,6 +65,7 @@ fn lines(ui: &Ui, text: &str, format: &TextFormat, room: (f32, Option<usize>)) -
             continue;
         }
         let lines = broken(paragraph, room.0, &width);
+        let level = level(paragraph);
         let most = room.1.unwrap_or(lines.len());
         for (nth, line) in lines.iter().take(most).enumerate() {
             if nth > 0 {
@@ -74,9 +75,9 @@ fn lines(ui: &Ui, text: &str, format: &TextFormat, room: (f32, Option<usize>)) -
             let line = &paragraph[line.clone()];
             if is_cut {
                 let line = cut(line, room.0, &width);
-                append(&mut job, &line, format);
+                append(&mut job, (&line, level), format);
             } else {
-                append(&mut job, line, format);
+                append(&mut job, (line, level), format);
             }
         }
     }
@@ -118,20 +119,24 @@ fn cut(line: &str, room: f32, width: &dyn Fn(&str) -> f32) -> String {
     format!("{line} …")
 }
 
+/// Whether a paragraph is read from the left or the right: its first letter tells.
+fn level(paragraph: &str) -> Level {
+    let info = BidiInfo::new(paragraph, None);
+    let first = info.paragraphs.first();
+    first.map_or_else(Level::ltr, |paragraph| paragraph.level)
+}
+
 /// Appends a line, its pieces from left to right.
-fn append(job: &mut LayoutJob, line: &str, format: &TextFormat) {
+fn append(job: &mut LayoutJob, line: (&str, Level), format: &TextFormat) {
     for piece in pieces(line) {
         job.append(&piece, 0.0, format.clone());
     }
 }
 
 /// The pieces of a line from left to right: text that is read from the left, words that are read from the right, and what
-/// stands between those, piece by piece.
-fn pieces(line: &str) -> Vec<String> {
-    if line.is_empty() {
-        return Vec::new();
-    }
-    let info = BidiInfo::new(line, None);
+/// stands between those, piece by piece. `level` is that of its paragraph, of which it may be a part.
+fn pieces((line, level): (&str, Level)) -> Vec<String> {
+    let info = BidiInfo::new(line, Some(level));
     let mut pieces = Vec::new();
     for paragraph in &info.paragraphs {
         let (levels, runs) = info.visual_runs(paragraph, paragraph.range.clone());
@@ -193,6 +198,7 @@ mod tests {
 
     #[test]
     fn words_stand_in_the_order_in_which_they_are_read() {
+        let pieces = |line: &str| super::pieces((line, level(line)));
         // A sentence in Hebrew: its first word stands at the right.
         let all = pieces("שלום לכל עולם.");
         assert_eq!(all, [".", "עולם", " ", "לכל", " ", "שלום"]);
@@ -206,6 +212,9 @@ mod tests {
         let all = pieces("שלום (12) עולם");
         assert_eq!(all, ["עולם", " ", "(", "12", ")", " ", "שלום"]);
         assert_eq!(pieces("plain text"), ["plain text"]);
+        // A line of a Hebrew paragraph is one also where it begins with a name.
+        let all = super::pieces(("v2 ישן.", level("הקובץ v2 ישן.")));
+        assert_eq!(all, [".", "ישן", " ", "v2"]);
     }
 
     #[test]

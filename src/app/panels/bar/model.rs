@@ -1,6 +1,6 @@
 //! The chip of the model and its window, and the menu from which both are chosen.
 
-use super::super::{Frame, model_menu, small};
+use super::super::{Frame, model_menu, small, weak};
 use super::chips::{Detail, Words, chip};
 use crate::app::billing::{BillingChoice, PriceChoice};
 use crate::app::command::Command;
@@ -15,8 +15,8 @@ use crate::units::Tokens;
 use egui::{DragValue, Popup, PopupCloseBehavior, Ui, vec2};
 
 /// Windows to choose among.
-const WINDOWS: [u64; 8] = [
-    32_768, 128_000, 200_000, 256_000, 400_000, 500_000, 1_000_000, 2_000_000,
+const WINDOWS: [u64; 7] = [
+    32_768, 128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000,
 ];
 /// The least and the largest that can be typed.
 const RANGE: std::ops::RangeInclusive<u64> = 2_000..=10_000_000;
@@ -103,6 +103,7 @@ fn window(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Ve
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
+        ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding = vec2(6.0, 1.0);
         for window in WINDOWS.map(Tokens) {
             let short = wording::short(window);
@@ -114,10 +115,13 @@ fn window(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Ve
         }
     });
     ui.horizontal(|ui| {
+        ui.label(weak(ui, "Other:"));
         let mut typed = chosen.unwrap_or(known.largest()).0;
         let field = DragValue::new(&mut typed)
             .range(RANGE)
             .speed(1_000.0)
+            .custom_formatter(|n, _| wording::grouped(n as u64))
+            .custom_parser(|text| crate::app::billing::typed_price(text))
             .suffix(" tokens");
         if ui.add(field).accessible_name("Window in tokens").changed() {
             commands.push(Command::SetWindow(Some(Tokens(typed))));
