@@ -67,6 +67,30 @@ fn all_ok(exported: &Exported) {
     );
 }
 
+#[test]
+fn a_copy_without_a_message_is_refused_and_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample("slow-growth.jsonl");
+    let mut clears = job(&source, "cowagent", folder.path().join("out.jsonl"));
+    clears.schedule = Schedule::Now { force: true };
+    let policy = clears.policy.clone();
+    policy.set(&mut clears.knobs, "clear_context", 1.0).unwrap();
+    let mut drops = job(&source, "none", folder.path().join("out.jsonl"));
+    let dropped = (0..drops.case.session.messages.len()).collect();
+    drops.case = drops.case.with_by_hand(ByHand {
+        dropped,
+        ..ByHand::default()
+    });
+    for job in [clears, drops] {
+        let why = export(&job).unwrap_err();
+        assert!(
+            why.starts_with("nothing was written: the copy would hold no message"),
+            "{why}"
+        );
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 /// A conversation with one result far above HolmesGPT's cap, and a picture in it.
 fn with_giant_result(folder: &Path) -> PathBuf {
     let text = "2026-11-22 12:00:00 ERROR the database refused a connection\n".repeat(6_000);

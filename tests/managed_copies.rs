@@ -9,7 +9,7 @@ use plimsoll::engine::{ByHand, Case, Schedule, WindowPlan, WindowSource};
 use plimsoll::exec::{ExportJob, Exported, Summarizer, export, restore};
 use plimsoll::presets;
 use plimsoll::session::{Body, Role, Session};
-use plimsoll::tokens::{Progress, TokenLedger, default_counter};
+use plimsoll::tokens::{Basis, Progress, TokenLedger, default_counter};
 use plimsoll::units::Tokens;
 use std::fs;
 use std::path::PathBuf;
@@ -112,6 +112,81 @@ fn a_copy_with_its_tools_answers_cleared_passes_every_check_and_gives_the_source
     formats.dedup();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(formats.len() > 9, "{formats:?}");
+}
+
+#[test]
+fn a_copy_that_holds_only_a_summary_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = presets::by_name("baseagent").unwrap();
+    let (mut wrong, mut n) = (Vec::new(), 0);
+    for (at, (fixture, case)) in written().into_iter().enumerate() {
+        let output = folder.path().join(at.to_string());
+        let job = ExportJob {
+            knobs: policy.defaults(),
+            policy: policy.clone(),
+            schedule: Schedule::Now { force: true },
+            ..job(&fixture, case, output.clone()).unwrap()
+        };
+        let Ok(exported) = export(&job) else {
+            continue;
+        };
+        if exported.output.is_none() {
+            continue;
+        }
+        n += 1;
+        let failed = failed(&exported);
+        wrong.extend(failed.iter().map(|why| format!("{}: {why}", fixture.name)));
+        let back = output.with_extension("back");
+        restore(&output, Some(&back)).unwrap();
+        assert!(
+            fs::read(&back).unwrap() == fixture.bytes,
+            "{}",
+            fixture.name
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(n > 20, "{n}");
+}
+
+#[test]
+fn a_copy_is_weighed_as_its_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut wrong, mut formats) = (Vec::new(), Vec::new());
+    let all = written().into_iter().enumerate();
+    for (at, (fixture, case)) in all.filter(|(_, (f, _))| !NOT_WITHOUT.contains(&&*f.name)) {
+        let Basis::Calibrated(error) = case.ledger.basis else {
+            continue;
+        };
+        let context = case.session.real_context(case.session.messages.len());
+        let marks = ByHand {
+            dropped: context.last().copied().into_iter().collect(),
+            ..ByHand::default()
+        };
+        let output = folder.path().join(at.to_string());
+        let job = job(&fixture, case.with_by_hand(marks), output.clone()).unwrap();
+        let Ok(exported) = export(&job) else {
+            continue;
+        };
+        if exported.output.is_none() {
+            continue;
+        }
+        assert_eq!(failed(&exported), [""; 0], "{}", fixture.name);
+        let parsed = read(&fixture.name, &fs::read(&output).unwrap()).unwrap();
+        let copy = self::case(parsed.sessions.into_iter().next().unwrap()).unwrap();
+        let held = copy.session.real_context(copy.session.messages.len());
+        let held: Tokens = held.iter().map(|idx| copy.ledger.message(*idx)).sum();
+        let weighed = (copy.ledger.basis, copy.ledger.overhead + held);
+        if weighed != (Basis::Calibrated(error), exported.after) {
+            wrong.push(format!(
+                "{}: {weighed:?}, not {error:?}, {:?}",
+                fixture.name, exported.after
+            ));
+        }
+        formats.push(fixture.format);
+    }
+    formats.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(formats.len() > 5, "{formats:?}");
 }
 
 /// The message that a conversation has to begin with.

@@ -27,7 +27,7 @@ use super::load::Loading;
 use super::pasting::{self, Wish};
 use super::policies::NONE;
 use super::runs::resumes;
-use super::state::{LaneConfig, MAX_LANES, Selection, View, lane};
+use super::state::{LaneConfig, MAX_LANES, Selection, Tab, View, lane};
 use super::{App, dropped, fonts, twin};
 use crate::exec::LoadOptions;
 use crate::presets::native;
@@ -57,6 +57,7 @@ impl App {
             Command::SelectStep(step) => self.select_step(step),
             Command::SelectMessage(message) => self.select_message(message),
             Command::SelectWritten(lane, place) => self.select_written(lane, place),
+            Command::Deselect => self.deselect(),
             Command::ExtendSelection(message) => self.extend_selection(message),
             Command::LookAt(place) => self.look_at(place),
             Command::SelectEvent(event) => self.select_event(event),
@@ -67,6 +68,8 @@ impl App {
             Command::Undo => self.travel(true),
             Command::Redo => self.travel(false),
             Command::ShowTab(tab) => {
+                // What was selected meanwhile is not known to the table.
+                self.once.reveals_message |= tab == Tab::Messages && self.view.tab != tab;
                 self.view.tab = tab;
                 self.once.reveals_event = true;
                 self.once.reveals_insight = true;

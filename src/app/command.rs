@@ -68,6 +68,8 @@ pub enum Command {
     SelectMessage(usize),
     /// Look at what this lane wrote at this place.
     SelectWritten(usize, lane_rows::Place),
+    /// Look at no message: the detail closes.
+    Deselect,
     /// Select the messages of the table from the one that is selected to this one.
     ExtendSelection(usize),
     /// Look at a lane, a step and a message, as far as they are given, without changing tabs.

@@ -3,8 +3,8 @@
 use crate::analysis::cost::Bills;
 use crate::analysis::loss::{Names, most_at_risk};
 use crate::analysis::tune::{
-    Alternative, Gauge, Point, Price, Recommendation, Subject, Taste, alternative, front, plan,
-    price_unit, recommend, sweep, trade_off,
+    Alternative, Gauge, Point, Price, Recommendation, Subject, Taste, alternative, candidates,
+    front, plan, price_unit, recommend, sweep,
 };
 use crate::app::background::{self, Background};
 use crate::app::latest::Where;
@@ -36,7 +36,7 @@ pub struct Tuning {
     pub n_done: usize,
     /// What stands for the cost.
     pub unit: Price,
-    /// What no other setting beats in cost and references at risk, cheapest first.
+    /// The settings to choose from ([`candidates`]), cheapest first.
     pub trade_off: Vec<usize>,
     /// What no other beats in these or in depth.
     pub front: Vec<usize>,
@@ -168,7 +168,7 @@ impl Tuning {
         }
         if is_changed {
             self.unit = price_unit(&self.points);
-            self.trade_off = trade_off(&self.points);
+            self.trade_off = candidates(&self.points);
             self.front = front(&self.points);
         }
         if !self.is_running() && (is_changed || self.weight != weight) {

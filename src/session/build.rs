@@ -122,9 +122,9 @@ impl SessionBuilder {
         self.usual_model = Some(name.into());
     }
 
-    /// Notes how the session was weighed that this is a managed copy of.
-    pub fn calibration(&mut self, calibration: Calibration) {
-        self.session.calibration = Some(calibration);
+    /// Notes how the session was weighed that this is a managed copy of; the last calibration counts.
+    pub fn calibration(&mut self, calibration: Option<Calibration>) {
+        self.session.calibration = calibration.or(self.session.calibration.take());
     }
 
     /// Adds a message and returns its index. A message of a person opens a turn; an assistant's message

@@ -43,6 +43,15 @@ impl Managed {
             && self.entries.iter().enumerate().all(is_kept)
             && (session.compactions.is_empty() || has_written())
     }
+
+    /// Nothing is said in it.
+    pub fn is_empty(&self, session: &Session) -> bool {
+        self.entries.iter().all(|entry| match entry {
+            ManagedEntry::Kept { message } => session.messages[*message].parts.is_empty(),
+            ManagedEntry::Edited { parts, .. } => parts.is_empty(),
+            ManagedEntry::Written { text, .. } => text.is_empty(),
+        })
+    }
 }
 
 /// One message to write.

@@ -19,7 +19,7 @@ pub use alternative::{Alternative, alternative};
 pub use front::{Price, front, price_unit, trade_off};
 pub use gauge::{Gauge, Rejection, Risk, Score};
 pub use limits::{Check, Figures, Limit, Limits, Measure, checks};
-pub use recommend::{Recommendation, Taste, recommend, rejections, words};
+pub use recommend::{Recommendation, Taste, candidates, recommend, rejections, words};
 pub use robust::{LeftOut, Regret, Robust, robust};
 pub use space::{Axis, Scale, Subject, Values};
 pub use sweep::{Point, plan, sweep};

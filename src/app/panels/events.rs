@@ -127,10 +127,10 @@ fn next_step(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &m
 fn shown(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
     let selection = input.selection;
     // What came after the last call is selected with that.
-    let last = input.document.last_step();
+    let end = input.document.last_step();
     let is_here = |id: &EventId| {
         let event = input.runs.event(*id);
-        event.is_some_and(|(_, event)| event.step.min(last) == selection.step)
+        event.is_some_and(|(_, event)| event.step.min(end) == selection.step)
     };
     selection.event.filter(is_here).or_else(|| {
         let first = list.row_at(selection.step);

@@ -109,7 +109,9 @@ fn title(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if has_place {
                 let place = ui.label(small(ui, place(input, lane)));
-                place.on_hover_text("The selected call, and the context that it was sent");
+                place.on_hover_ui(|ui| {
+                    ui.label(figures::now_hint(input, lane));
+                });
             }
             if input
                 .config
@@ -229,15 +231,14 @@ fn cost<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneCost> {
 /// `call 48, end · 79.2k`
 fn place(input: &PanelInput<'_>, lane: usize) -> String {
     let place = wording::place_label(input.rows.step, input.document.session().steps.len());
-    let now = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
-    format!("{place} · {}", figures::tokens(input, now))
+    format!("{place} · {}", figures::now_said(input, lane))
 }
 
 /// What a lane's head says to those who cannot see it.
 fn spoken_head(input: &PanelInput<'_>, lane: usize) -> String {
     let run = &input.runs.lanes[lane];
     let (label, outcome) = (&input.runs.labels[lane], &run.outcome);
-    let peak = run.peak.map_or(Tokens::ZERO, |(_, tokens)| tokens);
+    let peak = run.peak.map_or(Tokens::ZERO, |peak| peak.tokens);
     let (compactions, overflows) = (
         wording::count(outcome.compactions, "compaction"),
         wording::count(outcome.overflows, "overflow"),

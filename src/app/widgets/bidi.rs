@@ -227,7 +227,7 @@ mod tests {
             .collect();
         assert_eq!(lines, ["אחת שתיים", "שלוש ארבע"]);
         assert_eq!(cut("אחת שתיים", 9.0, &width), "אחת …");
-        assert_eq!(broken("", 10.0, &width), [0..0]);
+        assert!(broken("", 10.0, &width)[0].is_empty());
     }
 
     #[test]

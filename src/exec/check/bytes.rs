@@ -1,7 +1,8 @@
 //! What was not touched is read back byte for byte and in its order.
 //!
 //! Some formats keep several messages in one record (a call and its result). Where one of them changed, so did the
-//! record: then the others must say the same.
+//! record: then the others must say the same. Some write the fields around a message anew (the id of the record
+//! before it): [`crate::formats::Format::kept`] names what stays.
 
 use super::{Check, Promise, context_messages};
 use crate::exec::counted;
@@ -21,8 +22,8 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let changed = changed_records(promise);
     let how = |message: &Message, there: &Message| {
         let is_changed = message.raw.iter().any(|span| changed.contains(&span.start));
-        if is_same(promise, message, read, there) {
-            Some(How::ToTheByte)
+        if let Some(how) = in_bytes(promise, message, read, there) {
+            Some(how)
         } else if is_changed
             && message.role == there.role
             && says_same(source, message, read, there)
@@ -33,22 +34,20 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         }
     };
     let mut rest = context.iter();
-    let (mut kept, mut beside) = (0, 0);
+    let (mut kept, mut reframed, mut beside) = (0, 0, 0);
     for entry in &promise.managed.entries {
         let ManagedEntry::Kept { message: idx } = entry else {
             continue;
         };
         let message = &source.messages[*idx];
-        match rest.find_map(|there| how(message, there)) {
-            Some(How::ToTheByte) => {
-                kept += usize::from(!message.raw.is_empty());
-                continue;
+        if let Some(how) = rest.find_map(|there| how(message, there)) {
+            let has_bytes = usize::from(!message.raw.is_empty());
+            match how {
+                How::ToTheByte => kept += has_bytes,
+                How::Reframed => reframed += has_bytes,
+                How::WordForWord => beside += 1,
             }
-            Some(How::WordForWord) => {
-                beside += 1;
-                continue;
-            }
-            None => {}
+            continue;
         }
         let is_there = context.iter().any(|there| how(message, there).is_some());
         let what = if is_there {
@@ -61,28 +60,32 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
             format!("message {} was not touched, but {what}", idx + 1),
         );
     }
-    passed(kept, beside)
+    passed(kept, reframed, beside)
 }
 
-/// So many are there to the byte, and so many beside something that changed.
-fn passed(kept: usize, beside: usize) -> Check {
-    let beside = match beside {
+/// How many messages are there in which way.
+fn passed(kept: usize, reframed: usize, beside: usize) -> Check {
+    let some = |n: usize, text: &str| match n {
         0 => String::new(),
-        n => format!("; {n} more beside something that changed, word for word"),
+        n => format!("; {n} {text}"),
     };
     Check::passed(
         NAME,
         format!(
-            "{} byte for byte, in the order of the source{beside}",
-            counted(kept, "untouched message")
+            "{} byte for byte, in the order of the source{}{}",
+            counted(kept + reframed, "untouched message"),
+            some(reframed, "of them with other fields around it"),
+            some(beside, "more beside something that changed, word for word"),
         ),
     )
 }
 
 /// How an untouched message is there.
 enum How {
-    /// Its records.
+    /// Its whole records.
     ToTheByte,
+    /// What its records say, with other fields around it.
+    Reframed,
     /// What it says.
     WordForWord,
 }
@@ -103,25 +106,33 @@ fn changed_records(promise: &Promise<'_>) -> HashSet<usize> {
         .collect()
 }
 
-/// The same records; what has none of its own (a body's tools), or of which a copy keeps nothing to the byte, says the
-/// same.
-fn is_same(promise: &Promise<'_>, a: &Message, read: &Session, b: &Message) -> bool {
+/// How the records of an untouched message are there. A message without any of its own (a body's tools), or of which a
+/// copy keeps nothing byte for byte, must say the same.
+fn in_bytes(promise: &Promise<'_>, a: &Message, read: &Session, b: &Message) -> Option<How> {
     let source = &promise.case.session;
+    let same_words = |how: How| says_same(source, a, read, b).then_some(how);
     if a.raw.is_empty() && b.raw.is_empty() {
-        return says_same(source, a, read, b);
+        return same_words(How::ToTheByte);
     }
     let (before, after) = (source.source.bytes.whole(), read.source.bytes.whole());
-    let kept = |bytes: &[u8], span: &Span| {
-        let whole = 0..span.len();
-        let kept = promise.format.kept;
-        let kept = kept.map_or(whole, |kept| kept(&bytes[span.clone()]));
-        span.start + kept.start..span.start + kept.end
-    };
-    let records = a.raw.iter().map(|span| &before[kept(&before, span)]);
-    if records.clone().any(<[u8]>::is_empty) {
-        return a.raw.len() == b.raw.len() && a.role == b.role && says_same(source, a, read, b);
+    let here = a.raw.iter().map(|span| &before[span.clone()]);
+    let there = b.raw.iter().map(|span| &after[span.clone()]);
+    if here.clone().eq(there.clone()) {
+        return Some(How::ToTheByte);
     }
-    records.eq(b.raw.iter().map(|span| &after[kept(&after, span)]))
+    let kept = promise.format.kept?;
+    let kept = |record| {
+        let spans: Vec<Span> = kept(record);
+        spans.into_iter().map(|span| &record[span]).collect()
+    };
+    let here: Vec<Vec<&[u8]>> = here.map(kept).collect();
+    if here.iter().any(Vec::is_empty) {
+        let is_same = a.raw.len() == b.raw.len() && a.role == b.role;
+        return same_words(How::Reframed).filter(|_| is_same);
+    }
+    here.into_iter()
+        .eq(there.map(kept))
+        .then_some(How::Reframed)
 }
 
 /// The same parts, but for what a provider counted of a thought.

@@ -299,3 +299,58 @@ fn the_promise_by_kind_adds_up_to_what_the_context_weighs() {
         untouched + ours
     );
 }
+
+#[test]
+fn a_notice_between_kept_messages_changes_the_id_of_a_parent_and_nothing_else() {
+    let record = |role: &str, n: usize| {
+        let parent = n.checked_sub(1).map(|before| format!("r{before}"));
+        let message = serde_json::json!({"role": role, "content": format!("words {n}")});
+        let record = serde_json::json!({
+            "parentUuid": parent, "type": role, "message": message, "uuid": format!("r{n}"), "sessionId": "s",
+            "timestamp": "2026-01-02T03:04:05.000Z",
+        });
+        format!("{record}\n")
+    };
+    let roles = ["user", "assistant", "user", "assistant"].iter();
+    let source: String = roles.enumerate().map(|(n, role)| record(role, n)).collect();
+    let case = case_of(&source);
+    let mut managed = whole(&case);
+    managed.entries.insert(
+        2,
+        ManagedEntry::Written {
+            role: Role::User,
+            text: "Come to an end.".to_owned(),
+            kind: WrittenKind::Notice,
+            before_message: 2,
+        },
+    );
+    let format = formats::by_name("claude_code").expect("a format of ours");
+    let policy = crate::presets::by_name("none").expect("bundled");
+    let promise = Promise {
+        case: &case,
+        managed: &managed,
+        tokens: case.ledger.total(),
+        overhead: case.ledger.overhead,
+        format,
+        policy: &policy,
+        knobs: &policy.defaults(),
+        step: 0,
+    };
+    let write = format.export.expect("it can be written");
+    let written = write(&case.session, &managed).expect("a session of this format");
+    let written = String::from_utf8(written).expect("text");
+    let kept_bytes = |text: &str| {
+        let (read, _) = read_back(&promise, text.as_bytes().to_vec()).expect("it reads back");
+        bytes::check(&promise, &read)
+    };
+    assert_eq!(
+        kept_bytes(&written),
+        Check::passed(
+            "kept bytes",
+            "4 untouched messages byte for byte, in the order of the source; 1 of them with other fields around it"
+        ),
+        "{written}"
+    );
+    let other = written.replace("words 2", "words 9");
+    assert!(!kept_bytes(&other).ok, "{other}");
+}

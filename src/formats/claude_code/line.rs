@@ -147,9 +147,7 @@ impl<'a> Line<'a> {
                 false
             }
             What::Managed(calibration) => {
-                if let Some(calibration) = calibration {
-                    self.builder.calibration(calibration.clone());
-                }
+                self.builder.calibration(calibration.clone());
                 false
             }
             What::Leaf(_) | What::Title(..) | What::Microcompaction | What::Aside => false,

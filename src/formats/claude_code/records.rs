@@ -4,8 +4,8 @@ use super::entry::{Answer, Beside, Boundary, Embedded, Entry, Node, Reports, Sai
 use super::id::Id;
 use super::{attachment, blocks};
 use crate::formats::borrowed::Json;
-use crate::formats::{counts, json, time};
-use crate::session::{Body, Calibration, Part, Span, Usage};
+use crate::formats::{counts, json, mark, time};
+use crate::session::{Body, Part, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -241,23 +241,11 @@ fn version(text: &str) -> [u64; 3] {
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-/// How a managed copy was weighed; none if the mark does not say it whole.
-fn calibration(value: &Value) -> Option<Calibration> {
-    let mark = value.get("calibration")?;
-    let number = |key: &str| mark.get(key)?.as_f64().filter(|n| n.is_finite());
-    Some(Calibration {
-        counter: json::str_at(mark, &["counter"])?.to_owned(),
-        overhead: number("overhead")?,
-        factor: number("factor")?,
-        error: number("error")?,
-    })
-}
-
 fn system(record: &Json<'_>) -> What {
     match record.str_at(&["subtype"]).as_deref() {
         Some("compact_boundary") => What::Boundary(boundary(&record.to_value())),
         Some("microcompact_boundary") => What::Microcompaction,
-        Some(super::MARK) => What::Managed(calibration(&record.to_value())),
+        Some(super::MARK) => What::Managed(mark::calibration(&record.to_value())),
         // What a command of the program printed is sent along with the next prompt.
         Some("local_command") => What::Said(Said {
             parts: record.get("content").map(blocks::parts).unwrap_or_default(),

@@ -14,7 +14,7 @@ use super::{
     CannotExport, Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Managed, Role, Session};
+use crate::session::{Draft, Managed, ManagedEntry, Role, Session};
 use serde_json::{Value, json};
 
 /// The row of the table.
@@ -138,7 +138,19 @@ fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport>
         );
         return Err(CannotExport { reason });
     }
-    message_list::write_own_only(session, managed, &DIALECT)
+    let mut copy = message_list::write_own_only(session, managed, &DIALECT)?;
+    let is_ours = |entry: &ManagedEntry| matches!(entry, ManagedEntry::Written { .. });
+    if managed.entries.iter().all(is_ours) {
+        // A time tells a list of Cline's from any other list of messages.
+        let last = session.messages.iter().rev().find_map(|m| m.time);
+        let time = last.map_or(0, |time| time.0).to_string();
+        let whole = 0..copy.len();
+        let elements = json::elements(&copy, &json::document_span(&copy)).unwrap_or_default();
+        let timed = |span| message_list::with_member(&copy, span, "ts", time.as_bytes());
+        let patches = elements.iter().map(timed).collect();
+        copy = message_list::patched(&copy, &whole, patches);
+    }
+    Ok(copy)
 }
 
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {

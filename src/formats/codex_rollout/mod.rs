@@ -55,7 +55,7 @@ pub(super) const FORMAT: Format = Format {
         Carried::SystemPrompt,
         Carried::Tools,
     ],
-    kept: Some(record::item),
+    kept: Some(record::kept),
     resume: Some(resume::RESUME),
 };
 

@@ -42,12 +42,12 @@ impl Record {
     }
 }
 
-/// Where in a record the item stands.
-pub(super) fn item(record: &[u8]) -> Span {
-    match Record::at(record, &(0..record.len())) {
+/// The item of a record: a managed copy keeps it byte for byte.
+pub(super) fn kept(record: &[u8]) -> Vec<Span> {
+    vec![match Record::at(record, &(0..record.len())) {
         Record::There(span) => span,
         Record::Made(_) => 0..record.len(),
-    }
+    }]
 }
 
 /// A message that says this.

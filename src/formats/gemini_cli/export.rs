@@ -8,7 +8,7 @@ use super::super::message_list::{
     Editing, Fate, Left, MARK, Patch, array_at, at_path, is_whole, left, patched, quoted,
     with_member, without,
 };
-use super::super::{CannotExport, json, jsonl};
+use super::super::{CannotExport, json, jsonl, mark};
 use super::FORMAT;
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Part, Role, Session, Span};
@@ -31,9 +31,8 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     if let Some(list) = list.filter(|_| json::is_one_value(&bytes[whole.clone()])) {
         let lines = records.join(&b",\n    "[..]);
         let text = [b"[\n    ", &lines[..], b"\n  ]"].concat();
-        let mark = json!({"managed": true, "messages": records.len()})
-            .to_string()
-            .into_bytes();
+        let mark = mark::mark(managed, Some(records.len()));
+        let mark = mark.to_string().into_bytes();
         let mark = match json::member(bytes, &whole, MARK) {
             Some(place) => (place, mark),
             None => with_member(bytes, &whole, MARK, &mark),
@@ -53,7 +52,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         out.push(b'\n');
     }
     // What the kept answers report belongs to contexts that the file does not hold any more.
-    let mark = json!({"$set": {MARK: {"managed": true}}});
+    let mark = json!({"$set": {MARK: mark::mark(managed, None)}});
     out.extend_from_slice(mark.to_string().as_bytes());
     out.push(b'\n');
     Ok(out)

@@ -2,8 +2,8 @@
 
 use super::record::Record;
 use crate::formats::message_list::MARK;
-use crate::formats::{json, jsonl};
-use crate::session::Span;
+use crate::formats::{json, jsonl, mark};
+use crate::session::{Calibration, Span};
 use serde_json::Value;
 
 /// What a line says.
@@ -17,7 +17,7 @@ pub(super) enum Line {
     /// Everything from the message with this id on is taken back.
     Rewind(Box<str>, Span),
     /// We wrote what stands before.
-    Managed,
+    Managed(Option<Calibration>),
     /// The session's own data: the summary that names it, if there is one.
     Head(Option<Box<str>>),
     /// Neither.
@@ -36,7 +36,7 @@ impl Line {
             Self::Message(record) => &record.kind,
             Self::History(_) => "$set messages",
             Self::Rewind(..) => "$rewindTo",
-            Self::Head(_) | Self::Managed => "session data",
+            Self::Head(_) | Self::Managed(_) => "session data",
             Self::Unknown(_) => "unknown",
         }
     }
@@ -66,7 +66,8 @@ pub(super) fn read(bytes: &[u8], record: jsonl::Record) -> Line {
         return Line::History(records.collect());
     }
     if json::is_true(value, &["$set", MARK, "managed"]) {
-        return Line::Managed;
+        let mark = json::at(value, &["$set", MARK]);
+        return Line::Managed(mark.and_then(mark::calibration));
     }
     if let Some(set) = value.get("$set") {
         return Line::head(set);

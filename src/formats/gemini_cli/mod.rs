@@ -22,7 +22,7 @@ pub(super) use kin::kin;
 
 use super::message_list::MARK;
 use super::notes::Notes;
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json, jsonl, rows};
+use super::{Carried, Format, Input, Parsed, Probe, Unread, json, jsonl, mark, rows};
 use crate::progress::Progress;
 use line::Line;
 use record::Record;
@@ -95,7 +95,8 @@ fn read(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             .into_iter()
             .map(|row| Line::Message(Record::read(&row.value, row.span)));
         let mut lines: Vec<Line> = messages.collect();
-        lines.insert(managed, Line::Managed);
+        let calibration = head.get(MARK).and_then(mark::calibration);
+        lines.insert(managed, Line::Managed(calibration));
         lines.insert(0, Line::head(&head));
         return replay::read(input, lines, progress, notes, Vec::new());
     }

@@ -7,7 +7,7 @@ use crate::formats::notes::Notes;
 use crate::formats::talk::Talk;
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Draft, Role, Session, StepDraft, Track};
+use crate::session::{Body, Calibration, Draft, Role, Session, StepDraft, Track};
 use std::collections::{HashMap, HashSet};
 
 /// No more than so many conversations that were taken back are kept.
@@ -57,6 +57,7 @@ pub(super) fn read(
         mut notes,
         mut report,
         title,
+        calibration,
         ..
     } = replay;
     let mut branches = Vec::new();
@@ -71,6 +72,7 @@ pub(super) fn read(
     }
     let mut talk = Talk::new(input, FORMAT.name, None);
     talk.title(title.as_deref().unwrap_or_default());
+    talk.builder.calibration(calibration);
     let session = told(talk, log, progress, &mut notes)?;
     if !branches.is_empty() {
         report.note("messages taken back", false);
@@ -98,6 +100,7 @@ struct Replay {
     notes: Notes,
     report: ImportReport,
     title: Option<Box<str>>,
+    calibration: Option<Calibration>,
 }
 
 impl Replay {
@@ -105,9 +108,9 @@ impl Replay {
         let in_context = match &line {
             Line::Message(record) => record.said.is_some() || record.results.is_some(),
             Line::History(_) => true,
-            Line::Rewind(..) | Line::Head(_) | Line::Managed | Line::Unknown(_) => false,
+            Line::Rewind(..) | Line::Head(_) | Line::Managed(_) | Line::Unknown(_) => false,
         };
-        if !matches!(line, Line::Managed) {
+        if !matches!(line, Line::Managed(_)) {
             self.report.note(line.label(), in_context);
         }
         match line {
@@ -122,7 +125,10 @@ impl Replay {
             }
             Line::Rewind(id, span) => self.rewind(&id, span.start),
             Line::Head(title) => self.title = title.or(self.title.take()),
-            Line::Managed => self.log.iter_mut().for_each(Happened::forget),
+            Line::Managed(calibration) => {
+                self.log.iter_mut().for_each(Happened::forget);
+                self.calibration = calibration.or(self.calibration.take());
+            }
             Line::Unknown(span) => self
                 .notes
                 .once(span.start, "a record of no known kind; not counted"),

@@ -48,9 +48,9 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
 }
 
 /// What of a record a copy keeps to the byte: what it says.
-pub(super) fn kept(record: &[u8]) -> Span {
+pub(super) fn kept(record: &[u8]) -> Vec<Span> {
     let whole = 0..record.len();
-    json::member(record, &whole, "content").unwrap_or(whole)
+    vec![json::member(record, &whole, "content").unwrap_or(whole)]
 }
 
 /// A patch for how many messages there are, where the file says it.

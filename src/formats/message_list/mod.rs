@@ -3,9 +3,9 @@
 //!
 //! Calls that were recorded before a document was changed report contexts that it does not hold any more. So a
 //! document whose list was changed says so in a member of its outermost object, `"plimsoll": {"managed": true,
-//! "messages": N}`, and what its first N messages report is not believed when it is read again. It is written only
-//! where a message reports something: a document without reports may be a request, and providers refuse members that
-//! they do not know. A bare list, or lines of messages, have no place for it: open their exports knowing that the
+//! "messages": N, "calibration": {…}}`. When it is read again, what its first N messages report is not believed, and it
+//! is weighed as its source was. The member is written only where the source reports something: a document without
+//! reports may be a request, and providers refuse members that they do not know. A bare list, or lines of messages, have no place for it: open their exports knowing that the
 //! reported usage is the source's.
 
 mod calls;

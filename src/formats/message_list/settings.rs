@@ -2,8 +2,8 @@
 
 use super::dialect::{Dialect, MARK};
 use super::layout::Layout;
-use crate::formats::{counts, json};
-use crate::session::StepDraft;
+use crate::formats::{counts, json, mark};
+use crate::session::{Calibration, StepDraft};
 use crate::units::Tokens;
 use serde_json::{Map, Value};
 
@@ -53,14 +53,23 @@ impl Settings {
             .filter(|text| !text.trim().is_empty())
     }
 
+    /// The mark of a managed copy.
+    fn mark(&self) -> Option<&Value> {
+        let mark = self.members.get(MARK);
+        mark.filter(|mark| json::is_true(mark, &["managed"]))
+    }
+
     /// How many messages were managed by us: what they report belongs to contexts that the file does not hold.
     pub(super) fn n_managed(&self) -> usize {
-        let mark = self
-            .members
-            .get(MARK)
-            .filter(|m| json::is_true(m, &["managed"]));
-        let n = mark.and_then(|mark| json::u64_at(mark, &["messages"]));
+        let n = self
+            .mark()
+            .and_then(|mark| json::u64_at(mark, &["messages"]));
         n.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX))
+    }
+
+    /// How the session was weighed that this is a managed copy of.
+    pub(super) fn calibration(&self) -> Option<Calibration> {
+        self.mark().and_then(mark::calibration)
     }
 
     /// The call that made a message, by itself or by the response that it stands in, with what the file says for all calls.

@@ -6,7 +6,7 @@ use crate::formats::message_list::MARK;
 use crate::formats::notes::Notes;
 use crate::formats::rows::Row;
 use crate::formats::talk::Talk;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, json};
+use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, json, mark};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, SubAgent, Track};
 use crate::units::Millis;
@@ -25,6 +25,8 @@ pub(super) fn read(
     let mut reader = Reader::new(Talk::new(input, FORMAT.name, None));
     let info = head.get("info").unwrap_or(&Value::Null);
     let n_managed = json::u64_at(head, &[MARK, "messages"]).unwrap_or(0);
+    let calibration = head.get(MARK).and_then(mark::calibration);
+    reader.talk.builder.calibration(calibration);
     let says = |key| json::str_at(info, &[key]).unwrap_or_default();
     reader.talk.title(says("title"));
     if !says("directory").is_empty() {

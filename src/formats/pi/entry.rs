@@ -2,8 +2,8 @@
 
 use super::super::jsonl::Record;
 use super::super::message_list::MARK;
-use super::super::{content, counts, json};
-use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
+use super::super::{content, counts, json, mark};
+use crate::session::{Calibration, Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ pub(super) enum What {
     /// The name of the session.
     Title(Box<str>),
     /// We wrote what stands before.
-    Managed,
+    Managed(Option<Calibration>),
     /// Nothing that goes to the model.
     Aside,
     /// Of a type that came after us.
@@ -126,7 +126,7 @@ fn what(kind: &str, value: &Value, span: &Span) -> What {
             if json::str_at(value, &["customType"]) == Some(MARK)
                 && json::is_true(value, &["data", "managed"]) =>
         {
-            What::Managed
+            What::Managed(value.get("data").and_then(mark::calibration))
         }
         "session" | "model_change" | "thinking_level_change" | "custom" | "label" => What::Aside,
         _ => What::Unknown,

@@ -8,7 +8,7 @@ use super::super::content_edit::{self, Framing};
 use super::super::message_list::{
     Editing, Fate, Left, MARK, at_path, is_whole, left, patched, quoted, with_member,
 };
-use super::super::{CannotExport, json, jsonl};
+use super::super::{CannotExport, json, jsonl, mark};
 use super::FORMAT;
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Role, Session, Span};
@@ -42,18 +42,19 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         out.push(b'\n');
     }
     // What the kept answers report belongs to contexts that the file does not hold any more.
-    let mark = json!({"type": "custom", "customType": MARK, "id": "plimsoll", "parentId": before, "data": {"managed": true}});
+    let data = mark::mark(managed, None);
+    let mark = json!({"type": "custom", "customType": MARK, "id": "plimsoll", "parentId": before, "data": data});
     out.extend_from_slice(&entry(mark, is_tree));
     out.push(b'\n');
     Ok(out)
 }
 
 /// What of an entry a copy keeps to the byte: what it says, but not which entry it comes after.
-pub(super) fn kept(entry: &[u8]) -> Span {
+pub(super) fn kept(entry: &[u8]) -> Vec<Span> {
     let whole = 0..entry.len();
     let mut said = ["message", "content", "summary"].iter();
-    said.find_map(|key| json::member(entry, &whole, key))
-        .unwrap_or(whole)
+    let said = said.find_map(|key| json::member(entry, &whole, key));
+    vec![said.unwrap_or(whole)]
 }
 
 /// The header's place.

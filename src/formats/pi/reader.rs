@@ -106,7 +106,7 @@ impl Reader<'_> {
         progress: &Progress,
     ) -> Result<Option<Session>, Cancelled> {
         let mut talk = Talk::new(self.input, FORMAT.name, (branch > 0).then_some(branch + 1));
-        let is_mark = |at: &usize| matches!(self.entries[*at].what, What::Managed);
+        let is_mark = |at: &usize| matches!(self.entries[*at].what, What::Managed(_));
         let n_managed = path.iter().rposition(is_mark).unwrap_or(0);
         // The message that each entry on the path became, in order.
         let mut messages: Vec<(usize, usize)> = Vec::new();
@@ -139,7 +139,8 @@ impl Reader<'_> {
                     self.compaction(start, compaction, &messages, &mut talk);
                 }
                 What::Title(name) => talk.title(&name),
-                What::Managed | What::Aside | What::Unknown => {}
+                What::Managed(calibration) => talk.builder.calibration(calibration),
+                What::Aside | What::Unknown => {}
             }
         }
         Ok(talk.finish().map(|session| named(session, branch)))

@@ -2,7 +2,7 @@
 
 use super::super::{Frame, model_menu, small, weak};
 use super::chips::{Detail, Words, chip};
-use crate::app::billing::{BillingChoice, PriceChoice};
+use crate::app::billing::{BillingChoice, PriceChoice, typed_price};
 use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::runs::Runs;
@@ -121,7 +121,7 @@ fn window(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Ve
             .range(RANGE)
             .speed(1_000.0)
             .custom_formatter(|n, _| wording::grouped(n as u64))
-            .custom_parser(|text| crate::app::billing::typed_price(text))
+            .custom_parser(typed_price)
             .suffix(" tokens");
         if ui.add(field).accessible_name("Window in tokens").changed() {
             commands.push(Command::SetWindow(Some(Tokens(typed))));

@@ -20,15 +20,20 @@ pub(super) fn completed<'a>(session: &Session, span: &Span, text: Cow<'a, [u8]>)
     Cow::Owned([head, b",", &text[1..]].concat())
 }
 
-/// Where in a record the text stands that the record brought along.
-pub(in crate::formats::claude_code) fn kept(record: &[u8]) -> Span {
+/// The text of a record that a managed copy keeps: what the record brought along, but for the id of its parent, which
+/// is another one behind a record of ours.
+pub(in crate::formats::claude_code) fn kept(record: &[u8]) -> Vec<Span> {
     let whole = 0..record.len();
     let has = |key: &str| json::member(record, &whole, key);
-    match has(LAST) {
+    let start = match has(LAST) {
         // Behind the value and its comma.
-        Some(value) => value.end + 1..record.len(),
-        None if has("sessionId").is_none() && record.starts_with(b"{") => 1..record.len(),
-        None => whole,
+        Some(value) => value.end + 1,
+        None if has("sessionId").is_none() && record.starts_with(b"{") => 1,
+        None => 0,
+    };
+    match has("parentUuid").filter(|parent| parent.start >= start) {
+        Some(parent) => vec![start..parent.start, parent.end..record.len()],
+        None => std::iter::once(start..record.len()).collect(),
     }
 }
 
@@ -70,10 +75,16 @@ mod tests {
         let inner = r#"{"type":"user","uuid":"e"}"#;
         let made =
             r#"{"parentUuid":null,"sessionId":"s","fromProgress":true,"type":"user","uuid":"e"}"#;
-        let text = |record: &str| record[kept(record.as_bytes())].to_owned();
+        let text = |record: &str| {
+            let kept = kept(record.as_bytes()).into_iter();
+            kept.map(|span| &record[span]).collect::<String>()
+        };
         assert_eq!(text(inner), r#""type":"user","uuid":"e"}"#);
         assert_eq!(text(made), text(inner));
         let whole = r#"{"sessionId":"s","type":"user"}"#;
         assert_eq!(text(whole), whole);
+        let child = r#"{"sessionId":"s","parentUuid":"p","type":"user"}"#;
+        assert_eq!(text(child), text(&child.replace("\"p\"", "null")));
+        assert_ne!(text(child), text(&child.replace("user", "assistant")));
     }
 }

@@ -14,7 +14,7 @@ mod chain;
 mod edit;
 pub(super) mod embedded;
 
-use crate::formats::{CannotExport, json};
+use crate::formats::{CannotExport, json, mark};
 use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 use chain::Chain;
 use edit::Fate;
@@ -57,7 +57,9 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         }
     }
     let is_changed = !is_whole(session, managed);
-    Ok(write(&items, is_changed, managed.calibration.as_ref()))
+    let origin = origin(session);
+    let calibration = managed.calibration.as_ref();
+    Ok(write(&items, is_changed, calibration, origin.as_ref()))
 }
 
 /// Everything is there as it was said.
@@ -127,20 +129,37 @@ fn edited<'a>(
 fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
     let value = json::parse_lenient(&text).unwrap_or_default();
     let string = |key: &str| json::str_at(&value, &[key]).map(ToOwned::to_owned);
-    let copied = COPIED
-        .iter()
-        .filter_map(|key| Some(((*key).to_owned(), value.get(key)?.clone())));
-    let (uuid, parent, copied) = (string("uuid"), string("parentUuid"), copied.collect());
+    let (uuid, parent) = (string("uuid"), string("parentUuid"));
     Item::Kept(Kept {
         text,
         message,
         uuid,
         parent,
-        copied,
+        copied: fields(&value),
     })
 }
 
-fn write(items: &[Item<'_>], is_changed: bool, calibration: Option<&Calibration>) -> Vec<u8> {
+/// The fields of a record that records of ours copy.
+fn fields(record: &Value) -> Map<String, Value> {
+    let field = |key: &&str| Some(((*key).to_owned(), record.get(key)?.clone()));
+    COPIED.iter().filter_map(field).collect()
+}
+
+/// The fields of the session's last record, for a copy that keeps no record to copy them from.
+fn origin(session: &Session) -> Option<Map<String, Value>> {
+    let last = session.messages.last()?;
+    let span = last.raw.last()?;
+    let record = embedded::completed(session, span, session.raw(span));
+    Some(fields(&json::parse_lenient(&record).ok()?))
+}
+
+fn write(
+    items: &[Item<'_>],
+    is_changed: bool,
+    calibration: Option<&Calibration>,
+    origin: Option<&Map<String, Value>>,
+) -> Vec<u8> {
+    let copied = |at: usize| copied(items, at).or(origin);
     let mut chain = Chain::default();
     if items.iter().any(|item| {
         matches!(
@@ -155,7 +174,7 @@ fn write(items: &[Item<'_>], is_changed: bool, calibration: Option<&Calibration>
             "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
             "level": "info", "compactMetadata": {"trigger": "manual"},
         });
-        chain.boundary(copied(items, 0), &boundary);
+        chain.boundary(copied(0), &boundary);
     }
     for (at, item) in items.iter().enumerate() {
         match item {
@@ -166,19 +185,17 @@ fn write(items: &[Item<'_>], is_changed: bool, calibration: Option<&Calibration>
                 } else {
                     None
                 };
-                chain.ours(next, copied(items, at), &written(text, *kind));
+                chain.ours(next, copied(at), &written(text, *kind));
             }
         }
     }
     if is_changed && !items.is_empty() {
-        let mut mark =
+        let mut own =
             json!({"type": "system", "subtype": super::MARK, "content": "", "isMeta": true});
         if let Some(c) = calibration {
-            mark["calibration"] = json!({
-                "counter": c.counter, "overhead": c.overhead, "factor": c.factor, "error": c.error,
-            });
+            own["calibration"] = mark::written(c);
         }
-        chain.boundary(copied(items, items.len() - 1), &mark);
+        chain.boundary(copied(items.len() - 1), &own);
     }
     chain.out
 }

@@ -8,10 +8,10 @@ use super::dialect::{Dialect, MARK, Writes};
 use super::edit::{Editing, Fates};
 use super::layout::{self, Layout};
 use super::places::{Patch, patched, with_member, without_members};
-use crate::formats::{CannotExport, json};
+use crate::formats::{CannotExport, json, mark};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session};
-use serde_json::json;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -72,8 +72,9 @@ pub(in crate::formats) fn write_own(
     let mut is_as_it_was = writing.is_as_it_was(&pieces);
     if !is_as_it_was || !patches.is_empty() || !dropped.is_empty() {
         pieces.retain(|piece| !writing.is_foreign(piece));
+        writing.forget_counts(&mut pieces);
         is_as_it_was = writing.is_as_it_was(&pieces);
-        patches.extend(writing.mark(&pieces, is_as_it_was));
+        patches.extend(writing.mark(managed, &pieces, is_as_it_was));
     }
     let mut keys = dropped;
     if !is_as_it_was {
@@ -225,35 +226,53 @@ impl<'a> Writing<'a> {
         pieces.len() == n_places && pieces.iter().enumerate().all(is_there)
     }
 
+    /// Sets the counts between the messages to zero, which programs take for not known: what they counted is not there
+    /// any more.
+    fn forget_counts(&self, pieces: &mut [Piece<'a>]) {
+        for piece in pieces.iter_mut().filter(|piece| !self.is_message(piece)) {
+            let Ok(Value::Object(mut record)) = json::parse_lenient(&piece.text) else {
+                continue;
+            };
+            let value = Value::Object(record.clone());
+            if (self.dialect.step)(&value).is_some() {
+                let numbers = record.values_mut().filter(|v| v.is_number());
+                numbers.for_each(|number| *number = 0.into());
+                piece.text = Value::Object(record).to_string().into_bytes().into();
+            }
+        }
+    }
+
+    /// Whether a piece is a message: of the file, or one of ours.
+    fn is_message(&self, piece: &Piece<'_>) -> bool {
+        let is_message = |place: usize| self.is_message.get(place) == Some(&true);
+        piece.place.is_none_or(is_message)
+    }
+
     /// An element that no provider takes for a message: of a role that the format does not know, or in the list
     /// without any. A line without a role says something about the file and stays.
     fn is_foreign(&self, piece: &Piece<'_>) -> bool {
-        if !self.dialect.is_request {
-            return false;
-        }
-        let is_message = |place: usize| self.is_message.get(place) == Some(&true);
-        if piece.place.is_none_or(is_message) {
+        if !self.dialect.is_request || self.is_message(piece) {
             return false;
         }
         let element = json::parse_lenient(&piece.text).ok();
         element.is_some_and(|e| self.is_list() || json::str_at(&e, &["role"]).is_some())
     }
 
-    /// A patch that says that the list was changed, where its messages report calls and there is a place for it.
-    fn mark(&self, pieces: &[Piece<'_>], is_as_it_was: bool) -> Option<Patch> {
+    /// A patch that says that the list was changed, where the document reports calls and there is a place for it.
+    fn mark(&self, managed: &Managed, pieces: &[Piece<'_>], is_as_it_was: bool) -> Option<Patch> {
         let bytes = self.bytes;
         let root = self.layout.root.as_ref()?;
-        let text = json!({"managed": true, "messages": pieces.len()})
-            .to_string()
-            .into_bytes();
+        let mark = mark::mark(managed, Some(pieces.len()));
+        let text = mark.to_string().into_bytes();
         if let Some(old) = json::member(bytes, root, MARK) {
             return Some((old, text));
         }
         let reports = |piece: &Piece<'_>| {
             json::parse_lenient(&piece.text).is_ok_and(|m| (self.dialect.step)(&m).is_some())
         };
-        let is_needed = self.session.steps.iter().any(|step| step.usage.is_some())
-            && (is_as_it_was || pieces.iter().any(reports));
+        let has_usage = || self.session.steps.iter().any(|step| step.usage.is_some());
+        let is_needed = managed.calibration.is_some()
+            || has_usage() && (is_as_it_was || pieces.iter().any(reports));
         is_needed.then(|| with_member(bytes, root, MARK, &text))
     }
 

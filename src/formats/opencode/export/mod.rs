@@ -10,10 +10,9 @@ mod written;
 
 use super::FORMAT;
 use crate::formats::message_list::{Left, MARK, is_whole, left, patched, with_member};
-use crate::formats::{CannotExport, json};
+use crate::formats::{CannotExport, json, mark};
 use crate::session::{Managed, Session, Span};
 use plain::plain;
-use serde_json::json;
 use std::borrow::Cow;
 use written::Writer;
 
@@ -30,7 +29,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     let whole = json::document_span(bytes);
     let records = records(session, managed);
     let list = [b"[\n    ", &records.join(&b",\n    "[..])[..], b"\n  ]"].concat();
-    let mark = json!({"managed": true, "messages": records.len()}).to_string();
+    let mark = mark::mark(managed, Some(records.len())).to_string();
     let Some(place) = json::member(bytes, &whole, "messages") else {
         // A bare list has no place for the mark.
         let text = [
@@ -51,10 +50,10 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
 }
 
 /// What of a record a copy keeps to the byte: all of it, unless it hides a part of the context.
-pub(super) fn kept(record: &[u8]) -> Span {
+pub(super) fn kept(record: &[u8]) -> Vec<Span> {
     match plain(record) {
-        Cow::Borrowed(_) => 0..record.len(),
-        Cow::Owned(_) => 0..0,
+        Cow::Borrowed(_) => std::iter::once(0..record.len()).collect(),
+        Cow::Owned(_) => Vec::new(),
     }
 }
 
