@@ -20,10 +20,10 @@ const MIN_LANE: f32 = 150.0;
 /// Narrower lanes leave out the words for the fates, which the bars show by their fill.
 const ROOM_FOR_WORDS: f32 = 200.0;
 
-/// Rows that are in view in the smallest window.
-const LEAST_ROWS: f32 = 2.0;
+/// Rows that are in view in the smallest window, where the plot needs the room.
+const LEAST_ROWS: f32 = 1.0;
 
-/// Least height of the lanes: their heads and a few rows.
+/// Least height of the lanes: their heads and a row.
 pub(super) fn least_height(ui: &Ui, input: &PanelInput<'_>) -> f32 {
     lane_head::plan(ui, input, width(ui, input)).height + LEAST_ROWS * ROW
 }
