@@ -110,6 +110,8 @@ struct Head {
     name: String,
     spoken: String,
     figures: Vec<(String, String)>,
+    /// The context of the selected call, beside which it stands.
+    now: String,
 }
 
 impl Head {
@@ -120,9 +122,7 @@ impl Head {
 }
 
 fn heads(texts: &[String]) -> Vec<Head> {
-    const LABELS: [&str; 8] = [
-        "peak", "comp.", "over.", "cost", "at risk", "blind", "sent", "now",
-    ];
+    const LABELS: [&str; 6] = ["peak", "cost", "at risk", "comp.", "over.", "blind"];
     let mut heads: Vec<Head> = Vec::new();
     for (at, text) in texts.iter().enumerate() {
         if let Some((_, spoken)) = text
@@ -133,7 +133,14 @@ fn heads(texts: &[String]) -> Vec<Head> {
                 name: spoken.split(',').next().unwrap_or_default().to_owned(),
                 spoken: text.clone(),
                 figures: Vec::new(),
+                now: String::new(),
             });
+        } else if let Some(head) = heads.last_mut()
+            && head.now.is_empty()
+            && text.starts_with("call ")
+            && let Some((_, now)) = text.split_once(" · ")
+        {
+            now.clone_into(&mut head.now);
         } else if let Some(head) = heads.last_mut()
             && head.figures.len() < LABELS.len()
             && text == LABELS[head.figures.len()]
@@ -201,7 +208,8 @@ fn same_figures(file: &str, window: &mut Harness<'_, App>) -> String {
     let is_verdict = |text: &&String| text.starts_with("Peaked at ") && text.ends_with('.');
     let verdict = all.iter().find(is_verdict).expect("a verdict").clone();
     for lane in &lanes {
-        let [peak, comp, over, now] = ["peak", "comp.", "over.", "now"].map(|f| lane.figure(f));
+        let [peak, comp, over] = ["peak", "comp.", "over."].map(|f| lane.figure(f));
+        let now = &lane.now;
         let plural = |n: &str, one: &str| format!("{n} {one}{}", if n == "1" { "" } else { "s" });
         let (comp, over) = (plural(comp, "compaction"), plural(over, "overflow"));
         let spoken = format!(
@@ -320,7 +328,8 @@ fn same_contexts(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
             .iter()
             .find(|head| head.name == lane.name)
             .expect("the lane")
-            .figure("now");
+            .now
+            .as_str();
         let now = now.trim_start_matches('≈');
         assert_eq!(
             plimsoll::units::Tokens(shown).short(),

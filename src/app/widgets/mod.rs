@@ -1,5 +1,6 @@
 //! Controls of our own look: they know nothing of sessions and policies beyond what a caller hands them.
 
+mod bidi;
 pub(crate) mod drag;
 mod fate_bar;
 mod hint;
@@ -16,6 +17,7 @@ mod pill;
 mod roll;
 pub(crate) mod slide;
 
+pub use bidi::one_line;
 pub use fate_bar::fate_bar;
 pub use hint::{figure, hairline, section, swatch};
 pub use knob_choice::{knob_choice, knob_menu};
