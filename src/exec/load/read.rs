@@ -177,7 +177,7 @@ fn cannot_read(path: &Path, error: &io::Error) -> LoadError {
 fn refuse_folders_and_devices(path: &Path, metadata: &Metadata) -> Result<(), LoadError> {
     match kind(metadata) {
         Some(FOLDER) => Err(LoadError(format!(
-            "{} is a folder; give a session file in it",
+            "{0} is a folder; give a session file in it (`plimsoll sessions {0}` lists them)",
             path.display()
         ))),
         Some(DEVICE) => Err(LoadError(format!(
