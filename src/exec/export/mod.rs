@@ -88,7 +88,7 @@ pub struct Exported {
 pub fn export(job: &ExportJob) -> Result<Exported, String> {
     refuse(&job.output)?;
     let mut answers = Answers::new(&job.summarizer, &job.given);
-    let ran = run(job, &mut answers)?;
+    let mut ran = run(job, &mut answers)?;
     if ran.outcome.compactions == 0 {
         return match answers.failures.pop() {
             Some(reason) => Err(format!("nothing was written: {reason}")),
@@ -113,11 +113,14 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         files: &ran.files.written,
         folder: (!ran.files.written.is_empty()).then(|| ran.folder.to_string_lossy().into_owned()),
     };
-    let sidecars = sidecars(&told, &read, &mut checks)?;
-    staged.put_in_place(&job.output).map_err(|error| {
-        sidecars.take_away();
-        cannot_create(&job.output, &error)
-    })?;
+    let (sidecars, mut unfinished) = sidecars(&told, &read, &mut checks)?;
+    unfinished.append(&mut ran.files.unfinished);
+    staged
+        .put_in_place(&job.output, unfinished)
+        .map_err(|error| {
+            sidecars.take_away();
+            cannot_create(&job.output, &error)
+        })?;
     let n_files = ran.files.keep().len();
     let sidecars = Sidecars {
         files: (n_files > 0).then_some((ran.folder, n_files)),
