@@ -6,13 +6,13 @@
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
-/// A moment to the second in UTC, as RFC 3339 writes it: `YYYY-MM-DDTHH:MM:SSZ`; none before 1970 and after 9999.
-pub fn rfc3339(time: SystemTime) -> Option<String> {
-    const YEAR_10_000: Duration = Duration::from_secs(253_402_300_800);
-    let since = time.duration_since(UNIX_EPOCH).ok()?;
-    (since < YEAR_10_000).then(|| humantime::format_rfc3339_seconds(time).to_string())
+/// A moment (time since the start of 1970) to the second in UTC, as RFC 3339 writes it: `YYYY-MM-DDTHH:MM:SSZ`; none after
+/// the year 9999.
+pub fn rfc3339(since: Duration) -> Option<String> {
+    const YEAR_10_000: Duration = Duration::from_hours(24 * 2_932_897);
+    (since < YEAR_10_000).then(|| humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string())
 }
 
 /// A number of tokens. Subtraction stops at zero: a context is never lighter than nothing.

@@ -639,6 +639,7 @@ fn adopt(bytes: &[u8]) -> formats::Resumable {
     let birth = Birth {
         now: Millis(1_795_323_000_123),
         random: [0xab; 16],
+        folder: "/here".to_owned(),
     };
     (format.expect("Codex resumes").adopt)(bytes, &birth).expect("a session")
 }

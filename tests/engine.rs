@@ -520,11 +520,10 @@ fn decided(policy: &Policy, outcome: &Outcome) -> Vec<String> {
             .stages
             .iter()
             .find(|stage| stage.id == id)
-            .unwrap()
-            .at
+            .map(|stage| stage.at)
     };
     let events = outcome.events.iter();
-    let events = events.take_while(|e| at(&e.stage) != Hook::OverflowError);
+    let events = events.take_while(|e| at(&e.stage) != Some(Hook::OverflowError));
     events
         .map(|e| format!("{} {:?} {:?} {:?}", e.stage, e.cause, e.before, e.after))
         .collect()

@@ -134,7 +134,7 @@ static EXPECTED: &[Expected] = &[
         "other_agents/copilot-cli-small.jsonl",
         "copilot_cli",
         [2, 13, 5, 0, 2],
-        None,
+        Some(120),
     ),
     row(
         "other_agents/kimi-assistant-tools.jsonl",
@@ -157,7 +157,7 @@ static EXPECTED: &[Expected] = &[
     row(
         "specstory_md/specstory-1.3MB.md",
         "specstory",
-        [2, 570, 323, 0, 0],
+        [2, 595, 340, 0, 0],
         None,
     ),
     row(

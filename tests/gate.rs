@@ -625,6 +625,7 @@ fn a_sweep_of_tokens_alone_and_its_csv_agree_with_the_whole() {
     for column in [
         "set",
         "tokens_sent",
+        "tokens_total",
         "peak",
         "compactions",
         "overflows",

@@ -12,7 +12,7 @@ use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
 use plimsoll::report::{Played, Report, Shown, Subject, draw, html, markdown, svg};
-use plimsoll::session::{Body, MediaKind, Role, Session};
+use plimsoll::session::{Body, MediaKind, Role, Session, Usage};
 use plimsoll::tokens::{TokenLedger, default_counter};
 use plimsoll::units::Tokens;
 use std::fs;
@@ -611,4 +611,22 @@ fn a_session_without_a_call_has_a_report_without_a_curve() {
         tells_compactions: true,
     };
     assert!(draw(&subject.plain_curve()).is_none());
+}
+
+#[test]
+fn a_report_does_not_say_that_usage_is_missing_where_it_only_does_not_fit() {
+    let case = common::case(&Talk::turns(8, 2, 20), 200_000);
+    let mut session = (*case.session).clone();
+    for (idx, step) in session.steps.iter_mut().enumerate() {
+        let input = [90_000, 1_000, 60_000, 2_000][idx % 4];
+        step.usage = Some(Usage {
+            input: Tokens(input),
+            ..Usage::default()
+        });
+    }
+    let case = with_session(&case, session);
+    assert!(case.ledger.distrusted.is_some());
+    let said = markdown(&report(&case, &[really(&case)], &[], false));
+    assert!(said.contains("the recorded usage does not fit"), "{said}");
+    assert!(!said.contains("no usage"), "{said}");
 }

@@ -361,8 +361,37 @@ fn adopt(format: &str, bytes: &[u8]) -> formats::Resumable {
     let birth = Birth {
         now: Millis(1_795_323_000_123),
         random: [0x5a; 16],
+        folder: "/here".to_owned(),
     };
     (resume.adopt)(bytes, &birth).expect("a session")
+}
+
+#[test]
+fn a_session_whose_folder_has_no_name_works_in_the_current_one() {
+    let claude = |cwd: &str| {
+        format!(
+            r#"{{"uuid":"a","parentUuid":null,"sessionId":"old",{cwd}"type":"user","message":{{"role":"user","content":"hi"}}}}"#
+        )
+    };
+    let named = claude(r#""cwd":"","#) + "\n" + &claude(r#""cwd":"/there","#);
+    let codex = |cwd: &str| {
+        format!(r#"{{"type":"session_meta","payload":{{"id":"old",{cwd}"cli_version":"1"}}}}"#)
+    };
+    for (format, file, folder) in [
+        ("claude_code", claude(r#""cwd":"","#), "/here"),
+        ("claude_code", claude(""), "/here"),
+        ("claude_code", named, "/there"),
+        ("codex_rollout", codex(r#""cwd":"","#), "/here"),
+        ("codex_rollout", codex(""), "/here"),
+    ] {
+        let new = adopt(format, file.as_bytes());
+        assert_eq!(new.project.as_deref(), Some(folder), "{file}");
+        let place = new.place.join("/");
+        assert!(
+            format == "codex_rollout" || place.starts_with(&folder.replace('/', "projects/-")),
+            "{place}"
+        );
+    }
 }
 
 #[test]

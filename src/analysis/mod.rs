@@ -16,4 +16,4 @@ pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
 pub use finding::{Finding, FindingKind, findings, flaws};
 pub use last_use::LastUses;
 pub use message_name::{MessageName, Subject};
-pub use verdict::{Clause, Link, Severity, Trigger, Verdict, verdict};
+pub use verdict::{Clause, LaneTrigger, Link, Severity, Trigger, Verdict, verdict};

@@ -36,8 +36,8 @@ pub struct Retained {
     pub messages: Vec<Carried>,
     /// All tokens that calls sent, together.
     pub sent: Tokens,
-    /// Whether each call was made: where a file reports usage, one without any was aborted.
-    made: Vec<bool>,
+    /// How many calls were made before each one, and in all. Where a file reports usage, one without any was aborted.
+    made: Vec<usize>,
 }
 
 impl Retained {
@@ -59,8 +59,8 @@ impl Retained {
 
     /// How many of these calls were made.
     pub fn calls_in(&self, steps: Range<usize>) -> usize {
-        let steps = self.made.get(steps).unwrap_or_default();
-        steps.iter().filter(|made| **made).count()
+        let made_before = |step: usize| self.made[step.min(self.made.len() - 1)];
+        made_before(steps.end).saturating_sub(made_before(steps.start))
     }
 }
 
@@ -68,7 +68,8 @@ impl Retained {
 pub fn retained(case: &Case, recorded: &Outcome) -> Retained {
     let session = &case.session;
     let made = made(session);
-    let sent = recorded.samples.iter().filter(|sample| made[sample.step]);
+    let was_made = |step: usize| made[step] < made[step + 1];
+    let sent = recorded.samples.iter().filter(|s| was_made(s.step));
     let mut all = Retained {
         messages: (0..session.messages.len())
             .map(|message| none(case, message))
@@ -110,10 +111,14 @@ fn none(case: &Case, message: usize) -> Carried {
     }
 }
 
-fn made(session: &Session) -> Vec<bool> {
+fn made(session: &Session) -> Vec<usize> {
     let reports = session.steps.iter().any(|step| step.usage.is_some());
     let steps = session.steps.iter();
-    steps.map(|step| !reports || step.usage.is_some()).collect()
+    let made = steps.scan(0, |made, step| {
+        *made += usize::from(!reports || step.usage.is_some());
+        Some(*made)
+    });
+    std::iter::once(0).chain(made).collect()
 }
 
 /// Messages of the history from `first` on with the first of these steps that carried each.

@@ -3,7 +3,7 @@
 //! It speaks about what really happened, with the tokens that the provider reported where it did.
 
 use super::MessageName;
-use crate::engine::{Case, Outcome, Sample};
+use crate::engine::{Case, Event, KnobRole, Outcome, Peak, Policy, Sample};
 use crate::session::{Kind, Role};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
@@ -67,7 +67,41 @@ pub struct Trigger<'a> {
     /// A share of usable.
     pub share: Share,
     /// The lane whose it is, where one is meant.
-    pub whose: Option<&'a str>,
+    pub whose: Option<LaneTrigger<'a>>,
+}
+
+/// A lane that reaches its trigger, or never does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LaneTrigger<'a> {
+    /// The lane's name.
+    pub lane: &'a str,
+    /// Index of the first step at which it does, by the lane's own count; none if it never does.
+    pub step: Option<usize>,
+}
+
+impl<'a> LaneTrigger<'a> {
+    /// Looks for where a run of this policy first reaches its trigger, which is so many true tokens at each sample.
+    /// `is_approximate` where the policy counts otherwise, so that only its acting tells the call for certain.
+    pub fn new(
+        lane: &'a str,
+        (policy, outcome): (&Policy, &Outcome),
+        trigger: impl Fn(&Sample) -> Tokens,
+        is_approximate: bool,
+    ) -> Self {
+        let knob = policy.knob_for(KnobRole::CompressionTrigger);
+        let is_cause =
+            |event: &&Event| knob.is_some_and(|knob| event.cause.value(&knob.name).is_some());
+        let acts = outcome.events.iter().find(is_cause).map(|event| event.step);
+        let over = outcome.samples.iter().find(|s| s.tokens >= trigger(s));
+        let over = over.map(|sample| sample.step);
+        Self {
+            lane,
+            step: match acts {
+                Some(_) if is_approximate => acts,
+                _ => acts.into_iter().chain(over).min(),
+            },
+        }
+    }
 }
 
 impl From<Share> for Trigger<'_> {
@@ -80,7 +114,7 @@ impl Trigger<'_> {
     /// `the trigger`, or `the trigger of truncate`.
     pub fn name(&self) -> String {
         match self.whose {
-            Some(lane) => format!("the trigger of {lane}"),
+            Some(LaneTrigger { lane, .. }) => format!("the trigger of {lane}"),
             None => "the trigger".to_owned(),
         }
     }
@@ -102,9 +136,9 @@ pub fn verdict<'a>(
         output_reserve,
         trigger: trigger.into(),
     };
-    if let Some(peak) = highest(&recorded.samples) {
-        said.peak(peak);
-        said.crossings(&recorded.samples, limits, peak);
+    if let Some(peak) = recorded.peak_with_end() {
+        said.peak(recorded, peak);
+        said.crossings(recorded, limits, peak);
         said.unanswered(recorded, limits);
         said.compactions();
     } else {
@@ -134,11 +168,12 @@ impl Limits<'_> {
     }
 }
 
-/// The first of the highest samples.
-fn highest(samples: &[Sample]) -> Option<&Sample> {
-    samples
-        .iter()
-        .reduce(|a, b| if b.tokens > a.tokens { b } else { a })
+/// The sample of a peak; the last for one at the end.
+fn sample_at(samples: &[Sample], peak: Peak) -> Option<&Sample> {
+    match peak.step {
+        Some(step) => samples.iter().find(|sample| sample.step == step),
+        None => samples.last(),
+    }
 }
 
 /// The pieces so far.
@@ -172,17 +207,29 @@ impl Sentence<'_> {
         self.severity = self.severity.max(severity);
     }
 
-    fn peak(&mut self, sample: &Sample) {
+    fn peak(&mut self, recorded: &Outcome, peak: Peak) {
+        let Some(sample) = sample_at(&recorded.samples, peak) else {
+            return;
+        };
         let window = sample.window.short();
-        let share = percent(sample.tokens, sample.window);
-        let peak = self.tokens(sample.tokens, self.is_reported(sample));
+        let share = percent(peak.tokens, sample.window);
+        let is_reported = peak.step.is_some() && self.is_reported(sample);
+        let tokens = self.tokens(peak.tokens, is_reported);
+        let place = match peak.step {
+            Some(step) => format!("call {}", step + 1),
+            None => "the end".to_owned(),
+        };
         self.say("Peaked at ");
         self.link(format!("{share} of {window}"), Link::Step(sample.step));
-        self.say(format!(" ({peak}) at call {}.", sample.step + 1));
+        self.say(format!(" ({tokens}) at {place}."));
     }
 
-    fn crossings(&mut self, samples: &[Sample], limits: Limits<'_>, peak: &Sample) {
-        let over_trigger = samples.iter().find(|s| s.tokens >= limits.trigger(s));
+    fn crossings(&mut self, recorded: &Outcome, limits: Limits<'_>, peak: Peak) {
+        let samples = &recorded.samples;
+        let over_trigger = match limits.trigger.whose {
+            Some(lane) => samples.iter().find(|s| Some(s.step) == lane.step),
+            None => samples.iter().find(|s| s.tokens >= limits.trigger(s)),
+        };
         let over_usable = samples.iter().find(|s| s.tokens > limits.usable(s));
         let over_window = samples.iter().find(|s| s.tokens > s.window);
         // One step may cross both; its message is named once.
@@ -200,10 +247,15 @@ impl Sentence<'_> {
             let trigger = limits.trigger(sample).short();
             let name = limits.trigger.name();
             self.crossed(&format!("{name} ({trigger}){window}"), samples, sample);
-        } else {
-            let trigger = limits.trigger(peak).short();
-            let name = limits.trigger.name();
-            self.say(format!(" Never reached {name} ({trigger})."));
+        } else if let Some(sample) = sample_at(samples, peak) {
+            let trigger = limits.trigger(sample);
+            let end = if peak.tokens >= trigger && peak.step.is_none() {
+                " before the end"
+            } else {
+                ""
+            };
+            let (name, trigger) = (limits.trigger.name(), trigger.short());
+            self.say(format!(" Never reached {name} ({trigger}){end}."));
         }
         match (over_usable, over_window) {
             (_, Some(sample)) if !is_both => {

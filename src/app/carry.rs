@@ -27,7 +27,7 @@ use super::load::Loading;
 use super::pasting::{self, Wish};
 use super::policies::NONE;
 use super::runs::resumes;
-use super::state::{LaneConfig, MAX_LANES, Selection, View, lane};
+use super::state::{LaneConfig, MAX_LANES, Selection, Tab, View, lane};
 use super::{App, dropped, twin};
 use crate::exec::LoadOptions;
 use crate::presets::native;
@@ -57,6 +57,7 @@ impl App {
             Command::SelectStep(step) => self.select_step(step),
             Command::SelectMessage(message) => self.select_message(message),
             Command::SelectWritten(lane, place) => self.select_written(lane, place),
+            Command::Deselect => self.deselect(),
             Command::ExtendSelection(message) => self.extend_selection(message),
             Command::LookAt(place) => self.look_at(place),
             Command::SelectEvent(event) => self.select_event(event),
@@ -67,6 +68,8 @@ impl App {
             Command::Undo => self.travel(true),
             Command::Redo => self.travel(false),
             Command::ShowTab(tab) => {
+                // What was selected meanwhile is not known to the table.
+                self.once.reveals_message |= tab == Tab::Messages && self.view.tab != tab;
                 self.view.tab = tab;
                 self.once.reveals_event = true;
                 self.once.reveals_insight = true;
@@ -105,6 +108,7 @@ impl App {
                 set_knob(&mut self.config, lane, key, Some(value));
             }
             Command::AddLane => self.add_lane(),
+            Command::CompareWith(policy) => self.compare_with(&policy),
             Command::ShowKeys(is_shown) => self.view.shows_keys = is_shown,
             Command::SetTheme(theme) => self.set_theme(ctx, theme),
             Command::CopyText(what, text) => self.copy(ctx, what, text),
@@ -282,6 +286,20 @@ impl App {
         };
         let added = new.unwrap_or_else(again);
         self.config.lanes.push(added);
+    }
+
+    /// Compares with a policy and focuses its lane.
+    fn compare_with(&mut self, policy: &str) {
+        let lanes = &mut self.config.lanes;
+        let focused = self.selection.lane.unwrap_or(0).min(lanes.len() - 1);
+        let at = if lanes.len() < MAX_LANES {
+            lanes.push(lane(policy));
+            lanes.len() - 1
+        } else {
+            lanes[focused] = lane(policy);
+            focused
+        };
+        self.selection.lane = Some(at);
     }
 
     fn cancel_load(&mut self) {

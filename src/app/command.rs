@@ -68,6 +68,8 @@ pub enum Command {
     SelectMessage(usize),
     /// Look at what this lane wrote at this place.
     SelectWritten(usize, lane_rows::Place),
+    /// Look at no message: the detail closes.
+    Deselect,
     /// Select the messages of the table from the one that is selected to this one.
     ExtendSelection(usize),
     /// Look at a lane, a step and a message, as far as they are given, without changing tabs.
@@ -91,6 +93,8 @@ pub enum Command {
     SetLanePolicy(usize, String),
     /// Add a lane of the first policy that no lane has.
     AddLane,
+    /// Compare with this policy: in a lane of its own where there is room for one, else in the focused lane.
+    CompareWith(String),
     /// Take a lane away.
     RemoveLane(usize),
     /// Set the context window by hand; none for what is known of it.
@@ -157,6 +161,8 @@ pub enum Command {
 
     /// Prepare an export of this lane; the focused one if none.
     StartExport(Option<usize>),
+    /// Compact the last context whether the trigger is met or not: prepare it, or where it was prepared already do it.
+    CompactAnyway,
     /// Prepare a file of what the model saw at the selected call.
     StartSaw,
     /// Change what is to be exported.

@@ -57,6 +57,11 @@ impl<T: Clone + PartialEq> History<T> {
         *now != self.settled
     }
 
+    /// The value before it began to be dragged.
+    pub(super) fn settled(&self) -> &T {
+        &self.settled
+    }
+
     /// Something can be undone.
     pub(super) fn can_undo(&self) -> bool {
         !self.undo.is_empty()

@@ -4,7 +4,7 @@ use super::by_hand::Mark;
 use super::command::Command;
 use super::message_table::chosen;
 use super::state::Selection;
-use egui::{Context, Key, Modifiers};
+use egui::{Context, Key, Modifiers, Popup};
 
 /// What keys act upon.
 pub(super) struct Place<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Place<'a> {
 enum When {
     /// Everywhere, also while a text is typed.
     Always,
-    /// While no text is typed.
+    /// While no text is typed and no menu is open.
     NotTyping,
     /// And no dialog is open.
     NoDialog,
@@ -218,7 +218,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "Esc",
-        what: "Close a dialog, clear the filter, stop loading",
+        what: "Cancel a drag; close what is open, clear the filter, stop loading: one at a time",
         when: When::Elsewhere,
         bindings: &[],
     },
@@ -242,14 +242,14 @@ pub(super) fn sheet() -> impl Iterator<Item = (&'static str, &'static str)> {
         .map(|shortcut| (shortcut.keys, shortcut.what))
 }
 
-/// What the keys pressed in this frame ask for. Nothing while a text is being typed; what a focused control
-/// understands itself (arrows) stays its own.
+/// What the keys pressed in this frame ask for. Nothing while a text is being typed or a menu is open; what a focused
+/// control understands itself (arrows) stays its own.
 pub(super) fn commands(
     ctx: &Context,
     place: Option<Place<'_>>,
     is_dialog_open: bool,
 ) -> Vec<Command> {
-    let is_typing = ctx.text_edit_focused();
+    let is_typing = ctx.text_edit_focused() || Popup::is_any_open(ctx);
     let is_free = ctx.memory(|m| m.focused().is_none());
     let has_document = place.is_some();
     let nowhere = Selection::default();

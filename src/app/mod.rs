@@ -13,9 +13,11 @@ pub mod cost_view;
 pub mod costs;
 pub mod derived;
 pub mod document;
+mod escape;
 pub mod event_table;
 pub mod event_text;
 pub mod examples;
+mod focus;
 pub mod fonts;
 pub mod handout;
 mod history;
@@ -118,6 +120,9 @@ pub struct App {
     refused: Option<String>,
     /// What panels are told once, in the next frame.
     once: panels::Once,
+    focus: focus::Focus,
+    /// A text was being typed in the last frame.
+    is_typing: bool,
 }
 
 impl App {
@@ -184,6 +189,8 @@ impl App {
             wish: options.by_hand.clone(),
             refused: None,
             once: panels::Once::default(),
+            focus: focus::Focus::default(),
+            is_typing: false,
         };
         for why in broken.into_iter().filter_map(Result::err) {
             app.complain(Some(why));
@@ -221,7 +228,11 @@ impl App {
         let hovered = self.view.tune.hovered;
         self.derived
             .update_ghost(&ctx, self.tuning.as_ref(), hovered);
+        let is_drag_cancelled = widgets::drag::cancelled(&ctx).is_some();
+        let escaped = self.escape(&ctx, is_drag_cancelled);
+        self.focus.reveal(&ctx);
         let mut commands = self.panels(ui);
+        commands.extend(escaped);
         panels::toasts::show(&ctx, &mut self.toasts);
         let is_covered = self.is_covered();
         let keyed = self.document.as_ref().map(|_| keys::Place {
@@ -233,6 +244,12 @@ impl App {
         for command in commands {
             self.carry_out(&ctx, command);
         }
+        if is_drag_cancelled && self.history.is_ahead(&self.config) {
+            self.config.clone_from(self.history.settled());
+            ctx.request_repaint();
+        }
+        self.is_typing = ctx.text_edit_focused();
+        self.focus.show(&ctx);
         if !ctx.input(|i| i.pointer.any_down()) {
             self.history.settle(&self.config);
             self.keep_price();

@@ -1,6 +1,6 @@
 //! Everything that is replayed for one config: all lanes, what really happened, and the verdict over it.
 
-use crate::analysis::{Finding, Trigger, Verdict, findings, verdict};
+use crate::analysis::{Finding, LaneTrigger, Trigger, Verdict, findings, verdict};
 use crate::app::document::Document;
 use crate::app::knobs::{self, KnobSettings};
 use crate::app::own_count::OwnCount;
@@ -8,8 +8,8 @@ use crate::app::policies;
 use crate::app::state::{Config, Selection, numbered};
 use crate::app::wording;
 use crate::engine::{
-    Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Policy, Stage,
-    recorded, simulate,
+    Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy,
+    Sample, Stage, recorded, simulate,
 };
 use crate::presets::models;
 use crate::tokens::TokenLedger;
@@ -26,14 +26,14 @@ pub struct LaneRun {
     pub knobs: KnobValues,
     /// What came of it.
     pub outcome: Outcome,
-    /// Its compactions for the timeline: step and a few words.
+    /// Its compactions for the timeline, manual edits left out: step and a few words.
     pub marks: Vec<(usize, String)>,
     /// Steps at which it ran and changed nothing, ascending.
     pub no_ops: Vec<usize>,
     /// The first step of each run of steps at which the system itself would have given up.
     pub halts: Vec<usize>,
-    /// The largest context and its step's index.
-    pub peak: Option<(usize, Tokens)>,
+    /// The largest context, the one at the end included.
+    pub peak: Option<Peak>,
     /// What all calls sent.
     pub sent: Tokens,
     /// Its own count is another than the true one.
@@ -51,10 +51,13 @@ impl LaneRun {
         Self {
             policy,
             knobs,
-            marks: did(Did::Removed).map(mark).collect(),
+            marks: did(Did::Removed)
+                .filter(|event| !event.is_by_hand())
+                .map(mark)
+                .collect(),
             no_ops: did(Did::Nothing).map(|e| e.step).collect(),
             halts: halt_runs(&outcome),
-            peak: outcome.peak(),
+            peak: outcome.peak_with_end(),
             sent: outcome.tokens_sent(),
             counts_otherwise: counts_otherwise(&outcome),
             own_count: OwnCount::new(&outcome.samples),
@@ -229,7 +232,18 @@ pub(super) fn run_all(
     );
     // The document marks what was recorded.
     recorded.marks.clear();
-    let whose = whose.map(|lane| labels[lane].as_str());
+    let whose = whose.map(|lane| {
+        let run = &lanes[lane];
+        let at = |sample: &Sample| {
+            let budget = Budget {
+                window: sample.window,
+                output_reserve: reserve,
+            };
+            Tokens((budget.usable().as_f64() * trigger.0).ceil() as u64)
+        };
+        let played = (&*run.policy, &run.outcome);
+        LaneTrigger::new(&labels[lane], played, at, run.counts_otherwise)
+    });
     let spoken = Trigger {
         share: trigger,
         whose,

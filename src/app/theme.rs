@@ -245,8 +245,8 @@ static LIGHT: Palette = Palette {
 };
 
 /// The outline that shows where the keyboard is.
-pub fn focus_ring(ui: &Ui) -> Stroke {
-    Stroke::new(1.5, palette(ui).accent)
+pub fn focus_ring(ctx: &Context) -> Stroke {
+    Stroke::new(1.5, of(ctx.theme() == Theme::Dark).accent)
 }
 
 /// A vector of equal halves, for padding around text in chips and pills.

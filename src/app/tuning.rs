@@ -3,14 +3,16 @@
 use crate::analysis::cost::Bills;
 use crate::analysis::loss::{Names, most_at_risk};
 use crate::analysis::tune::{
-    Gauge, Point, Price, Recommendation, Subject, Taste, front, plan, price_unit, recommend, sweep,
-    trade_off,
+    Alternative, Gauge, Point, Price, Recommendation, Subject, Taste, alternative, candidates,
+    front, plan, price_unit, recommend, sweep,
 };
 use crate::app::background::{self, Background};
 use crate::app::latest::Where;
+use crate::app::policies::Policies;
 use crate::app::runs::Runs;
 use crate::app::state::Config;
 use crate::app::tune_view::TuneView;
+use crate::engine::Policy;
 use crate::progress::Progress;
 use crate::units::Share;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,12 +36,14 @@ pub struct Tuning {
     pub n_done: usize,
     /// What stands for the cost.
     pub unit: Price,
-    /// What no other setting beats in cost and references at risk, cheapest first.
+    /// The settings to choose from ([`candidates`]), cheapest first.
     pub trade_off: Vec<usize>,
     /// What no other beats in these or in depth.
     pub front: Vec<usize>,
     /// What is recommended, or why nothing is; none while it goes on.
     pub recommended: Option<Result<Recommendation, String>>,
+    /// Another policy that works, where none of the settings does.
+    pub alternative: Option<Alternative>,
     /// It was stopped before its end.
     pub is_cancelled: bool,
     /// How long it took.
@@ -56,28 +60,37 @@ pub struct Tuning {
 }
 
 /// How a sweep ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Ended {
     /// Nothing stopped it.
     is_whole: bool,
     /// References at risk on what was really sent.
     noise: usize,
+    alternative: Option<Alternative>,
 }
 
 impl Tuning {
-    /// Starts to try what the view asks for.
+    /// Starts to try what the view asks for. One of the other `policies` is offered where none of it works.
     pub fn start(
         ctx: &egui::Context,
         at: Where,
         runs: &Arc<Runs>,
         names: &Arc<Names>,
         view: &TuneView,
+        policies: &Policies,
     ) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let (lanes, subjects) = view.subjects(runs);
         let points = plan(&subjects, view.points);
         let live = Arc::new(Mutex::new(Vec::new()));
         let progress = Arc::new(Progress::default());
+        let is_tried = |policy: &Policy| subjects.iter().any(|s| s.policy.name == policy.name);
+        let others = policies.iter().filter(|policy| !is_tried(policy));
+        let others: Vec<_> = others.map(Arc::clone).collect();
+        let taste = Taste {
+            weight: Share(view.weight),
+            noise: 0,
+        };
         let work = {
             let (runs, names) = (Arc::clone(runs), Arc::clone(names));
             let (live, progress) = (Arc::clone(&live), Arc::clone(&progress));
@@ -89,7 +102,8 @@ impl Tuning {
                     drop(live);
                     ctx.request_repaint_after(REDRAW);
                 };
-                run((&runs, &names), &subjects, points, &progress, &found)
+                let tried = (&subjects[..], points, &others[..]);
+                run((&runs, &names), tried, taste, &progress, &found)
             }
         };
         let work = match at {
@@ -106,6 +120,7 @@ impl Tuning {
             trade_off: Vec::new(),
             front: Vec::new(),
             recommended: None,
+            alternative: None,
             is_cancelled: false,
             took: None,
             config: runs.config.clone(),
@@ -142,8 +157,9 @@ impl Tuning {
         if let Some(work) = self.work.take() {
             match work.take() {
                 Ok(done) => {
-                    self.is_cancelled = !done.is_some_and(|ended| ended.is_whole);
-                    self.noise = done.map_or(0, |ended| ended.noise);
+                    self.is_cancelled = !done.as_ref().is_some_and(|ended| ended.is_whole);
+                    self.noise = done.as_ref().map_or(0, |ended| ended.noise);
+                    self.alternative = done.and_then(|ended| ended.alternative);
                     self.took = Some(self.begun.elapsed());
                     is_changed = true;
                 }
@@ -152,7 +168,7 @@ impl Tuning {
         }
         if is_changed {
             self.unit = price_unit(&self.points);
-            self.trade_off = trade_off(&self.points);
+            self.trade_off = candidates(&self.points);
             self.front = front(&self.points);
         }
         if !self.is_running() && (is_changed || self.weight != weight) {
@@ -190,11 +206,11 @@ impl Drop for Tuning {
     }
 }
 
-/// Plays all of it. On threads of their own: those that the frames use stay free.
+/// Plays all of it, and the other policies where none of it works. On threads of their own: those that the frames use stay free.
 fn run(
     (runs, names): (&Runs, &Names),
-    subjects: &[Subject],
-    points: Vec<Point>,
+    (subjects, points, others): (&[Subject], Vec<Point>, &[Arc<Policy>]),
+    taste: Taste,
     progress: &Progress,
     found: &(dyn Fn(usize, &Point) + Sync),
 ) -> Ended {
@@ -202,7 +218,15 @@ fn run(
     let prices = billing.prices();
     let bills = Bills::new(&runs.case, billing.at(&prices));
     let gauge = Gauge::new(&runs.case, bills, names);
-    let all = || sweep(&gauge, subjects, points, progress, found);
+    let really = most_at_risk(names, &runs.case, &runs.recorded.outcome);
+    let noise = really.faults.len();
+    let all = || {
+        let swept = sweep(&gauge, subjects, points, progress, found).ok()?;
+        let works = swept.iter().any(|point| point.valid().is_some());
+        let taste = Taste { noise, ..taste };
+        let other = || alternative(&gauge, others, taste, progress);
+        Some(if works { None } else { other() })
+    };
     let pool = rayon::ThreadPoolBuilder::new()
         .thread_name(|nth| format!("sweep {nth}"))
         .start_handler(|_| background::give_way());
@@ -210,9 +234,9 @@ fn run(
         Ok(pool) => pool.install(all),
         Err(_) => all(),
     };
-    let really = most_at_risk(names, &runs.case, &runs.recorded.outcome);
     Ended {
-        is_whole: swept.is_ok(),
-        noise: really.faults.len(),
+        is_whole: swept.is_some(),
+        noise,
+        alternative: swept.flatten(),
     }
 }

@@ -55,7 +55,8 @@ plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
                        Codex), and the command that resumes it; the recorded session stays as it is
 
 The source is never written and nothing is overwritten. What was written is read again and checked; exit 1 if a check
-fails. If the policy does not act nothing is written, and it is said why.
+fails, or if nothing was written because the answer of a model was refused. If the policy does not act
+nothing is written and the reason is printed.
 
 JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, warning, detail}], notes[], policy, knobs{}, schedule, format,
 resume{id, command, path}|null.
@@ -172,7 +173,10 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     } else {
         print(&(text(&exported) + &resume::text(resumed.as_ref())))?;
     }
-    let has_failed = exported.checks.iter().any(|c| !c.ok);
+    // The offline digest asks nobody: where it saves nothing, there was nothing to do.
+    let mut asked = exported.requests.iter().filter(|r| r.questions > 0);
+    let is_refused = !exported.changed && asked.any(|r| r.failed.is_some());
+    let has_failed = is_refused || exported.checks.iter().any(|c| !c.ok);
     Ok(if has_failed {
         Status::CheckFailed
     } else {

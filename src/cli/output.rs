@@ -6,11 +6,15 @@
 pub(super) use crate::report::figure::{counted, grouped, percent, quote, tokens};
 pub(super) use crate::safe_text::clean;
 
-use crate::safe_text::is_obeyed;
+use crate::safe_text::{head, is_obeyed};
 use anyhow::Context as _;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
+
+/// Bytes of an error or a note that are shown; the longest path has as many.
+const LONGEST_LINE: usize = 4 << 10;
 
 /// Prints a result that is already laid out (its texts went through [`clean`]).
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
@@ -43,12 +47,22 @@ pub(super) fn json(value: &Value) -> anyhow::Result<()> {
 
 /// One line on standard error: what went wrong and what to do.
 pub(super) fn error(message: &str) {
-    to_stderr(&format!("plimsoll: {}\n", clean(message)));
+    to_stderr(&format!("plimsoll: {}\n", shortened(&clean(message))));
 }
 
 /// One line on standard error that is no failure.
 pub(super) fn note(message: &str) {
-    to_stderr(&format!("plimsoll: note: {}\n", clean(message)));
+    to_stderr(&format!("plimsoll: note: {}\n", shortened(&clean(message))));
+}
+
+/// A line without its middle where it is long: it quotes what was typed or read, and ends with what to do.
+fn shortened(line: &str) -> Cow<'_, str> {
+    if line.len() <= LONGEST_LINE {
+        return Cow::Borrowed(line);
+    }
+    let head = head(line, LONGEST_LINE * 3 / 4);
+    let tail = &line[line.ceil_char_boundary(line.len() - LONGEST_LINE / 4)..];
+    Cow::Owned(format!("{head} […] {tail}"))
 }
 
 /// How far long work is: a line that the next one replaces, for people who look on. An empty one takes it away.
@@ -76,6 +90,15 @@ pub(super) fn plain(n: f64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_keeps_its_start_and_its_end() {
+        let line = format!("no file is named {}; check the path", "ä".repeat(100_000));
+        let short = shortened(&line);
+        assert!(short.len() < LONGEST_LINE + 10);
+        assert!(short.starts_with("no file is named ää") && short.ends_with("ä; check the path"));
+        assert_eq!(shortened("as it is"), "as it is");
+    }
 
     #[test]
     fn numbers_are_whole_where_they_are_whole() {

@@ -15,7 +15,7 @@ use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) const VERB: Verb = Verb {
     name: "sessions",
@@ -283,7 +283,7 @@ fn session(listed: &Listed) -> Option<Value> {
         "title": summary.title,
         "project": summary.project,
         "format": summary.format,
-        "modified": modified.and_then(units::rfc3339),
+        "modified": modified.and_then(rfc3339),
         "bytes": listed.found.size.0,
         "messages": summary.messages,
         "calls": summary.calls,
@@ -300,9 +300,13 @@ fn session(listed: &Listed) -> Option<Value> {
     }))
 }
 
+fn rfc3339(time: SystemTime) -> Option<String> {
+    units::rfc3339(time.duration_since(UNIX_EPOCH).ok()?)
+}
+
 /// A time to the minute, in UTC; blank where nobody knows it.
 fn time(time: Option<SystemTime>) -> String {
-    let text = time.and_then(units::rfc3339).unwrap_or_default();
+    let text = time.and_then(rfc3339).unwrap_or_default();
     text.get(..16).unwrap_or_default().replace('T', " ")
 }
 

@@ -54,21 +54,15 @@ pub(super) fn absorb(
     next_id: &mut u32,
 ) -> Absorbed {
     let mut order: Vec<Place> = Vec::with_capacity(context.entries.len());
-    let mut placed = vec![false; *next_id as usize];
     let mut new: Vec<Written> = Vec::new();
     let told = diff.each_after(|message, ids| {
         if ids.contains(&None) {
             order.push(Place::New);
             new.push(written(message, change));
         }
-        for id in ids.iter().flatten() {
-            let placed = placed.get_mut(*id as usize);
-            if placed.is_some_and(|placed| !std::mem::replace(placed, true)) {
-                order.push(Place::Entry(*id));
-            }
-        }
+        order.extend(ids.iter().flatten().map(|id| Place::Entry(*id)));
     });
-    let old = Old::new(std::mem::take(&mut context.entries), *next_id);
+    let old = Old::new(std::mem::take(&mut context.entries));
     let mut carried = Change::new(case, meter, &mut context.markers, change);
     let is_touched = |entry: &Entry| diff.touches(entry.id);
     let all = carried.run(old, (order, new), is_touched, &told, next_id);
@@ -80,25 +74,25 @@ pub(super) fn absorb(
 /// The entries that were there, to be taken by their ids.
 struct Old {
     entries: Vec<Option<Entry>>,
-    /// Places in the list, counted from 1, by id.
-    at: Vec<u32>,
+    /// Ids with their places in the list, ascending.
+    at: Vec<(u32, usize)>,
 }
 
 impl Old {
-    fn new(entries: Vec<Entry>, next_id: u32) -> Self {
-        let mut at = vec![0; next_id as usize];
-        for (idx, entry) in entries.iter().enumerate() {
-            at[entry.id as usize] = idx as u32 + 1;
-        }
+    fn new(entries: Vec<Entry>) -> Self {
+        let places = entries.iter().enumerate();
+        let mut at: Vec<_> = places.map(|(idx, entry)| (entry.id, idx)).collect();
+        at.sort_unstable();
         Self {
             entries: entries.into_iter().map(Some).collect(),
             at,
         }
     }
 
+    /// Takes an entry; none if it was not there or is taken already.
     fn take(&mut self, id: u32) -> Option<Entry> {
-        let at = *self.at.get(id as usize)? as usize;
-        self.entries[at.checked_sub(1)?].take()
+        let found = self.at.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.entries[self.at[found].1].take()
     }
 }
 
@@ -221,8 +215,8 @@ impl<'a> Change<'a> {
     /// A message of ours, perhaps with another text.
     fn rewrite(&mut self, entry: &mut Entry, told: &Told<'_>) -> Option<WrittenKind> {
         let origin = Origin::Entry(entry.id);
-        let said = told.now.get(self.case, origin);
-        if said == told.was.get(self.case, origin) {
+        let said = told.now.get(origin);
+        if said == told.was.get(origin) {
             return None;
         }
         let EntryBody::Written(written) = &mut entry.body else {
@@ -245,8 +239,8 @@ impl<'a> Change<'a> {
         let mut changed = false;
         for (part, fate) in parts.zip(fates.as_mut_slice()) {
             let origin = Origin::Part(part as u32);
-            let now = told.now.get(case, origin);
-            if told.was.get(case, origin) == now {
+            let now = told.now.get(origin);
+            if told.was.get(origin) == now {
                 continue;
             }
             changed = true;
@@ -324,7 +318,7 @@ impl<'a> Change<'a> {
 
 /// Whether an action saw an entry that it left out.
 fn was_seen(case: &Case, entry: &Entry, told: &Told<'_>) -> bool {
-    let is_there = |part| told.was.get(case, Origin::Part(part)).is_some();
+    let is_there = |part| told.was.get(Origin::Part(part)).is_some();
     entry.message().is_none_or(|message| {
         let parts = case.session.messages[message as usize].parts.clone();
         parts.clone().any(|part| is_there(part as u32))

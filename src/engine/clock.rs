@@ -11,6 +11,8 @@ const USUAL: f64 = 15.0;
 #[derive(Debug)]
 pub(super) struct Clock<'a> {
     session: &'a Session,
+    /// The first time that is recorded.
+    since: Option<Millis>,
     assumed: f64,
     seconds: OnceCell<Vec<f64>>,
 }
@@ -20,6 +22,7 @@ impl<'a> Clock<'a> {
     pub(super) fn new(session: &'a Session, seconds_per_step: Option<f64>) -> Self {
         Self {
             session,
+            since: session.steps.iter().find_map(|step| step.time),
             assumed: seconds_per_step.unwrap_or(USUAL),
             seconds: OnceCell::new(),
         }
@@ -35,7 +38,7 @@ impl<'a> Clock<'a> {
 
     /// When the session began: the first time that is recorded.
     pub(super) fn since(&self) -> Option<Millis> {
-        self.session.steps.iter().find_map(|step| step.time)
+        self.since
     }
 
     /// Seconds at a step; those of the last for what lies behind.
@@ -47,12 +50,11 @@ impl<'a> Clock<'a> {
 
     fn seconds(&self) -> Vec<f64> {
         let steps = &self.session.steps;
-        let first = self.since();
         let mut now = -self.assumed;
         let seconds = steps.iter().map(|step| {
             let recorded = step
                 .time
-                .zip(first)
+                .zip(self.since)
                 .map(|(time, first)| time.0.saturating_sub(first.0) as f64 / 1e3);
             now = recorded.filter(|s| *s >= now).unwrap_or(now + self.assumed);
             now

@@ -4,14 +4,16 @@
 use super::Case;
 use super::pieces::{Origin, Said, each_origin, each_piece};
 use crate::chat::ChatMessage;
+use std::collections::{HashMap, HashSet};
 
 /// Where messages differ.
 #[derive(Debug)]
 pub(super) struct Diff<'a> {
     case: &'a Case,
     after: &'a [ChatMessage],
-    /// Entries of which something may be different, by id.
-    touched: Vec<bool>,
+    /// Ids of entries of which something may be different; those from `next_id` on are new.
+    touched: HashSet<u32>,
+    next_id: u32,
     /// Messages afterwards that stood there before, by place.
     is_same: Vec<bool>,
     /// What was there before in the entries that are touched.
@@ -25,13 +27,13 @@ impl<'a> Diff<'a> {
         (before, after): (&'a [ChatMessage], &'a [ChatMessage]),
         next_id: u32,
     ) -> Self {
-        let n_origins = case.index.message_of.len() + next_id as usize;
         let mut diff = Self {
             case,
             after,
-            touched: vec![false; next_id as usize],
+            touched: HashSet::new(),
+            next_id,
             is_same: vec![false; after.len()],
-            was: Saids::of_all(n_origins),
+            was: Saids::indexed(),
         };
         let changed = diff.compare(before);
         for message in after.iter().zip(&diff.is_same).filter(|(_, same)| !**same) {
@@ -39,21 +41,21 @@ impl<'a> Diff<'a> {
         }
         for message in changed.iter().map(|idx| &before[*idx]) {
             touch(case, &mut diff.touched, message);
-            diff.was.take_in(case, message);
+            diff.was.take_in(message);
         }
         diff
     }
 
     /// Whether an entry may be another afterwards.
     pub(super) fn touches(&self, id: u32) -> bool {
-        self.touched.get(id as usize).is_none_or(|touched| *touched)
+        id >= self.next_id || self.touched.contains(&id)
     }
 
     /// Notes which messages stand there as before; indices of those before that do not.
     fn compare(&mut self, before: &[ChatMessage]) -> Vec<usize> {
         let after = self.after;
         let mut changed = Vec::new();
-        let mut places: Option<Vec<u32>> = None;
+        let mut places: Option<HashMap<Origin, usize>> = None;
         let mut next = 0;
         for (message, is_same) in after.iter().zip(&mut self.is_same) {
             if before.get(next).is_some_and(|was| was == message) {
@@ -68,11 +70,8 @@ impl<'a> Diff<'a> {
             let at = if is_here {
                 Some(next)
             } else {
-                let places =
-                    places.get_or_insert_with(|| places_of(self.case, before, self.was.at.len()));
-                let place = places.get(Saids::key(self.case, first));
-                let place = place.map_or(0, |place| *place as usize);
-                place.checked_sub(1).filter(|at| *at >= next)
+                let places = places.get_or_insert_with(|| places_of(before));
+                places.get(&first).copied().filter(|at| *at >= next)
             };
             let Some(at) = at else { continue };
             changed.extend(next..at);
@@ -92,7 +91,7 @@ impl<'a> Diff<'a> {
         &mut self,
         mut give: impl FnMut(&ChatMessage, &[Option<u32>]),
     ) -> Told<'a> {
-        let mut now = Saids::of_all(self.was.at.len());
+        let mut now = Saids::indexed();
         let case = self.case;
         let mut ids = Vec::new();
         for (message, is_same) in self.after.iter().zip(&self.is_same) {
@@ -102,9 +101,9 @@ impl<'a> Diff<'a> {
             });
             give(message, &ids);
             if ids.iter().flatten().any(|id| self.touches(*id)) {
-                now.take_in(case, message);
+                now.take_in(message);
                 if *is_same {
-                    self.was.take_in(case, message);
+                    self.was.take_in(message);
                 }
             }
         }
@@ -123,12 +122,9 @@ pub(super) fn id_of(case: &Case, origin: Origin) -> u32 {
     }
 }
 
-fn touch(case: &Case, touched: &mut [bool], message: &ChatMessage) {
+fn touch(case: &Case, touched: &mut HashSet<u32>, message: &ChatMessage) {
     each_origin(message, |origin| {
-        let id = origin.map(|origin| id_of(case, origin) as usize);
-        if let Some(touched) = id.and_then(|id| touched.get_mut(id)) {
-            *touched = true;
-        }
+        touched.extend(origin.map(|origin| id_of(case, origin)));
     });
 }
 
@@ -138,18 +134,12 @@ pub(super) fn first_origin(message: &ChatMessage) -> Option<Origin> {
     first
 }
 
-/// The message that each origin is the first of, counted from 1.
-fn places_of(case: &Case, before: &[ChatMessage], n_origins: usize) -> Vec<u32> {
-    let mut places = vec![0; n_origins];
-    for (idx, message) in before.iter().enumerate() {
-        if let Some(first) = first_origin(message) {
-            let key = Saids::key(case, first);
-            if let Some(place) = places.get_mut(key) {
-                *place = idx as u32 + 1;
-            }
-        }
-    }
-    places
+/// Returns the last message that each origin is the first of.
+fn places_of(before: &[ChatMessage]) -> HashMap<Origin, usize> {
+    let messages = before.iter().enumerate();
+    messages
+        .filter_map(|(idx, message)| Some((first_origin(message)?, idx)))
+        .collect()
 }
 
 /// What is said in the entries that are touched.
@@ -164,57 +154,45 @@ pub(super) struct Told<'a> {
 /// What pieces say, by where they came from.
 #[derive(Debug, Default)]
 pub(super) struct Saids<'a> {
-    /// Places in the list, counted from 1; empty where there are so few that they are looked for one by one.
-    at: Vec<u32>,
+    /// Places in the list; none where there are so few pieces that a search is faster.
+    at: Option<HashMap<Origin, usize>>,
     said: Vec<(Origin, Said<'a>)>,
 }
 
 impl<'a> Saids<'a> {
-    /// For pieces of so many origins.
-    fn of_all(n_origins: usize) -> Self {
+    /// For any number of pieces.
+    fn indexed() -> Self {
         Self {
-            at: vec![0; n_origins],
+            at: Some(HashMap::new()),
             said: Vec::new(),
-        }
-    }
-
-    fn key(case: &Case, origin: Origin) -> usize {
-        match origin {
-            Origin::Part(part) => part as usize,
-            Origin::Entry(id) => case.index.message_of.len() + id as usize,
         }
     }
 
     /// Forgets all, to be used again.
     pub(super) fn clear(&mut self) {
-        if !self.at.is_empty() {
-            self.at.fill(0);
-        }
+        self.at.iter_mut().for_each(HashMap::clear);
         self.said.clear();
     }
 
     /// Takes in what a message says.
-    pub(super) fn take_in(&mut self, case: &Case, message: &'a ChatMessage) {
+    pub(super) fn take_in(&mut self, message: &'a ChatMessage) {
         each_piece(message, |part, said| {
             let Some(origin) = part.map(Origin::of) else {
                 return;
             };
-            if self.at.is_empty() {
-                self.said.push((origin, said));
-            } else if let Some(at) = self.at.get_mut(Self::key(case, origin)) {
-                self.said.push((origin, said));
-                *at = self.said.len() as u32;
+            if let Some(at) = &mut self.at {
+                at.insert(origin, self.said.len());
             }
+            self.said.push((origin, said));
         });
     }
 
     /// What a piece says; nothing if it is not there.
-    pub(super) fn get(&self, case: &Case, origin: Origin) -> Option<Said<'a>> {
-        if self.at.is_empty() {
-            let found = self.said.iter().rev().find(|(known, _)| *known == origin);
-            return found.map(|(_, said)| *said);
+    pub(super) fn get(&self, origin: Origin) -> Option<Said<'a>> {
+        if let Some(at) = &self.at {
+            return at.get(&origin).map(|idx| self.said[*idx].1);
         }
-        let at = *self.at.get(Self::key(case, origin))? as usize;
-        at.checked_sub(1).map(|idx| self.said[idx].1)
+        let found = self.said.iter().rev().find(|(known, _)| *known == origin);
+        found.map(|(_, said)| *said)
     }
 }

@@ -63,7 +63,7 @@ pub use hindsight::cleared_after;
 pub use index::SessionIndex;
 pub use memo::Memo;
 pub use meter::{Count, Meter, MeterColumn};
-pub use outcome::{Halt, Idle, Outcome, Sample, SummaryTraffic};
+pub use outcome::{Halt, Idle, Outcome, Peak, Sample, SummaryTraffic};
 pub use policy::{Knob, KnobRole, KnobValues, Policy, PolicyError};
 pub use provider_error::ProviderError;
 pub use recorded::recorded;

@@ -17,7 +17,7 @@ pub struct Outcome {
     pub seen: Seen,
     /// The context where the run stopped: as the last call saw it, or as a manual compaction left it.
     pub context: Context,
-    /// Firings that removed something.
+    /// Firings that removed something. Manual edits are none.
     pub compactions: usize,
     /// Steps whose first try did not fit.
     pub overflows: usize,
@@ -98,6 +98,15 @@ pub struct Sample {
     pub by_kind: [u32; Kind::ALL.len()],
 }
 
+/// The largest context of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// Index of the step; none where the run's end is larger than every call.
+    pub step: Option<usize>,
+    /// True tokens.
+    pub tokens: Tokens,
+}
+
 impl Outcome {
     /// Gives back the room that its lists grew ahead, for those who keep it.
     pub fn shrink_to_fit(&mut self) {
@@ -107,13 +116,41 @@ impl Outcome {
         self.seen.changes.shrink_to_fit();
     }
 
-    /// The largest true sample and its step's index.
+    /// The largest call and its step's index.
     pub fn peak(&self) -> Option<(usize, Tokens)> {
         // The first of equals: where it was reached.
         self.samples
             .iter()
             .map(|s| (s.step, s.tokens))
             .reduce(|a, b| if b.1 > a.1 { b } else { a })
+    }
+
+    /// The largest context of all calls and of the end, which no call has seen yet. Manual edits are left out.
+    pub fn peak_with_end(&self) -> Option<Peak> {
+        let (step, tokens) = self.peak()?;
+        let end = self.end();
+        Some(if end > tokens {
+            Peak {
+                step: None,
+                tokens: end,
+            }
+        } else {
+            Peak {
+                step: Some(step),
+                tokens,
+            }
+        })
+    }
+
+    /// True tokens where the run stopped, before manual edits.
+    pub fn end(&self) -> Tokens {
+        let edit = self.events.iter().find(|event| event.is_by_hand());
+        edit.map_or_else(|| self.context.tokens(), |event| event.before)
+    }
+
+    /// Something of the session is gone from the context, by the policy or by manual edits.
+    pub fn removes(&self) -> bool {
+        self.compactions > 0 || self.events.iter().any(Event::is_by_hand)
     }
 
     /// The sum of all samples.

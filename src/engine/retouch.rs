@@ -128,7 +128,7 @@ impl<'a> Bunch<'a> {
         self.told.was.clear();
         self.told.now.clear();
         for edit in edits {
-            self.told.was.take_in(case, &before[edit.at]);
+            self.told.was.take_in(&before[edit.at]);
             each_id(case, &before[edit.at], |id| self.touched.extend(id));
         }
         let mut edits = edits.iter().peekable();
@@ -142,9 +142,9 @@ impl<'a> Bunch<'a> {
             if !self.placed[n_placed..].iter().any(|id| self.touches(*id)) {
                 continue;
             }
-            self.told.now.take_in(case, message);
+            self.told.now.take_in(message);
             if edit.is_none() {
-                self.told.was.take_in(case, message);
+                self.told.was.take_in(message);
             }
         }
     }

@@ -44,6 +44,9 @@ pub enum Schedule {
 pub trait Answer {
     /// The reply to a request.
     fn answer(&mut self, case: &Case, request: &Request) -> Reply;
+
+    /// Hears why the last reply could not be used, where it was a summary and not a failure.
+    fn refused(&mut self, _why: &str) {}
 }
 
 /// Where a run stands.
@@ -143,7 +146,11 @@ pub fn drive(
     let mut run = Run::new(case, policy, knobs, schedule, until);
     loop {
         match run.poll() {
-            Poll::Wants(request) => run.provide(answers.answer(case, &request)),
+            Poll::Wants(request) => {
+                if let Some(why) = run.provide(answers.answer(case, &request)) {
+                    answers.refused(&why);
+                }
+            }
             Poll::Done(outcome) => return *outcome,
         }
     }
@@ -262,11 +269,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Answers the request that [`Self::poll`] gave. Without one nothing happens.
-    pub fn provide(&mut self, reply: Reply) {
-        let Some(waiting) = self.waiting.take() else {
-            return;
-        };
+    /// Answers the request that [`Self::poll`] gave; why the reply is not used, if it is not. Without a request nothing
+    /// happens.
+    pub fn provide(&mut self, reply: Reply) -> Option<String> {
+        let waiting = self.waiting.take()?;
         let (Waiting::Asked(.., request) | Waiting::Named(.., request)) = &waiting;
         self.outcome.summaries.requests += 1;
         self.outcome.summaries.sent += request.input;
@@ -278,10 +284,14 @@ impl<'a> Run<'a> {
                         self.outcome.summaries.received += received;
                         self.apply(stage, edit, Some((request.input, received)));
                     }
-                    Err(why) => self.failed(stage, why),
+                    Err(why) => {
+                        self.failed(stage, why.clone());
+                        return Some(why);
+                    }
                 }
             }
         }
+        None
     }
 
     /// Notes why a stage did nothing; the weightiest reason of the run is told.

@@ -45,15 +45,17 @@ impl Claim {
                 // Writing will fail for the same reason, and says it.
                 Err(_) => return Some(Self::given(path)),
             };
-            let held = Held {
+            let claimed = Held {
                 path: place,
                 _file: file,
                 _unfinished: unfinished,
             };
             // Who held the claim before may have written to it.
             if is_free(&path) {
-                let _held = Some(held);
-                return Some(Self { path, _held });
+                return Some(Self {
+                    path,
+                    _held: Some(claimed),
+                });
             }
         }
     }

@@ -1,20 +1,29 @@
 //! Why a policy changed nothing, in words.
 
 use super::export::ExportJob;
+use super::summary::{RequestRecord, refusal};
 use crate::engine::{Idle, Outcome, Schedule};
 use crate::units::Tokens;
 
 /// Half a sentence: what kept the policy from acting.
-pub(super) fn why(job: &ExportJob, outcome: &Outcome) -> String {
+pub(super) fn why(job: &ExportJob, outcome: &Outcome, requests: &[RequestRecord]) -> String {
     if job.policy.stages.is_empty() {
         return "nothing was done by hand, and no policy is on".to_owned();
     }
     let label = &job.policy.label;
-    let reason = outcome.idle.unwrap_or(Idle::NotMet);
+    let refusal = refusal(requests);
+    let reason = match &refusal {
+        Some(_) => Idle::Failed,
+        None => outcome.idle.unwrap_or(Idle::NotMet),
+    };
+    let obstacle = || refusal.clone().unwrap_or_else(|| obstacle(job, reason));
     if job.schedule == Schedule::Replay {
         return format!(
             "{label} never acted up to here; when it was last asked, {}",
-            reason_when_last_asked(job, reason)
+            match reason {
+                Idle::NotMet => "its trigger had not been met".to_owned(),
+                _ => format!("its trigger was met, but {}", obstacle()),
+            }
         );
     }
     let is_forced = job.schedule == Schedule::Now { force: true };
@@ -22,15 +31,8 @@ pub(super) fn why(job: &ExportJob, outcome: &Outcome) -> String {
         // A forced policy is not asked for its trigger: it had no stage to try.
         Idle::NotMet if is_forced => format!("{label} found nothing to remove"),
         Idle::NotMet => format!("the trigger of {label} is not met"),
-        _ if is_forced => format!("{label} was forced, but {}", obstacle(job, reason)),
-        _ => format!("{label}'s trigger is met, but {}", obstacle(job, reason)),
-    }
-}
-
-fn reason_when_last_asked(job: &ExportJob, reason: Idle) -> String {
-    match reason {
-        Idle::NotMet => "its trigger had not been met".to_owned(),
-        _ => format!("its trigger was met, but {}", obstacle(job, reason)),
+        _ if is_forced => format!("{label} was forced, but {}", obstacle()),
+        _ => format!("{label}'s trigger is met, but {}", obstacle()),
     }
 }
 
@@ -92,6 +94,15 @@ mod tests {
     }
 
     fn said(policy: &Policy, schedule: Schedule, reason: Idle) -> String {
+        said_after(policy, schedule, reason, &[])
+    }
+
+    fn said_after(
+        policy: &Policy,
+        schedule: Schedule,
+        reason: Idle,
+        requests: &[RequestRecord],
+    ) -> String {
         let job = ExportJob {
             case: case(),
             policy: policy.clone(),
@@ -108,7 +119,7 @@ mod tests {
             idle: Some(reason),
             ..Outcome::default()
         };
-        why(&job, &outcome)
+        why(&job, &outcome, requests)
     }
 
     #[test]
@@ -139,5 +150,30 @@ mod tests {
             }
         }
         assert!(said(&prune, Schedule::Replay, Idle::NotMet).contains("never acted"));
+    }
+
+    #[test]
+    fn a_refused_answer_is_named_with_its_reason() {
+        let request = |failed: Option<&str>| RequestRecord {
+            step: 12,
+            stage: "compact".to_owned(),
+            failed: failed.map(str::to_owned),
+            ..RequestRecord::default()
+        };
+        let requests = [
+            request(None),
+            request(Some("it is empty")),
+            request(Some("no")),
+        ];
+        let said = said_after(
+            &presets::by_name("summarize").unwrap(),
+            Schedule::Now { force: true },
+            Idle::NothingToTake,
+            &requests,
+        );
+        assert_eq!(
+            said,
+            "Summarize was forced, but the answer to summary request 2 of 3 (call 12, compact) was refused (it is empty), and so was 1 more"
+        );
     }
 }

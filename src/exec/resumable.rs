@@ -147,7 +147,12 @@ fn birth() -> Result<Birth, String> {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
+    let here = std::env::current_dir().map_err(|error| {
+        let why = reason(&error);
+        format!("the current folder cannot be found ({why}); go to the one to resume in")
+    })?;
     Ok(Birth {
+        folder: here.to_string_lossy().into_owned(),
         now: Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)),
         random,
     })

@@ -56,12 +56,12 @@ fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, Kind>> {
 /// Makes a file or folder that is not finished yet.
 pub(super) fn create<T>(
     kind: Kind,
-    make: impl FnOnce() -> io::Result<T>,
+    create: impl FnOnce() -> io::Result<T>,
     path: impl FnOnce(&T) -> PathBuf,
 ) -> io::Result<(T, Unfinished)> {
     signals::watch();
     let mut all = lock();
-    let made = make()?;
+    let made = create()?;
     let path = absolute(&path(&made));
     all.insert(path.clone(), kind);
     Ok((made, Unfinished(path)))
@@ -123,12 +123,12 @@ pub(super) fn temporary_file(
     mut builder: tempfile::Builder<'_, 'static>,
     folder: &Path,
 ) -> io::Result<(NamedTempFile, Unfinished)> {
-    let make = || {
+    let open = || {
         let file = builder.suffix(SUFFIX).tempfile_in(folder)?;
         hold(file.as_file());
         Ok(file)
     };
-    let made = create(Kind::File, make, |file| file.path().to_owned())?;
+    let made = create(Kind::File, open, |file| file.path().to_owned())?;
     clear_beside(made.0.path());
     Ok(made)
 }
@@ -148,12 +148,12 @@ pub(super) fn claim_path(output: &Path) -> PathBuf {
 
 /// Makes a new file that stands for a claim.
 pub(super) fn claim(path: &Path) -> io::Result<(File, Unfinished)> {
-    let make = || {
+    let open = || {
         let file = File::create_new(path)?;
         hold(&file);
         Ok(file)
     };
-    let made = create(Kind::File, make, |_| path.to_owned())?;
+    let made = create(Kind::File, open, |_| path.to_owned())?;
     clear_beside(path);
     Ok(made)
 }

@@ -1,13 +1,14 @@
 //! Logs of which every call repeats its whole context: what is new in it is what was said since, and what is missing is
 //! what the program's own context management took.
 //!
-//! Calls of one group (a trace, a conversation) may belong to several agents: a call goes on with the conversation whose
-//! messages it repeats, and begins another one where it repeats nothing.
+//! Calls of one group (a trace, a conversation) may belong to several agents: a call continues the conversation whose
+//! messages it repeats, and begins another one where it repeats nothing. A sub-agent's call must repeat more: short
+//! results and prompts occur in both conversations.
 
-use super::Input;
 use super::talk::Talk;
-use crate::session::{Body, Draft, Role, Session, StepDraft};
-use std::collections::HashMap;
+use super::{Input, Warning};
+use crate::session::{Body, Draft, Role, Session, StepDraft, SubAgent, Track as SessionTrack};
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// One model call with all that it saw.
@@ -15,8 +16,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 pub(super) struct Call {
     /// What the calls of one conversation have in common; empty where nothing says.
     pub(super) group: Box<str>,
+    /// The sub-agent that made it, where the file says so.
+    pub(super) agent: Option<SubAgent>,
     /// What it saw, in order.
     pub(super) context: Vec<Draft>,
+    /// The file does not record its context: `context` is what was added since the call before.
+    pub(super) continues: bool,
     /// What is recorded of it.
     pub(super) step: StepDraft,
     /// What the model said.
@@ -32,12 +37,19 @@ pub(super) struct Contexts<'a> {
     /// The conversation of the call added last.
     latest: usize,
     /// Instructions differ from call to call of one conversation; the first are shown.
-    pub(super) instructions_change: bool,
+    instructions_change: bool,
+    /// Calls so far, and those of which the file does not record the context.
+    n_calls: usize,
+    n_unrecorded: usize,
 }
 
 #[derive(Debug)]
 struct Track {
     group: Box<str>,
+    /// The sub-agent whose conversation it is.
+    agent: Option<SubAgent>,
+    /// Id of the sub-agent that made the latest call.
+    caller: Option<Box<str>>,
     talk: Talk,
     current: Vec<Known>,
     /// What its instructions say.
@@ -67,15 +79,24 @@ impl<'a> Contexts<'a> {
             tracks: Vec::new(),
             latest: 0,
             instructions_change: false,
+            n_calls: 0,
+            n_unrecorded: 0,
         }
     }
 
     /// Adds a call, to be done in order of time.
     pub(super) fn add(&mut self, call: Call) {
+        self.n_calls += 1;
+        self.n_unrecorded += usize::from(call.continues);
         let (texts, keys) = keys(&call.context);
         let place = self.place(&call, &keys);
         self.latest = place;
         let track = &mut self.tracks[place];
+        track.caller = caller(&call);
+        if call.continues {
+            track.go_on(call);
+            return;
+        }
         self.instructions_change |= track
             .instructions
             .as_ref()
@@ -91,49 +112,96 @@ impl<'a> Contexts<'a> {
         }
     }
 
-    /// The conversations, the longest first: that is the one people look for.
+    /// Warnings about all calls.
+    pub(super) fn warnings(&self) -> Vec<Warning> {
+        let mut texts = Vec::new();
+        if self.instructions_change {
+            texts.push("the instructions differ from call to call; the first are shown".to_owned());
+        }
+        if self.n_unrecorded > 0 {
+            texts.push(format!(
+                "{} of {} model calls record no input messages: their context is taken to be all that was said before",
+                self.n_unrecorded, self.n_calls
+            ));
+        }
+        let warning = |text| Warning { line: None, text };
+        texts.into_iter().map(warning).collect()
+    }
+
+    /// The conversations: those of sub-agents last, else the longest first, since that is the one people look for.
     pub(super) fn finish(self) -> Vec<Session> {
-        let mut sessions: Vec<Session> = self
+        let main_groups: HashSet<Box<str>> = self
             .tracks
-            .into_iter()
-            .filter_map(|t| t.talk.finish())
+            .iter()
+            .filter(|track| track.agent.is_none())
+            .map(|track| track.group.clone())
             .collect();
-        sessions.sort_by_key(|session| std::cmp::Reverse(session.steps.len()));
+        let session = |track: Track| {
+            let mut session = track.talk.finish()?;
+            if let Some(agent) = track.agent.filter(|_| main_groups.contains(&track.group)) {
+                session.track = SessionTrack::SubAgent(agent);
+            }
+            Some(session)
+        };
+        let mut sessions: Vec<Session> = self.tracks.into_iter().filter_map(session).collect();
+        sessions.sort_by_key(|session| {
+            let is_main = session.track == SessionTrack::Main;
+            (!is_main, std::cmp::Reverse(session.steps.len()))
+        });
         sessions
     }
 
-    /// The conversation that a call goes on with.
+    /// The conversation that a call continues.
     fn place(&mut self, call: &Call, keys: &[u64]) -> usize {
-        let own: std::collections::HashSet<u64> = keys
+        let caller = caller(call);
+        let own: HashSet<u64> = keys
             .iter()
             .zip(&call.context)
             .filter(|(_, draft)| draft.role != Role::System)
             .map(|(key, _)| *key)
             .collect();
-        let common = |track: &Track| {
+        let repeated = |track: &Track| {
             let others = track.current.iter().filter(|known| !known.is_system);
-            others.filter(|known| own.contains(&known.key)).count()
+            let (mut total, mut n, mut is_last) = (0, 0, false);
+            for known in others {
+                is_last = own.contains(&known.key);
+                n += usize::from(is_last);
+                total += 1;
+            }
+            let is_same = track.caller == caller;
+            let is_continued = n > 0 && (is_same || is_last || 2 * n > total);
+            is_continued.then_some((is_same, n))
         };
-        let tracks = self
-            .tracks
-            .iter()
-            .enumerate()
-            .filter(|(_, t)| t.group == call.group);
-        let best = tracks
-            .map(|(at, track)| (common(track), at))
-            .max_by_key(|(n, at)| (*n, std::cmp::Reverse(*at)));
-        if let Some((_, at)) = best.filter(|(n, _)| *n > 0) {
+        let tracks = self.tracks.iter().enumerate();
+        let mut tracks = tracks.filter(|(_, track)| track.group == call.group);
+        let best = if call.continues {
+            tracks.rfind(|(_, track)| track.caller == caller)
+        } else {
+            tracks
+                .filter(|(_, track)| repeated(track).is_some())
+                .max_by_key(|(at, track)| (repeated(track), std::cmp::Reverse(*at)))
+        };
+        if let Some((at, _)) = best {
             return at;
         }
         let number = self.tracks.len();
         self.tracks.push(Track {
             group: call.group.clone(),
+            agent: call.agent.clone(),
+            caller,
             talk: Talk::new(self.input, self.format, (number > 0).then_some(number + 1)),
             current: Vec::new(),
             instructions: None,
         });
         number
     }
+}
+
+/// The id of the sub-agent that made a call.
+fn caller(call: &Call) -> Option<Box<str>> {
+    call.agent
+        .as_ref()
+        .map(|agent| agent.id.clone().unwrap_or_default())
 }
 
 impl Track {
@@ -152,10 +220,29 @@ impl Track {
             let kept = self.current.iter().map(|known| known.message).collect();
             self.talk.builder.compaction("", None, None, kept);
         }
-        match call.answer.filter(|answer| !answer.parts.is_empty()) {
+        self.answer(call.step, call.answer);
+    }
+
+    /// Adds a call whose context is what was said so far and what was added since.
+    fn go_on(&mut self, call: Call) {
+        let has_setup = self.current.iter().any(|known| known.is_system);
+        let is_new = |draft: &Draft| draft.role != Role::System || !has_setup;
+        for draft in call.context.into_iter().filter(is_new) {
+            let known = Known {
+                key: key(&draft),
+                is_system: draft.role == Role::System,
+                message: self.talk.say(draft),
+            };
+            self.current.push(known);
+        }
+        self.answer(call.step, call.answer);
+    }
+
+    fn answer(&mut self, step: StepDraft, answer: Option<Draft>) {
+        match answer.filter(|answer| !answer.parts.is_empty()) {
             Some(answer) => {
                 let key = key(&answer);
-                let message = self.talk.answer(call.step, answer);
+                let message = self.talk.answer(step, answer);
                 self.current.push(Known {
                     message,
                     key,
@@ -163,7 +250,7 @@ impl Track {
                 });
             }
             None => {
-                self.talk.builder.step(call.step);
+                self.talk.builder.step(step);
             }
         }
     }
@@ -289,8 +376,13 @@ fn key(draft: &Draft) -> u64 {
             Body::ToolCall {
                 tool, arguments, ..
             } => {
+                // Some libraries write no arguments as an empty text in answers, and as `{}` when they send them again.
+                let arguments = match arguments.trim() {
+                    "" | "null" => "{}",
+                    other => other,
+                };
                 let arguments = serde_json::from_str::<serde_json::Value>(arguments)
-                    .map_or_else(|_| arguments.to_string(), |value| value.to_string());
+                    .map_or_else(|_| arguments.to_owned(), |value| value.to_string());
                 (tool, arguments).hash(&mut hasher);
             }
             Body::Media { bytes, .. } => bytes.hash(&mut hasher),

@@ -54,6 +54,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
     let mut warnings = Vec::new();
+    let mut report = ImportReport::default();
     let mut talk = Talk::new(input, FORMAT.name, None);
     let requests = if json::member(bytes, &whole, "requests").is_some()
         && json::is_one_value(&bytes[whole.clone()])
@@ -63,7 +64,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         rows::listed(bytes, &whole, &["requests"], progress, &mut notes)?
     } else {
         let log = jsonl::map_records(bytes, progress, 1, &mut warnings, |r| r)?;
-        let (chat, place) = replayed(log, &mut notes);
+        let (chat, place) = replayed(log, &mut report, &mut notes);
         talk.title(json::str_at(&chat, &["customTitle"]).unwrap_or_default());
         let requests = chat
             .get("requests")
@@ -78,7 +79,6 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             })
             .collect()
     };
-    let mut report = ImportReport::default();
     for row in requests {
         progress.go_on()?;
         let before = talk.len();
@@ -98,10 +98,15 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
 }
 
 /// The chat as the changes left it, and where the latest whole copy stands.
-fn replayed(log: Vec<jsonl::Record>, notes: &mut Notes) -> (Value, Span) {
+fn replayed(
+    log: Vec<jsonl::Record>,
+    report: &mut ImportReport,
+    notes: &mut Notes,
+) -> (Value, Span) {
     let mut chat = Value::Null;
     let mut place = 0..0;
     for record in log {
+        report.note("change of the log", false);
         let value = record.value;
         let keys = value
             .get("k")

@@ -34,11 +34,14 @@ pub(super) fn window_at(value: &Value, path: &[&str]) -> Option<Tokens> {
     tokens_at(value, path).filter(|window| *window > Tokens::ZERO)
 }
 
-/// All of a prompt where the file does not say whether its input counts what was cached: what was cached cannot be more.
+/// The whole context of a call where the file does not say whether its input includes what was cached. Nothing that it
+/// includes can be larger than it: what was read from the cache may be included, and what was written may be beside it.
 pub(super) fn whole_input(input: Tokens, read: Option<Tokens>, write: Option<Tokens>) -> Tokens {
-    let beside: Tokens = [read, write].into_iter().flatten().sum();
-    if beside > input {
-        input + beside
+    let (read, write) = (read.unwrap_or_default(), write.unwrap_or_default());
+    if read > input {
+        input + read + write
+    } else if read + write > input {
+        input + write
     } else {
         input
     }
@@ -131,6 +134,18 @@ mod tests {
         for nothing in ["null", "\"12\"", "[]"] {
             assert_eq!(checked(read(nothing), "x"), Ok(None), "{nothing}");
         }
+    }
+
+    #[test]
+    fn what_was_cached_is_added_unless_the_input_may_include_it() {
+        let whole = |input, read, write| {
+            whole_input(Tokens(input), Some(Tokens(read)), Some(Tokens(write))).0
+        };
+        assert_eq!(whole(5_000, 4_000, 900), 5_000);
+        assert_eq!(whole(4_004, 4_000, 900), 4_904);
+        assert_eq!(whole(4, 4_000, 900), 4_904);
+        assert_eq!(whole(4, 0, 900), 904);
+        assert_eq!(whole_input(Tokens(7), None, None), Tokens(7));
     }
 
     #[test]

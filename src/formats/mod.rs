@@ -3,6 +3,7 @@
 //! Formats take bytes and give [`Session`]s; they read no files. Content never fails to parse: a bad line is a
 //! [`Warning`] with its number and everything else loads. Only what is no conversation at all is [`Refused`].
 
+mod accounted;
 mod aider;
 mod anthropic_messages;
 mod any_message;
@@ -33,6 +34,7 @@ mod langchain;
 mod llama_factory;
 mod mark;
 mod message_list;
+mod nesting;
 mod notes;
 mod openai_chat;
 mod openai_responses;
@@ -72,6 +74,9 @@ use crate::session::{FileBytes, MOST_KEPT, Managed, Session, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The pieces of a record that a managed copy keeps byte for byte.
+pub type Kept = fn(&[u8]) -> Vec<Span>;
+
 /// One session file format.
 #[derive(Debug)]
 pub struct Format {
@@ -90,7 +95,7 @@ pub struct Format {
     /// What its files can hold beside what was said. What they do not hold is unknown, never zero.
     pub carries: &'static [Carried],
     /// The text of a record that a managed copy keeps byte for byte (default: all of it).
-    pub kept: Option<fn(&[u8]) -> Vec<Span>>,
+    pub kept: Option<Kept>,
     /// How a program carries on with such a file, where one does.
     pub resume: Option<Resume>,
 }
@@ -309,6 +314,8 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
     let mut parsed = (format.parse)(input, progress)?;
     parsed.report.recognized_by = why;
     notes::sum_up(&mut parsed.warnings);
+    let unaccounted = accounted::check(input, format, &parsed, progress)?;
+    parsed.warnings.extend(unaccounted);
     parsed.warnings.extend(crowded(&parsed.sessions));
     parsed
         .warnings

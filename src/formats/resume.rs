@@ -22,12 +22,14 @@ pub struct Resume {
 pub type Adopt = fn(&[u8], &Birth) -> Result<Resumable, CannotExport>;
 
 /// What a new session is made of that no pure function can know.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Birth {
     /// The present.
     pub now: Millis,
     /// Sixteen random bytes.
     pub random: [u8; 16],
+    /// The folder to work in, where the session does not name one.
+    pub folder: String,
 }
 
 /// A session file with an id of its own.
@@ -46,6 +48,14 @@ pub struct Resumable {
 }
 
 impl Birth {
+    /// The folder that the new session works in: the recorded one, unless it has no name.
+    pub(super) fn project(&self, recorded: Option<&str>) -> String {
+        recorded
+            .filter(|folder| !folder.trim().is_empty())
+            .unwrap_or(&self.folder)
+            .to_owned()
+    }
+
     /// A UUID that is nothing but random (version 4).
     pub(super) fn random_id(&self) -> String {
         uuid(self.random, 4)
@@ -102,6 +112,7 @@ mod tests {
         let birth = |now, byte| Birth {
             now: Millis(now),
             random: [byte; 16],
+            folder: String::new(),
         };
         assert_eq!(
             birth(0, 0xff).random_id(),

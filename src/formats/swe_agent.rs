@@ -68,7 +68,11 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut queries = Vec::with_capacity(steps.len());
     for step in &steps {
         progress.go_on()?;
-        queries.push(query(bytes, step, &mut notes)?);
+        let query = query(bytes, step, &mut notes)?;
+        for _ in &query.rows {
+            report.note("message of a query", false);
+        }
+        queries.push(query);
     }
     let sessions = if queries.iter().all(|query| query.rows.is_empty()) {
         let mut talk = Talk::new(input, FORMAT.name, None);
@@ -167,7 +171,9 @@ fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) 
         };
         contexts.add(Call {
             group: "".into(),
+            agent: None,
             context: seen(queries, at, response),
+            continues: false,
             step: StepDraft::default(),
             answer: Some(answer.map_or_else(written, |(_, draft)| draft.clone())),
         });

@@ -1,7 +1,7 @@
 //! Context windows of models: a table that we wrote, with source and date on each row (`assets/models.toml`).
 
 use crate::engine::{WindowPlan, WindowSource};
-use crate::session::Session;
+use crate::session::{Session, Step};
 use crate::units::Tokens;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 /// Assumed where nobody knows.
 pub const ASSUMED_WINDOW: Tokens = Tokens(200_000);
 
-/// Sizes that windows come in, for models whose recorded usage shows that the table's size is too small.
+/// Sizes that windows come in, for models of unknown vendors whose recorded usage shows that the window is larger.
 const USUAL_WINDOWS: [u64; 10] = [
     8_192, 32_768, 128_000, 200_000, 272_000, 400_000, 500_000, 1_000_000, 2_000_000, 10_000_000,
 ];
@@ -122,29 +122,33 @@ pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
     WindowPlan::new(per_step, source, warnings)
 }
 
-/// A model's window by the table, raised to the next usual size where the file shows more was sent.
+/// A model's window by the table, raised to the vendor's next size where the file shows that a larger context was used.
 fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> Option<Tokens> {
     let name = &session.models[model];
+    let row = lookup(name);
     let window = if name.ends_with("[1m]") {
         Tokens(1_000_000)
     } else {
-        lookup(name)?.input_window()
+        row?.input_window()
     };
-    let calls = session
-        .steps
-        .iter()
-        .filter(|s| s.model == Some(model) && s.window.is_none());
-    let peak = calls
-        .filter_map(|s| s.usage)
-        .map(|u| u.input)
+    let is_its = |step: &&Step| step.model == Some(model) && step.window.is_none();
+    let reported = session.steps.iter().filter(is_its).filter_map(|s| s.usage);
+    // A compaction took place in the window of the call before it.
+    let compacted = session.compactions.iter().filter(|c| {
+        let nearest = session.steps.get(c.step.saturating_sub(1));
+        nearest.as_ref().is_some_and(is_its)
+    });
+    let peak = reported
+        .map(|usage| usage.input)
+        .chain(compacted.filter_map(|c| c.tokens_before))
         .max()
         .unwrap_or_default();
     if peak <= window {
         return Some(window);
     }
-    let raised = usual(peak);
+    let raised = size_above(peak, row);
     warnings.push(format!(
-        "{name} is listed with a window of {} tokens, but {} were sent; {} is assumed",
+        "{name} is listed with a window of {} tokens, but the file records a context of {}; {} is assumed",
         window.0, peak.0, raised.0
     ));
     Some(raised)
@@ -155,7 +159,8 @@ fn raise(session: &Session, per_step: &mut [Tokens], warnings: &mut Vec<String>)
     let mut raised = 0;
     for (window, step) in per_step.iter_mut().zip(&session.steps) {
         if let Some(usage) = step.usage.filter(|u| u.input > *window) {
-            *window = usual(usage.input);
+            let row = step.model.and_then(|m| lookup(&session.models[m]));
+            *window = size_above(usage.input, row);
             raised += 1;
         }
     }
@@ -168,17 +173,73 @@ fn raise(session: &Session, per_step: &mut [Tokens], warnings: &mut Vec<String>)
     }
 }
 
-fn usual(tokens: Tokens) -> Tokens {
-    USUAL_WINDOWS
-        .into_iter()
-        .map(Tokens)
-        .find(|w| *w >= tokens)
-        .unwrap_or(tokens)
+/// The smallest window that holds so many tokens: of those that the model's vendor offers, else of the usual ones.
+fn size_above(tokens: Tokens, row: Option<&Model>) -> Tokens {
+    let of_vendor = TABLE
+        .iter()
+        .filter(|other| row.is_some_and(|row| row.provider == other.provider))
+        .map(Model::input_window)
+        .filter(|window| *window >= tokens)
+        .min();
+    let usual = || USUAL_WINDOWS.into_iter().map(Tokens).find(|w| *w >= tokens);
+    of_vendor.or_else(usual).unwrap_or(tokens)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLE, bare_name, lookup};
+    use super::{TABLE, bare_name, lookup, window_plan};
+    use crate::session::{SessionBuilder, Source, StepDraft, Usage};
+    use crate::units::Tokens;
+
+    /// The window of the last call of a model whose calls report these contexts, and how many warnings there are; a
+    /// compaction that reports `compacted` tokens stands behind the first call.
+    fn last_window(model: &str, inputs: &[u64], compacted: Option<u64>) -> (u64, usize) {
+        let mut builder = SessionBuilder::new(Source {
+            name: "talk".to_owned(),
+            format: "claude_code",
+            bytes: Vec::new().into(),
+        });
+        for (idx, input) in inputs.iter().enumerate() {
+            let usage = Some(Usage {
+                input: Tokens(*input),
+                ..Usage::default()
+            });
+            builder.step(StepDraft {
+                model: Some(model.to_owned()),
+                usage,
+                ..StepDraft::default()
+            });
+            if idx == 0 && compacted.is_some() {
+                builder.compaction("auto", compacted.map(Tokens), None, Vec::new());
+            }
+        }
+        let plan = window_plan(&builder.finish(), None);
+        (plan.at(inputs.len() - 1).0, plan.warnings.len())
+    }
+
+    #[test]
+    fn a_context_above_the_listed_window_raises_it_to_a_size_that_the_vendor_offers() {
+        for model in [
+            "claude-opus-4-6",
+            "anthropic/claude-sonnet-4.6",
+            "claude-sonnet-4-5-20250929",
+        ] {
+            assert_eq!(last_window(model, &[3, 150_000], None), (200_000, 0));
+            for input in [200_001, 272_000, 360_421, 450_000, 998_000] {
+                let found = last_window(model, &[input, 1_000], None);
+                assert_eq!(found, (1_000_000, 1), "{model} with {input}");
+            }
+            let found = last_window(model, &[1_000, 18_000], Some(998_659));
+            assert_eq!(found, (1_000_000, 1), "{model}");
+        }
+        assert_eq!(last_window("gpt-4o", &[150_000], None), (200_000, 1));
+        // No vendor is known, or none of its windows is large enough.
+        assert_eq!(last_window("my-own-model", &[250_000], None), (272_000, 1));
+        assert_eq!(
+            last_window("claude-opus-4-6", &[1_500_000], None),
+            (2_000_000, 1)
+        );
+    }
 
     #[test]
     fn every_row_has_a_window_a_source_and_a_date() {

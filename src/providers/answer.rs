@@ -1,5 +1,6 @@
 //! What a model answered, and the draft that it grows from.
 
+use super::surrogates::Surrogates;
 use crate::session::Usage;
 use crate::units::Tokens;
 
@@ -36,16 +37,25 @@ pub enum Stop {
 impl Stop {
     /// From the word of any of the APIs.
     pub(super) fn from_word(word: &str) -> Self {
-        match word {
+        match &*word.to_ascii_lowercase() {
             "stop" | "end_turn" | "stop_sequence" | "eos" | "completed" => Self::Finished,
             "length"
             | "max_tokens"
             | "max_output_tokens"
             | "model_length"
             | "model_context_window_exceeded" => Self::Length,
-            "content_filter" | "refusal" => Self::Refused,
+            "content_filter"
+            | "content_filtered"
+            | "refusal"
+            | "safety"
+            | "recitation"
+            | "blocklist"
+            | "prohibited_content"
+            | "spii"
+            | "sensitive"
+            | "guardrail_intervened" => Self::Refused,
             "tool_calls" | "tool_use" | "function_call" => Self::ToolCall,
-            other => Self::Other(super::plain_line(other, 40)),
+            _ => Self::Other(super::plain_line(word, 40)),
         }
     }
 }
@@ -64,6 +74,8 @@ pub(super) struct Draft {
     pub(super) is_over: bool,
     /// What the server says went wrong.
     pub(super) error: Option<serde_json::Value>,
+    /// Half of a character that the next event completes.
+    pub(super) surrogates: Surrogates,
 }
 
 /// Tokens as a provider reports them, piece by piece.
@@ -85,8 +97,29 @@ impl Draft {
         }
     }
 
+    /// Notes why the answer ended, in the word of any of the APIs. A refusal stays one whatever follows it.
+    pub(super) fn stopped(&mut self, word: &str) {
+        const FAILED: [&str; 5] = [
+            "error",
+            "failed",
+            "cancelled",
+            "network_error",
+            "insufficient_system_resource",
+        ];
+        if FAILED
+            .iter()
+            .any(|failed| word.eq_ignore_ascii_case(failed))
+        {
+            let message = format!("the answer ended with the reason “{word}”");
+            self.error = Some(serde_json::Value::String(message));
+        } else if self.stop != Some(Stop::Refused) {
+            self.stop = Some(Stop::from_word(word));
+        }
+    }
+
     /// The answer, whatever it is worth.
-    pub(super) fn into_answer(self) -> Answer {
+    pub(super) fn into_answer(mut self) -> Answer {
+        self.text.extend(self.surrogates.rest());
         let stop = match self.stop {
             None | Some(Stop::Finished) if !self.refusal.is_empty() => Stop::Refused,
             None | Some(Stop::Finished) if self.has_call => Stop::ToolCall,

@@ -2,7 +2,7 @@
 //!
 //! Source: <https://docs.anthropic.com/en/api/messages>.
 
-use super::answer::{Draft, Stop};
+use super::answer::Draft;
 use super::said::{Item, Said, Who, arguments_object, said, text_of};
 use super::tool::Tool;
 use super::{Api, Endpoint, KeyHeader, Prompt, list, member, text};
@@ -165,7 +165,7 @@ fn hear(draft: &mut Draft, event: &Value) {
         Some("message_delta") => {
             take_usage(draft, &event["usage"]);
             if let Some(reason) = text(&event["delta"], "stop_reason") {
-                draft.stop = Some(Stop::from_word(reason));
+                draft.stopped(reason);
             }
         }
         Some("message_stop") => draft.is_over = true,
@@ -191,7 +191,9 @@ fn read(draft: &mut Draft, message: &Value) -> bool {
         take_block(draft, block);
     }
     take_usage(draft, &message["usage"]);
-    draft.stop = text(message, "stop_reason").map(Stop::from_word);
+    if let Some(reason) = text(message, "stop_reason") {
+        draft.stopped(reason);
+    }
     true
 }
 

@@ -106,6 +106,11 @@ impl Endpoint {
         &self.address.authority
     }
 
+    /// The host alone.
+    pub fn host_name(&self) -> &str {
+        self.address.host()
+    }
+
     /// Whether what is sent is encrypted on its way.
     pub fn is_encrypted(&self) -> bool {
         self.address.is_encrypted

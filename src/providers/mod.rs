@@ -15,6 +15,7 @@ mod reading;
 mod refusal;
 mod said;
 mod sse;
+mod surrogates;
 mod tool;
 mod window;
 

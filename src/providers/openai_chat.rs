@@ -2,7 +2,7 @@
 //!
 //! Source: <https://platform.openai.com/docs/api-reference/chat>.
 
-use super::answer::{Draft, Stop};
+use super::answer::Draft;
 use super::said::{Item, Said, Who, arguments_text, said, text_of};
 use super::tool::Tool;
 use super::{Api, Endpoint, KeyHeader, Prompt, list, member, text};
@@ -175,7 +175,7 @@ fn hear(draft: &mut Draft, event: &Value) {
         draft.has_call |= !list(said, "tool_calls").is_empty();
     }
     if let Some(reason) = text(choice, "finish_reason").filter(|reason| !reason.is_empty()) {
-        draft.stop = Some(Stop::from_word(reason));
+        draft.stopped(reason);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: <https://platform.openai.com/docs/api-reference/responses>.
 
-use super::answer::{Draft, Stop};
+use super::answer::Draft;
 use super::said::{Item, Said, Who, arguments_text, said, text_of};
 use super::tool::Tool;
 use super::{Api, Endpoint, KeyHeader, Prompt, list, member, text};
@@ -138,13 +138,8 @@ fn read(draft: &mut Draft, response: &Value) -> bool {
     counts.output = usage["output_tokens"].as_u64();
     counts.cache_read = usage["input_tokens_details"]["cached_tokens"].as_u64();
     counts.reasoning = usage["output_tokens_details"]["reasoning_tokens"].as_u64();
-    draft.stop = Some(match status {
-        "incomplete" => {
-            let reason = text(&response["incomplete_details"], "reason");
-            Stop::from_word(reason.unwrap_or(status))
-        }
-        status => Stop::from_word(status),
-    });
+    let reason = text(&response["incomplete_details"], "reason");
+    draft.stopped(reason.filter(|_| status == "incomplete").unwrap_or(status));
     take_output(draft, list(response, "output"));
     true
 }

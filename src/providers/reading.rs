@@ -186,7 +186,7 @@ impl Reading {
     }
 
     fn finish_whole(&mut self, whole: &[u8]) -> Result<(), ReadError> {
-        let answer: Value = serde_json::from_slice(whole).map_err(|error| {
+        let answer = parsed(&mut self.draft, whole).map_err(|error| {
             if error.is_eof() {
                 ReadError::CutOff
             } else {
@@ -218,7 +218,7 @@ fn hear(api: &Api, draft: &mut Draft, n_events: &mut u64, data: &[u8]) -> Result
         draft.is_over = true;
         return Ok(());
     }
-    let Ok(event) = serde_json::from_slice::<Value>(data) else {
+    let Ok(event) = parsed(draft, data) else {
         let start = plain_line(&String::from_utf8_lossy(data), 120);
         return Err(ReadError::Malformed(format!("an event holds “{start}”")));
     };
@@ -227,6 +227,12 @@ fn hear(api: &Api, draft: &mut Draft, n_events: &mut u64, data: &[u8]) -> Result
         .error
         .take()
         .map_or(Ok(()), |error| Err(ReadError::Server(error)))
+}
+
+/// JSON as servers write it: a character may be cut in half where one event ends and the next begins.
+fn parsed(draft: &mut Draft, json: &[u8]) -> serde_json::Result<Value> {
+    let mut mended = || serde_json::from_slice(&draft.surrogates.mend(json)).ok();
+    serde_json::from_slice(json).or_else(|error| mended().ok_or(error))
 }
 
 /// What stands behind a byte order mark and white space.

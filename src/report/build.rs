@@ -5,8 +5,8 @@ use super::known::{basis_sentence, window_source};
 use super::lane::lane_report;
 use super::shown::{Shown, Teller, What};
 use super::{About, Item, LaneReport, Report};
-use crate::analysis::{Finding, Link, MessageName, Trigger, tokens_by_tool, verdict};
-use crate::engine::{Case, Count, KnobRole, KnobValues, Outcome, Policy};
+use crate::analysis::{Finding, LaneTrigger, Link, MessageName, Trigger, tokens_by_tool, verdict};
+use crate::engine::{Case, Count, KnobRole, KnobValues, Outcome, Policy, Sample};
 use crate::safe_text::clean;
 use crate::session::{Kind, StepsFrom};
 use crate::tokens::Basis;
@@ -78,11 +78,24 @@ impl Played {
 
     /// The trigger that a verdict over these lanes speaks of: that of the first that has one, else the usual one.
     pub fn spoken_trigger(lanes: &[Self]) -> Trigger<'_> {
-        let known = lanes.iter().find(|played| played.trigger().is_some());
+        let mut known = lanes
+            .iter()
+            .filter_map(|played| Some((played, played.trigger()?)));
+        let Some((played, share)) = known.next() else {
+            return TRIGGER.into();
+        };
         Trigger {
-            share: known.and_then(Self::trigger).unwrap_or(TRIGGER),
-            whose: known.map(|played| played.lane.as_str()),
+            share,
+            whose: played.lane_trigger(share),
         }
+    }
+
+    /// Where the lane first reaches its trigger.
+    fn lane_trigger(&self, share: Share) -> Option<LaneTrigger<'_>> {
+        let usable = |sample: &Sample| (sample.window - self.output_reserve).as_f64();
+        let at = |sample: &Sample| Tokens((usable(sample) * share.0).ceil() as u64);
+        let run = (self.policy.as_ref()?, &self.outcome);
+        Some(LaneTrigger::new(&self.lane, run, at, false))
     }
 }
 

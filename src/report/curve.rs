@@ -227,7 +227,7 @@ fn says(curve: &Curve<'_>) -> String {
     };
     let peaks: Vec<_> = curve.lanes.iter().map(peak).collect();
     format!(
-        "Tokens in the context by model call. Peaks: {}. Window {}.",
+        "Tokens in the context by model call. Largest calls: {}. Window {}.",
         peaks.join(", "),
         curve.windows.largest().short()
     )

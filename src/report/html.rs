@@ -129,7 +129,9 @@ fn figures(out: &mut String, report: &Report) {
         vec![
             Cell::html("lane", lane_name(lane)),
             Cell::number(peak.map_or_else(dash, |p| p.known.mark(p.tokens))),
-            Cell::number(peak.map_or_else(dash, |p| number(p.step))),
+            Cell::number(
+                peak.map_or_else(dash, |p| p.step.map_or_else(|| "end".to_owned(), number)),
+            ),
             if is_over { share.bad() } else { share },
             Cell::number(figures.compactions.map_or_else(dash, |n| grouped(n as u64))),
             Cell::number(grouped(figures.overflows as u64)),

@@ -24,6 +24,9 @@ pub fn basis_sentence(case: &Case) -> String {
             "calibrated ±{} ({counter} fitted to recorded usage)",
             percent(error)
         ),
+        Basis::Estimated if case.session.steps.iter().any(|s| s.usage.is_some()) => {
+            format!("≈ estimated ({counter}; the recorded usage does not fit what the file holds)")
+        }
         Basis::Estimated => format!("≈ estimated ({counter}, the file records no usage)"),
     }
 }

@@ -7,7 +7,7 @@ use super::{
     Belief, Column, CountIs, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak,
     Setting, SettingValue,
 };
-use crate::engine::{Case, Count, Did, Event, Knob, Outcome, Policy, Sample};
+use crate::engine::{self, Budget, Case, Count, Did, Event, Knob, Outcome, Policy, Sample};
 use crate::tokens::Basis;
 use std::collections::HashSet;
 
@@ -43,7 +43,7 @@ pub(super) fn lane_report(
         },
         kind,
         settings: settings(lane, teller),
-        figures: figures(case, outcome, kind),
+        figures: figures(case, lane, kind),
         columns: columns(case, outcome),
         belief: lane.policy.as_ref().and_then(|p| belief(p, outcome)),
         findings,
@@ -85,7 +85,8 @@ fn setting_value(knob: &Knob, value: f64, teller: &mut Teller) -> SettingValue {
     }
 }
 
-fn figures(case: &Case, outcome: &Outcome, kind: CurveKind) -> Figures {
+fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
+    let outcome = &lane.outcome;
     let of_case = match case.ledger.basis {
         Basis::Reported => CountIs::Reported,
         Basis::Exact => CountIs::Exact,
@@ -104,16 +105,22 @@ fn figures(case: &Case, outcome: &Outcome, kind: CurveKind) -> Figures {
         }
     };
     let samples = &outcome.samples;
-    let peak = samples
-        .iter()
-        .reduce(|a, b| if b.tokens > a.tokens { b } else { a });
+    let peak = outcome.peak_with_end();
     let summaries = outcome.summaries;
+    let last = samples.len().saturating_sub(1);
+    let pressure = |peak: engine::Peak| {
+        let budget = Budget {
+            window: case.windows.at(peak.step.unwrap_or(last)),
+            output_reserve: lane.output_reserve,
+        };
+        budget.pressure(peak.tokens)
+    };
     Figures {
-        peak: peak.map(|sample| Peak {
-            step: sample.step,
-            tokens: sample.tokens,
-            pressure: sample.pressure,
-            known: known(is_reported(sample.step)),
+        peak: peak.map(|peak| Peak {
+            step: peak.step,
+            tokens: peak.tokens,
+            pressure: pressure(peak),
+            known: known(peak.step.is_some_and(is_reported)),
         }),
         compactions: Some(outcome.compactions),
         overflows: outcome.overflows,

@@ -68,7 +68,10 @@ fn figures(out: &mut String, report: &Report) {
         let figures = &lane.figures;
         let [peak, step, share] = figures.peak.map_or_else(
             || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
-            |p| [p.known.mark(p.tokens), number(p.step), percent(p.pressure)],
+            |p| {
+                let step = p.step.map_or_else(|| "end".to_owned(), number);
+                [p.known.mark(p.tokens), step, percent(p.pressure)]
+            },
         );
         let _ = writeln!(
             out,

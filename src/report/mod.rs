@@ -189,7 +189,7 @@ pub enum CountIs {
 /// Figures of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
-    /// The largest sample.
+    /// The largest context, the one at the end included.
     pub peak: Option<Peak>,
     /// Firings that removed something; none where the file does not tell.
     pub compactions: Option<usize>,
@@ -207,11 +207,11 @@ pub struct Figures {
     pub has_predicted: bool,
 }
 
-/// The largest sample of a run.
+/// The largest context of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Peak {
-    /// Index of its step.
-    pub step: usize,
+    /// Index of its step; none for the end.
+    pub step: Option<usize>,
     /// Tokens.
     pub tokens: Tokens,
     /// As a share of usable.

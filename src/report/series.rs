@@ -21,11 +21,33 @@ pub fn series(played: &[Played]) -> String {
     text
 }
 
-/// A CSV field; a lane's name may hold quotes and commas.
+/// A text as a CSV field. A lane's name may hold quotes and commas; an apostrophe keeps spreadsheets from taking it for a
+/// formula.
 pub fn quoted(field: &str) -> String {
+    let is_formula = field.starts_with(['=', '+', '-', '@']);
+    let field = if is_formula {
+        format!("'{field}")
+    } else {
+        field.to_owned()
+    };
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
-        field.to_owned()
+        field
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_neither_two_fields_nor_a_formula() {
+        assert_eq!(quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
+        for formula in ["=1+1", "+1", "-1", "@SUM(A1)"] {
+            assert_eq!(quoted(formula), format!("'{formula}"));
+        }
+        assert_eq!(quoted("=A,B"), "\"'=A,B\"");
+        assert_eq!(quoted("a=-1"), "a=-1");
     }
 }

@@ -117,3 +117,34 @@ fn an_empty_a_refused_and_a_cut_off_answer_are_told_apart() {
         assert_eq!((&*answer.text, answer.stop), (text, stop));
     }
 }
+
+#[test]
+fn a_key_that_the_server_echoes_is_in_nothing_that_was_answered() {
+    let halves = KEY.split_at(9);
+    let server = Server::saying(answer(
+        "200 OK",
+        "",
+        &format!(
+            "data: {}\n\ndata: {}\n\n",
+            json!({"model": KEY, "choices": [{"delta": {"content": format!("You sent {}", halves.0)}}]}),
+            json!({"choices": [{"delta": {"content": halves.1, "refusal": KEY}, "finish_reason": "stop"}]}),
+        ),
+    ));
+    let mut client = client("openai", &server.url());
+    let mut told = String::new();
+    let mut tell = |news: News<'_>| {
+        if let News::Text(text) = news {
+            text.clone_into(&mut told);
+        }
+    };
+    let echoed = ask(&client, &prompt(), &Progress::default(), &mut tell).unwrap();
+    assert_eq!(
+        (&*echoed.text, &*told),
+        ("You sent [key]", "You sent [key]")
+    );
+    assert!(!format!("{echoed:?}").contains(KEY));
+    // A word that local servers are given as a key is one that an answer may hold by itself.
+    client.key = Some(Key::typed("sent".to_owned()).unwrap());
+    let answer = ask(&client, &prompt(), &Progress::default(), &mut |_| {}).unwrap();
+    assert!(answer.text.starts_with("You sent "));
+}

@@ -23,8 +23,13 @@ pub(super) fn authority() -> PathBuf {
 
 /// Answers one request, if the client trusts it that far; the port.
 fn encrypted_server() -> u16 {
-    let certificate = CertificateDer::from_pem_file(file("server.pem")).unwrap();
-    let key = PrivateKeyDer::from_pem_file(file("server.key")).unwrap();
+    server_with("server")
+}
+
+/// A server with one of the certificates.
+fn server_with(name: &str) -> u16 {
+    let certificate = CertificateDer::from_pem_file(file(&format!("{name}.pem"))).unwrap();
+    let key = PrivateKeyDer::from_pem_file(file(&format!("{name}.key"))).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -82,5 +87,34 @@ fn a_file_without_certificates_is_refused_before_anything_is_sent() {
     ] {
         client.ca_file = Some(file(name));
         assert_fails(&client, AskErrorKind::Settings, &[words]);
+    }
+}
+
+#[test]
+fn a_self_signed_certificate_is_trusted_or_the_failure_says_how_to_make_one_that_is() {
+    let with = |name: &str, host: &str| {
+        let url = format!("https://{host}:{}", server_with(name));
+        let mut client = client("openai", &url);
+        client.ca_file = Some(file(&format!("{name}.pem")));
+        client
+    };
+    let leaf = with("self-signed-leaf", "localhost");
+    let answer = ask(&leaf, &prompt(), &Progress::default(), &mut |_| {});
+    assert_eq!(answer.map(gist), Ok(greeting()));
+    for (name, host, words) in [
+        (
+            "self-signed-plain",
+            "localhost",
+            ["CA:TRUE", "subjectAltName=DNS:localhost"],
+        ),
+        (
+            "self-signed-leaf",
+            "127.0.0.1",
+            ["does not name this host", "subjectAltName=IP:127.0.0.1"],
+        ),
+    ] {
+        let more = ["basicConstraints=critical,CA:FALSE", "CA file"];
+        let words = [&words[..], &more].concat();
+        assert_fails(&with(name, host), AskErrorKind::Unreachable, &words);
     }
 }

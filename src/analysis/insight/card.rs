@@ -19,6 +19,17 @@ pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
     said
 }
 
+/// `0.7 %`, `12 %`: the error of the calibration as it is shown everywhere.
+fn error_percent(error: f64) -> String {
+    let value = error * 100.0;
+    match value {
+        0.05..9.95 => format!("{value:.1} %"),
+        9.95.. => format!("{value:.0} %"),
+        0.0 => "0.0 %".to_owned(),
+        _ => "<0.1 %".to_owned(),
+    }
+}
+
 /// What the card says beside the verdict.
 pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
     let mut said = Vec::new();
@@ -56,7 +67,7 @@ pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
     }
     if let Basis::Calibrated(Share(error)) = facts.case.ledger.basis {
         say(" Our count errs by ".to_owned(), None);
-        say(percent(Share(error)), Some(Link::Count));
+        say(error_percent(error), Some(Link::Count));
         say(" on average.".to_owned(), None);
     }
     said

@@ -18,7 +18,7 @@ impl Price {
     pub fn of(self, score: &Score) -> f64 {
         match (self, score.cost) {
             (Self::Usd, Some(cost)) => cost.0,
-            _ => score.sent.as_f64(),
+            _ => score.total.as_f64(),
         }
     }
 }

@@ -17,8 +17,10 @@ const THRASH: usize = 3;
 pub struct Score {
     /// Its price, summaries included; none where a price is not known.
     pub cost: Option<Usd>,
-    /// Tokens that it sends: prompts, rejected tries, and requests for summaries with what comes back.
+    /// The sum of all calls.
     pub sent: Tokens,
+    /// All tokens that were sent or came back: calls, rejected tries, and summary requests with their answers.
+    pub total: Tokens,
     /// What the recorded agent used of what the policy had removed; none where only tokens were counted.
     pub risk: Option<Risk>,
     /// The largest prompt.
@@ -312,7 +314,8 @@ impl<'a> Gauge<'a> {
 fn of_totals(totals: &Totals) -> Score {
     Score {
         cost: None,
-        sent: totals.traffic(),
+        sent: totals.sent,
+        total: totals.traffic(),
         risk: None,
         peak: totals.peak.map_or(Tokens::ZERO, |(_, peak)| peak),
         peak_share: totals.peak_share,

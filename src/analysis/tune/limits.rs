@@ -86,7 +86,7 @@ pub enum Measure {
     /// Dollars.
     Cost,
     /// Tokens sent, where a price is not known.
-    TokensSent,
+    TokensTotal,
     /// References at risk.
     AtRisk,
     /// The largest prompt as a share of usable.
@@ -102,7 +102,7 @@ impl Measure {
     pub fn name(self) -> &'static str {
         match self {
             Self::Cost => "cost",
-            Self::TokensSent => "tokens_sent",
+            Self::TokensTotal => "tokens_total",
             Self::AtRisk => "at_risk",
             Self::Peak => "peak",
             Self::Overflows => "overflows",
@@ -114,7 +114,7 @@ impl Measure {
     pub fn told(self) -> &'static str {
         match self {
             Self::Cost => "cost",
-            Self::TokensSent => "tokens sent",
+            Self::TokensTotal => "tokens in total",
             Self::AtRisk => "references at risk",
             Self::Peak => "peak",
             Self::Overflows => "calls that do not fit",
@@ -184,7 +184,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// By dollars; where nobody knows them, what was sent is compared with before, and a limit in dollars is not kept.
+    /// By dollars; where nobody knows them, all tokens are compared with before, and a limit in dollars is not kept.
     fn cost(&self, found: &mut Vec<Check>) {
         let limit = self.limits.cost;
         let is_known = self.now.cost.is_some() && self.before.is_none_or(|b| b.cost.is_some());
@@ -201,9 +201,9 @@ impl Checker<'_> {
             });
         }
         let relative = limit.filter(|limit| matches!(limit, Limit::Above(_)));
-        let sent = |score: &Score| Some(score.sent.as_f64());
+        let total = |score: &Score| Some(score.total.as_f64());
         let said = |tokens: f64| Tokens(tokens as u64).short();
-        self.figure(found, (Measure::TokensSent, relative), sent, said);
+        self.figure(found, (Measure::TokensTotal, relative), total, said);
     }
 
     /// One figure by its own limit, and against what it was.

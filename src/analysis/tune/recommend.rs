@@ -66,8 +66,9 @@ pub fn recommend(
     })
 }
 
-/// What can be picked, cheapest first.
-fn candidates(points: &[Point]) -> Vec<usize> {
+/// Settings that can be picked, cheapest first: those that no other beats in cost and references at risk. What leaves
+/// too little room for a longer session is left out while anything else works.
+pub fn candidates(points: &[Point]) -> Vec<usize> {
     let safe = narrow_front(points, is_safe);
     if safe.is_empty() {
         narrow_front(points, |_| true)
@@ -110,7 +111,7 @@ pub(super) fn regret(loss: f64, least: f64) -> f64 {
 }
 
 /// Why a point is recommended.
-fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> String {
+pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> String {
     let (point, unit) = (&points[idx], price_unit(points));
     let Some(score) = point.valid() else {
         return String::new();
@@ -224,7 +225,7 @@ fn figure(unit: Price, score: &Score) -> String {
     match (unit, score.cost) {
         (Price::Usd, Some(Usd(cost))) if cost >= 0.01 || cost <= 0.0 => format!("${cost:.2}"),
         (Price::Usd, Some(Usd(cost))) => format!("${cost:.4}"),
-        _ => score.sent.short(),
+        _ => score.total.short(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::{largest_parts, tokens_by_tool};
-use crate::engine::{Budget, WindowPlan, WindowSource};
+use crate::engine::{Budget, Cause, Did, WindowPlan, WindowSource};
 use crate::session::{Body, Draft, Kind, Part, Role, SessionBuilder, Source, StepDraft, Usage};
 use crate::tokens::{Progress, TokenLedger};
 use std::sync::Arc;
@@ -274,6 +274,83 @@ fn what_no_call_has_seen_any_more_is_told_when_it_would_not_fit() {
         "{text}"
     );
     assert!(text.ends_with("bash make test (≈+1.5k)."), "{text}");
+}
+
+#[test]
+fn a_context_that_is_largest_at_the_end_peaks_there() {
+    let mut builder = builder();
+    builder.message(Draft::new(Role::User, text("Tell me all.")));
+    builder.message(Draft::new(Role::Assistant, text(&"and more ".repeat(200))));
+    let case = case(builder);
+    let really = crate::engine::recorded(&case, RESERVE, None);
+    let end = really.context.tokens();
+    assert!(really.samples[0].tokens < end);
+    let text = verdict(&case, &really, RESERVE, Share(0.5)).text();
+    let peak = format!(
+        "(≈{}) at the end. Never reached the trigger (400) before the end.",
+        end.short()
+    );
+    assert!(
+        text.starts_with("Peaked at ") && text.contains(&peak),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_lanes_trigger_is_crossed_where_the_lane_crosses_it() {
+    let case = reading_session(640);
+    let really = recorded(&case);
+    let policy = crate::presets::by_name("truncate").expect("bundled");
+    let at = |_: &Sample| Tokens(600);
+    let spoken = |outcome: &Outcome| Trigger {
+        share: Share(0.75),
+        whose: Some(LaneTrigger::new("truncate", (&policy, outcome), at, false)),
+    };
+    let said = verdict(&case, &really, RESERVE, spoken(&really)).text();
+    assert!(
+        said.contains("Crossed the trigger of truncate (600) at call 2:"),
+        "{said}"
+    );
+    // By its own account it never gets there, or it acts earlier.
+    let mut lane = really.clone();
+    lane.samples[1].tokens = Tokens(590);
+    let said = verdict(&case, &really, RESERVE, spoken(&lane)).text();
+    assert!(
+        said.ends_with("Never reached the trigger of truncate (600)."),
+        "{said}"
+    );
+    lane.events.push(Event {
+        cause: Cause {
+            terms: vec![("compression_trigger".to_owned(), 0.75)],
+            ..Cause::default()
+        },
+        ..event_at(0)
+    });
+    let said = verdict(&case, &really, RESERVE, spoken(&lane)).text();
+    assert!(
+        said.contains("Crossed the trigger of truncate (600) at call 1"),
+        "{said}"
+    );
+}
+
+fn event_at(step: usize) -> Event {
+    Event {
+        step,
+        stage: String::new(),
+        action: "drop",
+        cause: Cause::default(),
+        before: Tokens::ZERO,
+        after: Tokens::ZERO,
+        messages: Vec::new(),
+        request: None,
+        did: Did::Removed,
+        orphans: 0,
+        forgotten: 0,
+        left: 0,
+        log: Vec::new(),
+        files: Vec::new(),
+        error: None,
+    }
 }
 
 #[test]

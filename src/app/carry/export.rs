@@ -52,6 +52,10 @@ impl App {
         match command {
             Command::StartExport(lane) => self.start_export(lane),
             Command::StartSaw => self.start_saw(),
+            Command::CompactAnyway if self.export.is_none() => {
+                self.start_export(self.selection.lane.or(Some(0)));
+                self.edit_export(ctx, Command::CompactAnyway);
+            }
             Command::BrowseExport(place) => self.ask_for_file(ctx, Wanted::Export(place)),
             Command::CloseExport => {
                 self.view.export = self.export.take().map(|export| export.draft);
@@ -79,6 +83,7 @@ impl App {
         match command {
             Command::EditExport(draft) => export.edit(document, *draft),
             Command::RunExport => export.run(shop),
+            Command::CompactAnyway => export.compact_anyway(shop),
             Command::LookAtSummaries => export.look(shop),
             Command::SendExport => export.send(ctx, self.work),
             Command::CancelExport => export.cancel(),

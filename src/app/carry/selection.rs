@@ -64,7 +64,6 @@ impl App {
             self.selection.step = document.step_that_shows(message, self.selection.step);
             self.choose(message);
             self.view.tab = Tab::Messages;
-            self.view.unfolded.insert(message as u32);
             self.once.reveals_message = true;
         }
     }
@@ -81,11 +80,19 @@ impl App {
         self.selection.anchor = anchor.filter(|anchor| *anchor != message);
     }
 
+    /// Looks at no message.
+    pub(super) fn deselect(&mut self) {
+        self.selection.message = None;
+        self.selection.anchor = None;
+        self.selection.written = None;
+    }
+
     fn choose(&mut self, message: usize) {
         self.selection.message = Some(message);
         self.selection.written = None;
         self.selection.anchor = None;
         self.view.detail.page = 0;
+        self.view.unfolded.insert(message as u32);
     }
 
     /// Looks at what a lane wrote.

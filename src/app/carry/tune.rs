@@ -24,7 +24,8 @@ impl App {
             return;
         }
         self.view.tune.hovered = None;
-        self.tuning = Some(Tuning::start(ctx, self.work, runs, names, &self.view.tune));
+        let (view, policies) = (&self.view.tune, &self.policies);
+        self.tuning = Some(Tuning::start(ctx, self.work, runs, names, view, policies));
     }
 
     /// Asks a sweep to stop; what it found stays.

@@ -108,6 +108,15 @@ impl Export {
         }
     }
 
+    /// Asks for the last context to be compacted whether the trigger is met or not; goes on where that has been tried.
+    pub fn compact_anyway(&mut self, shop: Shop<'_>) {
+        let was_tried = !matches!(self.stage, Stage::Form);
+        self.draft.what = What::CompactNowForced;
+        if was_tried {
+            self.run(shop);
+        }
+    }
+
     /// Goes on: writes it, or asks before anything is sent to a model or put into a program's store.
     pub fn run(&mut self, shop: Shop<'_>) {
         match self.job(shop) {

@@ -10,7 +10,7 @@ use crate::safe_text;
 use crate::session::{Conversation, Start, Track};
 use egui::{
     Align, Color32, Galley, Layout, Popup, Rect, Response, RichText, Role, ScrollArea, Sense,
-    StrokeKind, TextStyle, TextWrapMode, Ui, UiBuilder, WidgetInfo, WidgetText, pos2, vec2,
+    TextStyle, TextWrapMode, Ui, UiBuilder, WidgetInfo, WidgetText, pos2, vec2,
 };
 use std::sync::Arc;
 
@@ -172,10 +172,6 @@ fn paint(ui: &Ui, rect: Rect, response: &Response, is_open: bool, words: &[Strin
     let painter = ui.painter();
     if response.hovered() {
         painter.rect_filled(rect, f32::from(space::RADIUS), palette.hover);
-    }
-    if response.has_focus() {
-        let ring = theme::focus_ring(ui);
-        painter.rect_stroke(rect, f32::from(space::RADIUS), ring, StrokeKind::Inside);
     }
     let middle = rect.center().y;
     if is_open {

@@ -57,7 +57,10 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         return;
     };
     if list.rows.is_empty() {
-        super::padded(ui, |ui| ui.label(weak(ui, nothing(input, list))));
+        super::padded(ui, |ui| {
+            ui.label(weak(ui, nothing(input, list)));
+            next_step(ui, input, list, commands);
+        });
         return;
     }
     if let Some(id) = shown(input, list) {
@@ -81,18 +84,42 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
 /// Why no event is listed.
 fn nothing(input: &PanelInput<'_>, list: &EventList) -> String {
     if list.counts[0] > 0 {
-        return "No event is of this kind. Choose all to see what there is.".to_owned();
+        return "No event is of this kind.".to_owned();
     }
     match input.selection.lane {
         _ if !input.view.events.is_one_lane => {
             "No policy acted: the context never reached a trigger. Lower compression_trigger to see one act.".to_owned()
         }
-        None => "The file records no compaction. Choose focused lane again to see all lanes.".to_owned(),
-        lane => format!(
-            "{} did nothing. Choose focused lane again to see all lanes.",
-            input.runs.label(lane)
-        ),
+        None => "The file records no compaction.".to_owned(),
+        lane => format!("{} did nothing.", input.runs.label(lane)),
     }
+}
+
+/// What can be done where nothing is listed.
+fn next_step(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut Vec<Command>) {
+    ui.add_space(space::S);
+    let lane = input
+        .selection
+        .lane
+        .and_then(|lane| input.runs.lanes.get(lane));
+    let acts = lane.is_some_and(|lane| !lane.policy.stages.is_empty());
+    ui.horizontal(|ui| {
+        let help =
+            "Prepares an export of the last context, compacted once by the focused lane's policy";
+        if list.counts[0] == 0
+            && acts
+            && widgets::secondary_button(ui, "Compact anyway…", "")
+                .on_hover_text(help)
+                .clicked()
+        {
+            commands.push(Command::CompactAnyway);
+        }
+        if input.view.events != EventFilter::default()
+            && widgets::secondary_button(ui, "Show all events", "").clicked()
+        {
+            commands.push(Command::SetEventFilter(EventFilter::default()));
+        }
+    });
 }
 
 /// The event to show in full: the one that was chosen, else the first listed one of the selected call, of the focused
@@ -100,10 +127,10 @@ fn nothing(input: &PanelInput<'_>, list: &EventList) -> String {
 fn shown(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
     let selection = input.selection;
     // What came after the last call is selected with that.
-    let last = input.document.last_step();
+    let end = input.document.last_step();
     let is_here = |id: &EventId| {
         let event = input.runs.event(*id);
-        event.is_some_and(|(_, event)| event.step.min(last) == selection.step)
+        event.is_some_and(|(_, event)| event.step.min(end) == selection.step)
     };
     selection.event.filter(is_here).or_else(|| {
         let first = list.row_at(selection.step);

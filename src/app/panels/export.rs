@@ -11,7 +11,7 @@ pub(super) use done::place as written_place;
 use super::{PanelInput, weak};
 use crate::app::command::Command;
 use crate::app::document::Origin;
-use crate::app::managed_export::{Export, Stage};
+use crate::app::managed_export::{Export, Stage, What, Written};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use egui::{Frame, Id, Margin, RichText, ScrollArea, Stroke, Ui, vec2};
@@ -190,17 +190,52 @@ fn buttons(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut 
         Stage::Store(consent) => stages::store_buttons(ui, consent, commands),
         // As high as with buttons.
         Stage::Writing(_) => ui.set_min_height(space::CONTROL),
-        Stage::Done(_) => done_buttons(ui, commands),
+        Stage::Done(written) => done_buttons(ui, input, export, written, commands),
         Stage::Form | Stage::Failed(_) => form_buttons(ui, input, export, commands),
     });
 }
 
-fn done_buttons(ui: &mut Ui, commands: &mut Vec<Command>) {
+fn done_buttons(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    written: &Written,
+    commands: &mut Vec<Command>,
+) {
+    if !written.exported.changed {
+        compact_anyway(ui, input, export, commands);
+    }
     if widgets::primary_button(ui, "Close").clicked() {
         commands.push(Command::CloseExport);
     }
     if widgets::secondary_button(ui, "Another export", "").clicked() {
         commands.push(Command::CancelExport);
+    }
+}
+
+/// The way on from a policy that did not act: the same context, its trigger met or not.
+pub(super) fn compact_anyway(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    commands: &mut Vec<Command>,
+) {
+    let draft = &export.draft;
+    let is_of_end = match draft.what {
+        What::CompactNow => true,
+        What::AsShown => draft.step == input.document.last_step(),
+        What::CompactNowForced | What::Saw => false,
+    };
+    let policy = draft.lane.and_then(|lane| input.runs.lanes.get(lane));
+    let acts = policy.is_some_and(|lane| !lane.policy.stages.is_empty());
+    let help = "The last recorded context, the policy applied once, its trigger met or not";
+    if is_of_end
+        && acts
+        && widgets::primary_button(ui, "Compact anyway")
+            .on_hover_text(help)
+            .clicked()
+    {
+        commands.push(Command::CompactAnyway);
     }
 }
 

@@ -205,7 +205,7 @@ fn place(input: &PanelInput<'_>) -> String {
 fn spoken_head(input: &PanelInput<'_>, lane: usize) -> String {
     let run = &input.runs.lanes[lane];
     let (label, outcome) = (&input.runs.labels[lane], &run.outcome);
-    let peak = run.peak.map_or(Tokens::ZERO, |(_, tokens)| tokens);
+    let peak = run.peak.map_or(Tokens::ZERO, |peak| peak.tokens);
     let (compactions, overflows) = (
         wording::count(outcome.compactions, "compaction"),
         wording::count(outcome.overflows, "overflow"),

@@ -7,8 +7,7 @@ use crate::app::{fonts, widgets, wording};
 use crate::progress::Phase;
 use crate::units::Share;
 use egui::{
-    Align, Align2, Area, Frame, Id, Key, Layout, Margin, Modifiers, Order, Role, Sense, Ui,
-    WidgetInfo, lerp, vec2,
+    Align, Align2, Area, Frame, Id, Layout, Margin, Order, Role, Sense, Ui, WidgetInfo, lerp, vec2,
 };
 
 /// Seconds after which a bar that has not moved shows that work goes on: one long text is read or weighed at once.
@@ -33,9 +32,8 @@ pub(super) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Comman
     };
     ui.label(format!("{doing} {}…{share}{time}", loading.name));
     ui.horizontal(|ui| {
-        let is_pressed = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::secondary_button(ui, "Cancel", "Esc").clicked() || is_pressed {
+            if widgets::secondary_button(ui, "Cancel", "Esc").clicked() {
                 commands.push(Command::CancelLoad);
             }
             bar(ui, stage);

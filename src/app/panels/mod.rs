@@ -69,7 +69,7 @@ use crate::app::tuning::Tuning;
 use crate::engine::Sample;
 use crate::safe_text;
 use egui::{CentralPanel, Frame as UiFrame, Margin, Panel, Rangef, Ui};
-use roomy_panel::{RoomyPanel, Side};
+use roomy_panel::{Edge, RoomyPanel, Side};
 use std::path::{Path, PathBuf};
 
 /// What the frame around the panels shows, also before anything is open.
@@ -182,14 +182,16 @@ pub fn show_all(
         .show(ui, |ui| {
             verdict::show(ui, input, frame, commands);
         });
-    Panel::right("policy")
-        .default_size(292.0)
-        .size_range(248.0..=420.0)
-        .frame(plain.inner_margin(Margin::symmetric(16, 12)))
-        .show(ui, |ui| {
-            knobs::show(ui, input, commands);
-        });
-    show_lower(ui, input, height, commands);
+    // Placed from the outside inwards, shown in the order in which the keyboard goes through them.
+    let settings = RoomyPanel {
+        name: "policy",
+        side: Side::Right,
+        usual: 292.0,
+        range: Rangef::new(248.0, 420.0),
+        frame: plain.inner_margin(Margin::symmetric(16, 12)),
+    };
+    let (mut settings, settings_edge) = settings.place(ui);
+    let [(mut lanes, lanes_edge), (mut drawer, drawer_edge)] = place_lower(ui, height);
     CentralPanel::no_frame()
         .frame(dark.inner_margin(Margin {
             left: 12,
@@ -200,6 +202,12 @@ pub fn show_all(
         .show(ui, |ui| {
             timeline::show(ui, input, commands);
         });
+    lanes::show(&mut lanes, input, commands);
+    drawer::show(&mut drawer, input, commands);
+    knobs::show(&mut settings, input, commands);
+    for edge in [lanes_edge, drawer_edge, settings_edge] {
+        edge.show(ui);
+    }
 }
 
 /// Least height of the timeline with legend, axis and overview: what is below it gives way.
@@ -213,7 +221,7 @@ const ROOMY: f32 = 224.0;
 
 /// Lanes and drawer. By default they have shares of the height, so that a small window keeps the picture's
 /// proportions; however high they were dragged, in a larger window maybe, the timeline keeps its least height.
-fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut Vec<Command>) {
+fn place_lower(ui: &mut Ui, height: f32) -> [(Ui, Edge); 2] {
     let palette = palette(ui);
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
     // One height for all tabs: their row stays under the pointer whichever is chosen.
@@ -222,17 +230,17 @@ fn show_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32, commands: &mut V
         side: Side::Bottom,
         usual: (height * SHARE).round().max(ROOMY),
         range: Rangef::new(DRAWER, room(ui, TIMELINE + LANES, DRAWER)),
-        fill: palette.panel,
+        frame: UiFrame::new().fill(palette.panel),
     };
-    drawer.show(ui, |ui| drawer::show(ui, input, commands));
+    let drawer = drawer.place(ui);
     let lanes = RoomyPanel {
         name: "lanes",
         side: Side::Bottom,
         usual: (height * SHARE).round(),
         range: Rangef::new(LANES, room(ui, TIMELINE, LANES)),
-        fill: palette.background,
+        frame: UiFrame::new().fill(palette.background),
     };
-    lanes.show(ui, |ui| lanes::show(ui, input, commands));
+    [lanes.place(ui), drawer]
 }
 
 /// A dialog's frame, with room around what it says.

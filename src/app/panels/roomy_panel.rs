@@ -1,8 +1,8 @@
-//! A panel with an extent that a person chooses: it gives way in a small window and is as large as it was chosen once there
+//! A panel with an extent that the user chooses: it gives way in a small window and is as large as it was chosen once there
 //! is room again.
 
-use egui::containers::panel::PanelState;
-use egui::{Color32, Frame, Panel, Rangef, Ui};
+use crate::app::widgets::{drag, slide};
+use egui::{CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
 
 /// A panel as it is shown.
 pub(super) struct RoomyPanel {
@@ -14,8 +14,8 @@ pub(super) struct RoomyPanel {
     pub(super) usual: f32,
     /// What there is room for.
     pub(super) range: Rangef,
-    /// Its ground.
-    pub(super) fill: Color32,
+    /// Its ground and margins.
+    pub(super) frame: Frame,
 }
 
 /// Where a panel stands, which says what of it can be chosen.
@@ -27,39 +27,90 @@ pub(super) enum Side {
     Right,
 }
 
+/// The edge of a panel, by which it is resized.
+pub(super) struct Edge {
+    id: Id,
+    side: Side,
+    range: Rangef,
+    panel: Rect,
+}
+
 impl RoomyPanel {
-    /// Shows it before those that were shown before.
-    pub(super) fn show(self, ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-        let id = ui.scope_id().with(self.name);
-        let key = id.with("chosen");
-        let chosen: Option<f32> = ui.data(|data| data.get_temp(key));
+    /// Takes the panel's place beside those that were placed before. Gives back where its content goes, which may be shown
+    /// later: the keyboard goes through panels in the order in which they are shown.
+    pub(super) fn place(self, ui: &mut Ui) -> (Ui, Edge) {
+        let id = ui.scope_id().with((self.name, "edge"));
+        let chosen: Option<f32> = ui.data(|data| data.get_temp(id));
         let extent = self.range.clamp(chosen.unwrap_or(self.usual));
-        // The panel itself only knows how large it was the last time, squeezed or not.
-        if let Some(mut state) = PanelState::load(ui.ctx(), id) {
-            let rect = &mut state.outer_rect;
-            match self.side {
-                Side::Bottom => rect.set_top(rect.bottom() - extent),
-                Side::Right => rect.set_left(rect.right() - extent),
-            }
-            ui.data_mut(|data| data.insert_persisted(id, state));
-        }
         let panel = match self.side {
             Side::Bottom => Panel::bottom(self.name),
             Side::Right => Panel::right(self.name),
         };
-        let panel = panel
-            .resizable(true)
-            .default_size(extent)
-            .size_range(self.range)
-            .frame(Frame::new().fill(self.fill));
-        let shown = panel.show(ui, content).response.rect;
-        let shown = match self.side {
-            Side::Bottom => shown.height(),
-            Side::Right => shown.width(),
+        let panel = panel.resizable(false).exact_size(extent).frame(self.frame);
+        let shown = panel.show(ui, |ui| {
+            let rect = ui.available_rect_before_wrap();
+            ui.advance_cursor_after_rect(rect);
+            ui.new_child(UiBuilder::new().max_rect(rect))
+        });
+        let edge = Edge {
+            id,
+            side: self.side,
+            range: self.range,
+            panel: shown.response.rect,
         };
-        let is_dragged = ui.input(|i| i.pointer.any_down() || i.pointer.any_released());
-        if is_dragged && (shown - extent).abs() > 1.0 {
-            ui.data_mut(|data| data.insert_temp(key, shown));
+        (shown.inner, edge)
+    }
+}
+
+impl Edge {
+    /// Lets the edge be dragged. To be shown after what lies at both sides of it, which would take the pointer otherwise.
+    pub(super) fn show(self, ui: &Ui) {
+        let reach = ui.style().interaction.resize_grab_radius_side;
+        let (extent, grip, icon) = match self.side {
+            Side::Bottom => (
+                self.panel.height(),
+                self.panel.with_max_y(self.panel.top()),
+                CursorIcon::ResizeVertical,
+            ),
+            Side::Right => (
+                self.panel.width(),
+                self.panel.with_max_x(self.panel.left()),
+                CursorIcon::ResizeHorizontal,
+            ),
+        };
+        let response = ui.interact(grip.expand(reach), self.id, Sense::DRAG);
+        let range = f64::from(self.range.min)..=f64::from(self.range.max);
+        let asked = slide::asked_value(ui, &response, "Resize panel", extent.into(), &range, 20.0);
+        let mut chosen = asked.map(|extent| extent as f32);
+        let before = self.id.with("before");
+        if response.drag_started() {
+            ui.data_mut(|data| data.insert_temp(before, extent));
+        }
+        if response.dragged()
+            && let Some(pointer) = response.interact_pointer_pos()
+        {
+            chosen = Some(self.range.clamp(self.extent_at(pointer)));
+        }
+        if drag::cancelled(ui.ctx()) == Some(self.id) {
+            chosen = ui.data(|data| data.get_temp(before));
+        }
+        if let Some(chosen) = chosen.filter(|chosen| (chosen - extent).abs() > 0.5) {
+            ui.data_mut(|data| data.insert_temp(self.id, chosen));
+            ui.ctx().request_repaint();
+        }
+        if response.hovered() || response.dragged() {
+            let visuals = ui.style().interact(&response);
+            ui.painter()
+                .rect_filled(grip.expand(0.5), 0.0, visuals.fg_stroke.color);
+        }
+        response.on_hover_and_drag_cursor(icon);
+    }
+
+    /// How large the panel is with its edge at the pointer.
+    fn extent_at(&self, pointer: Pos2) -> f32 {
+        match self.side {
+            Side::Bottom => self.panel.bottom() - pointer.y,
+            Side::Right => self.panel.right() - pointer.x,
         }
     }
 }

@@ -12,8 +12,8 @@ use crate::exec::stores::{Listed, PeakBasis, SessionSummary, looked_into};
 use crate::safe_text;
 use crate::units::{Bytes, Share};
 use egui::{
-    Align, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, Modifiers, ProgressBar,
-    RichText, ScrollArea, Sense, TextEdit, TextStyle, Ui, vec2,
+    Align, CentralPanel, Frame as UiFrame, Label, Layout, Margin, ProgressBar, RichText,
+    ScrollArea, Sense, TextEdit, TextStyle, Ui, vec2,
 };
 use egui_extras::{Column as Width, TableBuilder};
 use std::time::{Duration, SystemTime};
@@ -47,11 +47,6 @@ pub fn show(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut
             table(ui, sessions, window, commands);
         }
     });
-    // A dialog over the list is closed first.
-    let is_top = ui.memory(|m| m.top_modal_layer().is_none());
-    if is_top && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape)) {
-        commands.push(Command::Sessions(SessionsWish::Close));
-    }
 }
 
 fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {

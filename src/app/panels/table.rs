@@ -1,11 +1,8 @@
 //! What tables have in common: cells at the left or right of their column, heads that sort, and words for nothing.
 
 use super::small;
-use crate::app::theme::{self, palette, space};
-use egui::{
-    Align, Button, Frame, Layout, Margin, Panel, Response, RichText, Sense, StrokeKind, TextStyle,
-    Ui, vec2,
-};
+use crate::app::theme::{palette, space};
+use egui::{Align, Button, Frame, Layout, Margin, Panel, RichText, Sense, TextStyle, Ui, vec2};
 use egui_extras::{Column, TableRow};
 
 /// Where the content of a column stands.
@@ -96,15 +93,5 @@ pub(super) fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<boo
     };
     let response = ui.add(Button::new(text).frame(false));
     let response = response.on_hover_text(hint).accessible_name(name);
-    focus_frame(ui, &response);
     response.clicked()
-}
-
-fn focus_frame(ui: &Ui, response: &Response) {
-    if response.has_focus() {
-        let ring = response.rect.expand2(vec2(3.0, 2.0));
-        ui.painter()
-            .with_clip_rect(ui.clip_rect().expand(4.0))
-            .rect_stroke(ring, 3.0, theme::focus_ring(ui), StrokeKind::Inside);
-    }
 }

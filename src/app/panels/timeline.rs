@@ -13,7 +13,7 @@ use crate::app::wording;
 use crate::engine::{Event, KnobRole};
 use crate::safe_text;
 use crate::units::Tokens;
-use egui::{Align, Id, Layout, Rect, Ui, UiBuilder, vec2};
+use egui::{Align, Id, Layout, Popup, Rect, Ui, UiBuilder, vec2};
 
 /// Room for the switches at the end of the legend's row.
 const SWITCHES: f32 = 200.0;
@@ -59,7 +59,9 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             selected: Some(selection.step),
             corner: SWITCHES,
             hover_text: &hover,
-            takes_keys: !input.is_covered && ui.memory(|m| m.focused().is_none()),
+            takes_keys: !input.is_covered
+                && !Popup::is_any_open(ui.ctx())
+                && ui.memory(|m| m.focused().is_none()),
         },
     );
     if let Some(corner) = response.corner {

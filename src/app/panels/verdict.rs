@@ -6,11 +6,11 @@ use crate::app::command::Command;
 use crate::app::cost_view::{CostPage, CostView};
 use crate::app::message_table::{Filter, Sort};
 use crate::app::state::Tab;
-use crate::app::theme::{self, palette, space};
+use crate::app::theme::{palette, space};
 use egui::text::{CCursor, LayoutJob, TextFormat, TextWrapping};
 use egui::{
-    Align, Color32, CursorIcon, Galley, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
-    TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align, Color32, CursorIcon, Galley, Rect, Response, RichText, Role, Sense, Stroke, TextStyle,
+    Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 /// Room for the dot before the sentence, which its second line keeps free too.
@@ -189,11 +189,9 @@ fn show_link(
         .iter()
         .enumerate()
         .map(|(i, place)| {
-            ui.interact(
-                place.expand2(Vec2::new(1.0, 2.0)),
-                id.with(i),
-                Sense::click(),
-            )
+            // A link over two lines is one stop of the keyboard.
+            let sense = if i == 0 { Sense::click() } else { Sense::CLICK };
+            ui.interact(place.expand2(Vec2::new(1.0, 2.0)), id.with(i), sense)
         })
         .collect();
     let Some(first) = parts.first() else {
@@ -210,11 +208,6 @@ fn show_link(
         let y = ui.painter().round_to_pixel_center(place.bottom() - 0.5);
         ui.painter()
             .hline(place.x_range(), y, Stroke::new(1.0, color));
-        if first.has_focus() {
-            let frame = place.expand2(vec2(3.0, 2.0));
-            ui.painter()
-                .rect_stroke(frame, 4.0, theme::focus_ring(ui), StrokeKind::Outside);
-        }
     }
     let mut is_clicked = false;
     for part in parts {

@@ -52,6 +52,8 @@ pub(super) fn of(palette: &Palette) -> Style {
         floating_width: 4.0,
         ..ScrollStyle::floating()
     };
+    // A list that grows while it is scrolled would be pulled back to its former end, frame by frame.
+    spacing.scroll.kinetic.rubber_band = false;
     style.interaction.selectable_labels = false;
     style.interaction.tooltip_delay = 0.35;
     style

@@ -136,10 +136,6 @@ pub(super) fn reset(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
         palette(ui).weak
     };
     turn_back(ui, rect.center(), color);
-    if button.has_focus() {
-        ui.painter()
-            .circle_stroke(rect.center(), 8.0, theme::focus_ring(ui));
-    }
     let name = format!("Reset {}", spec.label);
     button.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
     let hint = format!("Back to {}", spec.text(spec.default));
@@ -317,7 +313,4 @@ fn paint_rail(ui: &Ui, track: Rect, x: f32, response: &Response) {
     painter.circle_filled(center, radius + 1.0, palette.panel);
     painter.circle(center, radius, palette.outline, Stroke::NONE);
     painter.circle_filled(center, radius - 1.5, palette.text);
-    if response.has_focus() {
-        painter.circle_stroke(center, radius + 2.5, theme::focus_ring(ui));
-    }
 }

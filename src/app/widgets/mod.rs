@@ -1,5 +1,6 @@
 //! Controls of our own look: they know nothing of sessions and policies beyond what a caller hands them.
 
+pub(crate) mod drag;
 mod fate_bar;
 mod hint;
 mod knob_choice;

@@ -126,14 +126,6 @@ pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Respon
     }
     ui.painter()
         .galley(at - vec2(0.0, galley.size().y / 2.0), galley, palette.text);
-    if response.has_focus() {
-        ui.painter().rect_stroke(
-            rect,
-            CornerRadius::same(space::RADIUS),
-            theme::focus_ring(ui),
-            StrokeKind::Outside,
-        );
-    }
     let text: String = words.iter().map(|(word, _)| *word).collect();
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &text));
     response
@@ -163,10 +155,6 @@ pub fn choice(ui: &mut Ui, name: &str, help: &str, is_chosen: bool) -> Response 
     if response.hovered() || response.has_focus() {
         let radius = f32::from(space::RADIUS_SMALL);
         ui.painter().rect_filled(rect, radius, palette.hover);
-    }
-    if response.has_focus() {
-        ui.painter()
-            .rect_stroke(rect, 4.0, theme::focus_ring(ui), StrokeKind::Inside);
     }
     let at = rect.min + vec2(INDENT, 4.0);
     if is_chosen {
@@ -199,10 +187,6 @@ pub fn badge(ui: &mut Ui, count: usize, tone: Tone) -> Response {
     let right = rect.right() - 5.0 - figure.size().x;
     let top = rect.center().y - figure.size().y / 2.0;
     ui.painter().galley(pos2(right, top), figure, color);
-    if response.has_focus() {
-        ui.painter()
-            .rect_stroke(rect, 4.0, theme::focus_ring(ui), StrokeKind::Outside);
-    }
     response
 }
 
@@ -267,14 +251,6 @@ fn tab(ui: &mut Ui, name: &str, remark: &str, is_chosen: bool) -> Response {
             egui::pos2(rect.right(), rect.bottom() - 1.0),
         );
         ui.painter().rect_filled(line, 1.0, palette.accent);
-    }
-    if response.has_focus() {
-        ui.painter().rect_stroke(
-            rect.expand2(vec2(4.0, -4.0)),
-            4.0,
-            theme::focus_ring(ui),
-            StrokeKind::Inside,
-        );
     }
     response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), is_chosen, name));
     response

@@ -6,7 +6,7 @@ mod number;
 
 pub use number::{
     bytes, count, duration, grouped, minute, number, of_usable, of_window, percent, quantity, rate,
-    short, tokens, usd, with_grouped,
+    short, shown_difference, tokens, usd, with_grouped,
 };
 
 use crate::analysis::insight::{Certainty, Level};
@@ -75,17 +75,20 @@ pub fn basis_help(ledger: &TokenLedger) -> String {
     match (ledger.basis, &ledger.fit) {
         (Basis::Calibrated(_), Some(fit)) => format!(
             "Counted with {counter} and fitted to the usage that {} calls report: {} tokens that the file does not hold, \
-             {:.3} tokens for each counted. Predicting each call from the ones before it: error {}. Without the fit: {}.",
+             {:.3} tokens for each counted. Mean error {}, without the fit {}.",
             fit.calls,
             grouped(fit.overhead.max(0.0).round() as u64),
             fit.factor,
-            percent(fit.prequential_error),
+            percent(fit.error),
             percent(fit.unfitted_error),
         ),
         (Basis::Exact, _) => format!(
             "Counted with {counter}, the model's own vocabulary. The file reports no usage to check it against."
         ),
         (Basis::Reported, _) => "The provider reports these counts.".to_owned(),
+        _ if ledger.distrusted.is_some() => format!(
+            "Counted with {counter}. The usage that the file reports does not fit what it holds, so counts are estimates."
+        ),
         _ => format!(
             "Counted with {counter}. The file reports no usage to fit it to, and the vocabulary is not the model's own, so counts are estimates."
         ),

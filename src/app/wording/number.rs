@@ -1,7 +1,7 @@
 //! Numbers as people read them: tokens, shares, money, sizes and times.
 
 use crate::units::{self, Bytes, Rate, Share, Tokens, Usd};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Groups thousands; does not break.
 pub(super) const THIN: char = '\u{2009}';
@@ -100,6 +100,21 @@ pub fn usd(sum: Usd) -> String {
     }
 }
 
+/// The difference of two sums as they are shown: `$5.79` and `$4.77` are `$1.02` apart, whatever was rounded.
+pub fn shown_difference(a: Usd, b: Usd) -> Usd {
+    // In the smallest unit that is ever shown.
+    let shown = |sum: Usd| {
+        let unit = match sum.0.abs() {
+            999.5.. => 10_000.0,
+            0.0095.. => 100.0,
+            0.000_05.. => 1.0,
+            _ => return 0.0,
+        };
+        (sum.0 * 10_000.0 / unit).round() * unit
+    };
+    Usd((shown(a) - shown(b)) / 10_000.0)
+}
+
 /// A price for a million tokens: `$5`, `$0.50`, `$6.25`, `$0.075`.
 pub fn rate(rate: Rate) -> String {
     let cents = rate.0 * 100.0;
@@ -132,7 +147,7 @@ pub fn bytes(n: Bytes) -> String {
 
 /// A time to the minute, as the world's clock has it: `2026-11-22 08:01 UTC`.
 pub fn minute(at: SystemTime) -> String {
-    let Some(text) = units::rfc3339(at) else {
+    let Some(text) = at.duration_since(UNIX_EPOCH).ok().and_then(units::rfc3339) else {
         return "–".to_owned();
     };
     let minute: String = text.chars().take(16).collect();
@@ -159,6 +174,16 @@ pub fn number(index: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_difference_is_that_of_the_sums_as_shown() {
+        let said = |a, b| usd(shown_difference(Usd(a), Usd(b)));
+        assert_eq!(said(5.794, 4.766), "$1.02");
+        assert_eq!(said(4.766, 5.794), "\u{2212}$1.02");
+        assert_eq!(said(0.0093, 0.0021), "$0.0072");
+        assert_eq!(said(5.001, 5.0), "$0");
+        assert_eq!(said(1_204.4, 4.766), "$1\u{2009}199");
+    }
 
     #[test]
     fn thousands_are_grouped_by_thin_spaces() {

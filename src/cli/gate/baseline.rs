@@ -48,6 +48,9 @@ pub(super) struct Lane {
     pub(super) knobs: BTreeMap<String, f64>,
     pub(super) usd: Option<f64>,
     pub(super) tokens_sent: u64,
+    /// All that was sent or came back. Older baselines have that as `tokens_sent`.
+    #[serde(default)]
+    pub(super) tokens_total: Option<u64>,
     pub(super) at_risk: usize,
     pub(super) blind_edits: usize,
     pub(super) refetch: u64,
@@ -72,6 +75,7 @@ impl Lane {
             knobs,
             usd: score.cost.map(|usd| usd.0),
             tokens_sent: score.sent.0,
+            tokens_total: Some(score.total.0),
             at_risk: risk.references,
             blind_edits: risk.blind_edits,
             refetch: risk.refetch.0,
@@ -93,6 +97,7 @@ impl Lane {
             score: Score {
                 cost: self.usd.map(Usd),
                 sent: Tokens(self.tokens_sent),
+                total: Tokens(self.tokens_total.unwrap_or(self.tokens_sent)),
                 risk: Some(Risk {
                     references: self.at_risk,
                     blind_edits: self.blind_edits,

@@ -1,6 +1,7 @@
 //! The result of a gate as `JUnit` XML, which build servers show: one suite a session, one case a lane and measure.
 
 use super::{Judged, Verdict};
+use crate::safe_text::is_obeyed;
 use std::fmt::Write as _;
 
 /// What our files begin with, behind the declaration of XML.
@@ -101,6 +102,8 @@ fn escaped(text: &str) -> String {
             '\'' => out.push_str("&apos;"),
             '\t' | '\n' | '\r' => out.push(' '),
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
+            // What would reorder the line shows as its code.
+            c if is_obeyed(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
@@ -117,5 +120,6 @@ mod tests {
             escaped("a\"><b c='d'&\u{1b}e"),
             "a&quot;&gt;&lt;b c=&apos;d&apos;&amp;e"
         );
+        assert_eq!(escaped("a\u{202e}b\u{2066}"), "a\\u{202e}b\\u{2066}");
     }
 }

@@ -31,7 +31,7 @@ regression or beyond a limit, 2 bad input or use.
 
   --policy NAME[@LANE] a preset, or a FILE.toml; again for more; `recorded` is what really happened
   --set KNOB=VALUE     sets a knob; LANE.KNOB=VALUE of one lane only
-  --baseline FILE      what no run may be worse than: by cost (tokens sent where a price is not known), references at risk,
+  --baseline FILE      what no run may be worse than: by cost (all tokens where a price is not known), references at risk,
                        peak, calls that do not fit, and thrash
   --write-baseline     writes FILE rather than comparing with it; a baseline that is there is written over, nothing else
   --tolerance PERCENT  how much more than the baseline is no regression; 0 unless told
@@ -48,9 +48,9 @@ checks one. A changed setting is compared and told. A session whose content is n
 write the baseline anew. A session that the baseline does not know is checked by the limits alone.
 
 JSON: passed, baseline|null {file, written_by, other_version}, wrote|null, sessions[{file, conversation|null, title, sha256, content_changed,
-changes[], lanes[{lane, policy, knobs{}, passed, figures{usd|null, tokens_sent, at_risk, blind_edits, refetch, peak,
+changes[], lanes[{lane, policy, knobs{}, passed, figures{usd|null, tokens_sent, tokens_total, at_risk, blind_edits, refetch, peak,
 peak_share, compactions, overflows, flaw|null}, before|null {the same}, changes[], checks[{measure, ok, text}]}]}],
-not_checked[], left_out[{file, conversation|null, why}]. measure is cost, tokens_sent, at_risk, peak, overflows or thrash.
+not_checked[], left_out[{file, conversation|null, why}]. measure is cost, tokens_total, at_risk, peak, overflows or thrash.
 ",
     run,
 };

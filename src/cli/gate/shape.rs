@@ -57,6 +57,7 @@ fn figures(lane: &Lane) -> Value {
     json!({
         "usd": lane.usd,
         "tokens_sent": lane.tokens_sent,
+        "tokens_total": lane.tokens_total,
         "at_risk": lane.at_risk,
         "blind_edits": lane.blind_edits,
         "refetch": lane.refetch,

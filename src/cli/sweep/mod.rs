@@ -49,7 +49,7 @@ how much worse would that have been?
 
 JSON: tried, weight, sessions[{file, conversation|null, format, title, calls, window, output_reserve, basis, cost_in (usd or tokens),
 noise_floor|null (references at risk on the recorded lane), points[{lane, policy, knobs{}, set[], now, front, usd|null,
-tokens_sent, at_risk|null, fewest_at_risk|null, blind_edits|null, refetch|null, peak, peak_share, compactions, overflows,
+tokens_sent, tokens_total, at_risk|null, fewest_at_risk|null, blind_edits|null, refetch|null, peak, peak_share, compactions, overflows,
 rejected|null {reason, step, text}}], recommended|null {point, cheapest, safest, set[], text, others|null, saved|null (of what
 could have been left unsent without loss)}, no_recommendation|null}], robust|null {lane, policy, knobs{}, set[], sessions[{file, conversation|null, best,
 regret|null}], left_out[{file, conversation|null, set[], regret|null}]}, left_out[{file, conversation|null, why}]. A point that was not played has null figures; points are numbered

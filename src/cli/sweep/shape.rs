@@ -68,6 +68,7 @@ impl Findings {
             "front": is_on_front,
             "usd": score.and_then(|s| s.cost),
             "tokens_sent": score.map(|s| s.sent),
+            "tokens_total": score.map(|s| s.total),
             "at_risk": risk.map(|r| r.references),
             "fewest_at_risk": risk.map(|r| r.references),
             "blind_edits": risk.map(|r| r.blind_edits),
@@ -105,7 +106,7 @@ impl Findings {
 
     /// One line a session and setting.
     pub(super) fn csv(&self) -> String {
-        let mut text = "file,lane,set,usd,tokens_sent,at_risk,peak,peak_share,compactions,overflows,now,front,recommended,rejected\n".to_owned();
+        let mut text = "file,lane,set,usd,tokens_sent,tokens_total,at_risk,peak,peak_share,compactions,overflows,now,front,recommended,rejected\n".to_owned();
         for swept in &self.sessions {
             let front = front(&swept.points);
             let picked = swept.recommended.as_ref().ok().map(|found| found.point);
@@ -114,12 +115,13 @@ impl Findings {
                 let score = point.score;
                 let _ = writeln!(
                     text,
-                    "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                    "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                     quoted(&clean(&swept.place.to_string())),
                     quoted(&clean(&self.subjects[point.subject].lane)),
                     quoted(&self.set(point).join(" ")),
                     told(score.and_then(|s| s.cost).map(|usd| usd.0.to_string())),
                     told(score.map(|s| s.sent.0.to_string())),
+                    told(score.map(|s| s.total.0.to_string())),
                     told(score.and_then(|s| s.risk).map(|r| r.references.to_string())),
                     told(score.map(|s| s.peak.0.to_string())),
                     told(score.map(|s| s.peak_share.0.to_string())),

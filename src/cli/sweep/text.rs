@@ -315,7 +315,7 @@ fn cost(unit: Price, point: &Point) -> String {
     };
     match (unit, score.cost) {
         (Price::Usd, Some(cost)) => usd(cost),
-        _ => tokens(Tokens(score.sent.0)),
+        _ => tokens(Tokens(score.total.0)),
     }
 }
 

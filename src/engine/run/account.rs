@@ -100,7 +100,7 @@ impl Run<'_> {
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.context = std::mem::take(&mut self.working.context);
         outcome.seen = self.watch.finish();
-        if outcome.compactions > 0 {
+        if outcome.removes() {
             outcome.idle = None;
         }
         for Failure {

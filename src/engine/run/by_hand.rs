@@ -256,7 +256,6 @@ impl Run<'_> {
     ) {
         let (before, orphans) = (self.working.tokens(), self.working.orphans());
         change(&mut self.working);
-        self.outcome.compactions += 1;
         self.outcome.events.push(Event {
             step: self.step.min(last_step(&self.case.session)),
             stage: Event::BY_HAND.to_owned(),

@@ -30,7 +30,7 @@ const MOST: usize = 20_000;
 pub(super) struct Folder {
     // Closed before the folder is taken away.
     _lock: File,
-    folder: TempDir,
+    holder: TempDir,
     _unfinished: Unfinished,
 }
 
@@ -56,13 +56,13 @@ impl Folder {
         clear_beside(folder.path());
         Ok(Self {
             _lock: lock,
-            folder,
+            holder: folder,
             _unfinished: unfinished,
         })
     }
 
     pub(super) fn path(&self) -> &Path {
-        self.folder.path()
+        self.holder.path()
     }
 }
 

@@ -268,6 +268,15 @@ fn warnings(ask: &Ask, answered: &Answered) -> Vec<String> {
             ask.table
         ));
     }
+    if answered.n_cut > 0 {
+        let n = super::counted(answered.n_cut, "row");
+        let has = if answered.n_cut == 1 { "has" } else { "have" };
+        warnings.push(format!(
+            "{n} of the table {} {has} a value longer than {} MiB, which was left out",
+            ask.table,
+            sqlite::MOST_VALUE >> 20
+        ));
+    }
     if answered.n_mended > 0 {
         let n = super::counted(answered.n_mended, "text");
         let are = if answered.n_mended == 1 { "is" } else { "are" };

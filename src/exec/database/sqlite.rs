@@ -20,6 +20,10 @@ const FREE_STEPS: u64 = 20_000_000;
 const MOST_ROWS: usize = 2_000_000;
 /// Bytes beyond the file's own that texts may have: short files are mostly padding either way.
 const FREE_BYTES: u64 = 1 << 20;
+/// The longest value that is read: providers accept no longer request.
+pub(super) const MOST_VALUE: i32 = 32 << 20;
+/// The most bytes that all values of an answer may have as JSON.
+const MOST_BYTES: u64 = 512 << 20;
 
 /// A database that can be asked.
 #[derive(Debug)]
@@ -39,6 +43,8 @@ pub(super) struct Answered {
     pub(super) trouble: Option<Trouble>,
     /// Texts that were no UTF-8.
     pub(super) n_mended: usize,
+    /// Rows with a value longer than [`MOST_VALUE`], which is left out.
+    pub(super) n_cut: usize,
 }
 
 /// Why a question was not answered, or not to the end.
@@ -83,12 +89,8 @@ impl Asked {
         ] {
             connection.set_db_config(config, is_on)?;
         }
-        let longest = self.bytes.saturating_mul(2).max(FREE_BYTES);
         for (limit, most) in [
-            (
-                Limit::SQLITE_LIMIT_LENGTH,
-                i32::try_from(longest).unwrap_or(i32::MAX),
-            ),
+            (Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE),
             (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
             (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
             (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 20),
@@ -198,6 +200,7 @@ impl Asked {
             },
             trouble: None,
             n_mended: 0,
+            n_cut: 0,
         };
         if let Some(table) = table {
             answered.trouble = self.read(ask, table, &mut answered).err();
@@ -211,7 +214,8 @@ impl Asked {
         let mut statement = self.connection.prepare(&sql).map_err(to_trouble)?;
         let values = rusqlite::params_from_iter(values);
         let mut rows = statement.query(values).map_err(to_trouble)?;
-        let mut left = self.bytes.saturating_mul(2).saturating_add(FREE_BYTES);
+        let most = self.bytes.saturating_mul(2).saturating_add(FREE_BYTES);
+        let mut left = most.min(MOST_BYTES);
         while let Some(row) = rows.next().map_err(to_trouble)? {
             let mut cells = Vec::with_capacity(ask.columns.len());
             for idx in 0..ask.columns.len() {
@@ -221,6 +225,8 @@ impl Asked {
             if answered.rows.rows.len() >= MOST_ROWS {
                 return Err(Trouble::TooMuch);
             }
+            let is_cut: bool = row.get(ask.columns.len()).map_err(to_trouble)?;
+            answered.n_cut += usize::from(is_cut);
             answered.rows.rows.push(cells);
         }
         Ok(())
@@ -245,20 +251,23 @@ fn is_plain_table(row: &Row<'_>) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case("CREATE TABLE"))
 }
 
-/// The words for a question, and what it compares with.
+/// The words for a question, and what it compares with. The last column of the answer tells whether a value was too long.
+/// The length of a value is known without reading it.
 fn question(ask: &Ask, table: &Table) -> (String, Vec<String>) {
     let has = |column: &str| table.columns.iter().any(|c| c == column);
-    let columns: Vec<String> = ask
-        .columns
-        .iter()
-        .map(|column| {
-            if has(column) {
-                quoted(column)
-            } else {
-                "NULL".to_owned()
-            }
-        })
-        .collect();
+    let mut is_cut = "0".to_owned();
+    let mut columns: Vec<String> = Vec::new();
+    for column in ask.columns {
+        if has(column) {
+            let column = quoted(column);
+            let is_long = format!("ifnull(octet_length({column}) > {MOST_VALUE}, 0)");
+            columns.push(format!("iif({is_long}, NULL, {column})"));
+            is_cut = format!("{is_cut} OR {is_long}");
+        } else {
+            columns.push("NULL".to_owned());
+        }
+    }
+    columns.push(is_cut);
     let (only, values) = match &ask.only {
         Only::All => (String::new(), Vec::new()),
         Only::Is(column, value) => (
@@ -302,14 +311,19 @@ fn cell(value: ValueRef<'_>, left: &mut u64, n_mended: &mut usize) -> Result<Cel
         ValueRef::Integer(number) => Cell::Integer(number),
         ValueRef::Real(number) => Cell::Real(number),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-            *left = left
-                .checked_sub(bytes.len() as u64)
-                .ok_or(Trouble::TooMuch)?;
+            *left = left.checked_sub(json_len(bytes)).ok_or(Trouble::TooMuch)?;
             let text = String::from_utf8_lossy(bytes);
             *n_mended += usize::from(matches!(text, std::borrow::Cow::Owned(_)));
             Cell::Text(text.into_owned())
         }
     })
+}
+
+/// The most bytes that a text may take as JSON, where controls are written as six. What is worked out of a value is as
+/// long as that.
+fn json_len(text: &[u8]) -> u64 {
+    let is_escaped = |byte: &&u8| **byte < b' ' && !matches!(**byte, b'\n' | b'\r' | b'\t');
+    (text.len() + 5 * text.iter().filter(is_escaped).count()) as u64
 }
 
 #[cfg(test)]
@@ -329,7 +343,13 @@ mod tests {
         };
         let (sql, values) = question(&ask, &table);
         assert!(
-            sql.starts_with("SELECT \"id\", NULL, \"role\" FROM \"messages\" WHERE \"id\" >= ?1"),
+            sql.starts_with(
+                "SELECT iif(ifnull(octet_length(\"id\") > 33554432, 0), NULL, \"id\"), NULL, "
+            ),
+            "{sql}"
+        );
+        assert!(
+            sql.contains(" FROM \"messages\" WHERE \"id\" >= ?1"),
             "{sql}"
         );
         assert_eq!(values, ["a:", "a;"]);

@@ -71,8 +71,8 @@ impl Files {
             self.make_folder(parent)?;
         }
         let make = || fs::create_dir(folder);
-        let made = unfinished::create(Kind::EmptyFolder, make, |()| folder.to_owned());
-        let ((), unfinished) = made.map_err(|error| cannot_create(folder, &error))?;
+        let created = unfinished::create(Kind::EmptyFolder, make, |()| folder.to_owned());
+        let ((), unfinished) = created.map_err(|error| cannot_create(folder, &error))?;
         self.unfinished.push(unfinished);
         self.folders.push(folder.to_owned());
         Ok(())

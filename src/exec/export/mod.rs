@@ -23,7 +23,7 @@ use super::check::{self, Check, Promise};
 use super::idle;
 use super::new_file::{refuse_output, write_file};
 use super::place::{Staged, cannot_create};
-use super::summary::{Answers, LogWriter, RequestRecord, Summarizer};
+use super::summary::{Answers, LogWriter, RequestRecord, Summarizer, refusal};
 use crate::engine::{Case, ExecutedContext, KnobValues, Outcome, Policy, Schedule, Storage, drive};
 use crate::formats::{self, FORMATS, Format, Input};
 use crate::session::{Managed, Session};
@@ -89,14 +89,16 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     refuse(&job.output)?;
     let mut answers = Answers::new(&job.summarizer, &job.given);
     let mut ran = run(job, &mut answers)?;
-    if ran.outcome.compactions == 0 {
-        return match answers.failures.pop() {
-            Some(reason) => Err(format!("nothing was written: {reason}")),
-            None => Ok(unchanged(job, &ran.outcome)),
-        };
-    }
-    let made = Made::new(job, ran.outcome, ran.notes)?;
     let requests = std::mem::take(&mut answers.records);
+    let log = answers.log().and_then(|log| log.outcome().0);
+    if !ran.outcome.removes() {
+        return Ok(Exported {
+            log: log.map(Path::to_owned),
+            ..unchanged(job, &ran.outcome, ran.notes, requests)
+        });
+    }
+    ran.notes.extend(refusal(&requests));
+    let made = Made::new(job, ran.outcome, ran.notes)?;
     let staged = Staged::new(&job.output, &made.bytes)
         .map_err(|error| cannot_create(&job.output, &error))?;
     let read = staged
@@ -126,7 +128,6 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         files: (n_files > 0).then_some((ran.folder, n_files)),
         ..sidecars
     };
-    let log = answers.log().and_then(|log| log.outcome().0);
     Ok(Exported {
         sidecars: Some(sidecars),
         requests,
@@ -193,7 +194,7 @@ pub fn preview(job: &ExportJob) -> Result<Preview, String> {
     Ok(Preview {
         before: notes::before(job, &outcome),
         after: outcome.context.tokens(),
-        changes: outcome.compactions > 0,
+        changes: outcome.removes(),
         requests: std::mem::take(&mut answers.records),
         notes,
         log,
@@ -306,7 +307,7 @@ impl Made {
             sidecars: None,
             before: self.before,
             after: self.after,
-            changed: self.outcome.compactions > 0,
+            changed: self.outcome.removes(),
             checks,
             notes: self.notes,
             requests: Vec::new(),
@@ -357,10 +358,16 @@ fn session_of(bytes: &[u8]) -> Option<Session> {
 }
 
 /// Nothing was written: why, and whether the context fits all the same.
-fn unchanged(job: &ExportJob, outcome: &Outcome) -> Exported {
+fn unchanged(
+    job: &ExportJob,
+    outcome: &Outcome,
+    mut notes: Vec<String>,
+    requests: Vec<RequestRecord>,
+) -> Exported {
     let tokens = outcome.context.tokens();
-    let mut notes = outcome.warnings.clone();
-    notes.push(format!("{}: nothing was written", idle::why(job, outcome)));
+    notes.extend(outcome.warnings.iter().cloned());
+    let why = idle::why(job, outcome, &requests);
+    notes.push(format!("{why}: nothing was written"));
     notes.extend(notes::overflows(outcome));
     notes.extend(notes::still_too_large(job, tokens));
     Exported {
@@ -371,7 +378,7 @@ fn unchanged(job: &ExportJob, outcome: &Outcome) -> Exported {
         changed: false,
         checks: Vec::new(),
         notes,
-        requests: Vec::new(),
+        requests,
         log: None,
     }
 }

@@ -262,14 +262,21 @@ impl Question<'_> {
             let result = reading.feed(&piece);
             if reading.text().len() > told {
                 told = reading.text().len();
-                tell(News::Text(reading.text()));
+                tell(News::Text(&self.client.hide_key(reading.text())));
             }
             result.map_err(|error| self.unread(endpoint, &error, told > 0))?;
         }
         let has_text = told > 0;
-        reading
+        let answer = reading
             .finish()
-            .map_err(|error| self.unread(endpoint, &error, has_text))
+            .map_err(|error| self.unread(endpoint, &error, has_text))?;
+        let hide = |said: String| self.client.hide_key(&said);
+        Ok(Answer {
+            text: hide(answer.text),
+            refusal: answer.refusal.map(hide),
+            model: answer.model.map(hide),
+            ..answer
+        })
     }
 
     fn unread(&self, endpoint: &Endpoint, error: &ReadError, has_text: bool) -> Failure {

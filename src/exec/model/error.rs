@@ -3,6 +3,7 @@
 use super::ModelClient;
 use crate::providers::{ReadError, Refusal, RefusalKind, plain_line};
 use std::error::Error;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Characters of an error's own words that are shown.
@@ -122,16 +123,38 @@ pub(super) fn of_transport(client: &ModelClient, error: &reqwest::Error) -> (Ask
         return (AskError::new(AskErrorKind::Unreachable, message), true);
     }
     let advice = if cause.contains("certificate") {
-        "if a company's proxy stands between, give its certificate as a CA file"
+        about_certificate(&cause, client.endpoint.host_name())
     } else if error.is_dns() {
-        "check the host's name and the network"
+        "check the host's name and the network".to_owned()
     } else {
-        "check that the server runs, the address, and the proxy settings"
+        "check that the server runs, the address, and the proxy settings".to_owned()
     };
     let message = format!("cannot reach {host} ({cause}); {advice}");
     // Nobody listens there, or nobody who can be trusted: that does not change within seconds.
     let is_final = cause.contains("refused") || cause.contains("certificate") || error.is_dns();
     (AskError::new(AskErrorKind::Unreachable, message), !is_final)
+}
+
+/// What to do about a server's certificate that is not trusted.
+fn about_certificate(cause: &str, host: &str) -> String {
+    let wrong = if cause.contains("CaUsedAsEndEntity") {
+        "the server's certificate is one of an authority (CA:TRUE, the default of `openssl req -x509`)"
+    } else if cause.contains("not valid for name") || cause.contains("NotValidForName") {
+        "the server's certificate does not name this host (subjectAltName)"
+    } else if cause.contains("xpired") {
+        return "renew the server's certificate, or check this machine's clock".to_owned();
+    } else {
+        return "if the server's certificate is self-signed, or a company's proxy stands between, give its certificate as a CA file"
+            .to_owned();
+    };
+    let kind = if host.parse::<IpAddr>().is_ok() {
+        "IP"
+    } else {
+        "DNS"
+    };
+    format!(
+        "{wrong}; make another with `openssl req -x509 -newkey rsa:2048 -nodes -days 365 -keyout key.pem -out cert.pem -subj /CN={host} -addext subjectAltName={kind}:{host} -addext basicConstraints=critical,CA:FALSE` and give cert.pem to the server and as the CA file"
+    )
 }
 
 /// The innermost cause: the outer ones only say that there is one.

@@ -8,7 +8,7 @@ use crate::units;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// No more files are asked whose they are, nor more days looked into.
 const MOST_ASKED: usize = 2_000;
@@ -67,7 +67,7 @@ fn folders(path: &Path, main: &Session) -> Vec<PathBuf> {
     let last = main.messages.iter().rev().find_map(|message| message.time);
     let last = last.and_then(|time| {
         let since = Duration::from_millis(u64::try_from(time.0).ok()?) + SLACK;
-        let text = units::rfc3339(UNIX_EPOCH.checked_add(since)?)?;
+        let text = units::rfc3339(since)?;
         Some(text.get(..10)?.replace('-', "/"))
     });
     let root = own.ancestors().nth(3);

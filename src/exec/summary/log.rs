@@ -74,6 +74,8 @@ pub(super) enum Ended {
     CutOff,
     /// With a call of a tool.
     Called,
+    /// With a refusal, or filtered by the provider.
+    Refused,
 }
 
 impl Exchange {

@@ -3,6 +3,7 @@
 mod log;
 mod model;
 mod prompts;
+mod repeats;
 
 pub use log::{LogFile, RunLog, clear_logs, logs, logs_folder, logs_in, new_log, remove_log};
 pub use model::{Model, ModelNews};
@@ -50,10 +51,13 @@ pub struct RequestRecord {
     pub received: Option<u64>,
     /// How long it took, in milliseconds.
     pub millis: Option<u64>,
-    /// Why nothing came of it.
+    /// Why the answer was refused, or could not be had.
     pub failed: Option<String>,
     /// The answer is another than was given: a person wrote it over.
     pub is_edited: bool,
+    /// The model called a tool in the place of an answer.
+    #[serde(skip)]
+    pub is_called: bool,
     /// The answer.
     #[serde(skip)]
     pub text: Option<Arc<str>>,
@@ -70,10 +74,28 @@ impl RequestRecord {
         match (&self.text, &self.failed) {
             (Some(text), _) if self.is_edited => pasted(case, request, text),
             (Some(text), _) => Ok(Reply::Summary(Arc::clone(text))),
-            (None, Some(why)) => Err(Failed::answer(why.clone())),
-            (None, None) => Ok(Reply::Called),
+            (None, Some(why)) if !self.is_called => Err(Failed::answer(why.clone())),
+            (None, _) => Ok(Reply::Called),
         }
     }
+}
+
+/// Which answer was refused or could not be had, why, and how many more.
+pub(super) fn refusal(requests: &[RequestRecord]) -> Option<String> {
+    let mut refused = requests
+        .iter()
+        .enumerate()
+        .filter_map(|(nth, request)| Some((nth + 1, request, request.failed.as_ref()?)));
+    let (nth, first, why) = refused.next()?;
+    let more = match refused.count() {
+        0 => String::new(),
+        1 => ", and so was 1 more".to_owned(),
+        n => format!(", and so were {n} more"),
+    };
+    let (n, call, stage) = (requests.len(), first.step, &first.stage);
+    Some(format!(
+        "the answer to summary request {nth} of {n} (call {call}, {stage}) was refused ({why}){more}"
+    ))
 }
 
 /// Meets a run's requests.
@@ -132,7 +154,13 @@ impl<'a> Answers<'a> {
                     format!("call {step}, {stage}: {note}")
                 }));
                 Ok(match said {
-                    Said::Text(text) => Reply::Summary(text),
+                    Said::Text(text) => {
+                        self.notes.extend(repeats::note(&text).map(|note| {
+                            let (step, stage) = (request.step + 1, &request.stage);
+                            format!("call {step}, {stage}: {note}")
+                        }));
+                        Reply::Summary(text)
+                    }
                     Said::Called => Reply::Called,
                 })
             }
@@ -158,8 +186,18 @@ impl<'a> Answers<'a> {
             sent: spent.sent,
             received: spent.received,
             millis: spent.millis,
-            failed: answer.as_ref().err().map(|failed| failed.why.clone()),
+            failed: match answer {
+                Ok(Reply::Called) => {
+                    Some("the model called a tool in the place of a summary".to_owned())
+                }
+                Ok(Reply::Summary(text)) if text.trim().is_empty() => {
+                    Some("the summary is empty".to_owned())
+                }
+                Ok(_) => None,
+                Err(failed) => Some(failed.why.clone()),
+            },
             is_edited: false,
+            is_called: matches!(answer, Ok(Reply::Called)),
             text: match answer {
                 Ok(Reply::Summary(text)) => Some(Arc::clone(text)),
                 _ => None,
@@ -182,14 +220,14 @@ fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, Failed> {
     let text = text.trim();
     if text.is_empty() {
         let why = "the summary is empty; give its text or use the digest";
-        return Err(Failed::answer(why));
+        return Err(Failed::fatal(why));
     }
     if request.fits(case, text) {
         return Ok(Reply::Summary(Arc::from(text)));
     }
     let weight = case.ledger.weigh(&request.message(text)).0;
     let most = request.max_tokens.0;
-    Err(Failed::answer(format!(
+    Err(Failed::fatal(format!(
         "the summary weighs {weight} tokens and {most} are allowed; shorten it or raise summary_max_tokens"
     )))
 }
@@ -202,7 +240,10 @@ impl Answer for Answers<'_> {
         let given = self.given.get(self.records.len());
         let answer = self.said(case, request);
         let record = match given {
-            Some(given) => given.clone(),
+            Some(given) => RequestRecord {
+                failed: given.failed.clone().filter(|_| !given.is_edited),
+                ..given.clone()
+            },
             None => self.record(request, &answer),
         };
         self.records.push(record);
@@ -215,6 +256,12 @@ impl Answer for Answers<'_> {
                 }
                 Reply::Failed(failed.why)
             }
+        }
+    }
+
+    fn refused(&mut self, why: &str) {
+        if let Some(record) = self.records.last_mut() {
+            record.failed.get_or_insert_with(|| why.to_owned());
         }
     }
 }

@@ -5,12 +5,15 @@ use super::log::{Ended, Exchange, LogWriter, RunLog, key_of};
 use crate::engine::Case;
 use crate::exec::model::{AskError, AskErrorKind, ModelClient, News, ask};
 use crate::progress::Progress;
-use crate::providers::{Answer, Prompt, Stop};
+use crate::providers::{Answer, Prompt, Stop, plain_line};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Characters of a refusal that are shown.
+const MOST_WORDS: usize = 300;
 
 /// A model that writes summaries.
 #[derive(Clone)]
@@ -34,7 +37,7 @@ pub struct Model {
 /// What happens while a model is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelNews {
-    /// A question was sent: its number in the run, from 1, and its tokens by the default counter.
+    /// A question was sent: its number in the run, from 1, and its tokens by our count.
     Asked(usize, u64),
     /// The answer so far.
     Text(String),
@@ -307,22 +310,26 @@ fn live(model: &Model, prompt: &Prompt, number: usize, tokens: u64, key: &str) -
 
 fn answered(exchange: Exchange, answer: Answer) -> Exchange {
     let usage = answer.usage;
-    let refused = (answer.stop == Stop::Refused || answer.refusal.is_some()).then(|| {
-        let words = answer.refusal.as_deref().unwrap_or_default();
-        format!("the model refused to answer {words}")
-            .trim()
-            .to_owned()
-    });
+    let is_refused = answer.stop == Stop::Refused || answer.refusal.is_some();
     Exchange {
         sent: usage.map(|usage| usage.input.0),
         received: usage.and_then(|usage| usage.output).map(|output| output.0),
         ended: match answer.stop {
+            _ if is_refused => Ended::Refused,
             Stop::ToolCall => Ended::Called,
             Stop::Length => Ended::CutOff,
             _ => Ended::Whole,
         },
-        failed: refused.filter(|_| answer.text.trim().is_empty()),
+        failed: is_refused.then(|| refused(answer.refusal.as_deref())),
         text: answer.text,
         ..exchange
+    }
+}
+
+/// Why a refused or filtered answer is not used, whatever text came with it.
+fn refused(words: Option<&str>) -> String {
+    match words.map(|words| plain_line(words, MOST_WORDS)) {
+        Some(words) => format!("the model refused to answer ({words})"),
+        None => "the model refused to answer, or its provider filtered the answer".to_owned(),
     }
 }

@@ -60,7 +60,7 @@ fn ask_as_system(
     voice: &mut Voice<'_>,
 ) -> Result<Said, Failed> {
     let max_tokens = ask.max_tokens.unwrap_or(request.max_tokens.0);
-    let input = request.input.0.max(weight_of(case, &ask.messages));
+    let input = weight_of_ask(case, request, ask);
     if let Some(window) = voice.window().filter(|window| input > *window) {
         return Err(Failed::too_long(format!(
             "context_length_exceeded: this model's maximum context length is {window} tokens; the messages resulted in about {input} tokens"
@@ -84,6 +84,11 @@ fn ask_as_system(
 fn weight_of(case: &Case, messages: &[ChatMessage]) -> u64 {
     let texts = messages.iter().filter_map(ChatMessage::text);
     texts.map(|text| case.ledger.weigh(text).0).sum()
+}
+
+/// Tokens that a real system's request sends.
+fn weight_of_ask(case: &Case, request: &Request, ask: &Ask) -> u64 {
+    request.input.0.max(weight_of(case, &ask.messages))
 }
 
 fn tools(case: &Case) -> Vec<Value> {
@@ -168,13 +173,12 @@ pub(in crate::exec) fn questions(
 ) -> Vec<(Tokens, Tokens)> {
     if let Some(ask) = &request.ask {
         let most = ask.max_tokens.map_or(request.max_tokens, Tokens);
-        return vec![(request.input, most)];
+        return vec![(Tokens(weight_of_ask(case, request, ask)), most)];
     }
     let words = model.prompt.as_deref();
     let words = words
         .or(presets::prompt(&request.prompt))
         .unwrap_or_default();
-    let of_words = case.ledger.weigh(words);
     let question = Question {
         case,
         words: words.to_owned(),
@@ -184,12 +188,19 @@ pub(in crate::exec) fn questions(
     let listed = || models::lookup(&model.client.endpoint.model);
     let window = model.window.or_else(|| Some(listed()?.input_window().0));
     let room = window.map_or(u64::MAX, |window| question.room(window));
-    let parts = request.input.0.div_ceil(room).clamp(1, MOST_FORESEEN);
+    let whole = transcript(case, request);
+    let weight = case.ledger.weigh(&whole).0;
     let most = Tokens(question.max_tokens);
+    if weight <= room {
+        let (_, sent) = question.text(None, &whole);
+        return vec![(Tokens(sent), most)];
+    }
+    let parts = weight.div_ceil(room).clamp(1, MOST_FORESEEN);
+    let (_, words) = question.text(None, "");
     let part = |nth: u64| {
         // From the second on, each carries the summary so far.
         let so_far = if nth > 0 { most } else { Tokens::ZERO };
-        (Tokens(request.input.0 / parts) + of_words + so_far, most)
+        (Tokens(weight / parts + words) + so_far, most)
     };
     (0..parts).map(part).collect()
 }
@@ -215,13 +226,19 @@ impl Question<'_> {
         (room * (1.0 - MARGIN)).floor().max(1.0) as u64
     }
 
-    fn ask(&self, voice: &mut Voice<'_>, so_far: Option<&str>, part: &str) -> Result<Said, Failed> {
+    /// What the person's message says, and the tokens of that and of the prompt.
+    fn text(&self, so_far: Option<&str>, part: &str) -> (String, u64) {
         let mut text = String::new();
         if let Some(so_far) = so_far {
             let _ = write!(text, "<summary so far>\n{so_far}\n</summary so far>\n\n");
         }
         let _ = write!(text, "<conversation>\n{part}</conversation>");
-        let tokens = self.case.ledger.weigh(&text).0 + self.case.ledger.weigh(&self.words).0;
+        let tokens = self.case.ledger.weigh(&text) + self.case.ledger.weigh(&self.words);
+        (text, tokens.0)
+    }
+
+    fn ask(&self, voice: &mut Voice<'_>, so_far: Option<&str>, part: &str) -> Result<Said, Failed> {
+        let (text, tokens) = self.text(so_far, part);
         let prompt = Prompt {
             messages: vec![
                 ChatMessage::new("system", self.words.as_str()),

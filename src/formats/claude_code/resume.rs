@@ -33,13 +33,13 @@ struct Line {
 fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
     let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
     let lines = lines.unwrap_or_default();
+    if lines.is_empty() {
+        let reason = "the file holds no records".to_owned();
+        return Err(CannotExport { reason });
+    }
     let id = birth.random_id();
-    let Some(cwd) = lines.iter().find_map(|line| line.cwd.clone()) else {
-        let reason = "no record says in which folder the session worked, and Claude Code keeps sessions by folder";
-        return Err(CannotExport {
-            reason: reason.to_owned(),
-        });
-    };
+    let mut folders = lines.iter().filter_map(|line| line.cwd.as_deref());
+    let cwd = birth.project(folders.find(|folder| !folder.trim().is_empty()));
     let edits: Vec<_> = lines
         .iter()
         .flat_map(|line| line.edits(bytes, &id))

@@ -59,7 +59,7 @@ fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
     place.push(format!("rollout-{date}T{clock}-{id}.jsonl"));
     Ok(Resumable {
         place,
-        project: head.cwd.clone(),
+        project: Some(birth.project(head.cwd.as_deref())),
         command: format!("codex resume {id}"),
         bytes: spliced(bytes, &edits),
         id,

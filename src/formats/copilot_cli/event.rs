@@ -18,6 +18,8 @@ pub(super) struct Event {
     pub(super) id: Option<Box<str>>,
     /// The call that started the sub-agent that it belongs to.
     pub(super) agent: Option<Box<str>>,
+    /// The model that ran a tool, or for which one ran, with the call.
+    pub(super) ran: Option<(Box<str>, String)>,
     /// A person's own words, without what the program put around them.
     pub(super) words: Option<Box<str>>,
     /// What it says.
@@ -35,12 +37,14 @@ pub(super) enum What {
     Usage(Usage),
     /// The model that answers from here on.
     Model(String),
+    /// The program ends: the size of the context, the last answer included, and the model.
+    Ended(Option<Tokens>, Option<String>),
     /// A sub-agent starts: the call, and its name.
     Agent(Box<str>, String),
     /// What the session is called.
     Title(String),
-    /// A compaction begins.
-    CompactionStarts,
+    /// A compaction begins: the size of the context.
+    CompactionStarts(Option<Tokens>),
     /// A compaction ended well.
     Compacted {
         /// What stands for what was said.
@@ -66,6 +70,9 @@ pub(super) enum What {
     /// Of a type that came after us.
     Unknown,
 }
+
+/// The name of a model that stands for whichever the program chooses.
+const AUTOMATIC: &str = "auto";
 
 /// Families of events that never go to the model.
 const NOT_CONTEXT: [&str; 12] = [
@@ -102,7 +109,11 @@ impl Event {
             ..Draft::new(role, parts)
         };
         let agent = json::str_at(data, &["parentToolCallId"]);
+        let says = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
+        let is_run = kind.starts_with("tool.execution_");
+        let ran = says("toolCallId").zip(says("model")).filter(|_| is_run);
         Self {
+            ran: ran.map(|(call, model)| (call.into(), model.to_owned())),
             kind: kind.into(),
             id: id.map(Into::into),
             agent: agent.filter(|id| !id.is_empty()).map(Into::into),
@@ -128,6 +139,10 @@ fn what(
             .collect::<Vec<Part>>()
     };
     let tokens = |key| counts::tokens_at(data, &[key]);
+    let model = |key| {
+        let named = says(key).filter(|model| *model != AUTOMATIC);
+        named.map_or(What::Aside, |model| What::Model(model.to_owned()))
+    };
     let injected = |parts| {
         What::Said(Draft {
             is_injected: true,
@@ -149,12 +164,13 @@ fn what(
         "assistant.message" => answer(data, time, &draft),
         "tool.execution_complete" => result(data, &draft),
         "assistant.usage" => usage(data).map_or(What::Aside, What::Usage),
-        "session.start" | "session.resume" => {
-            says("selectedModel").map_or(What::Aside, |model| What::Model(model.to_owned()))
-        }
-        "session.model_change" => {
-            says("newModel").map_or(What::Aside, |model| What::Model(model.to_owned()))
-        }
+        "session.start" | "session.resume" => model("selectedModel"),
+        "session.model_change" => model("newModel"),
+        "session.auto_mode_resolved" => model("chosenModel"),
+        "session.shutdown" => What::Ended(
+            tokens("currentTokens").or_else(|| context_size(data)),
+            says("currentModel").map(str::to_owned),
+        ),
         "session.title_changed" => {
             says("title").map_or(What::Aside, |title| What::Title(title.to_owned()))
         }
@@ -164,7 +180,7 @@ fn what(
                 .unwrap_or("sub-agent");
             What::Agent(call.into(), name.to_owned())
         }),
-        "session.compaction_start" => What::CompactionStarts,
+        "session.compaction_start" => What::CompactionStarts(context_size(data)),
         "session.compaction_complete"
             if data.get("success").and_then(Value::as_bool) == Some(false) =>
         {
@@ -178,7 +194,7 @@ fn what(
             })
             .filter(|draft| !draft.parts.is_empty()),
             before: tokens("preCompactionTokens"),
-            after: tokens("postCompactionTokens"),
+            after: tokens("postCompactionTokens").or_else(|| context_size(data)),
         },
         "session.truncation" => What::Truncated {
             messages: usize::try_from(
@@ -235,6 +251,20 @@ fn result(data: &Value, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> What {
     let names = (says("toolCallId"), says("toolName"));
     let parts = content::result(0, names, failed, said.unwrap_or(&Value::Null));
     What::Said(draft(Role::Tool, parts))
+}
+
+/// The size of the context, which some events give by its three shares.
+fn context_size(data: &Value) -> Option<Tokens> {
+    let shares = [
+        "systemTokens",
+        "toolDefinitionsTokens",
+        "conversationTokens",
+    ];
+    let sum: Tokens = shares
+        .iter()
+        .filter_map(|key| counts::tokens_at(data, &[key]))
+        .sum();
+    (sum > Tokens::ZERO).then_some(sum)
 }
 
 /// Whether the input holds what was cached is nowhere said; what was read cannot be more than all of it.

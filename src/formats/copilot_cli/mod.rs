@@ -6,6 +6,8 @@
 //! - A compaction stands between its start and its end; what was said meanwhile is kept. A truncation says how many
 //!   messages went, not which.
 //! - A rewind takes back what followed an event.
+//! - The size of the context is recorded where a compaction begins, before the call that follows, and where the program
+//!   ends, with the last answer in it. The model of a call may be named by the tools that ran for it alone.
 
 mod event;
 mod reader;

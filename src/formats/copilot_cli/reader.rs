@@ -6,12 +6,15 @@ use crate::formats::notes::Notes;
 use crate::formats::talk::Talk;
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Role, Session, StepDraft, SubAgent, Track};
+use crate::session::{Body, Role, Session, StepDraft, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
 /// No more conversations that were taken back than this are kept.
 const MOST_REWINDS: usize = 20;
+
+/// The models for which tools ran, by the calls.
+type Models<'a> = HashMap<&'a str, &'a str>;
 
 /// The conversations of the file.
 #[expect(
@@ -49,6 +52,8 @@ pub(super) fn read(
             );
         }
     }
+    let ran = events.iter().filter_map(|event| event.ran.as_ref());
+    let models: Models<'_> = ran.map(|(call, model)| (&**call, &**model)).collect();
     let mut sessions = Vec::new();
     let alive = || {
         events
@@ -61,13 +66,14 @@ pub(super) fn read(
     sessions.extend(told(
         Talk::new(input, FORMAT.name, None),
         main,
+        &models,
         progress,
         &mut notes,
     )?);
     for (call, name, its) in agents(alive()) {
         let number = sessions.len() + 1;
         let talk = Talk::new(input, FORMAT.name, Some(number));
-        if let Some(mut session) = told(talk, its.into_iter(), progress, &mut notes)? {
+        if let Some(mut session) = told(talk, its.into_iter(), &models, progress, &mut notes)? {
             if session.title == session.source.name {
                 session.title.clone_from(&name);
             }
@@ -82,7 +88,7 @@ pub(super) fn read(
     for (n, end) in before_rewinds.into_iter().enumerate() {
         let talk = Talk::new(input, FORMAT.name, Some(sessions.len() + 1));
         let its = events[..end].iter().filter(|event| event.agent.is_none());
-        if let Some(mut session) = told(talk, its, progress, &mut Notes::default())? {
+        if let Some(mut session) = told(talk, its, &models, progress, &mut Notes::default())? {
             session.title = format!("{} (taken back {})", session.title, n + 1);
             session.track = Track::Branch;
             sessions.push(session);
@@ -157,13 +163,17 @@ fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, 
 fn told<'a>(
     talk: Talk,
     events: impl Iterator<Item = &'a Event>,
+    models: &Models<'_>,
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<Option<Session>, Cancelled> {
     let mut teller = Teller {
         talk,
+        models,
         context: Vec::new(),
         model: None,
+        next_size: None,
+        size_before: None,
         compacting_from: None,
         is_named: false,
     };
@@ -174,17 +184,22 @@ fn told<'a>(
     Ok(teller.talk.finish())
 }
 
-struct Teller {
+struct Teller<'a> {
     talk: Talk,
+    models: &'a Models<'a>,
     /// The messages in context.
     context: Vec<usize>,
     model: Option<String>,
+    /// The recorded size of the context of the next call.
+    next_size: Option<Tokens>,
+    /// The recorded size of the context that is being compacted.
+    size_before: Option<Tokens>,
     /// How many messages were in context when a compaction began.
     compacting_from: Option<usize>,
     is_named: bool,
 }
 
-impl Teller {
+impl Teller<'_> {
     fn event(&mut self, event: &Event, notes: &mut Notes) {
         let at = event.span.start;
         match &event.what {
@@ -197,8 +212,15 @@ impl Teller {
                 self.context.push(message);
             }
             What::Answered(step, draft) if !draft.parts.is_empty() => {
+                let ran = draft.parts.iter().find_map(|part| match &part.body {
+                    Body::ToolCall { call, .. } => self.models.get(&**call),
+                    _ => None,
+                });
+                let named = step.model.clone().or(ran.map(|model| (*model).to_owned()));
+                self.model = named.or(self.model.take());
                 let step = StepDraft {
-                    model: step.model.clone().or_else(|| self.model.clone()),
+                    model: self.model.clone(),
+                    usage: self.next_size.take().map(of_size),
                     ..step.clone()
                 };
                 let message = self.talk.answer(step, draft.clone());
@@ -208,7 +230,22 @@ impl Teller {
                 let usage = notes.usage(at, Some(*usage));
                 let last = self.talk.builder.session().steps.len().checked_sub(1);
                 if let Some(step) = last.and_then(|last| self.talk.builder.step_mut(last)) {
-                    step.usage = step.usage.or(usage);
+                    step.usage = usage.or(step.usage);
+                }
+            }
+            What::Ended(size, model) => {
+                let size = notes.tokens(at, *size, CONTEXT_SIZE);
+                let session = self.talk.builder.session();
+                let n_calls = session.steps.len();
+                // A context that was compacted since is not the last call's.
+                let is_its = session.compactions.last().is_none_or(|c| c.step < n_calls);
+                let last = n_calls.checked_sub(1).filter(|_| is_its);
+                let last = last.and_then(|last| self.talk.builder.step_mut(last));
+                if let (Some(step), Some(size)) = (last, size.filter(|s| *s > Tokens::ZERO)) {
+                    step.usage.get_or_insert(of_size(size));
+                }
+                if let Some(model) = model {
+                    self.talk.builder.usual_model(model);
                 }
             }
             What::Model(model) => self.model = Some(model.clone()),
@@ -216,7 +253,11 @@ impl Teller {
                 self.talk.title(title);
                 self.is_named = true;
             }
-            What::CompactionStarts => self.compacting_from = Some(self.context.len()),
+            What::CompactionStarts(size) => {
+                self.compacting_from = Some(self.context.len());
+                self.next_size = notes.tokens(at, *size, CONTEXT_SIZE);
+                self.size_before = self.next_size;
+            }
             What::Compacted {
                 summary,
                 before,
@@ -227,6 +268,8 @@ impl Teller {
                 kept.extend(summary.clone().map(|draft| self.talk.say(draft)));
                 kept.extend(self.context.iter().skip(from));
                 let (before, after) = checked(*before, *after, at, notes);
+                let before = before.or(self.size_before.take());
+                self.next_size = None;
                 self.talk
                     .builder
                     .compaction("auto", before, after, kept.clone());
@@ -260,6 +303,16 @@ impl Teller {
         let messages = &self.talk.builder.session().messages;
         let is_system = |idx: &&usize| messages[**idx].role == Role::System;
         self.context.iter().filter(is_system).copied().collect()
+    }
+}
+
+/// How a size of the context is named where it cannot be right.
+const CONTEXT_SIZE: &str = "a size of the context";
+
+fn of_size(input: Tokens) -> Usage {
+    Usage {
+        input,
+        ..Usage::default()
     }
 }
 

@@ -1,10 +1,15 @@
 //! Kimi CLI's `context.jsonl`: a message of OpenAI's kind on each line, with the program's own notes between them, whose
 //! roles begin with an underscore. After a compaction the program starts a new file.
+//!
+//! A `_usage` record right before an answer counts the context of its call, one right behind it counts the answer too.
 
 use super::super::message_list::{self, Calls, Dialect, Editing, Writes};
-use super::super::{Carried, Format, Input, Parsed, Probe, Unread, content, json, openai_chat};
+use super::super::{
+    Carried, Format, Input, Parsed, Probe, Unread, content, counts, json, openai_chat,
+};
 use crate::progress::Progress;
-use crate::session::{Draft, Role};
+use crate::session::{Draft, Role, StepDraft, Usage};
+use crate::units::Tokens;
 use serde_json::Value;
 
 /// The row of the table.
@@ -15,7 +20,7 @@ pub(in crate::formats) const CONTEXT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
-    carries: &[Carried::SystemPrompt],
+    carries: &[Carried::Usage, Carried::SystemPrompt],
     kept: None,
     resume: None,
 };
@@ -29,7 +34,7 @@ const DIALECT: Dialect = Dialect {
     title: |_| None,
     body: |_| Vec::new(),
     messages,
-    step: |_| None,
+    step,
     writes: Some(Writes {
         edit,
         written: openai_chat::written,
@@ -38,12 +43,14 @@ const DIALECT: Dialect = Dialect {
 
 /// The system prompt, where the file keeps it.
 const SYSTEM_PROMPT: &str = "_system_prompt";
+/// A count of the context.
+const USAGE: &str = "_usage";
 
 fn detect(probe: &Probe) -> Option<String> {
     let look = message_list::look(probe, &message_list::CHAT)?;
     let role = |m: &&Value| json::str_at(m, &["role"]).map(str::to_owned);
     let mut roles = look.messages.iter().filter_map(role);
-    let is_own = |role: &str| matches!(role, "_checkpoint" | "_usage" | SYSTEM_PROMPT);
+    let is_own = |role: &str| matches!(role, "_checkpoint" | USAGE | SYSTEM_PROMPT);
     roles.clone().any(|role| is_own(&role)).then_some(())?;
     let is_known = |role: &str| role.starts_with('_') || openai_chat::ROLES.contains(&role);
     roles
@@ -53,6 +60,19 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     message_list::read(input, progress, &DIALECT)
+}
+
+fn step(value: &Value) -> Option<StepDraft> {
+    let is_count = json::str_at(value, &["role"]) == Some(USAGE);
+    let input = counts::tokens_at(value, &["token_count"]);
+    let input = input.filter(|tokens| is_count && *tokens > Tokens::ZERO)?;
+    Some(StepDraft {
+        usage: Some(Usage {
+            input,
+            ..Usage::default()
+        }),
+        ..StepDraft::default()
+    })
 }
 
 fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {

@@ -1,5 +1,6 @@
-//! Kimi's command line: the wire log of Kimi Code, and the context file of the older Kimi CLI.
+//! Kimi's command line: the wire logs of Kimi Code and of the older Kimi CLI, and the context file of the latter.
 
+mod cli_events;
 mod context;
 mod wire;
 

@@ -5,6 +5,8 @@
 //! - A step is a model call: its parts and calls are one answer, and its end says what it took.
 //! - `inputOther` excludes what was read from the cache and written to it.
 //! - A compaction keeps the latest words of people and puts a summary behind them.
+//!
+//! The log of the older Kimi CLI has the same name and other events ([`cli_events`]).
 
 use super::super::message_list::{part, tool_definitions};
 use super::super::notes::Notes;
@@ -14,15 +16,16 @@ use super::super::{
     Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
     jsonl,
 };
+use super::cli_events::{self, CliEvent};
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::session::{Draft, Part, Role, Session, StepDraft, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
 /// The row of the table.
 pub(in crate::formats) const WIRE: Format = Format {
     name: "kimi_wire",
-    label: "Kimi Code wire log",
+    label: "Kimi wire log",
     detect,
     in_pieces: false,
     parse,
@@ -33,6 +36,7 @@ pub(in crate::formats) const WIRE: Format = Format {
         Carried::Compactions,
         Carried::SystemPrompt,
         Carried::Tools,
+        Carried::SubAgents,
     ],
     kept: None,
     resume: None,
@@ -41,6 +45,17 @@ pub(in crate::formats) const WIRE: Format = Format {
 fn detect(probe: &Probe) -> Option<String> {
     let kind = |v: &Value| json::str_at(v, &["type"]).unwrap_or_default().to_owned();
     let mut records = probe.records().iter().map(|r| &r.value);
+    let event = |v: &Value| CliEvent::of(v).map(|event| event.kind.to_owned());
+    let is_begun = |v: &Value| {
+        let kind = event(v).filter(|_| v.get("timestamp").is_some());
+        kind.is_some_and(|kind| ["TurnBegin", "StepBegin"].contains(&&*kind))
+    };
+    let others = records
+        .clone()
+        .filter(|v| event(v).is_none() && kind(v) != "metadata");
+    if records.clone().any(is_begun) && others.count() * 4 <= records.len() {
+        return Some("JSON Lines of `message`s with a `type` and a `payload`".to_owned());
+    }
     let has_head = records
         .clone()
         .any(|v| kind(v) == "metadata" && v.get("protocol_version").is_some());
@@ -56,35 +71,78 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         value: r.value,
     };
     let rows = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, row)?;
-    let mut reader = Reader {
-        talk: Talk::new(input, WIRE.name, None),
-        notes: Notes::default(),
-        step: None,
-        model: None,
-        trigger: String::new(),
-        context: Vec::new(),
-        has_prompt: false,
-        has_tools: false,
-    };
+    let mut reader = Reader::new(Talk::new(input, WIRE.name, None));
+    let mut agents: Vec<Agent> = Vec::new();
     let mut report = ImportReport::default();
     for row in rows {
         progress.go_on()?;
+        if let Some(event) = CliEvent::of(&row.value) {
+            let n = agents.len() + 2;
+            let talk = || Talk::new(input, WIRE.name, Some(n));
+            let (its, branch) = match event.agent {
+                None => (&mut reader, ""),
+                Some(call) => (agent(&mut agents, call, &event, talk), " (sub-agent)"),
+            };
+            let in_context = its.cli_event(&event, &row);
+            report.note(
+                &format!("{}{branch}", event.kind),
+                in_context && branch.is_empty(),
+            );
+            continue;
+        }
         let kind = json::str_at(&row.value, &["type"]).unwrap_or("other");
         let sub = json::str_at(&row.value, &["event", "type"]);
         let label = sub.map_or_else(|| kind.to_owned(), |sub| format!("{kind}/{sub}"));
         let in_context = reader.row(kind, &row);
         report.note(&label, in_context);
     }
-    let session = reader.talk.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like a Kimi Code log without a message".to_owned(),
-    })?;
+    let mut sessions: Vec<Session> = reader.talk.finish().into_iter().collect();
     warnings.extend(reader.notes.warnings(&input.bytes));
+    for agent in agents {
+        warnings.extend(agent.reader.notes.warnings(&input.bytes));
+        sessions.extend(agent.reader.talk.finish().map(|session| Session {
+            track: Track::SubAgent(agent.which),
+            ..session
+        }));
+    }
+    if sessions.is_empty() {
+        let looks_like = "this looks like a Kimi log without a message".to_owned();
+        return Err(Refused { looks_like }.into());
+    }
     warnings.sort_by_key(|w| w.line);
     Ok(Parsed {
-        sessions: vec![session],
+        sessions,
         warnings,
         report,
     })
+}
+
+/// A sub-agent whose events stand among those of the main conversation.
+struct Agent {
+    which: SubAgent,
+    reader: Reader,
+}
+
+/// The reader of the sub-agent that a call started.
+fn agent<'a>(
+    agents: &'a mut Vec<Agent>,
+    call: &str,
+    event: &CliEvent<'_>,
+    talk: impl FnOnce() -> Talk,
+) -> &'a mut Reader {
+    let is_its = |agent: &Agent| agent.which.call.as_deref() == Some(call);
+    let place = agents.iter().position(is_its).unwrap_or_else(|| {
+        agents.push(Agent {
+            which: SubAgent {
+                id: None,
+                kind: event.agent_type.map(Into::into),
+                call: Some(call.into()),
+            },
+            reader: Reader::new(talk()),
+        });
+        agents.len() - 1
+    });
+    &mut agents[place].reader
 }
 
 /// A model call under way.
@@ -105,9 +163,65 @@ struct Reader {
     context: Vec<usize>,
     has_prompt: bool,
     has_tools: bool,
+    /// Steps of Kimi CLI so far.
+    cli_steps: usize,
 }
 
 impl Reader {
+    fn new(talk: Talk) -> Self {
+        Self {
+            talk,
+            notes: Notes::default(),
+            step: None,
+            model: None,
+            trigger: String::new(),
+            context: Vec::new(),
+            has_prompt: false,
+            has_tools: false,
+            cli_steps: 0,
+        }
+    }
+
+    /// Reads an event of Kimi CLI; whether it is context.
+    fn cli_event(&mut self, event: &CliEvent<'_>, row: &Row) -> bool {
+        self.cli_steps += usize::from(event.kind == "StepBegin");
+        if event.kind == "CompactionEnd" {
+            self.cli_compaction(row);
+        }
+        let time = row.value.get("timestamp");
+        let Some(value) = event.converted(time, self.cli_steps) else {
+            let kind = json::quoted(event.kind);
+            let text = format!("events of the type `{kind}` are unknown to us; not counted");
+            self.notes.once(row.span.start, text);
+            return false;
+        };
+        let row = Row {
+            span: row.span.clone(),
+            value,
+        };
+        let kind = json::str_at(&row.value, &["type"]).unwrap_or_default();
+        self.row(kind, &row)
+    }
+
+    /// A compaction of Kimi CLI, of which the log holds no more than that it took place.
+    fn cli_compaction(&mut self, row: &Row) {
+        let text =
+            "the summary of a compaction is not in this file; the context behind it lacks it";
+        self.notes.once(row.span.start, text);
+        let messages = &self.talk.builder.session().messages;
+        let is_counted = |idx: &usize| matches!(messages[*idx].role, Role::User | Role::Assistant);
+        let places = self.context.iter().enumerate().rev();
+        let mut counted = places.filter(|(_, idx)| is_counted(idx));
+        let first = counted.nth(cli_events::KEPT_BY_COMPACTION - 1);
+        let first = first.map_or(0, |(place, _)| place);
+        let kept = self.context.split_off(first);
+        self.talk
+            .builder
+            .compaction("auto", None, None, kept.clone());
+        self.context = kept;
+        self.step = None;
+    }
+
     /// Reads a line; whether it is context.
     fn row(&mut self, kind: &str, row: &Row) -> bool {
         let value = &row.value;
@@ -301,11 +415,15 @@ impl Reader {
             output: count("output"),
             ..Usage::default()
         });
-        let usage = self.notes.usage(row.span.start, usage);
+        let at = row.span.start;
+        let usage = self.notes.usage(at, usage);
+        let window = counts::window_at(event, &["window"]);
+        let window = self.notes.tokens(at, window, "the recorded context window");
         match self.step.take().and_then(|s| s.index) {
             Some(index) => {
                 if let Some(step) = self.talk.builder.step_mut(index) {
                     step.usage = usage;
+                    step.window = window;
                 }
             }
             None if usage.is_some() => {
@@ -313,7 +431,7 @@ impl Reader {
                     model: self.model.clone(),
                     usage,
                     time: json::millis_at(&row.value, &["time"]),
-                    window: None,
+                    window,
                 });
             }
             None => {}

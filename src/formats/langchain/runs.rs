@@ -4,14 +4,15 @@
 use super::messages;
 use crate::formats::contexts::{Call, Contexts};
 use crate::formats::message_list::tool_definitions;
+use crate::formats::nesting::{Enclosing, Nesting, SpanKind};
 use crate::formats::notes::Notes;
 use crate::formats::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, Warning, any_message,
-    content, counts, json, jsonl, message_list,
+    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, any_message, content,
+    counts, json, jsonl, message_list,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Role, Span, StepDraft, Usage};
-use crate::units::{Millis, Tokens};
+use crate::units::Tokens;
 use serde_json::Value;
 
 /// The row of the table.
@@ -27,6 +28,7 @@ pub(in crate::formats) const RUNS: Format = Format {
         Carried::Times,
         Carried::SystemPrompt,
         Carried::Tools,
+        Carried::SubAgents,
     ],
     kept: None,
     resume: None,
@@ -69,28 +71,29 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             below(bytes, &place, DEEPEST, &mut places);
         }
     }
-    let mut calls: Vec<(Option<Millis>, usize, Call)> = Vec::new();
+    let mut calls = Vec::new();
+    let mut nesting = Nesting::default();
     for place in places {
         progress.go_on()?;
         let run = crate::formats::rows::around(bytes, &place, &LISTS);
         let kind = json::str_at(&run, &["run_type"]).unwrap_or("other");
+        let parent = json::str_at(&run, &["parent_run_id"]).map(Into::into);
         let call = (kind == "llm")
             .then(|| call(&run, &place, &mut notes))
             .flatten();
         report.note(&format!("run/{kind}"), call.is_some());
-        calls.extend(call.map(|call| (call.step.time, place.start, call)));
+        if let Some(id) = json::str_at(&run, &["id"]) {
+            nesting.add(id.into(), enclosing(&run, kind, parent.clone()));
+        }
+        calls.extend(call.map(|call| (call.step.time, place.start, parent, call)));
     }
-    calls.sort_by_key(|(time, at, _)| (*time, *at));
+    calls.sort_by_key(|(time, at, ..)| (*time, *at));
     let mut contexts = Contexts::new(input, RUNS.name);
-    for (_, _, call) in calls {
-        contexts.add(call);
+    for (.., parent, call) in calls {
+        let agent = nesting.sub_agent(parent.as_deref());
+        contexts.add(Call { agent, ..call });
     }
-    if contexts.instructions_change {
-        warnings.push(Warning {
-            line: None,
-            text: "the instructions differ from call to call; the first are shown".to_owned(),
-        });
-    }
+    warnings.extend(contexts.warnings());
     let sessions = contexts.finish();
     if sessions.is_empty() {
         let looks_like =
@@ -126,6 +129,23 @@ fn below(bytes: &[u8], place: &Span, deep: usize, found: &mut Vec<Span>) {
     }
 }
 
+/// A run as one that others may be nested in.
+fn enclosing(run: &Value, kind: &str, parent: Option<Box<str>>) -> Enclosing {
+    let call = ["tool_call_id", "id"]
+        .iter()
+        .find_map(|key| json::str_at(run, &["inputs", key]));
+    Enclosing {
+        parent,
+        kind: if kind == "tool" {
+            SpanKind::Tool
+        } else {
+            SpanKind::Other
+        },
+        name: json::str_at(run, &["name"]).unwrap_or_default().into(),
+        call: call.map(Into::into),
+    }
+}
+
 fn call(run: &Value, place: &Span, notes: &mut Notes) -> Option<Call> {
     let inputs = run.get("inputs").unwrap_or(&Value::Null);
     let outputs = run.get("outputs").unwrap_or(&Value::Null);
@@ -145,16 +165,13 @@ fn call(run: &Value, place: &Span, notes: &mut Notes) -> Option<Call> {
         raw: vec![place.clone()],
         ..Draft::new(Role::System, parts)
     }));
-    context.extend(
-        messages_of(inputs)
-            .iter()
-            .filter_map(|m| any_message::read(m, place)),
-    );
+    let messages = messages_of(inputs);
+    let messages = messages.iter().filter_map(|m| any_message::read(m, place));
+    let n_setup = context.len();
+    context.extend(messages);
+    let continues = context.len() == n_setup;
     let said = answer_of(outputs);
     let answer = said.and_then(|message| any_message::read(message, place));
-    if context.is_empty() && answer.is_none() {
-        return None;
-    }
     let time =
         content::first(run, &["start_time", "end_time"]).and_then(crate::formats::time::millis);
     let own = said.and_then(messages::step);
@@ -162,6 +179,9 @@ fn call(run: &Value, place: &Span, notes: &mut Notes) -> Option<Call> {
         .as_ref()
         .and_then(|s| s.usage)
         .or_else(|| usage(run, outputs));
+    if continues && answer.is_none() && usage.is_none() {
+        return None;
+    }
     let paths: [&[&str]; 5] = [
         &["extra", "metadata", "ls_model_name"],
         &["extra", "invocation_params", "model"],
@@ -179,7 +199,9 @@ fn call(run: &Value, place: &Span, notes: &mut Notes) -> Option<Call> {
         .find_map(|key| json::str_at(run, &["extra", "metadata", key]));
     Some(Call {
         group: thread.map_or_else(|| group.unwrap_or_default(), Into::into),
+        agent: None,
         context,
+        continues,
         step: StepDraft {
             model: own.and_then(|s| s.model).or(model),
             window: None,

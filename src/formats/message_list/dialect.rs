@@ -26,7 +26,8 @@ pub(in crate::formats) struct Dialect {
     pub(in crate::formats) body: fn(&Value) -> Vec<(&'static str, Draft)>,
     /// Reads an element of the list, which may hold a call with its result, or says why it is no message.
     pub(in crate::formats) messages: fn(&Value, &mut Calls) -> Result<Vec<Draft>, String>,
-    /// The call that an element, or the answer kept beside the list, reports.
+    /// The call that an element, or the answer kept beside the list, reports. An element that holds no message reports
+    /// that of the answer next to it.
     pub(in crate::formats) step: fn(&Value) -> Option<StepDraft>,
     /// How a document is written again, where it can be.
     pub(in crate::formats) writes: Option<Writes>,

@@ -8,6 +8,7 @@ use crate::formats::notes::Notes;
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, counts, json, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft};
+use crate::units::Tokens;
 use rayon::prelude::*;
 use serde_json::Value;
 
@@ -104,6 +105,7 @@ fn read_one(
     let mut builder = start(source, settings, dialect, report);
     let mut calls = Calls::default();
     let mut words = None;
+    let mut counted = None;
     for (idx, (element, step)) in elements.into_iter().zip(steps).enumerate() {
         progress.go_on()?;
         let value = element.value.as_ref();
@@ -113,6 +115,11 @@ fn read_one(
             Ok(drafts) => {
                 report.note(kind, !drafts.is_empty());
                 let mut step = step;
+                if drafts.is_empty()
+                    && let Some(found) = step.take().filter(|_| idx >= n_managed)
+                {
+                    counted = count_between(found, is_answering, &mut builder);
+                }
                 for mut draft in drafts {
                     draft.raw = vec![element.span.clone()];
                     if words.is_none() && draft.role == Role::User && !draft.is_injected {
@@ -121,12 +128,14 @@ fn read_one(
                     let goes_on = is_answering && dialect.answers_in_runs;
                     is_answering = draft.role == Role::Assistant;
                     if is_answering && is_recorded && !goes_on {
-                        let mut step = step.take().unwrap_or_default();
+                        let found = step.take().or_else(|| counted.take());
+                        let mut step = found.unwrap_or_default();
                         // A thought weighs the same wherever it stands; the call's context is not there any more.
                         note_reasoning(&mut draft, &step);
                         step.usage = step.usage.filter(|_| idx >= n_managed);
                         builder.step(step);
                     }
+                    counted = None;
                     builder.message(draft);
                 }
             }
@@ -154,6 +163,29 @@ fn read_one(
         session.title = words;
     }
     Ok(session)
+}
+
+/// Takes a count that stands between the messages: right behind an answer it includes the answer, elsewhere it is the
+/// context of the answer that follows, and is returned for it.
+fn count_between(
+    found: StepDraft,
+    is_answering: bool,
+    builder: &mut SessionBuilder,
+) -> Option<StepDraft> {
+    let last = builder.session().steps.len().checked_sub(1);
+    let last = last.filter(|_| is_answering);
+    let Some(step) = last.and_then(|last| builder.step_mut(last)) else {
+        return Some(found);
+    };
+    let total = found.usage.map(|usage| usage.input);
+    match &mut step.usage {
+        Some(usage) => {
+            let answer = total.and_then(|total| total.0.checked_sub(usage.input.0));
+            usage.output = usage.output.or(answer.map(Tokens));
+        }
+        None => step.usage = found.usage,
+    }
+    None
 }
 
 /// A session with what is said about it and with the messages that stand in the body.

@@ -1,6 +1,7 @@
 //! What a provider reported for a call, wherever a record keeps it.
 //!
-//! OpenAI's `prompt_tokens` hold the cached ones; Anthropic's `input_tokens` exclude them.
+//! OpenAI's `prompt_tokens` hold the cached ones; Anthropic's `input_tokens` exclude them. `LiteLLM` writes Anthropic's
+//! figures in OpenAI's words, and what was written to the cache is beside its `prompt_tokens` in many of its versions.
 
 use crate::formats::{counts, json};
 use crate::session::{StepDraft, Usage};
@@ -48,11 +49,12 @@ pub(in crate::formats) fn of_usage(usage: &Value) -> Option<Usage> {
     let write = count(&["cache_creation_input_tokens"]);
     let cache_write_hour = count(&["cache_creation", "ephemeral_1h_input_tokens"]);
     let found = if let Some(input) = count(&["prompt_tokens"]) {
+        let read = count(&["prompt_tokens_details", "cached_tokens"])
+            .or_else(|| count(&["prompt_cache_hit_tokens"]))
+            .or(read);
         Usage {
-            input,
-            cache_read: count(&["prompt_tokens_details", "cached_tokens"])
-                .or_else(|| count(&["prompt_cache_hit_tokens"]))
-                .or(read),
+            input: counts::whole_input(input, read, write),
+            cache_read: read,
             cache_write: write,
             cache_write_hour,
             output: count(&["completion_tokens"]),
@@ -88,6 +90,24 @@ mod tests {
         let usage = step_of(&anthropic).unwrap().usage.unwrap();
         let expected = (Tokens(103), Some(Tokens(80)), Some(Tokens(3)));
         assert_eq!((usage.input, usage.cache_read, usage.cache_write), expected);
+    }
+
+    #[test]
+    fn what_litellm_writes_beside_its_prompt_is_part_of_the_context() {
+        let call = |prompt: u64, read: u64, write: u64| {
+            let record = json!({"usage": {"prompt_tokens": prompt, "completion_tokens": 9,
+                "prompt_tokens_details": {"cached_tokens": read},
+                "cache_read_input_tokens": read, "cache_creation_input_tokens": write}});
+            step_of(&record).unwrap().usage.unwrap()
+        };
+        // The next call reads what this one wrote.
+        let usage = call(3_004, 3_000, 200);
+        assert_eq!(
+            (usage.input, usage.cache_write),
+            (Tokens(3_204), Some(Tokens(200)))
+        );
+        assert_eq!(call(3_260, 3_200, 50).input, Tokens(3_260));
+        assert_eq!(call(4, 0, 3_000).input, Tokens(3_004));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `OpenHands`: the events of version 0 (and the evaluations that hold them), and those of the SDK.
 
 mod sdk;
+mod totals;
 mod v0;
 mod view;
 

@@ -3,13 +3,22 @@
 use super::attributes::{Attributes, parsed};
 use super::spans::Span;
 use crate::formats::contexts::Call;
-use crate::formats::message_list::tool_definitions;
+use crate::formats::message_list::{part, tool_definitions};
+use crate::formats::nesting::{Enclosing, SpanKind};
 use crate::formats::notes::Notes;
 use crate::formats::{any_message, content, counts};
 use crate::session::{Draft, Role, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::{Map, Value, json};
 
+/// Operations that are a model call.
+const CALLS: [&str; 5] = [
+    "chat",
+    "text_completion",
+    "generate_content",
+    "call_llm",
+    "responses",
+];
 /// Operations that are no model call but hold some.
 const NOT_CALLS: [&str; 8] = [
     "invoke_agent",
@@ -46,6 +55,7 @@ const OUTPUTS: [&str; 3] = [
     "gen_ai.completion",
 ];
 const SYSTEMS: [&str; 2] = ["gen_ai.system_instructions", "gen_ai.system.instructions"];
+const TOOL_CALLS: [&str; 3] = ["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"];
 const TOOLS: [&str; 4] = [
     "gen_ai.tool.definitions",
     "gen_ai.request.tools",
@@ -53,26 +63,95 @@ const TOOLS: [&str; 4] = [
     "llm.request.functions",
 ];
 
-/// Reads a span; none where it is no call or holds no messages.
+/// The operation of a span, where it names one.
+fn operation(span: &Span) -> Option<&str> {
+    let names = ["gen_ai.operation.name", "operation.name", "ai.operationId"];
+    span.attributes.text(&names)
+}
+
+/// The conversation of a span, else its trace.
+pub(super) fn group(span: &Span) -> Box<str> {
+    let names = ["gen_ai.conversation.id", "session.id", "gen_ai.thread.id"];
+    span.attributes.text(&names).unwrap_or(&span.trace).into()
+}
+
+/// A span as one that others may be nested in.
+pub(super) fn enclosing(span: &Span) -> Enclosing {
+    let own = &span.attributes;
+    let operation = operation(span).unwrap_or(&span.name);
+    let kind = span.kind.as_deref().unwrap_or_default();
+    let names = [
+        "gen_ai.agent.name",
+        "agent.name",
+        "gen_ai.tool.name",
+        "tool.name",
+    ];
+    Enclosing {
+        parent: span.parent.clone(),
+        kind: if is_tool(operation, kind) {
+            SpanKind::Tool
+        } else if operation == "invoke_agent" || kind.eq_ignore_ascii_case("agent") {
+            SpanKind::Agent
+        } else {
+            SpanKind::Other
+        },
+        name: own.text(&names).unwrap_or(&span.name).into(),
+        call: own.text(&TOOL_CALLS).map(Into::into),
+    }
+}
+
+/// Whether a span says that it is a model call, whatever it records of it.
+fn is_call(span: &Span) -> bool {
+    let operation = operation(span);
+    span.kind.as_deref() == Some("LLM")
+        || span.attributes.first(&["llm.request.type"]).is_some()
+        || operation.is_some_and(|name| CALLS.contains(&name) || name.contains(".do"))
+}
+
+fn is_tool(operation: &str, kind: &str) -> bool {
+    matches!(operation, "execute_tool" | "ai.toolCall") || kind.eq_ignore_ascii_case("tool")
+}
+
+/// What the span of a tool says that it gave back.
+pub(super) fn tool_result(span: &Span) -> Option<Draft> {
+    let kind = span.kind.as_deref().unwrap_or_default();
+    if !is_tool(operation(span).unwrap_or(&span.name), kind) {
+        return None;
+    }
+    let own = &span.attributes;
+    let said = own.first(&[
+        "gen_ai.tool.call.result",
+        "gen_ai.output",
+        "ai.toolCall.result",
+        "traceloop.entity.output",
+        "output.value",
+    ])?;
+    let name = own.text(&["gen_ai.tool.name", "tool.name", "ai.toolCall.name"]);
+    let parts = content::result(0, (own.text(&TOOL_CALLS), name), false, said);
+    Some(Draft {
+        time: span.start,
+        raw: vec![span.place.clone()],
+        ..Draft::new(Role::Tool, parts)
+    })
+}
+
+/// Reads a span; none where it is no call, or holds neither messages nor usage.
 pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
     let own = &span.attributes;
-    let operation = own
-        .text(&["gen_ai.operation.name", "operation.name", "ai.operationId"])
-        .unwrap_or(&span.name);
-    let kind = own
-        .text(&["openinference.span.kind", "traceloop.span.kind"])
-        .unwrap_or_default();
-    if NOT_CALLS.contains(&operation) || NOT_CALL_KINDS.contains(&kind) {
+    let kind = span.kind.as_deref().unwrap_or_default();
+    let named = operation(span);
+    if NOT_CALLS.contains(&named.unwrap_or(&span.name)) || NOT_CALL_KINDS.contains(&kind) {
         return None;
     }
     let details = span
         .events
         .iter()
         .filter(|(name, _)| name.ends_with("operation.details"));
+    let mut setup = Vec::new();
     let mut context = Vec::new();
     let mut answers = Vec::new();
     for attributes in std::iter::once(own).chain(details.map(|(_, attributes)| attributes)) {
-        context.extend(setup(attributes, span));
+        setup.extend(instructions_and_tools(attributes, span));
         context.extend(messages(
             attributes,
             &INPUTS,
@@ -90,9 +169,15 @@ pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
         event(name, attributes, span, &mut context, &mut answers);
     }
     answers.extend(vercel(own, span));
-    if context.is_empty() && answers.is_empty() {
+    if answers.is_empty() {
+        answers.extend(any_agent(own, span));
+    }
+    let usage = notes.usage(span.place.start, usage(own));
+    let continues = context.is_empty();
+    if continues && answers.is_empty() && !(is_call(span) && usage.is_some()) {
         return None;
     }
+    setup.extend(context);
     let model = [
         "gen_ai.response.model",
         "gen_ai.request.model",
@@ -101,14 +186,15 @@ pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
         "ai.model.id",
     ];
     let window = None;
-    let conversation = own.text(&["gen_ai.conversation.id", "session.id", "gen_ai.thread.id"]);
     Some(Call {
-        group: conversation.unwrap_or(&span.trace).into(),
-        context,
+        group: group(span),
+        agent: None,
+        context: setup,
+        continues,
         step: StepDraft {
             model: own.text(&model).map(str::to_owned),
             window,
-            usage: notes.usage(span.place.start, usage(own)),
+            usage,
             time: span.start,
         },
         answer: answers.into_iter().reduce(joined).map(|draft| Draft {
@@ -120,7 +206,7 @@ pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
 }
 
 /// Instructions and tools.
-fn setup(attributes: &Attributes, span: &Span) -> Vec<Draft> {
+fn instructions_and_tools(attributes: &Attributes, span: &Span) -> Vec<Draft> {
     let placed = |draft: Draft| Draft {
         raw: vec![span.place.clone()],
         ..draft
@@ -258,6 +344,26 @@ fn vercel(attributes: &Attributes, span: &Span) -> Option<Draft> {
         &json!({"role": "assistant", "content": text, "toolCalls": calls}),
         &span.place,
     )
+}
+
+/// The answer that `any-agent` records: calls without ids, or a text.
+fn any_agent(attributes: &Attributes, span: &Span) -> Option<Draft> {
+    let said = attributes.first(&["gen_ai.output"])?;
+    let called = parsed(said);
+    let called = called.as_array().into_iter().flatten();
+    let parts = called.filter_map(|call| {
+        let tool = call.get("tool.name")?.as_str()?;
+        let body = content::call(None, tool, call.get("tool.args"));
+        Some(part(0, body))
+    });
+    let mut parts: Vec<_> = parts.collect();
+    if parts.is_empty() {
+        parts.extend(content::text_part(0, &content::text_or_json(said)));
+    }
+    (!parts.is_empty()).then(|| Draft {
+        raw: vec![span.place.clone()],
+        ..Draft::new(Role::Assistant, parts)
+    })
 }
 
 /// Two messages of one answer.

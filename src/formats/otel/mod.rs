@@ -2,18 +2,23 @@
 //!
 //! - What a call saw and said stands in attributes or events, by several conventions: OpenTelemetry's own, that of
 //!   `OpenLLMetry` (`gen_ai.prompt.0.content`), `OpenInference` (`llm.input_messages.0…`) and Vercel's (`ai.prompt.messages`).
-//! - Every call repeats its whole context; spans of agents and tools tell of it again and are left out.
+//! - Every call repeats its whole context; spans of agents and tools repeat it and are left out. They say which
+//!   calls are a sub-agent's. Results of tools are read from them where the calls after them record no messages.
 //!   <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/>
 
 mod attributes;
 mod call;
 mod spans;
 
-use super::contexts::Contexts;
+use super::contexts::{Call, Contexts};
+use super::nesting::Nesting;
 use super::notes::Notes;
-use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, Warning};
+use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread};
 use crate::progress::Progress;
+use crate::session::Draft;
 use serde_json::Value;
+use spans::Span;
+use std::collections::{HashMap, HashSet};
 
 /// The row of the table.
 pub(super) const FORMAT: Format = Format {
@@ -28,6 +33,7 @@ pub(super) const FORMAT: Format = Format {
         Carried::Times,
         Carried::SystemPrompt,
         Carried::Tools,
+        Carried::SubAgents,
     ],
     kept: None,
     resume: None,
@@ -47,24 +53,51 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let mut warnings = Vec::new();
-    let mut calls = Vec::new();
-    for span in spans::all(bytes, progress, &mut notes, &mut warnings)? {
+    let mut spans = spans::all(bytes, progress, &mut notes, &mut warnings)?;
+    spans.sort_by_key(|span| span.start);
+    let mut nesting = Nesting::default();
+    for span in spans.iter().filter(|span| !span.id.is_empty()) {
+        nesting.add(span.id.clone(), call::enclosing(span));
+    }
+    let mut read = Vec::with_capacity(spans.len());
+    for span in &spans {
         progress.go_on()?;
-        let call = call::read(&span, &mut notes);
-        report.note(&span.kind(), call.is_some());
-        calls.extend(call.map(|call| (span.start, call)));
+        read.push(call::read(span, &mut notes));
     }
-    calls.sort_by_key(|(start, _)| *start);
+    // Two libraries may record a call, one inside the other.
+    let is_bare = |call: &Call| call.continues && call.answer.is_none();
+    let calls = || {
+        spans
+            .iter()
+            .zip(&read)
+            .filter_map(|(s, c)| Some((s, c.as_ref()?)))
+    };
+    let ids: HashSet<Box<str>> = calls().map(|(span, _)| span.id.clone()).collect();
+    let whole = calls().filter(|(_, call)| !is_bare(call));
+    let parents: HashSet<Box<str>> = whole.filter_map(|(span, _)| span.parent.clone()).collect();
+    let is_twice = |span: &Span, call: &Call| {
+        let is_inner = || span.parent.as_ref().is_some_and(|id| ids.contains(id));
+        is_bare(call) && (parents.contains(&span.id) || is_inner())
+    };
     let mut contexts = Contexts::new(input, FORMAT.name);
-    for (_, call) in calls {
-        contexts.add(call);
+    // What tools gave back, by the group and the sub-agent, until the next call.
+    let mut results: HashMap<_, Vec<Draft>> = HashMap::new();
+    for (span, call) in spans.iter().zip(read) {
+        let agent = nesting.sub_agent(span.parent.as_deref());
+        let key = (call::group(span), agent.as_ref().and_then(|a| a.id.clone()));
+        let call = call.filter(|call| !is_twice(span, call));
+        report.note(&span.label(), call.is_some());
+        if let Some(mut call) = call {
+            let since = results.remove(&key);
+            if call.continues {
+                call.context.extend(since.into_iter().flatten());
+            }
+            contexts.add(Call { agent, ..call });
+        } else if let Some(result) = call::tool_result(span) {
+            results.entry(key).or_default().push(result);
+        }
     }
-    if contexts.instructions_change {
-        warnings.push(Warning {
-            line: None,
-            text: "the instructions differ from call to call; the first are shown".to_owned(),
-        });
-    }
+    warnings.extend(contexts.warnings());
     let sessions = contexts.finish();
     if sessions.is_empty() {
         let looks_like = "this looks like an OpenTelemetry trace whose model calls hold no messages: have the program \

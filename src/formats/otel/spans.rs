@@ -17,6 +17,12 @@ pub(super) struct Span {
     pub(super) name: String,
     /// Of the trace that it belongs to.
     pub(super) trace: String,
+    /// Its id in the file; empty where it has none.
+    pub(super) id: Box<str>,
+    /// Id of the span that it is nested in.
+    pub(super) parent: Option<Box<str>>,
+    /// Kind of the span, by the convention of `OpenInference` or `OpenLLMetry`.
+    pub(super) kind: Option<String>,
     /// When it began.
     pub(super) start: Option<Millis>,
     /// Its attributes.
@@ -145,6 +151,18 @@ impl Span {
         };
         let trace = content::first(value, &["traceId", "trace_id"])
             .or_else(|| json::at(value, &["context", "trace_id"]));
+        let trace: String = trace.map(content::text_or_json).unwrap_or_default().into();
+        let attributes = Attributes::read(value.get("attributes"));
+        let kind = attributes
+            .text(&["openinference.span.kind", "traceloop.span.kind"])
+            .or_else(|| json::str_at(value, &["span_kind"]));
+        let id = |paths: [&[&str]; 3]| {
+            let found = paths.iter().find_map(|path| json::at(value, path));
+            let id = content::text_or_json(found?);
+            let is_set = id.contains(|c: char| c.is_alphanumeric() && c != '0');
+            // Another trace may number its spans alike.
+            is_set.then(|| format!("{trace}/{id}").into_boxed_str())
+        };
         let start = content::first(
             value,
             &[
@@ -158,22 +176,22 @@ impl Span {
             name: json::str_at(value, &["name"])
                 .unwrap_or_default()
                 .to_owned(),
-            trace: trace.map(content::text_or_json).unwrap_or_default().into(),
+            id: id([&["spanId"], &["span_id"], &["context", "span_id"]]).unwrap_or_default(),
+            parent: id([&["parentSpanId"], &["parent_id"], &["parent", "span_id"]])
+                .or_else(|| id([&["parent_span_id"], &["parentId"], &["parent", "spanId"]])),
+            kind: kind.map(str::to_owned),
+            trace,
             start: start.and_then(when),
-            attributes: Attributes::read(value.get("attributes")),
+            attributes,
             events: events.into_iter().flatten().map(event).collect(),
             place,
         }
     }
 
-    /// What the import report calls it.
-    pub(super) fn kind(&self) -> String {
-        let names = [
-            "gen_ai.operation.name",
-            "openinference.span.kind",
-            "traceloop.span.kind",
-        ];
-        let kind = self.attributes.text(&names).unwrap_or("other");
+    /// Its kind for the import report.
+    pub(super) fn label(&self) -> String {
+        let operation = self.attributes.text(&["gen_ai.operation.name"]);
+        let kind = operation.or(self.kind.as_deref()).unwrap_or("other");
         format!("span/{}", json::quoted(kind))
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn text(start: &[u8]) -> &'static str {
         .map(|(_, what)| *what);
     let block = String::from_utf8_lossy(&start[..start.len().min(4096)]);
     // The block's end may split a character, and text may be damaged here and there.
-    let is_text = block.matches(char::REPLACEMENT_CHARACTER).count() < 16;
+    let is_text = block.matches(char::REPLACEMENT_CHARACTER).count() < 16 && !start.contains(&0);
     known.unwrap_or(if is_text {
         "Markdown or plain text"
     } else {

@@ -154,6 +154,8 @@ mod tests {
         );
         assert_eq!(look(b"a\0b"), "this looks like binary data");
         assert_eq!(look(&[0xc3; 300]), "this looks like binary data");
+        let nuls_at_the_end = ["# Notes\n".repeat(1_000).as_bytes(), &[0; 9]].concat();
+        assert_eq!(look(&nuls_at_the_end), "this looks like binary data");
         assert_eq!(
             look("# Ä title\n".as_bytes()),
             "this looks like Markdown or plain text"

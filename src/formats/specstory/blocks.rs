@@ -71,7 +71,13 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
         } else if let Some(title) = session(&line.text) {
             blocks.extend(open.take().map(|open| open.close(line.span.start)));
             blocks.push(Block::Session(title));
-        } else if let (Some(end), Some(open)) = (ends[at], &mut open) {
+        } else if let (Some(end), Some(open)) = (ends[at], &mut open)
+            && !open.speaker.is_person
+        {
+            match headings(&lines[at + 1..=end]) {
+                0 => {}
+                n => notes.add(line.span.start, swallowed(n)),
+            }
             open.uses.push(tool_use(&lines[at..=end]));
             at = end;
         } else if let Some(open) = &mut open
@@ -79,11 +85,38 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
         {
             open.text.push_str(&line.text);
             open.text.push('\n');
+        } else if open.is_none() && !is_front_matter(&line.text) {
+            notes.once(line.span.start, "text before the first message is not read");
         }
         at += 1;
     }
     blocks.extend(open.map(|open| open.close(bytes.len())));
     blocks
+}
+
+/// How many headings of messages a block holds outside of what it quotes as code.
+fn headings(lines: &[Line<'_>]) -> usize {
+    let mut is_code = false;
+    let is_heading = |line: &&Line<'_>| {
+        is_code ^= line.text.starts_with("```");
+        !is_code && heading(&line.text).is_some()
+    };
+    lines.iter().filter(is_heading).count()
+}
+
+/// What is said of them: a file may have been quoted, or the block was never closed.
+fn swallowed(n: usize) -> String {
+    let (headings, they, were) = if n == 1 {
+        ("heading of a message", "it", "was")
+    } else {
+        ("headings of messages", "they", "were")
+    };
+    format!("this block of a tool holds {n} {headings}; {they} {were} read as its text")
+}
+
+/// A line that may stand before the first message: blank, a comment, a title or a rule.
+fn is_front_matter(line: &str) -> bool {
+    line.is_empty() || line.starts_with("<!--") || line.starts_with('#') || line == "---"
 }
 
 struct Open {
@@ -131,18 +164,21 @@ fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
     lines
 }
 
-/// For each line that opens the use of a tool or a thought, the line that closes it. One that is never closed opens
-/// nothing, so that a torn file loses nothing.
+/// For each line that opens the use of a tool or a thought, the line that closes it. One that is not closed before the
+/// next of its kind opens nothing, so that neither a torn file nor a quoted tag loses anything.
 fn ends(lines: &[Line<'_>]) -> Vec<Option<usize>> {
     let mut ends = vec![None; lines.len()];
-    for (tag, closing) in [("<tool-use", "</tool-use>"), ("<think>", "</think>")] {
-        let mut next = None;
-        for (at, line) in lines.iter().enumerate().rev() {
-            if line.text.ends_with(closing) {
-                next = Some(at);
+    for (tag, closing) in [("<tool-use", "</tool-use>"), ("<think", "</think>")] {
+        let mut open = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let rest = line.text.strip_prefix(tag);
+            if rest.is_some_and(|rest| rest.starts_with(['>', ' '])) {
+                open.push(at);
             }
-            if line.text.starts_with(tag) {
-                ends[at] = next;
+            if line.text.ends_with(closing)
+                && let Some(opened) = open.pop()
+            {
+                ends[opened] = Some(at);
             }
         }
     }
@@ -198,13 +234,15 @@ fn tool_use(lines: &[Line<'_>]) -> Use {
         let (_, rest) = whole.split_once(&format!("{key}=\""))?;
         Some(rest.split_once('"')?.0.to_owned())
     };
-    let (about, body) = match whole
-        .split_once("<summary>")
-        .and_then(|(_, rest)| rest.split_once("</summary>"))
-    {
-        Some((about, body)) => (about, body),
-        None => ("", whole.split_once('>').map_or("", |(_, body)| body)),
-    };
+    let inner = whole.split_once('>').map_or("", |(_, inner)| inner).trim();
+    let inner = inner
+        .strip_prefix("<details>")
+        .unwrap_or(inner)
+        .trim_start();
+    let summary = inner.strip_prefix("<summary>");
+    let (about, body) = summary
+        .and_then(|rest| rest.split_once("</summary>"))
+        .unwrap_or(("", inner));
     let mut text = body.trim();
     for tag in ["</tool-use>", "</think>", "</details>"] {
         text = text.strip_suffix(tag).unwrap_or(text).trim_end();

@@ -7,7 +7,7 @@ use crate::units::{self, Millis};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Begins what a scheduled task says in the user's name.
 const SCHEDULED: &str = "[SCHEDULED]";
@@ -122,8 +122,7 @@ impl Reason {
 pub(super) fn day_and_hour(since: Millis, seconds: f64) -> Option<(String, String)> {
     let since = u64::try_from(since.0).ok()?;
     let elapsed = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
-    let began = UNIX_EPOCH.checked_add(Duration::from_millis(since))?;
-    let text = units::rfc3339(began.checked_add(elapsed)?)?;
+    let text = units::rfc3339(Duration::from_millis(since).checked_add(elapsed)?)?;
     let (day, time) = text.split_once('T')?;
     Some((day.to_owned(), time.get(..5)?.to_owned()))
 }

@@ -111,7 +111,7 @@ fn table(
             head(ui, "cost", "All calls at list prices");
         });
         cell(&mut row, Side::Right, |ui| {
-            let help = "More or less than what was recorded, both by the same model of the cache";
+            let help = "More or less than what was recorded";
             head(ui, "vs recorded", help);
         });
         for piece in &pieces {
@@ -126,7 +126,7 @@ fn table(
             }
         });
     });
-    let modelled = costs.modelled.total();
+    let recorded = costs.recorded.cost.total();
     table.body(|body| {
         body.rows(space::ROW, rows.len(), |mut row| {
             let (lane, cost) = rows[row.index()];
@@ -135,7 +135,7 @@ fn table(
             name(&mut row, input, lane);
             cell(&mut row, Side::Right, |ui| total(ui, cost));
             cell(&mut row, Side::Right, |ui| {
-                difference(ui, cost, modelled, lane);
+                difference(ui, cost, recorded, lane);
             });
             for piece in &pieces {
                 cell(&mut row, Side::Right, |ui| charge(ui, cost, *piece));
@@ -179,16 +179,16 @@ fn total(ui: &mut Ui, cost: &Cost) {
         });
 }
 
-/// How much more or less than what was recorded: dearer in amber, cheaper in green.
-fn difference(ui: &mut Ui, cost: &Cost, modelled: Option<Usd>, lane: Option<usize>) {
-    let (Some(_), Some(usd), Some(modelled)) = (lane, cost.total(), modelled) else {
+/// How much more or less than what was recorded, as both are shown: dearer in amber, cheaper in green.
+fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usize>) {
+    let (Some(_), Some(usd), Some(recorded)) = (lane, cost.total(), recorded) else {
         ui.label(weak(ui, "–"));
         return;
     };
-    let more = usd - modelled;
+    let more = wording::shown_difference(usd, recorded);
     let (sign, tone) = match more.0 {
-        more if more >= 0.005 => ("+", Tone::Warn),
-        more if more <= -0.005 => ("", Tone::Ok),
+        0.000_05.. => ("+", Tone::Warn),
+        ..-0.000_05 => ("", Tone::Ok),
         _ => ("", Tone::Weak),
     };
     let said = RichText::new(format!("{sign}{}", wording::usd(more)));
@@ -224,9 +224,11 @@ fn notes(costs: &Costs) -> Vec<String> {
         );
     } else {
         let modelled = costs.modelled.total().map(wording::usd);
-        let modelled = modelled.map_or_else(String::new, |usd| format!("; by the model ≈{usd}"));
+        let modelled = modelled.map_or_else(String::new, |usd| {
+            format!("; by the model of its cache ≈{usd}")
+        });
         said.push(format!(
-            "Recorded: by the provider's own counts{modelled}. Lanes: by the model of its cache, by which both are compared."
+            "Recorded: by the provider's own counts{modelled}. Lanes: by the model of its cache."
         ));
     }
     if recorded.estimated_outputs > 0 {

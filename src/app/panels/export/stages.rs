@@ -40,7 +40,7 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
         (
             "sends",
             format!(
-                "{requests}, about {} tokens of this conversation",
+                "{requests}, about {} tokens with this conversation",
                 wording::tokens(sending.tokens)
             ),
         ),
@@ -162,17 +162,11 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) 
     for (idx, request) in preview.requests.iter().enumerate() {
         ui.add_space(space::XS);
         ui.label(small(ui, about(review, idx)));
-        match (&review.texts[idx], &request.failed) {
-            (Some(text), _) => summary(ui, idx, text, commands),
-            (None, Some(why)) => {
-                ui.label(RichText::new(why).color(palette(ui).bad));
-            }
-            (None, None) => {
-                ui.label(weak(
-                    ui,
-                    "The model called a tool in the place of an answer.",
-                ));
-            }
+        if let Some(why) = &request.failed {
+            ui.label(RichText::new(why).color(palette(ui).bad));
+        }
+        if let Some(text) = &review.texts[idx] {
+            summary(ui, idx, text, commands);
         }
     }
     if let Some(log) = &preview.log {
@@ -188,7 +182,7 @@ fn about(review: &Review, idx: usize) -> String {
     let mut facts = format!("call {} · {} · {}", request.step, request.stage, request.by);
     if let (Some(sent), Some(received)) = (request.sent, request.received) {
         let (sent, received) = (wording::grouped(sent), wording::grouped(received));
-        facts = format!("{facts} · {sent} tokens sent, {received} received");
+        facts = format!("{facts} · {sent} tokens sent, {received} received as the server counts");
     }
     if let Some(millis) = request.millis {
         facts = format!("{facts} · {:.1}\u{2009}s", millis as f64 / 1000.0);
@@ -249,6 +243,9 @@ pub(super) fn review_buttons(
     review: &Review,
     commands: &mut Vec<Command>,
 ) {
+    if !review.preview.changes {
+        super::compact_anyway(ui, input, export, commands);
+    }
     let is_worth_it = review.preview.changes || export.draft.what == What::Saw;
     ui.add_enabled_ui(is_worth_it, |ui| {
         let name = if export.draft.is_for_store(input.document) {

@@ -25,7 +25,6 @@ struct Figure {
 fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 8] {
     let run = &input.runs.lanes[lane];
     let about = wording::about(input.runs.case.ledger.basis);
-    let now = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
     let tokens = |n: Tokens| format!("{about}{}", wording::short(n));
     // Without a call nothing was sent, and nothing could be missed: that is not zero but unknown.
     let of_calls = |said: String| run.peak.map_or_else(|| "–".to_owned(), |_| said);
@@ -43,15 +42,17 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 8] {
             short: "peak",
             value: run
                 .peak
-                .map_or_else(|| "–".to_owned(), |(_, peak)| tokens(peak)),
-            hint: |input, lane| peak_hint(&input.runs.lanes[lane]),
+                .map_or_else(|| "–".to_owned(), |peak| tokens(peak.tokens)),
+            hint: peak_hint,
             ..figure
         },
         Figure {
             label: "compactions",
             short: "comp.",
             value: of_calls(wording::grouped(run.outcome.compactions as u64)),
-            hint: |_, _| "Firings that removed something".to_owned(),
+            hint: |_, _| {
+                "How often the policy removed something; manual edits do not count".to_owned()
+            },
             ..figure
         },
         Figure {
@@ -101,11 +102,11 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 8] {
         Figure {
             label: "now",
             short: "now",
-            value: tokens(now),
-            hint: |input, _| {
-                let n = input.document.session().steps.len();
-                format!("The context {}", wording::place(input.rows.step, n))
+            value: match now(input, lane) {
+                (now, Some(edited)) => format!("{} → {}", tokens(now), wording::short(edited)),
+                (now, None) => tokens(now),
             },
+            hint: now_hint,
             ..figure
         },
     ]
@@ -169,17 +170,47 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
     });
 }
 
-fn peak_hint(run: &LaneRun) -> String {
-    let Some((step, tokens)) = run.peak else {
+fn peak_hint(input: &PanelInput<'_>, lane: usize) -> String {
+    let run = &input.runs.lanes[lane];
+    let Some(peak) = run.peak else {
         return "No calls".to_owned();
     };
-    let sample = run.outcome.samples.get(step);
-    let pressure = sample.map(|s| wording::of_usable(s.pressure));
+    let last = input.document.last_step();
+    let budget = input
+        .runs
+        .budget(&run.policy, &run.knobs, peak.step.unwrap_or(last));
+    let place = peak.step.map_or_else(
+        || "at the end, the last answer included".to_owned(),
+        |step| format!("at call {}", wording::number(step)),
+    );
     format!(
-        "{} tokens at call {}: {}",
-        wording::tokens(tokens),
-        wording::number(step),
-        pressure.unwrap_or_default()
+        "{} tokens {place}: {}",
+        wording::tokens(peak.tokens),
+        wording::of_usable(budget.pressure(peak.tokens))
+    )
+}
+
+/// The lane's context at the selected call, and what manual edits make of it, if there are any.
+fn now(input: &PanelInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
+    let total = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
+    let until = input.rows.until.get(lane).and_then(Option::as_ref);
+    let events = until.map_or(&input.runs.lanes[lane].outcome.events, |at| &at.events);
+    match events.iter().find(|event| event.is_by_hand()) {
+        Some(edit) => (edit.before, Some(total)),
+        None => (total, None),
+    }
+}
+
+fn now_hint(input: &PanelInput<'_>, lane: usize) -> String {
+    let n = input.document.session().steps.len();
+    let place = wording::place(input.rows.step, n);
+    let (now, edited) = now(input, lane);
+    let edited = edited.map_or_else(String::new, |edited| {
+        format!(", {} after manual edits", wording::tokens(edited))
+    });
+    format!(
+        "The context {place}: {} tokens{edited}",
+        wording::tokens(now)
     )
 }
 

@@ -15,7 +15,7 @@ use crate::app::widgets;
 use crate::app::wording;
 use crate::session::Kind;
 use egui::{
-    Align, Button, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, Response, Sense,
+    Align, Button, Frame, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, Response, Sense,
     TextEdit, Ui,
 };
 use egui_extras::{Column, TableBuilder};
@@ -35,7 +35,8 @@ const MIN_TABLE: f32 = 400.0;
 
 /// Shows the table and the detail.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    if input.selection.message.is_some() || input.selection.written.is_some() {
+    let is_open = input.selection.message.is_some() || input.selection.written.is_some();
+    let detail = is_open.then(|| {
         let available = ui.available_width();
         let most = (available - MIN_TABLE).max(MIN_DETAIL);
         let panel = RoomyPanel {
@@ -43,13 +44,19 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             side: Side::Right,
             usual: (available * 0.36).round(),
             range: Rangef::new(MIN_DETAIL, most),
-            fill: palette(ui).panel,
+            frame: Frame::new().fill(palette(ui).panel),
         };
-        panel.show(ui, |ui| detail::show(ui, input, commands));
-    }
+        panel.place(ui)
+    });
     // Never over the detail, however narrow.
-    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    let clip = ui.clip_rect();
+    ui.set_clip_rect(ui.max_rect().intersect(clip));
     table(ui, input, commands);
+    ui.set_clip_rect(clip);
+    if let Some((mut content, edge)) = detail {
+        detail::show(&mut content, input, commands);
+        edge.show(ui);
+    }
 }
 
 /// Filter, jump and count, at the right of the drawer's tabs; from right to left.

@@ -47,7 +47,7 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
             head(
                 ui,
                 "settings",
-                "What differs from now. Nothing tried is cheaper and puts less at risk",
+                "What differs from now. Nothing tried is cheaper and puts less at risk, except settings that fill more than 95 % of usable",
             );
         });
         row.col(|_| {});

@@ -74,6 +74,9 @@ fn state(tuning: &Tuning, input: &PanelInput<'_>) -> String {
 
 /// Shows what was tried.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    if let Some(tuning) = input.tuning {
+        recommended::show(ui, input, tuning, commands);
+    }
     let most = (ui.available_width() - MIN_PLOT).max(160.0);
     Panel::right("tune controls")
         .resizable(true)
@@ -92,7 +95,6 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         });
         return;
     };
-    recommended::show(ui, input, tuning, commands);
     let mut hovered = None;
     let most = ui.available_width() - MIN_PLOT;
     if most >= MIN_BEST {

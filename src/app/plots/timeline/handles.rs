@@ -219,14 +219,6 @@ fn paint_pill(ui: &Ui, threshold: &Threshold, pill: &Response, height: f32, scen
         painter.line_segment(ends, Stroke::new(1.0, threshold.color));
     }
     painter.rect_filled(pill.rect, theme::space::RADIUS_SMALL, threshold.color);
-    if pill.has_focus() {
-        painter.rect_stroke(
-            pill.rect.expand(2.0),
-            5.0,
-            theme::focus_ring(ui),
-            StrokeKind::Outside,
-        );
-    }
     let font = theme::small_strong().resolve(ui.style());
     let galley = painter.layout_no_wrap(threshold.name.to_owned(), font, palette.on_fill);
     let width = galley.size().x + 10.0;

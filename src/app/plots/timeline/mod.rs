@@ -83,6 +83,7 @@ fn show(
         steps,
     );
     view = overview::interact(ui, id, areas.overview, view, steps, memory).unwrap_or(view);
+    view = memory.dragged(ui.ctx(), [plot.id, id.with("overview")], view, end);
     let keys = view::keys(
         ui,
         &plot,
@@ -116,10 +117,8 @@ fn show(
         .hover_pos()
         .filter(|at| areas.plot.contains(*at) && ui.rect_contains_pointer(areas.plot));
     out.hovered = pointer.map(|at| scene.step_at(at));
-    memory.is_pointed &= plot.has_focus();
     if plot.clicked() {
         plot.request_focus();
-        memory.is_pointed = true;
         out.clicked_step = plot
             .interact_pointer_pos()
             .map(|at| scene.step_at(at))
@@ -141,7 +140,7 @@ fn show(
     let has_menu = menu(&plot, input, memory.menu, &mut out);
     out.hovered = out.hovered.filter(|_| !has_menu);
     paint(ui, id, &scene, &curves, memory, &mut out);
-    name(ui, &plot, &scene, &out, memory.is_pointed);
+    name(ui, &plot, &scene, &out);
     out
 }
 
@@ -197,26 +196,10 @@ fn menu(
 }
 
 /// Tells assistive tools what this is and where it stands.
-fn name(
-    ui: &Ui,
-    plot: &egui::Response,
-    scene: &Scene<'_>,
-    out: &TimelineResponse,
-    is_pointed: bool,
-) {
+fn name(ui: &Ui, plot: &egui::Response, scene: &Scene<'_>, out: &TimelineResponse) {
     plot.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), "timeline"));
     let step = out.clicked_step.or(scene.input.selected);
     let value = step.map_or_else(String::new, |step| card::title(scene, step));
     ui.ctx()
         .accesskit_node_builder(plot.id, |node| node.set_value(value));
-    // Who clicked knows where the focus is.
-    if plot.has_focus() && !is_pointed {
-        let ring = egui::Stroke::new(1.0, scene.palette.accent.gamma_multiply(0.5));
-        ui.painter().rect_stroke(
-            scene.areas.plot.expand(2.0),
-            2.0,
-            ring,
-            egui::StrokeKind::Outside,
-        );
-    }
 }

@@ -5,11 +5,12 @@ use super::layout::{self, Grid, Steps};
 use super::model::TimelineInput;
 use super::view::View;
 use crate::app::theme::Palette;
+use crate::app::widgets::drag;
 use crate::app::wording;
 use crate::engine::Sample;
 use crate::session::Kind;
 use crate::units::Tokens;
-use egui::{Pos2, Rect, Vec2, pos2};
+use egui::{Context, Id, Pos2, Rect, Vec2, pos2};
 use egui_plot::{PlotBounds, PlotTransform};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -144,8 +145,8 @@ pub(super) struct Memory {
     pub(super) selected: Option<usize>,
     /// The height of the plot while a threshold is dragged, which must not move what it is dragged along.
     pub(super) top: Option<f64>,
-    /// The plot has its focus from a click.
-    pub(super) is_pointed: bool,
+    /// The view before it began to be dragged.
+    before: Option<View>,
     /// How far from the line it was grabbed.
     pub(super) grab: f32,
     /// The step whose menu is open.
@@ -189,6 +190,18 @@ pub(super) struct Whole {
 }
 
 impl Memory {
+    /// The view as it is, or as it was before the drag of one of these that Esc has just ended.
+    pub(super) fn dragged(&mut self, ctx: &Context, grips: [Id; 2], view: View, end: f64) -> View {
+        let is_one = |id: Option<Id>| id.is_some_and(|id| grips.contains(&id));
+        if is_one(ctx.drag_started_id()) {
+            self.before = self.view;
+        }
+        if is_one(drag::cancelled(ctx)) {
+            return self.before.unwrap_or(View::whole(end));
+        }
+        view
+    }
+
     /// The thinned curves for this view, made anew where the data, the view or the width are others.
     pub(super) fn curves(
         &mut self,

@@ -33,7 +33,7 @@ pub(in crate::formats::claude_code) fn kept(record: &[u8]) -> Vec<Span> {
     };
     match has("parentUuid").filter(|parent| parent.start >= start) {
         Some(parent) => vec![start..parent.start, parent.end..record.len()],
-        None => vec![start..record.len()],
+        None => std::iter::once(start..record.len()).collect(),
     }
 }
 

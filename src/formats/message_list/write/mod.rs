@@ -11,6 +11,7 @@ use super::places::{Patch, patched, with_member, without_members};
 use crate::formats::{CannotExport, json, mark};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -71,6 +72,7 @@ pub(in crate::formats) fn write_own(
     let mut is_as_it_was = writing.is_as_it_was(&pieces);
     if !is_as_it_was || !patches.is_empty() || !dropped.is_empty() {
         pieces.retain(|piece| !writing.is_foreign(piece));
+        writing.forget_counts(&mut pieces);
         is_as_it_was = writing.is_as_it_was(&pieces);
         patches.extend(writing.mark(managed, &pieces, is_as_it_was));
     }
@@ -224,14 +226,32 @@ impl<'a> Writing<'a> {
         pieces.len() == n_places && pieces.iter().enumerate().all(is_there)
     }
 
+    /// Sets the counts between the messages to zero, which programs take for not known: what they counted is not there
+    /// any more.
+    fn forget_counts(&self, pieces: &mut [Piece<'a>]) {
+        for piece in pieces.iter_mut().filter(|piece| !self.is_message(piece)) {
+            let Ok(Value::Object(mut record)) = json::parse_lenient(&piece.text) else {
+                continue;
+            };
+            let value = Value::Object(record.clone());
+            if (self.dialect.step)(&value).is_some() {
+                let numbers = record.values_mut().filter(|v| v.is_number());
+                numbers.for_each(|number| *number = 0.into());
+                piece.text = Value::Object(record).to_string().into_bytes().into();
+            }
+        }
+    }
+
+    /// Whether a piece is a message: of the file, or one of ours.
+    fn is_message(&self, piece: &Piece<'_>) -> bool {
+        let is_message = |place: usize| self.is_message.get(place) == Some(&true);
+        piece.place.is_none_or(is_message)
+    }
+
     /// An element that no provider takes for a message: of a role that the format does not know, or in the list
     /// without any. A line without a role says something about the file and stays.
     fn is_foreign(&self, piece: &Piece<'_>) -> bool {
-        if !self.dialect.is_request {
-            return false;
-        }
-        let is_message = |place: usize| self.is_message.get(place) == Some(&true);
-        if piece.place.is_none_or(is_message) {
+        if !self.dialect.is_request || self.is_message(piece) {
             return false;
         }
         let element = json::parse_lenient(&piece.text).ok();

@@ -52,7 +52,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
 /// What of a record a copy keeps to the byte: all of it, unless it hides a part of the context.
 pub(super) fn kept(record: &[u8]) -> Vec<Span> {
     match plain(record) {
-        Cow::Borrowed(_) => vec![0..record.len()],
+        Cow::Borrowed(_) => std::iter::once(0..record.len()).collect(),
         Cow::Owned(_) => Vec::new(),
     }
 }

@@ -3,6 +3,7 @@
 use super::said::{call, observed, own_call, thoughts};
 use crate::formats::message_list::tool_definitions;
 use crate::formats::notes::Notes;
+use crate::formats::openhands::totals;
 use crate::formats::openhands::view::{Condensation, View};
 use crate::formats::rows::Row;
 use crate::formats::talk::Talk;
@@ -249,15 +250,7 @@ impl Reader {
             let Some(total) = metrics.get("accumulated_token_usage") else {
                 continue;
             };
-            let count = |key| counts::tokens_at(total, &[key]);
-            let now = Usage {
-                input: count("prompt_tokens").unwrap_or_default(),
-                cache_read: count("cache_read_tokens"),
-                cache_write: count("cache_write_tokens"),
-                output: count("completion_tokens"),
-                reasoning: count("reasoning_tokens"),
-                ..Usage::default()
-            };
+            let now = totals::read(total).unwrap_or_default();
             let Some(now) = notes.usage(row.span.start, Some(now)) else {
                 continue;
             };
@@ -265,9 +258,9 @@ impl Reader {
                 .totals
                 .insert(purpose.as_str().into(), now)
                 .unwrap_or_default();
-            let grown = grown(&now, &before);
             // Other purposes (the condenser) have contexts of their own.
-            if matches!(&**purpose, "default" | "agent") && grown.input > Tokens::ZERO {
+            let is_agents = matches!(&**purpose, "default" | "agent");
+            if let Some(grown) = totals::grown(&now, &before).filter(|_| is_agents) {
                 self.pending = Some(grown);
                 self.model = json::str_at(metrics, &["model_name"]).map(str::to_owned);
                 let window = counts::window_at(total, &["context_window"]);
@@ -282,21 +275,6 @@ impl Reader {
             let message = self.talk.say(placed(row, draft));
             self.view.add(id, message);
         }
-    }
-}
-
-fn grown(now: &Usage, before: &Usage) -> Usage {
-    let less = |now: Tokens, before: Tokens| Tokens(now.0.saturating_sub(before.0));
-    let each = |now: Option<Tokens>, before: Option<Tokens>| {
-        now.map(|now| less(now, before.unwrap_or_default()))
-    };
-    Usage {
-        input: less(now.input, before.input),
-        cache_read: each(now.cache_read, before.cache_read),
-        cache_write: each(now.cache_write, before.cache_write),
-        cache_write_hour: None,
-        output: each(now.output, before.output),
-        reasoning: each(now.reasoning, before.reasoning),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use crate::formats::message_list::{Calls, of_urls, of_usage, part, tool_definitions};
 use crate::formats::notes::Notes;
+use crate::formats::openhands::totals;
 use crate::formats::openhands::view::{Condensation, View};
 use crate::formats::rows::Row;
 use crate::formats::talk::Talk;
-use crate::formats::{content, counts, json, openai_chat};
+use crate::formats::{content, json, openai_chat};
 use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
-use crate::units::Tokens;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ pub(super) struct Reader {
     /// Events that are calls themselves.
     called: HashSet<Box<str>>,
     /// Tokens of all calls so far.
-    accumulated: Tokens,
+    accumulated: Usage,
 }
 
 impl Reader {
@@ -50,7 +50,7 @@ impl Reader {
             calls: Calls::default(),
             response: None,
             called: HashSet::new(),
-            accumulated: Tokens::ZERO,
+            accumulated: Usage::default(),
         }
     }
 
@@ -69,7 +69,7 @@ impl Reader {
                 format!("action/{action}")
             }
             (None, Some(observation)) => {
-                self.observation(&id, observation, row);
+                self.observation(&id, observation, row, notes);
                 format!("observation/{observation}")
             }
             (None, None) => {
@@ -195,23 +195,18 @@ impl Reader {
     /// Tokens of the call: the response's own, or how much the total grew.
     fn usage(&mut self, value: &Value, response: Option<&Value>) -> Option<Usage> {
         let total = json::at(value, &["llm_metrics", "accumulated_token_usage"]);
-        let count = |key| total.and_then(|total| counts::tokens_at(total, &[key]));
         let own = response.and_then(|r| of_usage(r.get("usage")?));
-        let grown = count("prompt_tokens").and_then(|all| {
-            let grown = all.0.checked_sub(self.accumulated.0).filter(|n| *n > 0)?;
-            self.accumulated = all;
-            Some(Usage {
-                input: Tokens(grown),
-                ..Usage::default()
-            })
-        });
-        if let (Some(own), None) = (&own, count("prompt_tokens")) {
-            self.accumulated += own.input;
-        }
-        own.or(grown)
+        let Some(all) = total.and_then(totals::read) else {
+            if let Some(own) = &own {
+                self.accumulated = totals::sum(&self.accumulated, own);
+            }
+            return own;
+        };
+        let before = std::mem::replace(&mut self.accumulated, all);
+        own.or_else(|| totals::grown(&all, &before))
     }
 
-    fn observation(&mut self, id: &str, observation: &str, row: &Row) {
+    fn observation(&mut self, id: &str, observation: &str, row: &Row, notes: &mut Notes) {
         let value = &row.value;
         if observation == "recall" {
             let text = recalled(value);
@@ -222,7 +217,14 @@ impl Reader {
         }
         let around = |key| json::str_at(value, &["extras", "metadata", key]).unwrap_or_default();
         let said = json::str_at(value, &["content"]).unwrap_or_default();
-        let text = format!("{}{said}{}", around("prefix"), around("suffix"));
+        let mut text = format!("{}{said}{}", around("prefix"), around("suffix"));
+        // The program cuts what it reads of files by another rule, before it stores it.
+        if observation != "read"
+            && let Some(sent) = as_sent(&text)
+        {
+            notes.once(row.span.start, CUT);
+            text = sent;
+        }
         let cause = value
             .get("cause")
             .map(content::text_or_json)
@@ -303,6 +305,21 @@ impl Reader {
     }
 }
 
+/// Characters of an observation that are sent to the model, by default.
+const MOST_SENT: usize = 30_000;
+/// What stands for the middle of a longer one.
+const CUT_MARK: &str = "\n[... Observation truncated due to length ...]\n";
+const CUT: &str = "an observation is longer than the 30,000 characters that OpenHands sends by default; its middle is not counted";
+
+/// What is sent of a long observation: its beginning and its end.
+fn as_sent(text: &str) -> Option<String> {
+    let half = MOST_SENT / 2;
+    let place = |n: usize| text.char_indices().nth(n).map(|(at, _)| at);
+    let n_chars = (text.len() > MOST_SENT).then(|| text.chars().count())?;
+    let (head, tail) = (place(half)?, place(n_chars - half)?);
+    (n_chars > MOST_SENT).then(|| format!("{}{CUT_MARK}{}", &text[..head], &text[tail..]))
+}
+
 /// No range of forgotten events is longer.
 const MOST_EVENTS: usize = 1_000_000;
 
@@ -337,4 +354,18 @@ fn recalled(value: &Value) -> String {
         .filter_map(|a| json::str_at(a, &["content"]));
     let texts: Vec<&str> = own.chain(agents).filter(|text| !text.is_empty()).collect();
     texts.join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CUT_MARK, MOST_SENT, as_sent};
+
+    #[test]
+    fn a_long_observation_is_cut_in_its_middle_as_it_was_sent() {
+        assert_eq!(as_sent(&"é".repeat(MOST_SENT)), None);
+        let text = format!("a{}z", "é".repeat(MOST_SENT));
+        let sent = as_sent(&text).unwrap();
+        assert_eq!(sent.chars().count(), MOST_SENT + CUT_MARK.len());
+        assert!(sent.starts_with("aé") && sent.ends_with("éz") && sent.contains(CUT_MARK));
+    }
 }

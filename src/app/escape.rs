@@ -1,0 +1,60 @@
+//! Esc: cancels a drag, or closes the topmost of what is open; one thing each time.
+
+use super::App;
+use super::command::Command;
+use super::insight_list::InsightFilter;
+use super::message_table::Filter;
+use super::sessions::SessionsWish;
+use super::state::Tab;
+use egui::{Context, Key, Modifiers, Popup};
+
+impl App {
+    /// What Esc asks for in this frame, which nothing else then sees.
+    pub(super) fn escape(&self, ctx: &Context, is_drag_cancelled: bool) -> Option<Command> {
+        if !ctx.input(|i| i.key_pressed(Key::Escape)) {
+            return None;
+        }
+        let closed = if is_drag_cancelled {
+            None
+        } else {
+            Some(self.topmost(ctx)?)
+        };
+        ctx.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
+        closed
+    }
+
+    /// Closes the topmost of what is open. Menus, dialogs and fields see to themselves.
+    fn topmost(&self, ctx: &Context) -> Option<Command> {
+        let has_dialog = ctx.memory(|memory| memory.top_modal_layer().is_some());
+        if Popup::is_any_open(ctx) || has_dialog {
+            return None;
+        }
+        if let Some(sessions) = &self.sessions {
+            return Some(Command::Sessions(if sessions.filter.is_empty() {
+                SessionsWish::Close
+            } else {
+                SessionsWish::Filter(String::new())
+            }));
+        }
+        if self.loading.is_some() {
+            return Some(Command::CancelLoad);
+        }
+        if self.is_typing {
+            return None;
+        }
+        if self.problem.is_some() {
+            return Some(Command::DismissProblem);
+        }
+        self.document.as_ref()?;
+        let (view, selection) = (&self.view, &self.selection);
+        let has_detail = selection.message.is_some() || selection.written.is_some();
+        match view.tab {
+            Tab::Messages if !view.filter.is_empty() => Some(Command::SetFilter(Filter::default())),
+            Tab::Messages if has_detail => Some(Command::Deselect),
+            Tab::Insights if view.insights != InsightFilter::default() => {
+                Some(Command::SetInsightFilter(InsightFilter::default()))
+            }
+            _ => None,
+        }
+    }
+}

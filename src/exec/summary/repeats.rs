@@ -1,0 +1,46 @@
+//! Answers in which a model repeats itself.
+
+use crate::providers::plain_line;
+use std::collections::HashMap;
+
+/// A line that is there less often is no repetition.
+const LEAST: usize = 5;
+/// Characters of it that are shown.
+const SHOWN: usize = 60;
+
+/// A note about an answer of which one repeated line or sentence makes up more than half.
+pub(super) fn note(text: &str) -> Option<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut all = 0;
+    for line in text.split(['\n', '.', '!', '?', '。']).map(str::trim) {
+        all += line.len();
+        *counts.entry(line).or_default() += 1;
+    }
+    let (line, count) = counts
+        .into_iter()
+        .find(|(line, count)| *count >= LEAST && line.len() * count * 2 > all)?;
+    Some(format!(
+        "the summary repeats one line {count} times: “{}”",
+        plain_line(line, SHOWN)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_makes_up_most_of_an_answer_is_pointed_out() {
+        let looped = "Summary:\n".to_owned() + &"- The tests were run.\n".repeat(40);
+        let expected = "the summary repeats one line 40 times: “- The tests were run”";
+        assert_eq!(note(&looped).as_deref(), Some(expected));
+        let sentences = "I will read the file now. ".repeat(9);
+        assert!(note(&sentences).is_some_and(|note| note.contains("9 times")));
+        let steps = (0..40).fold(String::new(), |text, n| {
+            text + &format!("- Step {n} is done.\n---\n")
+        });
+        for honest in ["", "\n\n\n\n\n\n", "yes\nyes\nyes\n", &steps] {
+            assert_eq!(note(honest), None, "{honest:?}");
+        }
+    }
+}

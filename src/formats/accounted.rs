@@ -1,0 +1,187 @@
+//! Compares what a reader accounted for with the file's own count of records, so that nothing vanishes silently whatever
+//! the format: each record is read, or the reader knows why it is not.
+
+use super::{Format, Input, Parsed, RecordCount, Warning, json, jsonl};
+use crate::progress::{Cancelled, Progress};
+use crate::session::{Pieces as _, Span};
+use serde::de::IgnoredAny;
+use std::collections::BTreeSet;
+
+/// No conversation lies deeper in a document than this.
+const DEEPEST: usize = 8;
+
+/// Warns where the file holds more records than its reader accounted for, and where nothing was read of some messages
+/// although the reader found nothing odd.
+pub(super) fn check(
+    input: &Input,
+    format: &Format,
+    parsed: &Parsed,
+    progress: &Progress,
+) -> Result<Vec<Warning>, Cancelled> {
+    let records = &parsed.report.records;
+    let counted: usize = records.values().map(|n| n.count).sum();
+    let n = n_records(input, format, parsed, counted, progress)?;
+    let missing = (n > counted).then(|| {
+        format!(
+            "{} of {n} records {} not read and not recognized",
+            n - counted,
+            if n - counted == 1 { "was" } else { "were" }
+        )
+    });
+    let is_message = |(kind, _): &(&String, &RecordCount)| MESSAGES.contains(&kind.as_str());
+    let messages = || records.iter().filter(is_message).map(|(_, n)| n);
+    let n_messages: usize = messages().map(|n| n.count).sum();
+    let n_kept: usize = messages().map(|n| n.in_context).sum();
+    let is_odd = n_kept > 0 && n_kept < n_messages && parsed.warnings.is_empty();
+    let n_read = if is_odd {
+        starts(parsed).len()
+    } else {
+        n_messages
+    };
+    let silent = (n_read < n_messages).then(|| {
+        format!(
+            "{} of {n_messages} messages {} not part of the conversation as it was read",
+            n_messages - n_read,
+            if n_messages - n_read == 1 {
+                "is"
+            } else {
+                "are"
+            }
+        )
+    });
+    let warning = |text| Warning { line: None, text };
+    Ok(missing.into_iter().chain(silent).map(warning).collect())
+}
+
+/// Where the records begin from which messages were read.
+fn starts(parsed: &Parsed) -> BTreeSet<usize> {
+    let messages = parsed.sessions.iter().flat_map(|s| &s.messages);
+    messages
+        .flat_map(|m| &m.raw)
+        .map(|span| span.start)
+        .collect()
+}
+
+/// Kinds of records that are messages in many formats.
+const MESSAGES: [&str; 9] = [
+    "agent",
+    "answer",
+    "assistant",
+    "assistant.message",
+    "message",
+    "system",
+    "tool",
+    "user",
+    "user.message",
+];
+
+/// How many records the file holds where that may be more than were `counted`; else 0.
+fn n_records(
+    input: &Input,
+    format: &Format,
+    parsed: &Parsed,
+    counted: usize,
+    progress: &Progress,
+) -> Result<usize, Cancelled> {
+    let bytes = &input.bytes;
+    let start = bytes.piece(&(0..bytes.len().min(START)));
+    let start = start[jsonl::text_start(&start)..].trim_ascii_start();
+    if !start.starts_with(b"{") && !start.starts_with(b"[") {
+        return Ok(0);
+    }
+    // Few lines hold more than one record, so that most files need not be read again.
+    let last = bytes.piece(&(bytes.len().saturating_sub(1)..bytes.len()));
+    let n_lines = bytes.line_ends(&(0..bytes.len())) + usize::from(*last != *b"\n");
+    if n_lines > 1 && n_lines <= counted {
+        return Ok(0);
+    }
+    if !format.in_pieces {
+        let whole = bytes.whole();
+        let document = json::document_span(&whole);
+        if json::is_one_value(&whole[document.clone()]) {
+            return Ok(listed(&whole, &document, &starts(parsed), 0));
+        }
+    }
+    let is_record = |text: &[u8], _: &Span, _| {
+        let read: Result<IgnoredAny, _> = serde_json::from_slice(text);
+        read.ok().map(|_| ())
+    };
+    let (passes, warnings) = (u64::MAX, &mut Vec::new());
+    let records = jsonl::map_texts(bytes, progress, passes, warnings, is_record, |_, _| ())?;
+    Ok(records.len())
+}
+
+/// Bytes that tell whether a file is JSON.
+const START: usize = 4096;
+
+/// Elements of the lists in which messages of the conversations stand, at whatever depth.
+fn listed(bytes: &[u8], value: &Span, starts: &BTreeSet<usize>, depth: usize) -> usize {
+    let holds_any = |span: &Span| starts.range(span.clone()).next().is_some();
+    if depth > DEEPEST || !holds_any(value) {
+        return 0;
+    }
+    let deeper = |span: &Span| listed(bytes, span, starts, depth + 1);
+    if let Some(elements) = json::elements(bytes, value) {
+        return if elements
+            .iter()
+            .any(|element| starts.contains(&element.start))
+        {
+            elements.len()
+        } else {
+            elements.iter().map(deeper).sum()
+        };
+    }
+    let members = json::members(bytes, value).unwrap_or_default();
+    members.iter().map(|(_, span)| deeper(span)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::{ImportReport, by_name, parse};
+
+    /// The warnings about a file of which a reader accounted for so many `user` records, so many of them context.
+    fn warnings(text: &str, format: &str, counts: (usize, usize)) -> Vec<String> {
+        let input = Input {
+            name: "file".to_owned(),
+            bytes: text.as_bytes().to_vec().into(),
+        };
+        let mut parsed = parse(&input).unwrap();
+        parsed.warnings.clear();
+        parsed.report = ImportReport::default();
+        let (count, in_context) = counts;
+        let counts = RecordCount { count, in_context };
+        parsed.report.records.insert("user".to_owned(), counts);
+        let format = by_name(format).unwrap();
+        let found = check(&input, format, &parsed, &Progress::default());
+        found.unwrap().into_iter().map(|w| w.text).collect()
+    }
+
+    const MESSAGE: &str = r#"{"role": "user", "content": "Hi"}"#;
+
+    #[test]
+    fn a_record_that_a_reader_passes_over_is_warned_of_in_lines_and_in_a_document() {
+        let lines = format!("{MESSAGE}\n\n{MESSAGE}\n{MESSAGE}\ntorn");
+        let list = format!("[{MESSAGE}, {MESSAGE}, {MESSAGE}]");
+        let within = format!(r#"{{"messages": {list}, "others": [1, 2, 3, 4, 5, 6]}}"#);
+        for text in [lines, list, within] {
+            assert_eq!(warnings(&text, "openai_chat", (3, 3)), [""; 0], "{text}");
+            assert_eq!(
+                warnings(&text, "openai_chat", (2, 2)),
+                ["1 of 3 records was not read and not recognized"],
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_message_of_which_nothing_was_read_is_warned_of_where_others_were_read() {
+        let text = format!("{MESSAGE}\n{MESSAGE}\n");
+        assert_eq!(
+            warnings(&text, "openai_chat", (3, 2)),
+            ["1 of 3 messages is not part of the conversation as it was read"]
+        );
+        assert_eq!(warnings(&text, "openai_chat", (2, 1)), [""; 0]);
+        assert_eq!(warnings(&text, "openai_chat", (3, 0)), [""; 0]);
+    }
+}

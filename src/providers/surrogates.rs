@@ -1,0 +1,94 @@
+//! Characters that a server cut in half: two escapes of JSON, the first at the end of one event's text, the second at
+//! the start of the next one's.
+
+/// Length of an escape: `\u` and four digits.
+const ESCAPE: usize = 6;
+/// Stands for half a character.
+const LOST: &[u8] = b"\\ufffd";
+
+/// The first half of a character whose second half is yet to come.
+#[derive(Debug, Default)]
+pub(super) struct Surrogates(Option<[u8; ESCAPE]>);
+
+impl Surrogates {
+    /// Returns JSON without halves: joined with the half that the JSON before ended with, kept for the next, or replaced.
+    pub(super) fn mend(&mut self, json: &[u8]) -> Vec<u8> {
+        let mut mended = Vec::with_capacity(json.len() + ESCAPE);
+        let mut rest = json;
+        while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+            mended.extend_from_slice(&rest[..at]);
+            rest = &rest[at..];
+            let Some((escape, unit)) = escaped(rest) else {
+                // Another escape is a letter behind its backslash.
+                let (other, behind) = rest.split_at(rest.len().min(2));
+                mended.extend_from_slice(other);
+                rest = behind;
+                continue;
+            };
+            rest = &rest[ESCAPE..];
+            match unit {
+                0xd800..=0xdbff => match escaped(rest) {
+                    Some((low, 0xdc00..=0xdfff)) => {
+                        mended.extend([escape, low].concat());
+                        rest = &rest[ESCAPE..];
+                    }
+                    _ if rest.first() == Some(&b'"') => self.0 = Some(escape),
+                    _ => mended.extend_from_slice(LOST),
+                },
+                0xdc00..=0xdfff => match self.0.take() {
+                    Some(high) => mended.extend([high, escape].concat()),
+                    None => mended.extend_from_slice(LOST),
+                },
+                _ => mended.extend(escape),
+            }
+        }
+        mended.extend_from_slice(rest);
+        mended
+    }
+
+    /// Returns what stands for a half that was never completed.
+    pub(super) fn rest(&mut self) -> Option<char> {
+        self.0.take().map(|_| char::REPLACEMENT_CHARACTER)
+    }
+}
+
+/// The escape that JSON begins with, and its UTF-16 code unit.
+fn escaped(json: &[u8]) -> Option<([u8; ESCAPE], u16)> {
+    let escape: [u8; ESCAPE] = json.get(..ESCAPE)?.try_into().ok()?;
+    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+    Some((escape, u16::from_str_radix(digits, 16).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    /// The texts of these pieces of JSON, joined.
+    fn joined(pieces: &[&str]) -> String {
+        let mut surrogates = Surrogates::default();
+        let mut text = String::new();
+        for piece in pieces {
+            let value: Value = serde_json::from_slice(&surrogates.mend(piece.as_bytes())).unwrap();
+            text += value.as_str().unwrap();
+        }
+        text.extend(surrogates.rest());
+        text
+    }
+
+    #[test]
+    fn halves_are_joined_and_a_single_half_is_replaced() {
+        let cases: [(&[&str], &str); 7] = [
+            (&[r#""a\ud83e""#, r#""\uDD80b""#], "a🦀b"),
+            (&[r#""\ud83e\udd80""#], "🦀"),
+            (&[r#""\ud83e""#, r#""""#, r#""\udd80""#], "🦀"),
+            (&[r#""\ud83e b""#], "\u{fffd} b"),
+            (&[r#""a\udd80""#], "a\u{fffd}"),
+            (&[r#""a\ud83e""#], "a\u{fffd}"),
+            (&[r#""\\ud83e\n\u00e9""#], "\\ud83e\né"),
+        ];
+        for (pieces, text) in cases {
+            assert_eq!(joined(pieces), text, "{pieces:?}");
+        }
+    }
+}
