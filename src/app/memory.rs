@@ -79,9 +79,9 @@ impl Memory {
 
     /// Remembers a file. Gives back why it could not be written down, as does [`Self::set_theme`].
     pub(super) fn opened(&mut self, path: &Path) -> Option<String> {
-        self.state.remember(path);
+        let error = self.update(|state| state.remember(path));
         self.update_shown();
-        self.save()
+        error
     }
 
     /// Remembers the theme.
@@ -91,8 +91,7 @@ impl Memory {
             ThemePreference::Light => "light",
             ThemePreference::System => "system",
         };
-        name.clone_into(&mut self.state.theme);
-        self.save()
+        self.update(|state| name.clone_into(&mut state.theme))
     }
 
     /// The prices typed last. They are at hand, but no figures go by them until somebody says so: another session's models
@@ -107,15 +106,22 @@ impl Memory {
         if self.state.price.as_ref() == Some(&now) {
             return None;
         }
-        self.state.price = Some(now);
-        self.save()
+        self.update(|state| state.price = Some(now.clone()))
     }
 
-    fn save(&self) -> Option<String> {
+    /// Changes what is remembered, here and in what all windows keep.
+    fn update(&mut self, change: impl Fn(&mut State)) -> Option<String> {
+        change(&mut self.state);
         if self.is_off {
             return None;
         }
-        let error = self.state.save().err()?;
+        let error = match State::update(change) {
+            Ok(state) => {
+                self.state = state;
+                return None;
+            }
+            Err(error) => error,
+        };
         let place = State::path().map_or_else(String::new, |p| format!(" in {}", p.display()));
         Some(format!("Nothing could be remembered{place}: {error}"))
     }

@@ -8,7 +8,7 @@ use super::replay::knobs_shape;
 use super::{Status, Verb, resume};
 use crate::engine::Schedule;
 use crate::exec::{
-    ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
+    Claim, ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
     export_resumable, sending,
 };
 use crate::formats::{self, FORMATS, Format};
@@ -25,7 +25,8 @@ pub(super) const VERB: Verb = Verb {
 plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
 
   --policy NAME        a preset, or a FILE.toml; none with --clear or --drop, for what you mark and nothing else
-  --set KNOB=VALUE     sets a knob
+  --set KNOB=VALUE     sets a knob;
+                       strategy=NAME plays another preset
   --schedule now       apply the policy once to the last real context (the default)
   --schedule replay    as if the policy had been on from the first call
   --at STEP            up to this call, from 1; the session's end unless told
@@ -125,8 +126,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     }
     let until = within(&loaded, wanted.at)?;
     let (format, format_note) = output_format(&loaded, wanted.format);
-    let output = match wanted.output {
-        Some(output) => output,
+    // Held until all is written.
+    let claim = match wanted.output {
+        Some(output) => Claim::given(output),
         // Nothing is written there but files of the policy, beside it.
         None if wanted.resumable => {
             let source = if file == "-" {
@@ -135,9 +137,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
                 &file
             };
             let beside = default_export_path(Path::new(source), format);
-            beside.unwrap_or_else(|| PathBuf::from(source))
+            Claim::given(beside.unwrap_or_else(|| PathBuf::from(source)))
         }
-        None => default_export_path(Path::new(&file), format).ok_or_else(|| {
+        None => Claim::new(|| default_export_path(Path::new(&file), format)).ok_or_else(|| {
             anyhow::anyhow!(
                 "the current folder is an agent's own session store; say where to write with -o OUT"
             )
@@ -153,7 +155,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         until,
         summarizer,
         format,
-        output,
+        output: claim.path().to_owned(),
         files: wanted.files,
         given: Vec::new(),
     };

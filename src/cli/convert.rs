@@ -5,7 +5,9 @@ use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, print};
 use super::{Status, Verb};
-use crate::exec::{Aspect, Converted, convert, default_converted_path, refuse_source, targets};
+use crate::exec::{
+    Aspect, Claim, Converted, convert, default_converted_path, refuse_source, targets,
+};
 use crate::formats::{self, Format};
 use anyhow::bail;
 use serde_json::{Value, json};
@@ -61,9 +63,10 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     }
     let loaded = shared.load(&file)?;
     let session = &loaded.case.session;
-    let output = place(output, &file, session.source.format, format)?;
-    refuse_source(&output, Path::new(&file)).map_err(anyhow::Error::msg)?;
-    let converted = convert(&loaded, format, &output).map_err(anyhow::Error::msg)?;
+    let claim = place(output, &file, session.source.format, format)?;
+    let output = claim.path();
+    refuse_source(output, Path::new(&file)).map_err(anyhow::Error::msg)?;
+    let converted = convert(&loaded, format, output).map_err(anyhow::Error::msg)?;
     let messages = session.messages.iter().filter(|m| m.in_history).count();
     if shared.json {
         let own = session.source.format;
@@ -94,14 +97,10 @@ fn target(name: &str) -> anyhow::Result<&'static Format> {
     })
 }
 
-fn place(
-    told: Option<PathBuf>,
-    file: &OsStr,
-    own: &str,
-    format: &Format,
-) -> anyhow::Result<PathBuf> {
+fn place(told: Option<PathBuf>, file: &OsStr, own: &str, format: &Format) -> anyhow::Result<Claim> {
     let is_copy = own == format.name;
-    told.or_else(|| default_converted_path(Path::new(file), format, is_copy))
+    told.map(Claim::given)
+        .or_else(|| Claim::new(|| default_converted_path(Path::new(file), format, is_copy)))
         .ok_or_else(|| {
             anyhow::anyhow!(
                 "the current folder is an agent's own session store; say where to write with -o OUT"

@@ -7,7 +7,7 @@ use super::model;
 use super::output::{clean, grouped, json, note, print, tokens};
 use super::{Status, Verb};
 use crate::engine::Schedule;
-use crate::exec::{ExportJob, Exported, Summarizer, default_seen_path, export_seen};
+use crate::exec::{Claim, ExportJob, Exported, Summarizer, default_seen_path, export_seen};
 use crate::formats::Format;
 use anyhow::bail;
 use serde_json::json;
@@ -24,7 +24,8 @@ plimsoll saw FILE --at STEP [--policy recorded|NAME|FILE.toml] [--set KNOB=VALUE
   --at STEP            the call, from 1
   --policy recorded    what the recorded model really saw (the default), as far as the file tells
   --policy NAME        what it would have seen with this policy from the first call on; `none`: the whole history
-  --set KNOB=VALUE     sets a knob
+  --set KNOB=VALUE     sets a knob;
+                       strategy=NAME plays another preset
   --format NAME        how to write: the source's own format unless told, where it can be written
   --summarizer digest  summaries by the offline digest (the default): a replay's predicted text is never written
   --summarizer text:S  S is the summary
@@ -88,6 +89,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     }
     let until = compact::within(&loaded, Some(step))?;
     let (format, format_note) = compact::output_format(&loaded, wanted.format);
+    let claim = output(wanted.output, &file, format, step)?;
     let job = ExportJob {
         case: loaded.case,
         policy: lane.policy,
@@ -96,7 +98,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         until,
         summarizer: wanted.summarizer.unwrap_or(Summarizer::Digest),
         format,
-        output: output(wanted.output, &file, format, step)?,
+        output: claim.path().to_owned(),
         given: Vec::new(),
         files: None,
     };
@@ -124,8 +126,9 @@ fn output(
     source: &OsStr,
     format: &Format,
     step: usize,
-) -> anyhow::Result<PathBuf> {
-    told.or_else(|| default_seen_path(Path::new(source), format, step))
+) -> anyhow::Result<Claim> {
+    told.map(Claim::given)
+        .or_else(|| Claim::new(|| default_seen_path(Path::new(source), format, step)))
         .ok_or_else(|| {
             anyhow::anyhow!(
                 "the current folder is an agent's own session store; say where to write with -o OUT"

@@ -3,6 +3,7 @@
 
 use super::export::{files_path, manifest_path, removed_path};
 use super::stores;
+use super::unfinished::claim_path;
 use crate::formats::Format;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ pub fn free_path(path: &Path) -> PathBuf {
     let others = (2..=u32::MAX).map(|n| path.with_file_name(format!("{stem}-{n}{dot}{extension}")));
     std::iter::once(path.to_owned())
         .chain(others)
-        .find(|path| !super::is_taken(path))
+        .find(|path| !super::is_taken(path) && !is_claimed(path))
         .unwrap_or_else(|| path.to_owned())
 }
 
@@ -112,15 +113,20 @@ fn free_name(folder: &Path, source: &Path, format: &Format) -> PathBuf {
     let stem = without_managed_suffix(&stem);
     (1..=u32::MAX)
         .map(|n| folder.join(format!("{stem}-managed-{n}.{extension}")))
-        .find(|path| is_free(path))
+        .find(|path| is_free(path) && !is_claimed(path))
         .unwrap_or_else(|| folder.join(format!("{stem}-managed.{extension}")))
 }
 
 /// Neither the file nor a sidecar is there, which may be left of an export that was interrupted.
-fn is_free(path: &Path) -> bool {
+pub(super) fn is_free(path: &Path) -> bool {
     let beside = [removed_path(path), manifest_path(path), files_path(path)];
     let mut all = beside.iter().map(PathBuf::as_path).chain([path]);
     !all.any(super::is_taken)
+}
+
+/// Another process has chosen this name and is about to write.
+fn is_claimed(path: &Path) -> bool {
+    super::is_taken(&claim_path(path))
 }
 
 /// An export of an export is numbered on, not named after its parent.

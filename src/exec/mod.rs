@@ -1,6 +1,7 @@
 //! Touches the world: reads session files, writes exports, keeps the program's own state, talks to models. Knows no window.
 
 mod check;
+mod claim;
 mod convert;
 mod database;
 mod export;
@@ -25,9 +26,11 @@ mod state;
 pub mod stores;
 mod sub_agents;
 mod summary;
+mod unfinished;
 mod unpack;
 
 pub use check::Check;
+pub use claim::Claim;
 pub use convert::{Aspect, Converted, convert, targets, would_convert};
 pub use database::is_database;
 pub use export::{

@@ -1,7 +1,8 @@
 //! Puts files in place whole or not at all, and says in one line why one cannot be.
 
+use super::unfinished::{self, Unfinished};
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
@@ -45,51 +46,86 @@ pub(super) fn reason(error: &io::Error) -> String {
 
 /// Writes a new file so that it is there whole or not at all, also after a power cut.
 pub(super) fn write_new(output: &Path, bytes: &[u8]) -> io::Result<()> {
-    Staged::new(output, bytes)?.put_in_place(output)
+    Staged::new(output, bytes)?.put_in_place(output, Vec::new())
 }
 
 /// Writes a file, in the place of the one that is there if there is one, readable by whom new files are readable by.
 pub(super) fn replace(output: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
+    let mut builder = unfinished::builder();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         // Less what the system's mask takes away.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let file = written(builder.tempfile_in(folder_of(output))?, bytes)?;
-    file.persist(output)?;
-    settle(output);
-    Ok(())
+    Staged::made(builder, output, bytes)?.replace(output)
+}
+
+/// The same for a file of the program's own: readable by its owner alone, and not waited for until it is on the disk.
+pub(super) fn replace_private(output: &Path, bytes: &[u8]) -> io::Result<()> {
+    let builder = unfinished::builder();
+    let (mut file, unfinished) = unfinished::temporary_file(builder, folder_of(output))?;
+    file.write_all(bytes)?;
+    unfinished::finish(vec![unfinished], || Ok(file.persist(output).map(drop)?))
 }
 
 /// A file that is written and safe on the disk, but not yet in its place.
 #[derive(Debug)]
-pub(super) struct Staged(NamedTempFile);
+pub(super) struct Staged {
+    file: NamedTempFile,
+    unfinished: Unfinished,
+}
 
 impl Staged {
     /// Writes it beside its place.
     pub(super) fn new(output: &Path, bytes: &[u8]) -> io::Result<Self> {
-        written(NamedTempFile::new_in(folder_of(output))?, bytes).map(Self)
+        Self::made(unfinished::builder(), output, bytes)
+    }
+
+    fn made(
+        builder: tempfile::Builder<'_, 'static>,
+        output: &Path,
+        bytes: &[u8],
+    ) -> io::Result<Self> {
+        let (mut file, unfinished) = unfinished::temporary_file(builder, folder_of(output))?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        Ok(Self { file, unfinished })
     }
 
     /// What the disk holds of it.
     pub(super) fn read(&self) -> io::Result<Vec<u8>> {
-        fs::read(self.0.path())
+        // Where locks bind, only the handle that holds one may read.
+        let mut file = self.file.as_file();
+        let mut bytes = Vec::new();
+        file.rewind()?;
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
-    /// Puts it in its place, where nothing may be.
-    pub(super) fn put_in_place(self, output: &Path) -> io::Result<()> {
-        self.0.persist_noclobber(output)?;
+    /// Puts it in its place, where nothing may be; with it, all that belongs to it is finished.
+    pub(super) fn put_in_place(self, output: &Path, mut with: Vec<Unfinished>) -> io::Result<()> {
+        with.push(self.unfinished);
+        unfinished::finish(with, || Ok(self.file.persist_noclobber(output)?))?;
         settle(output);
         Ok(())
     }
-}
 
-fn written(mut file: NamedTempFile, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    Ok(file)
+    /// Puts it in its place, where nothing may be, as a part of something that is not finished.
+    pub(super) fn put_beside(self, output: &Path) -> io::Result<Unfinished> {
+        let Self { file, unfinished } = self;
+        let put = || Ok(file.persist_noclobber(output).map(drop)?);
+        let unfinished = unfinished::rename(unfinished, output, put)?;
+        settle(output);
+        Ok(unfinished)
+    }
+
+    /// Puts it in the place of whatever is there.
+    fn replace(self, output: &Path) -> io::Result<()> {
+        unfinished::finish(vec![self.unfinished], || Ok(self.file.persist(output)?))?;
+        settle(output);
+        Ok(())
+    }
 }
 
 /// The name is durable once its folder is; not every platform can open a folder.
@@ -106,13 +142,13 @@ pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
 }
 
 #[cfg(unix)]
-fn is_one(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+pub(super) fn is_one(a: &fs::Metadata, b: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
 #[cfg(not(unix))]
-fn is_one(_a: &fs::Metadata, _b: &fs::Metadata) -> bool {
+pub(super) fn is_one(_a: &fs::Metadata, _b: &fs::Metadata) -> bool {
     false
 }
 

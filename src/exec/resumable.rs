@@ -6,6 +6,7 @@ use super::check::Check;
 use super::counted;
 use super::export::{ExportJob, Exported, export, files_path};
 use super::place::{cannot_create, reason, write_new};
+use super::unfinished::{self, Kind};
 use crate::formats::{self, Birth, FORMATS, Format, Input, Resumable, Resume};
 use crate::session::Session;
 use crate::units::Millis;
@@ -34,7 +35,10 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     let resume = job.format.resume.as_ref();
     let resume = resume.ok_or_else(|| cannot_resume(job.format))?;
     let store = store(resume)?;
-    let folder = tempfile::tempdir().map_err(|error| {
+    let folder = unfinished::create(Kind::Folder, tempfile::tempdir, |folder| {
+        folder.path().to_owned()
+    });
+    let (folder, _unfinished) = folder.map_err(|error| {
         format!(
             "no temporary folder can be made ({}); set TMPDIR",
             reason(&error)

@@ -2,7 +2,7 @@
 //!
 //! Only files of known names in known places are read, no links are followed, and nothing is looked for beyond them.
 
-use super::load::{LoadError, MOST_BYTES};
+use super::load::{LoadError, MOST_BYTES, read_bounded};
 use crate::formats::{self, FolderFile};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,7 @@ pub(super) fn session_at(path: &Path) -> Result<Option<(String, Vec<u8>)>, LoadE
         left = left
             .checked_sub(metadata.len())
             .ok_or_else(|| too_much(path))?;
-        let bytes = fs::read(file)
-            .map_err(|error| LoadError(format!("{} cannot be read ({error})", file.display())))?;
+        let bytes = read_bounded(file, MOST_BYTES)?;
         let name = file.strip_prefix(&root).unwrap_or(file);
         let names: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
         read.push(FolderFile {

@@ -2,16 +2,24 @@
 //!
 //! It never holds anything of a session but its path, and `--no-state` neither reads nor writes it.
 
+use super::load::read_bounded;
+use super::place::replace_private;
 use crate::units::Rate;
 use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// How many recent files are remembered.
 const RECENT: usize = 12;
+
+/// Bytes of the file; a path has at most a few thousand.
+const LONGEST: u64 = 1 << 20;
+/// How often, and in which steps, another program's update is waited for.
+const WAITS: (u32, Duration) = (100, Duration::from_millis(10));
 
 /// The program's own state between runs: recent files and how the window was left.
 /// In the platform's data folder; never with `--no-state`.
@@ -70,14 +78,23 @@ impl State {
         }
     }
 
-    /// Writes it atomically; errors are returned for a notice.
+    /// Changes what is kept and returns it: what other windows wrote meanwhile stays. Errors are returned for a notice.
     ///
     /// # Errors
     /// When the data folder cannot be made or written.
-    pub fn save(&self) -> io::Result<()> {
+    pub fn update(change: impl FnOnce(&mut Self)) -> io::Result<Self> {
         let path = Self::path()
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no home folder"))?;
-        self.save_to(&path)
+        Self::update_at(&path, change)
+    }
+
+    fn update_at(path: &Path, change: impl FnOnce(&mut Self)) -> io::Result<Self> {
+        fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        let _lock = locked(&path.with_extension("lock"));
+        let mut state = Self::load_from(path);
+        change(&mut state);
+        state.save_to(path)?;
+        Ok(state)
     }
 
     /// Where it lies, for people.
@@ -95,14 +112,12 @@ impl State {
     }
 
     fn load_from(path: &Path) -> Self {
-        let read = fs::read(path).ok();
+        let read = read_bounded(path, LONGEST).ok();
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
     }
 
     fn save_to(&self, path: &Path) -> io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
         // JSON is Unicode: a path that is not cannot be remembered.
         let recent = self
             .recent
@@ -115,11 +130,22 @@ impl State {
             theme: self.theme.clone(),
             price: self.price.clone(),
         };
-        let mut file = NamedTempFile::new_in(folder)?;
-        file.write_all(&serde_json::to_vec_pretty(&writable)?)?;
-        file.persist(path)?;
-        Ok(())
+        replace_private(path, &serde_json::to_vec_pretty(&writable)?)
     }
+}
+
+/// A lock among the windows of this program, held as long as the file is open. Without one after a second, or on a file
+/// system that has none, the last update wins.
+fn locked(path: &Path) -> Option<File> {
+    let file = File::options().create(true).append(true).open(path).ok()?;
+    for _ in 0..WAITS.0 {
+        match file.try_lock() {
+            Ok(()) => return Some(file),
+            Err(fs::TryLockError::WouldBlock) => sleep(WAITS.1),
+            Err(fs::TryLockError::Error(_)) => return None,
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -143,8 +169,24 @@ mod tests {
         }
         let absolute = ["a", "b"].map(|name| std::path::absolute(name).unwrap());
         assert_eq!(state.recent, absolute);
-        state.save_to(&path).unwrap();
+        let saved = State::update_at(&path, |kept| *kept = state.clone());
+        assert_eq!(saved.unwrap(), state);
         assert_eq!(State::load_from(&path), state);
+    }
+
+    #[test]
+    fn windows_that_open_files_at_the_same_time_all_remember_theirs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        std::thread::scope(|scope| {
+            for n in 0..RECENT {
+                let path = &path;
+                scope.spawn(move || {
+                    State::update_at(path, |state| state.remember(Path::new(&n.to_string())))
+                });
+            }
+        });
+        assert_eq!(State::load_from(&path).recent.len(), RECENT);
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub fn convert(
         compare::aspects(loaded, &read)
     };
     staged
-        .put_in_place(output)
+        .put_in_place(output, Vec::new())
         .map_err(|error| cannot_create(output, &error))?;
     Ok(Converted {
         output: output.to_owned(),

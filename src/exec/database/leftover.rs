@@ -4,6 +4,7 @@
 //! Nothing is taken but files of the names that a copy has, in a folder of ours, without following links; a folder that
 //! holds anything else stays.
 
+use crate::exec::unfinished::{self, Kind, Unfinished};
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ const MOST: usize = 20_000;
 pub(super) struct Folder {
     // Closed before the folder is taken away.
     _lock: File,
-    folder: TempDir,
+    holder: TempDir,
+    _unfinished: Unfinished,
 }
 
 impl Folder {
@@ -42,18 +44,25 @@ impl Folder {
             use std::os::unix::fs::PermissionsExt as _;
             named.permissions(fs::Permissions::from_mode(0o700));
         }
-        let folder = named.prefix(PREFIX).rand_bytes(RANDOM).tempdir()?;
+        named.prefix(PREFIX).rand_bytes(RANDOM);
+        let made = unfinished::create(
+            Kind::Folder,
+            || named.tempdir(),
+            |folder| folder.path().to_owned(),
+        );
+        let (folder, unfinished) = made?;
         let lock = File::create_new(folder.path().join(LOCK))?;
         lock.lock()?;
         clear_beside(folder.path());
         Ok(Self {
             _lock: lock,
-            folder,
+            holder: folder,
+            _unfinished: unfinished,
         })
     }
 
     pub(super) fn path(&self) -> &Path {
-        self.folder.path()
+        self.holder.path()
     }
 }
 

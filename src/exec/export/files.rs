@@ -3,7 +3,8 @@
 
 use super::hash::sha256;
 use crate::engine::{Case, Event, FileContent, NewFile};
-use crate::exec::place::{cannot_create, write_new};
+use crate::exec::place::{Staged, cannot_create};
+use crate::exec::unfinished::{self, Kind, Unfinished};
 use crate::formats;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ pub(super) struct Files {
     pub(super) written: Vec<WrittenFile>,
     made: Vec<PathBuf>,
     folders: Vec<PathBuf>,
+    /// What a signal removes of all that.
+    pub(super) unfinished: Vec<Unfinished>,
     is_kept: bool,
 }
 
@@ -41,7 +44,9 @@ impl Files {
             let path = below(folder, &name)?;
             let place = path.parent().unwrap_or(folder);
             files.make_folder(place)?;
-            write_new(&path, &bytes).map_err(|error| cannot_create(&path, &error))?;
+            let written = Staged::new(&path, &bytes).and_then(|file| file.put_beside(&path));
+            let unfinished = written.map_err(|error| cannot_create(&path, &error))?;
+            files.unfinished.push(unfinished);
             files.made.push(path);
             files.written.push(WrittenFile {
                 name,
@@ -65,7 +70,10 @@ impl Files {
         if let Some(parent) = folder.parent().filter(|p| !p.as_os_str().is_empty()) {
             self.make_folder(parent)?;
         }
-        fs::create_dir(folder).map_err(|error| cannot_create(folder, &error))?;
+        let make = || fs::create_dir(folder);
+        let created = unfinished::create(Kind::EmptyFolder, make, |()| folder.to_owned());
+        let ((), unfinished) = created.map_err(|error| cannot_create(folder, &error))?;
+        self.unfinished.push(unfinished);
         self.folders.push(folder.to_owned());
         Ok(())
     }

@@ -115,11 +115,14 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         files: &ran.files.written,
         folder: (!ran.files.written.is_empty()).then(|| ran.folder.to_string_lossy().into_owned()),
     };
-    let sidecars = sidecars(&told, &read, &mut checks)?;
-    staged.put_in_place(&job.output).map_err(|error| {
-        sidecars.take_away();
-        cannot_create(&job.output, &error)
-    })?;
+    let (sidecars, mut unfinished) = sidecars(&told, &read, &mut checks)?;
+    unfinished.append(&mut ran.files.unfinished);
+    staged
+        .put_in_place(&job.output, unfinished)
+        .map_err(|error| {
+            sidecars.take_away();
+            cannot_create(&job.output, &error)
+        })?;
     let n_files = ran.files.keep().len();
     let sidecars = Sidecars {
         files: (n_files > 0).then_some((ran.folder, n_files)),

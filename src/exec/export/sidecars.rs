@@ -4,7 +4,8 @@ use super::manifest::{self, FileMark, Told};
 use super::{Recipe, Removed, pieces, put_together, removed, session_of, sha256};
 use crate::exec::check::Check;
 use crate::exec::new_file::refuse_output;
-use crate::exec::place::{cannot_create, write_new};
+use crate::exec::place::{Staged, cannot_create};
+use crate::exec::unfinished::Unfinished;
 use crate::exec::{counted, is_taken};
 use std::path::{Path, PathBuf};
 
@@ -43,12 +44,13 @@ impl Sidecars {
     }
 }
 
-/// Writes what was taken out and the manifest, after having put the source together again from them.
+/// Writes what was taken out and the manifest, after having put the source together again from them. Both are unfinished
+/// until the managed file is in place.
 pub(super) fn sidecars(
     told: &Told<'_>,
     managed: &[u8],
     checks: &mut Vec<Check>,
-) -> Result<Sidecars, String> {
+) -> Result<(Sidecars, Vec<Unfinished>), String> {
     let (job, case) = (told.job, &told.job.case);
     let source = &case.session.source;
     let bytes = source.bytes.whole();
@@ -84,18 +86,21 @@ pub(super) fn sidecars(
     checks.push(restores(&recipe, managed, &removed, &bytes));
     let whole = manifest::manifest(told, checks, &recipe);
     let text = serde_json::to_vec_pretty(&whole).map_err(|error| error.to_string())?;
-    write_new(&paths.removed, &lines).map_err(|error| cannot_create(&paths.removed, &error))?;
-    write_new(&paths.manifest, &text).map_err(|error| {
+    let written = |path: &Path, bytes: &[u8]| {
+        let written = Staged::new(path, bytes).and_then(|file| file.put_beside(path));
+        written.map_err(|error| cannot_create(path, &error))
+    };
+    let removed = written(&paths.removed, &lines)?;
+    let manifest = written(&paths.manifest, &text).inspect_err(|_| {
         let _ = std::fs::remove_file(&paths.removed);
-        cannot_create(&paths.manifest, &error)
     })?;
-    Ok(paths)
+    Ok((paths, vec![removed, manifest]))
 }
 
 /// Whether the source comes back byte for byte.
 fn restores(recipe: &Recipe, managed: &[u8], removed: &[Removed], source: &[u8]) -> Check {
     let name = "restores";
-    match put_together(&recipe.restore, managed, removed) {
+    match put_together(recipe, managed, removed) {
         Ok(bytes) if bytes == source => {
             let n = removed.len();
             Check::passed(

@@ -1,0 +1,87 @@
+//! Exports that are interrupted, or started together: a signal leaves a whole export or nothing, and each process takes a
+//! name of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A long session alone in a folder.
+fn session() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/slow-growth.jsonl");
+    let source = folder.path().join("a.jsonl");
+    fs::copy(sample, &source).unwrap();
+    (folder, source)
+}
+
+fn compact(source: &Path) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .arg("compact")
+        .arg(source)
+        .args(["--policy", "truncate", "--force", "--no-state"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Names of the files in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// The names of so many exports.
+fn exports(n: usize) -> Vec<String> {
+    let export = |n: usize| {
+        let ends = ["jsonl", "manifest.json", "removed.jsonl"];
+        ends.map(|end| format!("a-managed-{n}.{end}"))
+    };
+    let mut names: Vec<String> = (1..=n).flat_map(export).collect();
+    names.push("a.jsonl".to_owned());
+    names.sort();
+    names
+}
+
+#[test]
+fn exports_started_together_take_the_next_numbers() {
+    let (folder, source) = session();
+    let all: Vec<Child> = (0..8).map(|_| compact(&source)).collect();
+    for mut one in all {
+        assert!(one.wait().unwrap().success());
+    }
+    assert_eq!(names(folder.path()), exports(8));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_a_whole_export_or_nothing() {
+    use std::time::Instant;
+    let (folder, source) = session();
+    let begun = Instant::now();
+    compact(&source).wait().unwrap();
+    let mut delay = begun.elapsed();
+    let (mut whole, mut interrupted) = (1, 0);
+    for round in 0..24 {
+        let mut one = compact(&source);
+        std::thread::sleep(delay);
+        let signal = ["-INT", "-TERM", "-HUP"][round % 3];
+        let mut kill = Command::new("kill");
+        kill.args([signal, &one.id().to_string()]);
+        kill.stderr(Stdio::null()).status().unwrap();
+        // Closes in on the end of a run, when its files are written.
+        if one.wait().unwrap().success() {
+            delay = delay.mul_f64(0.85);
+        } else {
+            interrupted += 1;
+            delay = delay.mul_f64(1.05);
+        }
+        let next = folder.path().join(format!("a-managed-{}.jsonl", whole + 1));
+        whole += usize::from(next.exists());
+        assert_eq!(names(folder.path()), exports(whole), "{signal}");
+    }
+    assert!(interrupted > 0);
+}
