@@ -153,11 +153,10 @@ const FILE_METHODS: [&str; 10] = [
 ];
 
 /// What only the window may name.
-const WINDOW: [&str; 8] = [
+const WINDOW: [&str; 7] = [
     "eframe",
     "egui",
     "egui_extras",
-    "egui_notify",
     "egui_plot",
     "poll_promise",
     "rfd",

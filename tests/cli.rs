@@ -1236,3 +1236,66 @@ fn compacting_now_leaves_a_context_alone_that_is_far_below_its_window() {
         );
     }
 }
+
+#[test]
+fn the_strategy_of_a_lane_is_a_setting() {
+    let sample = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/sample_sessions/many-tool-results.jsonl"
+    );
+    let here = folder();
+    let run =
+        |args: &[&str]| plimsoll(here.path(), &[&["replay", sample, "--json"], args].concat());
+    let lanes = |args: &[&str]| json(&run(args))["lanes"].as_array().expect("lanes")[2..].to_vec();
+    let named = |lanes: &[Value]| -> Vec<String> {
+        let name =
+            |lane: &Value| format!("{} plays {}", lane["lane"], lane["policy"]).replace('"', "");
+        lanes.iter().map(name).collect()
+    };
+    let protect = ["--set", "prune_protect=20000"];
+    let switched = lanes(
+        &[
+            &["--policy", "truncate"],
+            &protect[..],
+            &["--set", "strategy=prune"],
+        ]
+        .concat(),
+    );
+    assert_eq!(
+        switched,
+        lanes(&[&["--policy", "prune"], &protect[..]].concat())
+    );
+    let two = ["--policy", "truncate@mine", "--policy", "prune"];
+    let set = |set: &'static str| lanes(&[&two[..], &["--set", set]].concat());
+    assert_eq!(
+        named(&set("mine.strategy=summarize")),
+        ["mine plays summarize", "prune plays prune"]
+    );
+    assert_eq!(
+        named(&set("prune.strategy=goose")),
+        ["mine plays truncate", "goose plays goose"]
+    );
+    // What has a setting of that name takes its own choices.
+    let digitorn = lanes(&["--policy", "digitorn", "--set", "strategy=truncate"]);
+    assert_eq!(named(&digitorn), ["digitorn plays digitorn"]);
+    let away = lanes(&["--policy", "digitorn", "--set", "strategy=prune"]);
+    assert_eq!(named(&away), ["prune plays prune"]);
+    let refused = |args: &[&str], told: &str| {
+        let output = run(args);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(told), "{error}");
+    };
+    refused(
+        &["--set", "strategy=prune"],
+        "makes several lanes the same; name one",
+    );
+    refused(
+        &["--policy", "truncate", "--set", "strategy=prun"],
+        "did you mean prune?",
+    );
+    refused(
+        &["--policy", "truncate", "--set", "other.strategy=prune"],
+        "no lane is named",
+    );
+}

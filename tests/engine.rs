@@ -584,3 +584,33 @@ fn compacting_now_decides_as_a_replay_that_first_acts_at_that_call() {
     }
     assert!(compared > 100 && acted > 20, "{compared} {acted}");
 }
+
+/// A call that reported its usage without an answer, right before a compaction, is not the compaction's first call.
+#[test]
+fn recorded_compactions_have_one_number() {
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut n_compared = 0;
+    for name in [
+        "opencode/subtask.json",
+        "opencode/export.json",
+        "claude_code/boundary_first.jsonl",
+        "pi/tree.jsonl",
+        "swe_agent/messages.traj",
+    ] {
+        let options = LoadOptions {
+            counter: default_counter(),
+            window: None,
+            conversation: 0,
+        };
+        let case = load(&fixtures.join(name), &options, &Progress::default())
+            .expect("fixtures can be read")
+            .case;
+        let outcome = recorded(&case, Tokens::ZERO, None);
+        let compactions = case.session.compactions.iter();
+        let known: Vec<usize> = compactions.map(|compaction| compaction.step).collect();
+        let shown: Vec<usize> = outcome.events.iter().map(|event| event.step).collect();
+        assert_eq!(shown, known, "{name}");
+        n_compared += shown.len();
+    }
+    assert!(n_compared >= 5);
+}

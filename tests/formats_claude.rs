@@ -348,12 +348,20 @@ fn a_recorded_compaction_keeps_its_summary_and_what_it_carried_over() {
 }
 
 #[test]
-fn a_file_that_starts_with_a_summary_has_it_in_its_history() {
+fn a_file_that_starts_with_a_compaction_reports_it_and_has_its_summary_in_its_history() {
     let file = compacted();
     let parsed = parse(&file.lines[4..].join("\n"));
     let session = &parsed.sessions[0];
     assert_eq!(sketches(session)[0], "userΣ: What happened so far");
-    assert_eq!(session.compactions, []);
+    let compaction = RecordedCompaction {
+        before_message: 2,
+        step: 0,
+        trigger: "auto".into(),
+        tokens_before: Some(Tokens(150_000)),
+        tokens_after: Some(Tokens(9000)),
+        kept: vec![0, 1],
+    };
+    assert_eq!(session.compactions, [compaction]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #[path = "common/window.rs"]
 mod window;
 
+use egui::accesskit::Role;
 use egui::{Key, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -82,7 +83,7 @@ fn costs_by_call_name_the_lane() {
     window.key_press(Key::Num0);
     window.run_steps(6);
     assert_eq!((is_of(&window, "≈$"), is_of(&window, "$")), (0, 1));
-    assert_eq!(n_with(&window, "Recorded"), 1, "{:?}", texts(&window));
+    window.get_by_label("Recorded");
 }
 
 #[test]
@@ -109,6 +110,8 @@ struct Head {
     name: String,
     spoken: String,
     figures: Vec<(String, String)>,
+    /// The context of the selected call, beside which it stands.
+    now: String,
 }
 
 impl Head {
@@ -119,9 +122,7 @@ impl Head {
 }
 
 fn heads(texts: &[String]) -> Vec<Head> {
-    const LABELS: [&str; 8] = [
-        "peak", "comp.", "over.", "cost", "at risk", "blind", "sent", "now",
-    ];
+    const LABELS: [&str; 6] = ["peak", "cost", "at risk", "comp.", "over.", "blind"];
     let mut heads: Vec<Head> = Vec::new();
     for (at, text) in texts.iter().enumerate() {
         if let Some((_, spoken)) = text
@@ -132,7 +133,14 @@ fn heads(texts: &[String]) -> Vec<Head> {
                 name: spoken.split(',').next().unwrap_or_default().to_owned(),
                 spoken: text.clone(),
                 figures: Vec::new(),
+                now: String::new(),
             });
+        } else if let Some(head) = heads.last_mut()
+            && head.now.is_empty()
+            && text.starts_with("call ")
+            && let Some((_, now)) = text.split_once(" · ")
+        {
+            now.clone_into(&mut head.now);
         } else if let Some(head) = heads.last_mut()
             && head.figures.len() < LABELS.len()
             && text == LABELS[head.figures.len()]
@@ -200,7 +208,8 @@ fn same_figures(file: &str, window: &mut Harness<'_, App>) -> String {
     let is_verdict = |text: &&String| text.starts_with("Peaked at ") && text.ends_with('.');
     let verdict = all.iter().find(is_verdict).expect("a verdict").clone();
     for lane in &lanes {
-        let [peak, comp, over, now] = ["peak", "comp.", "over.", "now"].map(|f| lane.figure(f));
+        let [peak, comp, over] = ["peak", "comp.", "over."].map(|f| lane.figure(f));
+        let now = &lane.now;
         let plural = |n: &str, one: &str| format!("{n} {one}{}", if n == "1" { "" } else { "s" });
         let (comp, over) = (plural(comp, "compaction"), plural(over, "overflow"));
         let spoken = format!(
@@ -319,7 +328,8 @@ fn same_contexts(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
             .iter()
             .find(|head| head.name == lane.name)
             .expect("the lane")
-            .figure("now");
+            .now
+            .as_str();
         let now = now.trim_start_matches('≈');
         assert_eq!(
             plimsoll::units::Tokens(shown).short(),
@@ -328,4 +338,37 @@ fn same_contexts(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
             lane.name
         );
     }
+}
+
+#[test]
+fn chips_select_a_lane_and_its_strategy_is_a_setting_that_can_be_undone() {
+    let mut window = window("many-tool-results.jsonl");
+    let names = |window: &Harness<'_, App>| -> Vec<String> {
+        heads(&texts(window))
+            .into_iter()
+            .map(|head| head.name)
+            .collect()
+    };
+    window.get_by_label("Editing: Truncate");
+    click(&mut window, "Prune");
+    window.get_by_label("Editing: Prune");
+    assert_eq!(
+        names(&window),
+        ["Truncate", "Prune", "Summarize"],
+        "no lane was replaced"
+    );
+    window
+        .get_by_role_and_label(Role::ComboBox, "strategy")
+        .click();
+    window.run_steps(4);
+    window.get_by_label("No management").click();
+    window.run_steps(6);
+    assert_eq!(names(&window), ["Truncate", "No management", "Summarize"]);
+    window.get_by_label("Editing: No management");
+    click(&mut window, "Undo");
+    assert_eq!(names(&window), ["Truncate", "Prune", "Summarize"]);
+    window.get_by_label("Editing: Prune");
+    window.key_press(Key::Num0);
+    window.run_steps(4);
+    window.get_by_label("Editing: Recorded");
 }

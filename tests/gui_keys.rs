@@ -71,13 +71,15 @@ fn letters_do_nothing_while_a_menu_or_a_list_is_open() {
     let mut window = window(LARGE);
     press(&mut window, Key::J);
     for (opened, inside) in [
-        ("Preset", "Truncate"),
+        ("strategy", "No management"),
         ("Policy of lane 2", "Add a lane"),
         ("Menu", "Keyboard shortcuts"),
         ("All kinds", "Show all"),
     ] {
         let before = state(&window);
-        window.get_by_label(opened).click();
+        // The name of a setting stands before its control.
+        let control = window.get_all_by_label(opened).last();
+        control.expect("it is there").click();
         window.run_steps(3);
         assert!(is_there(&window, inside), "{opened} is open");
         for letter in letters {

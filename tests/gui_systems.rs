@@ -177,7 +177,10 @@ fn a_mark_that_nobody_heeds_is_told_to_be_so() {
     assert!(window.query_by_label_contains("Mark a restart").is_none());
     window.key_press(egui::Key::R);
     window.run_steps(3);
-    window.get_by_label_contains("No lane's policy does anything when it is started again");
+    // In the settings, and in a notice.
+    let told =
+        window.get_all_by_label_contains("No lane's policy does anything when it is started");
+    assert_eq!(told.count(), 2);
 }
 
 #[test]

@@ -3,13 +3,14 @@
 #![cfg(unix)]
 
 use plimsoll::exec::stores::find_in;
-use plimsoll::exec::{LoadOptions, load};
+use plimsoll::exec::{LoadOptions, load, restore};
 use plimsoll::progress::Progress;
 use plimsoll::tokens::by_name;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 const TASK: &str = r#"[{"role":"user","content":[{"type":"text","text":"Fix it."}],"ts":1770000000000},{"role":"assistant","content":[{"type":"text","text":"Done."}],"ts":1770000001000}]"#;
 
@@ -92,4 +93,92 @@ fn a_sessions_folder_is_read_without_what_only_pretends_to_be_its_files() {
     symlink("/dev/zero", at("talk/events/2.json")).unwrap();
     let loaded = load(&at("talk"), &options(), &Progress::default()).unwrap();
     assert_eq!(loaded.case.session.messages.len(), 1);
+}
+
+#[test]
+fn every_file_that_a_person_names_is_refused_where_it_may_never_end() {
+    let here = tempfile::tempdir().unwrap();
+    let at = |name: &str| here.path().join(name);
+    fs::write(at("talk.json"), TASK).unwrap();
+    fs::write(at("managed.json"), TASK).unwrap();
+    pipe(&at("pipe"));
+    fs::create_dir_all(at("data/plimsoll")).unwrap();
+    pipe(&at("data/plimsoll/state.json"));
+    pipe(&at("data/plimsoll/sessions.json"));
+    let run = |args: &[&str]| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(args)
+            .current_dir(here.path())
+            .env("XDG_DATA_HOME", at("data"))
+            .env("HOME", here.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let end = Instant::now() + Duration::from_mins(1);
+        while child.try_wait().unwrap().is_none() {
+            if Instant::now() > end {
+                child.kill().unwrap();
+                panic!("it waits: {args:?}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), told)
+    };
+    let model = ["--summarizer", "openai", "--model", "m", "--base-url"];
+    let model = [&model[..], &["http://127.0.0.1:1", "--model-window", "9"]].concat();
+    let compact = ["compact", "talk.json", "-o", "out", "--policy"];
+    for endless in ["pipe", "/dev/zero", "/dev/random"] {
+        for manifest in [endless, "talk.json"] {
+            for name in [
+                "managed.json",
+                "managed.manifest.json",
+                "managed.removed.jsonl",
+            ] {
+                let _ = fs::remove_file(at(name));
+                symlink(here.path().join(endless), at(name)).unwrap();
+            }
+            let _ = fs::remove_file(at("managed.manifest.json"));
+            symlink(here.path().join(manifest), at("managed.manifest.json")).unwrap();
+            let (code, told) = run(&["restore", "managed.json"]);
+            assert_eq!(code, Some(2), "{told}");
+        }
+        let summarize = [&compact[..], &["summarize"]].concat();
+        for args in [
+            [&summarize[..], &["--replay-log", endless]].concat(),
+            [&summarize[..], &model, &["--prompt", endless]].concat(),
+            [&compact[..], &[&format!("./{endless}.toml")]].concat(),
+            vec!["replay", "talk.json", "--prices", endless],
+        ] {
+            let (code, told) = run(&args);
+            assert_eq!(code, Some(2), "{args:?}: {told}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+        }
+    }
+    assert_eq!(run(&["sessions", "."]).0, Some(0));
+}
+
+#[test]
+fn a_forged_manifest_is_refused_by_the_size_that_it_states() {
+    let here = tempfile::tempdir().unwrap();
+    let at = |name: &str| here.path().join(name);
+    let managed = vec![b' '; 1 << 20];
+    fs::write(at("m.json"), &managed).unwrap();
+    fs::write(at("m.removed.jsonl"), "").unwrap();
+    let mark = |name: &str, bytes: usize, of: &[u8]| serde_json::json!({"name": name, "bytes": bytes, "sha256": plimsoll::exec::fingerprint(of)});
+    let takes = vec![serde_json::json!({"managed": [0, managed.len()]}); 1_000_000];
+    for (stated, why) in [(1 << 20, "more than the"), (1 << 40, "no room for")] {
+        let manifest = serde_json::json!({
+            "source": mark("s.json", stated, b""),
+            "managed": mark("m.json", managed.len(), &managed),
+            "removed": mark("m.removed.jsonl", 0, b""),
+            "restore": takes,
+        });
+        fs::write(at("m.manifest.json"), manifest.to_string()).unwrap();
+        let refused = restore(&at("m.json"), None).unwrap_err();
+        assert!(refused.contains(why), "{refused}");
+    }
 }

@@ -4,7 +4,7 @@
 //! compaction kept and what was said since.
 
 use crate::engine::{Case, Outcome};
-use crate::session::{RecordedCompaction, Role, Session, Step};
+use crate::session::{RecordedCompaction, Role, Session};
 use crate::units::{Share, Tokens};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -80,7 +80,7 @@ pub fn retained(case: &Case, recorded: &Outcome) -> Retained {
     // From one compaction to the next, what is there stays there.
     let (mut begin, mut since) = (0, None::<&RecordedCompaction>);
     for compaction in session.compactions.iter().map(Some).chain([None]) {
-        let end = compaction.map_or(session.steps.len(), |c| first_step(session, c));
+        let end = compaction.map_or(session.steps.len(), |c| c.step);
         let first = since.map_or(0, |c| c.before_message);
         let kept = since.map_or(&[][..], |c| &c.kept);
         // What it kept may stand behind it; then it comes with what was said since, if it is history at all.
@@ -94,12 +94,6 @@ pub fn retained(case: &Case, recorded: &Outcome) -> Retained {
         (begin, since) = (end.max(begin), compaction);
     }
     all
-}
-
-/// The first call that saw what a recorded compaction left; the number of calls if none did.
-pub(super) fn first_step(session: &Session, compaction: &RecordedCompaction) -> usize {
-    let is_before = |step: &Step| step.context_end < compaction.before_message;
-    session.steps.partition_point(is_before)
 }
 
 fn none(case: &Case, message: usize) -> Carried {

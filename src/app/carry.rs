@@ -28,7 +28,7 @@ use super::pasting::{self, Wish};
 use super::policies::NONE;
 use super::runs::resumes;
 use super::state::{LaneConfig, MAX_LANES, Selection, Tab, View, lane};
-use super::{App, dropped, twin};
+use super::{App, dropped, fonts, twin};
 use crate::exec::LoadOptions;
 use crate::presets::native;
 use crate::tokens;
@@ -149,6 +149,9 @@ impl App {
             match loading.take() {
                 Ok(Ok(document)) => {
                     self.watch(ctx, &document);
+                    let texts = document.facts.iter().map(|facts| &*facts.preview);
+                    let missing = texts.take(1_000).find_map(|text| fonts::missing(ctx, text));
+                    self.complain(missing);
                     self.show_document(document);
                 }
                 Ok(Err(problem)) => self.problem = Some(problem),
@@ -159,7 +162,7 @@ impl App {
                 }
             }
         }
-        self.receive_files(ctx);
+        self.receive_files();
         if let Some(tuning) = &mut self.tuning {
             tuning.poll(self.view.tune.weight);
         }
@@ -354,7 +357,7 @@ impl App {
 
     fn copy(&mut self, ctx: &egui::Context, what: &str, text: String) {
         ctx.copy_text(text);
-        super::panels::toasts::done(ctx, &mut self.toasts, format!("Copied {what}"));
+        self.toasts.done(format!("Copied {what}"));
     }
 
     fn copy_as_command(&mut self, ctx: &egui::Context) {

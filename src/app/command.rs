@@ -89,8 +89,8 @@ pub enum Command {
     SetOwnKnobs(usize, bool),
     /// Put every knob back.
     ResetKnobs,
-    /// Switch a lane to another policy, by name.
-    SetLanePolicy(usize, String),
+    /// Set what a lane plays: the setting `strategy`, by the name of a policy.
+    SetStrategy(usize, String),
     /// Add a lane of the first policy that no lane has.
     AddLane,
     /// Compare with this policy: in a lane of its own where there is room for one, else in the focused lane.

@@ -29,7 +29,7 @@ impl App {
         if Popup::is_any_open(ctx) || has_dialog {
             return None;
         }
-        if let Some(sessions) = &self.sessions {
+        if let Some(sessions) = self.list() {
             return Some(Command::Sessions(if sessions.filter.is_empty() {
                 SessionsWish::Close
             } else {

@@ -1,6 +1,7 @@
 //! The window's typeface: two weights of a sans whose figures are tabular, with the usual fallbacks behind it.
 
-use egui::{Color32, Context, FontData, FontDefinitions, FontFamily, TextStyle, Ui};
+use super::theme;
+use egui::{Color32, Context, FontData, FontDefinitions, FontFamily, FontId, TextStyle, Ui};
 use std::sync::Arc;
 
 /// Name of the family of the heavier weight.
@@ -36,6 +37,39 @@ pub(super) fn prepare(ui: &Ui) {
     }
 }
 
+/// Letters of a text that are looked at for whether they can be drawn.
+const LOOKED_AT: usize = 2_000;
+
+/// What to do where no font on this machine has letters of a text; none where all of them can be drawn.
+pub fn missing(ctx: &Context, text: &str) -> Option<String> {
+    if text.is_ascii() {
+        return None;
+    }
+    // Our own fonts have what is before.
+    let letters = text
+        .chars()
+        .filter(|c| *c >= '\u{250}' && c.is_alphabetic());
+    let font = FontId::new(theme::TEXT, FontFamily::Proportional);
+    let lost = ctx.fonts_mut(|fonts| {
+        let mut letters = letters.take(LOOKED_AT);
+        letters.find(|c| !fonts.has_glyph(&font, *c))
+    });
+    let (writing, package) = match lost? {
+        '\u{1100}'..='\u{11ff}'
+        | '\u{2e80}'..='\u{9fff}'
+        | '\u{a960}'..='\u{a97f}'
+        | '\u{ac00}'..='\u{d7ff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff00}'..='\u{ffef}'
+        | '\u{20000}'..='\u{3ffff}' => ("Chinese, Japanese or Korean", "fonts-noto-cjk"),
+        _ => ("some of these", "fonts-noto-core"),
+    };
+    Some(format!(
+        "No font on this machine has {writing} letters: boxes stand for them. Install one (on Debian and Ubuntu: `sudo apt \
+         install {package}`) and start the program again."
+    ))
+}
+
 fn definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
     let fallbacks = fonts
@@ -58,6 +92,21 @@ fn definitions() -> FontDefinitions {
 mod tests {
     use super::*;
     use crate::app::theme;
+
+    #[test]
+    fn letters_that_no_font_has_are_told_with_what_to_install() {
+        let ctx = Context::default();
+        theme::apply(&ctx);
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+            let said = |text: &str| missing(ui.ctx(), text).unwrap_or_default();
+            assert_eq!(said("plain, é, Ω, Ж, – and ✔"), "");
+            for text in ["漢字", "かな", "한글"] {
+                assert!(said(text).contains("fonts-noto-cjk"), "{text}");
+            }
+            assert!(said("שלום").contains("fonts-noto-core"));
+        });
+        output.textures_delta.clear();
+    }
 
     #[test]
     fn figures_are_as_wide_as_one_another_in_both_weights() {

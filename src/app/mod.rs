@@ -17,6 +17,7 @@ mod escape;
 pub mod event_table;
 pub mod event_text;
 pub mod examples;
+mod fit;
 mod focus;
 pub mod fonts;
 pub mod handout;
@@ -112,7 +113,8 @@ pub struct App {
     /// The clipboard was asked for.
     pasting: Option<pasting::Wish>,
     paste_keys: pasting::Keys,
-    toasts: egui_notify::Toasts,
+    toasts: panels::toasts::Toasts,
+    fit: fit::Fit,
     memory: Memory,
     /// Marks by hand that were asked for before there was a session.
     wish: Option<by_hand::Wish>,
@@ -184,7 +186,8 @@ impl App {
             dialog: None,
             pasting: None,
             paste_keys: pasting::Keys::default(),
-            toasts: panels::toasts::new(),
+            toasts: panels::toasts::Toasts::default(),
+            fit: fit::Fit::default(),
             memory,
             wish: options.by_hand.clone(),
             refused: None,
@@ -213,6 +216,7 @@ impl App {
     /// Shows one frame and then does what was asked in it.
     pub fn show(&mut self, ui: &mut egui::Ui) {
         let ctx = ui.ctx().clone();
+        self.fit.apply(&ctx);
         self.receive(&ctx);
         self.follow(&ctx);
         if let Some(document) = &self.document {
@@ -233,7 +237,7 @@ impl App {
         self.focus.reveal(&ctx);
         let mut commands = self.panels(ui);
         commands.extend(escaped);
-        panels::toasts::show(&ctx, &mut self.toasts);
+        self.toasts.show(ui);
         let is_covered = self.is_covered();
         let keyed = self.document.as_ref().map(|_| keys::Place {
             selection: &self.selection,
@@ -279,6 +283,7 @@ impl App {
             problem: self.problem.as_deref(),
             recent: self.memory.recent(),
             list: self.sessions.as_ref(),
+            config: &self.config,
             live: self.live.as_ref().and_then(Live::state),
             step: self.selection.step,
             view: &self.view,

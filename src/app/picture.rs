@@ -48,7 +48,10 @@ impl Stage {
     /// Runs one frame. A tenth of a second passes, so that animations end.
     pub fn frame(&mut self, events: Vec<Event>, ui: &mut dyn FnMut(&mut Ui)) {
         let mut input = RawInput {
-            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
+            screen_rect: Some(Rect::from_min_size(
+                Pos2::ZERO,
+                self.size / self.ctx.zoom_factor(),
+            )),
             time: Some(self.seconds),
             focused: true,
             events,
@@ -79,8 +82,9 @@ impl Stage {
         };
         let meshes = self.meshes();
         let background = self.ctx.global_style().visuals.panel_fill;
+        let size = self.size * self.pixels_per_point / output.pixels_per_point;
         self.raster
-            .paint(&meshes, self.size, output.pixels_per_point, background)
+            .paint(&meshes, size, output.pixels_per_point, background)
     }
 }
 

@@ -7,6 +7,9 @@ use anyhow::Context as _;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The smallest window, in points. What its panels need more is made room for by drawing it smaller.
+const LEAST: [f32; 2] = [640.0, 448.0];
+
 /// Opens the window and returns when it is closed.
 ///
 /// # Errors
@@ -21,7 +24,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let viewport = egui::ViewportBuilder::default()
         .with_app_id("plimsoll")
         .with_inner_size(options.size)
-        .with_min_inner_size([900.0, 560.0])
+        .with_min_inner_size(LEAST)
         .with_drag_and_drop(true);
     let native = eframe::NativeOptions {
         viewport,

@@ -45,7 +45,7 @@ pub struct Config {
 /// One lane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneConfig {
-    /// Name of its policy.
+    /// What it plays, by the name of a policy: the setting `strategy`.
     pub policy: String,
     /// Knobs that only this lane has; none where it follows those that all lanes share.
     pub own: Option<KnobSettings>,

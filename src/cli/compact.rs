@@ -25,7 +25,8 @@ pub(super) const VERB: Verb = Verb {
 plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
 
   --policy NAME        a preset, or a FILE.toml; none with --clear or --drop, for what you mark and nothing else
-  --set KNOB=VALUE     sets a knob
+  --set KNOB=VALUE     sets a knob;
+                       strategy=NAME plays another preset
   --schedule now       apply the policy once to the last real context (the default)
   --schedule replay    as if the policy had been on from the first call
   --at STEP            up to this call, from 1; the session's end unless told

@@ -6,7 +6,7 @@ use crate::engine::{Case, Knob, KnobRole, KnobValues, Policy};
 use crate::exec::{OwnPresets, load_policy};
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use std::path::Path;
 
 /// What is always shown beside the policies: what really happened, and what would have without any management.
@@ -14,6 +14,9 @@ pub(super) const ALWAYS: [&str; 2] = ["recorded", "none"];
 
 /// The three strategies that are compared when no policy is named.
 const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
+
+/// The setting of every lane that says what it plays.
+const STRATEGY: &str = "strategy";
 
 /// One policy with its settings.
 #[derive(Clone, Debug)]
@@ -146,15 +149,14 @@ impl LaneArgs {
         shared: &Shared,
     ) -> anyhow::Result<Vec<Lane>> {
         let mut lanes = names.map(lane).collect::<anyhow::Result<Vec<_>>>()?;
-        for (idx, lane) in lanes.iter().enumerate() {
-            if lanes[..idx].iter().any(|other| other.name == lane.name) {
-                bail!(
-                    "two lanes are named {0}; tell them apart, as in --policy {0}@other",
-                    lane.name
-                );
-            }
+        refuse_same_names(&lanes)?;
+        // The settings of what a lane plays come behind what it plays.
+        let sets = self.sets.iter();
+        let (strategies, others): (Vec<_>, Vec<_>) = sets.partition(|set| set.knob == STRATEGY);
+        for set in strategies {
+            switch(&mut lanes, set)?;
         }
-        for set in &self.sets {
+        for set in others {
             apply(&mut lanes, set)?;
         }
         lanes
@@ -278,14 +280,62 @@ pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<
     })
 }
 
-fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
-    let is_meant = |lane: &Lane| set.lane.as_ref().is_none_or(|name| *name == lane.name);
-    if let Some(name) = &set.lane
-        && !lanes.iter().any(is_meant)
-    {
-        let known: Vec<_> = lanes.iter().map(|l| l.name.as_str()).collect();
-        bail!("no lane is named {name:?}; there are {}", known.join(", "));
+fn refuse_same_names(lanes: &[Lane]) -> anyhow::Result<()> {
+    for (idx, lane) in lanes.iter().enumerate() {
+        if lanes[..idx].iter().any(|other| other.name == lane.name) {
+            bail!(
+                "two lanes are named {0}; tell them apart, as in --policy {0}@other",
+                lane.name
+            );
+        }
     }
+    Ok(())
+}
+
+impl Set {
+    fn is_of(&self, lane: &Lane) -> bool {
+        self.lane.as_ref().is_none_or(|name| *name == lane.name)
+    }
+
+    /// Refuses the name of a lane that there is not.
+    fn check_lane(&self, lanes: &[Lane]) -> anyhow::Result<()> {
+        if let Some(name) = &self.lane
+            && !lanes.iter().any(|lane| self.is_of(lane))
+        {
+            let known: Vec<_> = lanes.iter().map(|l| l.name.as_str()).collect();
+            bail!("no lane is named {name:?}; there are {}", known.join(", "));
+        }
+        Ok(())
+    }
+}
+
+/// Sets what lanes play. A policy with a setting of this name takes its own choices for that.
+fn switch(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
+    set.check_lane(lanes)?;
+    for old in lanes.iter_mut().filter(|lane| set.is_of(lane)) {
+        let own = old.policy.knob(&set.knob);
+        if let Some(value) = own.and_then(|knob| value_of("--set", knob, &set.value).ok()) {
+            old.policy.set(&mut old.knobs, &set.knob, value)?;
+            continue;
+        }
+        let new = lane(&set.value).with_context(|| format!("--set {STRATEGY}={}", set.value))?;
+        // A name that was typed for the lane stays.
+        let is_typed = old.name != old.policy.name;
+        old.name = if is_typed { old.name.clone() } else { new.name };
+        (old.word, old.policy, old.knobs) = (new.word, new.policy, new.knobs);
+    }
+    if set.lane.is_none() && refuse_same_names(lanes).is_err() {
+        bail!(
+            "--set {STRATEGY}={0} makes several lanes the same; name one, as in --set LANE.{STRATEGY}={0}",
+            set.value
+        );
+    }
+    refuse_same_names(lanes)
+}
+
+fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
+    set.check_lane(lanes)?;
+    let is_meant = |lane: &Lane| set.is_of(lane);
     let mut is_known = false;
     for lane in lanes.iter_mut().filter(|lane| is_meant(lane)) {
         if let Some(knob) = lane.policy.knob(&set.knob) {
@@ -301,6 +351,7 @@ fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
             .flat_map(|l| &l.policy.knobs)
             .map(|k| k.name.as_str())
             .collect();
+        known.push(STRATEGY);
         known.sort_unstable();
         known.dedup();
         bail!(

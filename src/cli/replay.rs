@@ -24,7 +24,8 @@ plimsoll replay FILE [--policy NAME|FILE.toml]... [--set KNOB=VALUE]... [--csv|-
 Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always there.
 
   --policy NAME[@LANE] a preset, or a FILE.toml; again for more lanes; LANE tells two of one preset apart
-  --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only
+  --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only;
+                       strategy=NAME plays another preset
   --csv                one line a lane and call: lane,step,turn,window,metered,tokens,pressure,overflows
   --curve OUT          the curve as a new file: a picture (.png, .svg) or the lines of --csv (.csv)
   --theme dark|light   of a .png; light unless told (an .svg follows its reader's own setting)

@@ -21,7 +21,8 @@ plimsoll report FILE [--policy NAME|FILE.toml]... [--set KNOB=VALUE]... -o OUT.h
 The curve, settings, figures, findings, events and what was removed, of the same lanes as `replay`.
 
   --policy NAME[@LANE] a preset, or a FILE.toml; again for more lanes; LANE tells two of one preset apart
-  --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only
+  --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only;
+                       strategy=NAME plays another preset
   -o, --output OUT     a new file: a page (.html) or Markdown (.md); - prints Markdown
   --redact             texts, arguments, paths, addresses, names, ids and private models never go into the report;
                        what stands for them is a number (path-1) or a length (text (1,234 characters)).

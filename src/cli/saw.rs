@@ -24,7 +24,8 @@ plimsoll saw FILE --at STEP [--policy recorded|NAME|FILE.toml] [--set KNOB=VALUE
   --at STEP            the call, from 1
   --policy recorded    what the recorded model really saw (the default), as far as the file tells
   --policy NAME        what it would have seen with this policy from the first call on; `none`: the whole history
-  --set KNOB=VALUE     sets a knob
+  --set KNOB=VALUE     sets a knob;
+                       strategy=NAME plays another preset
   --format NAME        how to write: the source's own format unless told, where it can be written
   --summarizer digest  summaries by the offline digest (the default): a replay's predicted text is never written
   --summarizer text:S  S is the summary

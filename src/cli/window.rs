@@ -18,7 +18,7 @@ pub(super) const HELP: &str =
            [--size WIDTHxHEIGHT]          of the picture; 1440x900 unless told
            [--theme dark|light]
            [--policy NAME|FILE.toml]...   the lanes to compare, as in replay
-           [--set KNOB=VALUE]...          sets a knob of every lane that has it
+           [--set KNOB=VALUE]...          sets a knob of every lane that has it; LANE.strategy=NAME what a lane plays
 ";
 
 /// What the window is to open, and how.

@@ -30,7 +30,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     // Where the history since the compaction before begins: what lies behind is gone already.
     let mut begun = 0;
     for (step_idx, step) in session.steps[..last].iter().enumerate() {
-        while let Some(compaction) = compactions.next_if(|c| c.before_message <= step.context_end) {
+        while let Some(compaction) = compactions.next_if(|c| c.step <= step_idx) {
             let (event, old) = compact(case, &mut working, step_idx, compaction, begun);
             outcome.events.push(event);
             if matches!(prefix.last, Last::Working) {
@@ -140,7 +140,7 @@ pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -
         .compactions
         .iter()
         .rev()
-        .find(|c| c.before_message <= end);
+        .find(|c| until.map_or(c.before_message <= end, |step| c.step <= step));
     let mut working = last.map_or_else(
         || Working::new(case, meter),
         |compaction| after(case, meter, compaction),

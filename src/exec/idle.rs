@@ -2,7 +2,8 @@
 
 use super::export::ExportJob;
 use super::summary::{RequestRecord, refusal};
-use crate::engine::{Idle, Outcome, Schedule};
+use crate::engine::{Action, EntryBody, Idle, Outcome, Schedule, Stage};
+use crate::session::{Body, Message, Part};
 use crate::units::Tokens;
 
 /// Half a sentence: what kept the policy from acting.
@@ -16,7 +17,11 @@ pub(super) fn why(job: &ExportJob, outcome: &Outcome, requests: &[RequestRecord]
         Some(_) => Idle::Failed,
         None => outcome.idle.unwrap_or(Idle::NotMet),
     };
-    let obstacle = || refusal.clone().unwrap_or_else(|| obstacle(job, reason));
+    let obstacle = || {
+        refusal
+            .clone()
+            .unwrap_or_else(|| obstacle(job, outcome, reason))
+    };
     if job.schedule == Schedule::Replay {
         return format!(
             "{label} never acted up to here; when it was last asked, {}",
@@ -36,16 +41,38 @@ pub(super) fn why(job: &ExportJob, outcome: &Outcome, requests: &[RequestRecord]
     }
 }
 
-fn obstacle(job: &ExportJob, reason: Idle) -> String {
+fn obstacle(job: &ExportJob, outcome: &Outcome, reason: Idle) -> String {
     match reason {
         Idle::NotMet => "no stage was asked".to_owned(),
         Idle::Resting => "it rests after its last try".to_owned(),
         Idle::CacheWarm => {
             "it waits until the prompt cache is cold, and the context still fits".to_owned()
         }
-        Idle::NothingToTake => "there is nothing that it may remove".to_owned(),
+        Idle::NothingToTake => nothing_to_take(job, outcome),
         Idle::GuardHeld => guard(job),
         Idle::Failed => "its summary failed".to_owned(),
+    }
+}
+
+/// Whether there is nothing of what the policy takes, or all of it is kept by its settings.
+fn nothing_to_take(job: &ExportJob, outcome: &Outcome) -> String {
+    let takes_results = |stage: &Stage| matches!(stage.action, Action::Cut(_) | Action::Clear(_));
+    let session = &job.case.session;
+    let has_result = |message: &Message| {
+        let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
+        session.parts_of(message).iter().any(is_result)
+    };
+    let entries = outcome.context.entries.iter();
+    let mut originals = entries.filter_map(|entry| match &entry.body {
+        EntryBody::Original(message) => session.messages.get(*message as usize),
+        _ => None,
+    });
+    if !job.policy.stages.iter().all(takes_results) {
+        "there is nothing that it may remove".to_owned()
+    } else if originals.any(has_result) {
+        "its settings keep every tool result that is left".to_owned()
+    } else {
+        "the context holds no tool results to remove".to_owned()
     }
 }
 

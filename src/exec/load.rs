@@ -6,7 +6,7 @@ mod large;
 mod read;
 
 pub use read::{MOST_BYTES, must_exist};
-pub(super) use read::{read_all, read_file};
+pub(super) use read::{read_all, read_bounded, read_file, read_text};
 
 use super::{database, session_folder, sub_agents};
 use crate::engine::Case;

@@ -1,8 +1,7 @@
 //! Files that a project keeps from one check to the next: written over where they are our own, never otherwise.
 
-use super::load::{LoadError, must_exist};
+use super::load::{LoadError, must_exist, read_text};
 use super::place::{cannot_create, refuse_nowhere, replace};
-use std::fs;
 use std::path::Path;
 
 /// None of ours is this long.
@@ -20,7 +19,7 @@ pub fn read_own(path: &Path) -> Result<String, LoadError> {
             "{shown} is no file of ours; give another"
         )));
     }
-    fs::read_to_string(path).map_err(|error| LoadError(format!("{shown} cannot be read ({error})")))
+    read_text(path, LONGEST)
 }
 
 /// Writes such a file, whole or not at all; `is_own` tells whether what is there may be written over, `what` it is then.
@@ -66,6 +65,7 @@ pub fn fingerprint(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn only_what_is_ours_is_written_over() {

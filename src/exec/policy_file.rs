@@ -1,11 +1,10 @@
 //! Reads a policy of one's own from a TOML file, or an agent's own configuration.
 
-use super::load::{LoadError, must_exist};
+use super::load::{LoadError, must_exist, read_text};
 use super::own_presets::OwnPresets;
 use super::place::{cannot_create, refuse_nowhere, write_new};
 use crate::engine::Policy;
 use crate::presets::{self, prices::Prices};
-use std::fs;
 use std::path::Path;
 
 /// Nobody writes a policy this long; more is another kind of file.
@@ -73,7 +72,7 @@ fn read_settings(path: &Path, what: &str) -> Result<String, LoadError> {
     if !metadata.is_file() || metadata.len() > LONGEST {
         return Err(LoadError(format!("{shown} is no {what}")));
     }
-    fs::read_to_string(path).map_err(|error| LoadError(format!("{shown} cannot be read ({error})")))
+    read_text(path, LONGEST)
 }
 
 /// Errors of the TOML reader quote the file over several lines; position and reason are enough.

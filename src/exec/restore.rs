@@ -1,9 +1,12 @@
 //! Gives back the source of an export, byte for byte: from the managed file, what was taken out, and the manifest.
 
 use super::export::{Recipe, Removed, manifest_path, put_together, removed_path, sha256};
-use super::place::{cannot_create, reason, refuse_nowhere, write_new};
-use std::fs;
+use super::load::{MOST_BYTES, read_bounded};
+use super::place::{cannot_create, refuse_nowhere, write_new};
 use std::path::{Path, PathBuf};
+
+/// Bytes of a manifest: a few dozen for each piece of the source.
+const LONGEST_MANIFEST: u64 = 256 << 20;
 
 /// What came of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,10 +26,10 @@ pub struct Restored {
 /// One line that names the file that is missing or not what it was; then nothing was written.
 pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String> {
     let recipe = recipe(managed)?;
-    let kept = read(managed)?;
+    let kept = read(managed, MOST_BYTES)?;
     is_same(managed, &kept, &recipe.managed.sha256)?;
     let sidecar = removed_path(managed);
-    let lines = read(&sidecar)?;
+    let lines = read(&sidecar, MOST_BYTES)?;
     is_same(&sidecar, &lines, &recipe.removed.sha256)?;
     let mut removed = Vec::new();
     for (idx, line) in lines.split(|byte| *byte == b'\n').enumerate() {
@@ -37,7 +40,7 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
             .map_err(|_error| format!("{}: line {} cannot be read", sidecar.display(), idx + 1))?;
         removed.push(entry);
     }
-    let bytes = put_together(&recipe.restore, &kept, &removed)?;
+    let bytes = put_together(&recipe, &kept, &removed)?;
     if sha256(&bytes) != recipe.source.sha256 {
         return Err(format!(
             "what was put together is not {} (its hash differs); nothing was written",
@@ -78,14 +81,13 @@ fn recipe(managed: &Path) -> Result<Recipe, String> {
             managed.display()
         ));
     }
-    let bytes = read(&path)?;
+    let bytes = read(&path, LONGEST_MANIFEST)?;
     serde_json::from_slice(&bytes)
         .map_err(|error| format!("{} is no manifest of an export ({error})", path.display()))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path)
-        .map_err(|error| format!("{} cannot be read ({})", path.display(), reason(&error)))
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    read_bounded(path, most).map_err(|error| error.to_string())
 }
 
 fn is_same(path: &Path, bytes: &[u8], sha: &str) -> Result<(), String> {

@@ -2,7 +2,7 @@
 //!
 //! Only files of known names in known places are read, no links are followed, and nothing is looked for beyond them.
 
-use super::load::{LoadError, MOST_BYTES};
+use super::load::{LoadError, MOST_BYTES, read_bounded};
 use crate::formats::{self, FolderFile};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,7 @@ pub(super) fn session_at(path: &Path) -> Result<Option<(String, Vec<u8>)>, LoadE
         left = left
             .checked_sub(metadata.len())
             .ok_or_else(|| too_much(path))?;
-        let bytes = fs::read(file)
-            .map_err(|error| LoadError(format!("{} cannot be read ({error})", file.display())))?;
+        let bytes = read_bounded(file, MOST_BYTES)?;
         let name = file.strip_prefix(&root).unwrap_or(file);
         let names: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
         read.push(FolderFile {
@@ -88,7 +87,7 @@ pub(super) fn is_piece(path: &Path) -> bool {
 /// The folder that the names are told from, and the files of the session at a path.
 fn members(path: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
     if path.is_dir() {
-        return task(path).or_else(|| events(path));
+        return task(path).or_else(|| events(path)).or_else(|| stored(path));
     }
     let name = path.file_name()?.to_str()?;
     if name.starts_with("ses_") || name.starts_with("msg_") || name.starts_with("prt_") {
@@ -124,6 +123,30 @@ fn events(folder: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
     let is_named = events.file_name().is_some_and(|name| name == "events");
     let files = json_files(&events);
     (is_named && !files.is_empty()).then(|| (folder.to_owned(), files))
+}
+
+/// The one session of `OpenCode`'s storage, of one of its projects, or of the messages in a folder of it; none where
+/// there are several.
+fn stored(folder: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    let file = if name.is_some_and(|name| name.starts_with("ses_")) {
+        json_files(folder).into_iter().next()?
+    } else {
+        let is_storage =
+            |folder: &&Path| folder.join("session").is_dir() && folder.join("message").is_dir();
+        let inner = folder.join("storage");
+        let projects = match [folder, &inner].into_iter().find(is_storage) {
+            Some(storage) => subfolders(&storage.join("session")),
+            None => vec![folder.to_owned()],
+        };
+        let mut files = projects.iter().flat_map(|project| json_files(project));
+        files.next().filter(|_| files.next().is_none())?
+    };
+    let name = file.file_name()?.to_str()?;
+    if !name.starts_with("ses_") && !name.starts_with("msg_") {
+        return None;
+    }
+    opencode(&file, name)
 }
 
 /// A session in `OpenCode`'s storage: `session/PROJECT/ses_*.json`, `message/ses_*/msg_*.json`, `part/msg_*/prt_*.json`.
@@ -231,6 +254,35 @@ mod tests {
             ("talk/events", true),
             ("pico", false),
         ] {
+            assert_eq!(is_session(&here.path().join(folder)), is, "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_storage_with_one_session_opens_as_that_session() {
+        let here = tempfile::tempdir().expect("a folder");
+        let files = [
+            ("storage/session/p/ses_1.json", r#"{"id":"ses_1"}"#),
+            ("storage/message/ses_1/msg_1.json", r#"{"role":"user"}"#),
+            (
+                "storage/part/msg_1/prt_1.json",
+                r#"{"type":"text","text":"hi"}"#,
+            ),
+        ];
+        write(here.path(), &files);
+        let folders = ["", "storage", "storage/session/p", "storage/message/ses_1"];
+        for folder in folders {
+            assert_eq!(
+                format_at(&here.path().join(folder)),
+                Some("opencode"),
+                "{folder}"
+            );
+        }
+        write(
+            here.path(),
+            &[("storage/session/q/ses_2.json", r#"{"id":"ses_2"}"#)],
+        );
+        for (folder, is) in folders.into_iter().zip([false, false, true, true]) {
             assert_eq!(is_session(&here.path().join(folder)), is, "{folder}");
         }
     }

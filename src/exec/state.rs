@@ -2,6 +2,7 @@
 //!
 //! It never holds anything of a session but its path, and `--no-state` neither reads nor writes it.
 
+use super::load::read_bounded;
 use super::place::replace_private;
 use crate::units::Rate;
 use etcetera::BaseStrategy as _;
@@ -15,6 +16,8 @@ use std::time::Duration;
 /// How many recent files are remembered.
 const RECENT: usize = 12;
 
+/// Bytes of the file; a path has at most a few thousand.
+const LONGEST: u64 = 1 << 20;
 /// How often, and in which steps, another program's update is waited for.
 const WAITS: (u32, Duration) = (100, Duration::from_millis(10));
 
@@ -109,7 +112,7 @@ impl State {
     }
 
     fn load_from(path: &Path) -> Self {
-        let read = fs::read(path).ok();
+        let read = read_bounded(path, LONGEST).ok();
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
     }

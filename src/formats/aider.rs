@@ -285,7 +285,8 @@ impl<'a> Reader<'a> {
 fn usage(text: &str) -> Option<Usage> {
     let counts = text.split(" Cost").next().unwrap_or(text);
     let mut usage = Usage::default();
-    for piece in counts.split(',') {
+    // A comma may also stand within a number.
+    for piece in counts.split(", ") {
         let piece = piece.trim().trim_end_matches('.');
         let (number, what) = piece.split_once(' ')?;
         let tokens = Tokens(rounded(number)?);

@@ -36,12 +36,34 @@ pub(super) const FORMAT: Format = Format {
 fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
     let version = json::str_at(document, &["schema_version"])?;
-    (version.starts_with("ATIF") && document.get("steps").is_some_and(Value::is_array)).then(|| {
+    let steps = document.get("steps")?.as_array()?;
+    let is_its = version.starts_with("ATIF") || is_bare(version) && steps.iter().all(is_step);
+    is_its.then(|| {
         format!(
             "a document with `steps` and the schema {}",
             json::quoted(version)
         )
     })
+}
+
+/// A version that some programs write without the name of the schema: `1.5`.
+fn is_bare(version: &str) -> bool {
+    let version = version.strip_prefix(['v', 'V']).unwrap_or(version);
+    let digit = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    version.contains('.') && version.split('.').all(digit)
+}
+
+fn is_step(step: &Value) -> bool {
+    step.get("step_id").is_some() && !source(step).is_empty()
+}
+
+/// Who speaks in a step: some programs write it as the role of the message.
+fn source(step: &Value) -> &str {
+    let own = json::str_at(step, &["source"]);
+    match own.or_else(|| json::str_at(step, &["message", "role"])) {
+        Some("assistant") => "agent",
+        source => source.unwrap_or_default(),
+    }
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
@@ -61,7 +83,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     }
     for row in rows::listed(bytes, &whole, &["steps"], progress, &mut notes)? {
         progress.go_on()?;
-        let source = json::str_at(&row.value, &["source"]).unwrap_or("other");
+        let source = Some(source(&row.value)).filter(|source| !source.is_empty());
+        let source = source.unwrap_or("other");
         let before = talk.len();
         step(source, &row, &mut talk, &mut notes);
         report.note(source, talk.len() > before);
@@ -78,13 +101,20 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
 
 fn step(source: &str, row: &Row, talk: &mut Talk, notes: &mut Notes) {
     let value = &row.value;
-    let time = json::millis_at(value, &["timestamp"]);
+    let time = json::millis_at(value, &["timestamp"])
+        .or_else(|| json::millis_at(value, &["message", "timestamp"]));
     let draft = |role, parts: Vec<Part>| Draft {
         time,
         raw: vec![row.span.clone()],
         ..Draft::new(role, parts)
     };
-    let mut parts = value.get("message").map(content::parts).unwrap_or_default();
+    let said = value.get("message");
+    let said = said.map(|said| {
+        said.get("content")
+            .filter(|_| said.get("role").is_some())
+            .unwrap_or(said)
+    });
+    let mut parts = said.map(content::parts).unwrap_or_default();
     match source {
         "user" if !parts.is_empty() => {
             talk.say(draft(Role::User, parts));
@@ -98,11 +128,10 @@ fn step(source: &str, row: &Row, talk: &mut Talk, notes: &mut Notes) {
             let calls = value.get("tool_calls").and_then(Value::as_array);
             parts.extend(calls.into_iter().flatten().enumerate().map(|(idx, call)| {
                 let says = |key| json::str_at(call, &[key]);
-                let name = says("function_name").unwrap_or_default();
-                part(
-                    idx,
-                    content::call(says("tool_call_id"), name, call.get("arguments")),
-                )
+                let name = says("function_name").or_else(|| says("name"));
+                let id = says("tool_call_id").or_else(|| says("id"));
+                let arguments = call.get("arguments");
+                part(idx, content::call(id, name.unwrap_or_default(), arguments))
             }));
             let step = StepDraft {
                 model: json::str_at(value, &["model_name"]).map(str::to_owned),

@@ -260,6 +260,11 @@ impl SessionBuilder {
     pub fn finish(mut self) -> Session {
         if self.session.steps_from == StepsFrom::AssistantMessages {
             self.session.steps = steps_of_messages(&mut self.session.messages);
+            let steps = &self.session.steps;
+            for compaction in &mut self.session.compactions {
+                let is_before = |step: &Step| step.context_end < compaction.before_message;
+                compaction.step = steps.partition_point(is_before);
+            }
         }
         let steps = &self.session.steps;
         let is_needed = steps.is_empty() || steps.iter().any(|s| s.model.is_none());

@@ -3,7 +3,7 @@
 //! Only [`crate::engine`] makes one that changes anything, from a context in which nothing is predicted;
 //! [`crate::formats`] writes it.
 
-use super::{Role, Session, Track};
+use super::{RecordedCompaction, Role, Session, Track};
 use crate::units::Tokens;
 
 /// How the true tokens of a session were told from counted ones. A managed copy carries it where its format can, for
@@ -37,11 +37,13 @@ impl Managed {
     pub fn is_everything(&self, session: &Session) -> bool {
         let is_kept = |(idx, entry): (usize, &ManagedEntry)| matches!(entry, ManagedEntry::Kept { message } if *message == idx);
         let has_written = || session.messages.iter().any(|m| !m.in_history);
+        // What was before the file's first message is not in the file.
+        let took_nothing = |c: &RecordedCompaction| c.kept.len() == c.before_message;
         // A sub-agent's records are no more than a part of the file.
         session.track == Track::Main
             && self.entries.len() == session.messages.len()
             && self.entries.iter().enumerate().all(is_kept)
-            && (session.compactions.is_empty() || has_written())
+            && (session.compactions.iter().all(took_nothing) || has_written())
     }
 
     /// Nothing is said in it.

@@ -7,7 +7,7 @@ use super::media::Provider;
 use super::weight::{Scale, Weight};
 use super::{Counter, Fit, bpe};
 use crate::progress::{Cancelled, Phase, Progress};
-use crate::session::{Calibration, Kind, Session, kind_of};
+use crate::session::{Calibration, Kind, Part, Session, kind_of};
 use crate::units::{Bytes, Share, Tokens};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -85,7 +85,7 @@ impl TokenLedger {
         let fit = fit.or_else(|| carried.map(Fit::carried));
         let basis = match &fit {
             Some(fit) => Basis::Calibrated(fit.error),
-            None if is_exact(session, counter) => Basis::Exact,
+            None if distrusted.is_none() && is_exact(session, counter) => Basis::Exact,
             None => Basis::Estimated,
         };
         Ok(Self {
@@ -247,8 +247,11 @@ fn fitted(fit: Option<&Fit>, weight: Weight) -> u32 {
     ((f64::from(weight.counted) * factor).round() as u32).saturating_add(weight.known)
 }
 
+/// Whether the counter counts as the models do, and what they were sent.
 fn is_exact(session: &Session, counter: &Counter) -> bool {
+    let is_redacted = |part: &Part| part.body.text().starts_with("[REDACTED");
     !session.models.is_empty()
+        && !session.parts.iter().any(is_redacted)
         && session
             .models
             .iter()

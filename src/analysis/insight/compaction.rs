@@ -2,7 +2,6 @@
 
 use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent, those};
 use crate::analysis::cost::{Break, Cause};
-use crate::analysis::retained::first_step;
 use crate::units::{Share, Tokens};
 use std::collections::HashSet;
 
@@ -72,7 +71,7 @@ pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found = Vec::new();
     let session = &facts.case.session;
     for compaction in &session.compactions {
-        let (at, step) = (compaction.before_message, first_step(session, compaction));
+        let (at, step) = (compaction.before_message, compaction.step);
         let split = facts.tools.partition_point(|used| used.message < at);
         let (before, after) = facts.tools.split_at(split);
         let kept = |message: &usize| compaction.kept.contains(message);

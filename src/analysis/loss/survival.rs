@@ -4,7 +4,6 @@
 use super::names::Names;
 use super::said::said;
 use super::visible::{Shown, Visible};
-use crate::analysis::retained::first_step;
 use crate::engine::{Case, Outcome};
 use crate::session::identifiers;
 use std::borrow::Cow;
@@ -56,7 +55,7 @@ pub fn survival(
 ) -> Option<Survival> {
     let session = &case.session;
     let compaction = session.compactions.get(compaction)?;
-    let step = first_step(session, compaction);
+    let step = compaction.step;
     let end = session.steps.get(step)?.context_end;
     let before = compaction.before_message;
     let mut visible = Visible::new(case, names, &outcome.seen);

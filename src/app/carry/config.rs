@@ -21,7 +21,7 @@ pub(super) fn edit_config(config: &mut Config, command: Command) {
                 lane.own = None;
             }
         }
-        Command::SetLanePolicy(at, policy) => {
+        Command::SetStrategy(at, policy) => {
             if let Some(slot) = config.lanes.get_mut(at) {
                 slot.policy = policy;
             }

@@ -5,7 +5,6 @@ use crate::app::App;
 use crate::app::command::Command;
 use crate::app::handout::Handout;
 use crate::app::managed_export::{Draft, Export, Shop, What, Who};
-use crate::app::panels::toasts;
 use crate::app::run_logs::{LogsWish, RunLogs};
 use crate::app::wording;
 use crate::exec;
@@ -20,11 +19,11 @@ impl App {
     }
 
     /// Takes what has been written since the last frame.
-    pub(super) fn receive_files(&mut self, ctx: &egui::Context) {
+    pub(super) fn receive_files(&mut self) {
         let written = self.export.as_mut().and_then(Export::poll);
         if let Some(resumed) = written.and_then(|written| written.resumed.as_ref()) {
             let text = format!("New session written to {}", resumed.path.display());
-            toasts::written(ctx, &mut self.toasts, text);
+            self.toasts.written(text);
         }
         if let Some(conversion) = &mut self.conversion {
             conversion.poll();
@@ -33,17 +32,14 @@ impl App {
             Some(Ok(path)) => {
                 self.handout = None;
                 let path = std::path::absolute(&path).unwrap_or(path);
-                toasts::written(
-                    ctx,
-                    &mut self.toasts,
-                    format!("Written to {}", path.display()),
-                );
+                self.toasts
+                    .written(format!("Written to {}", path.display()));
             }
-            Some(Err(why)) => toasts::failed(&mut self.toasts, why),
+            Some(Err(why)) => self.toasts.failed(why),
             None => {}
         }
         if let Some(why) = self.logs.as_mut().and_then(RunLogs::poll) {
-            toasts::failed(&mut self.toasts, why);
+            self.toasts.failed(why);
         }
     }
 
@@ -156,9 +152,9 @@ impl App {
             (LogsWish::Remove, Some(logs)) => match logs.remove() {
                 Ok(n) => {
                     let said = wording::count(n, "log");
-                    toasts::done(ctx, &mut self.toasts, format!("Removed {said}"));
+                    self.toasts.done(format!("Removed {said}"));
                 }
-                Err(why) => toasts::failed(&mut self.toasts, why),
+                Err(why) => self.toasts.failed(why),
             },
             (LogsWish::OpenFolder, Some(logs)) => logs.open_folder(ctx),
             (LogsWish::Replay(path), logs) => {

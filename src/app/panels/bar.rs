@@ -2,6 +2,7 @@
 
 mod chips;
 mod menu;
+mod model;
 
 use super::Frame;
 use crate::app::command::Command;
@@ -45,7 +46,7 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
                     .with_max_x(split - space::M)
                     .translate(vec2(space::XS, 0.0));
                 ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
-                    chips::show(ui, document, runs, commands);
+                    chips::show(ui, frame, (document, runs), commands);
                     if let Some(state) = frame.live.filter(|_| ui.available_width() > 64.0) {
                         chips::live(ui, state);
                     }

@@ -2,6 +2,7 @@
 
 use super::{PanelInput, changes, marks, small, weak};
 use crate::app::command::Command;
+use crate::app::fonts;
 use crate::app::message_text::Section;
 use crate::app::state::{Aspect, Detail, Selection};
 use crate::app::theme::{self, palette, space};
@@ -268,5 +269,10 @@ fn show_section(ui: &mut Ui, section: &Section, text: &str, id: Id) {
     } else {
         TextStyle::Monospace
     };
+    if let Some(said) = fonts::missing(ui.ctx(), text) {
+        let said = small(ui, said).color(palette(ui).warn);
+        ui.add(egui::Label::new(said).wrap());
+        ui.add_space(space::S);
+    }
     widgets::long_text(ui, id, text, &style);
 }

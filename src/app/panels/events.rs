@@ -300,8 +300,8 @@ fn what(ui: &mut Ui, event: &Event) {
             ui.label(weak(ui, "log"));
         }
     }
-    // A stage that is named after what it does says nothing new.
-    if event.stage != event.action {
+    // A stage that is named after what it does says nothing new, nor does what the lane says already.
+    if event.stage != event.action && event.stage != Event::RECORDED {
         ui.add(Label::new(weak(ui, &event.stage)).truncate());
     }
 }

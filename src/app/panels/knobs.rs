@@ -1,18 +1,21 @@
-//! The focused policy and its knobs, each with what it leads to.
+//! The settings of the focused lane, its strategy first, each with what it leads to.
 
 use super::knob_list::{self, Lane};
 use super::{PanelInput, preset_menu, provider_errors, restarts, small, weak};
 use crate::app::command::Command;
 use crate::app::knobs::{self, KnobKey};
 use crate::app::preset_saving::PresetWish;
-use crate::app::state::{LaneConfig, STRATEGIES};
-use crate::app::theme::{palette, space};
-use crate::app::widgets::{self, KnobSpec, Tone, knob_slider};
+use crate::app::state::{LaneConfig, numbered};
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets::{self, KnobSpec, Tone, knob_menu, knob_slider};
 use crate::app::wording;
 use crate::engine::{Knob, WindowSource};
 use crate::presets::native::Native;
 use crate::units::Tokens;
-use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Panel, ScrollArea, Ui};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{
+    Align, Button, Frame, Layout, Margin, Panel, Role, ScrollArea, TextStyle, Ui, WidgetInfo,
+};
 
 /// Shows the knobs of the focused lane.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
@@ -35,13 +38,14 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .selection
         .lane
         .and_then(|lane| input.config.lanes.get(lane).map(|config| (lane, config)));
+    chips(ui, input, commands);
     if let Some((lane, config)) = focused {
-        choice(ui, input, lane, &config.policy, commands);
         ownership(ui, lane, config, commands);
     } else {
+        ui.add_space(space::XS);
         ui.label(weak(
             ui,
-            "What was recorded has no knobs. Press 1 to 6 or click a lane to see that lane's.",
+            "What was recorded has no settings. Choose a lane, or press 1 to 6.",
         ));
     }
     ui.add_space(space::S);
@@ -57,6 +61,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
                 policy: &policy,
                 values: &values,
             };
+            strategy(ui, input, shown, commands);
             knob_list::show(ui, input, shown, commands);
             if policy.knobs.is_empty() {
                 ui.label(weak(ui, &policy.help));
@@ -69,12 +74,28 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     });
 }
 
-/// The panel's title, with the way back to all defaults.
+/// The lane whose settings are shown, with the way back to all defaults.
 fn head(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().item_spacing.x = 6.0;
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
-        widgets::section(ui, "Policy");
+        let lane = input.selection.lane;
+        let labels = labels(input);
+        let label = lane.and_then(|lane| labels.get(lane));
+        let label = label.map_or("Recorded", String::as_str);
+        let palette = palette(ui);
+        let font = |style: TextStyle| style.resolve(ui.style());
+        let mut title = LayoutJob::default();
+        for (text, font, color) in [
+            ("Editing: ", font(TextStyle::Body), palette.weak),
+            ("● ", font(TextStyle::Body), palette.lane_or_recorded(lane)),
+            (label, font(theme::strong()), palette.text),
+        ] {
+            title.append(text, 0.0, TextFormat::simple(font, color));
+        }
+        let title = ui.label(title);
+        title.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("Editing: {label}")));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let is_changed = input.config.is_changed();
             let name = small(ui, "Reset all");
@@ -155,43 +176,62 @@ fn others(
     }
 }
 
-fn choice(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    lane: usize,
-    chosen: &str,
-    commands: &mut Vec<Command>,
-) {
-    let policy = input.policies.get(chosen);
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = space::S;
-        for name in STRATEGIES {
-            let strategy = input.policies.get(name);
-            if strategy.name == name
-                && widgets::toggle(ui, &strategy.label, chosen == name, palette(ui).lane(lane))
-                    .on_hover_text(&strategy.help)
-                    .clicked()
+/// The lanes' names, as they are configured.
+fn labels(input: &PanelInput<'_>) -> Vec<String> {
+    let lanes = input.config.lanes.iter();
+    let policies: Vec<_> = lanes.map(|l| input.policies.get(&l.policy)).collect();
+    numbered(policies.iter().map(|policy| policy.label.as_str()))
+}
+
+/// One chip a lane, which selects it.
+fn chips(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
+        // Three generic names fit one line.
+        ui.spacing_mut().button_padding.x = 5.0;
+        for (lane, label) in labels(input).iter().enumerate() {
+            let is_shown = input.selection.lane == Some(lane);
+            let help = format!("Show the settings of lane {}", lane + 1);
+            if widgets::lane_chip(ui, label, is_shown, palette(ui).lane(lane))
+                .on_hover_text(help)
+                .clicked()
             {
-                commands.push(Command::SetLanePolicy(lane, name.to_owned()));
+                commands.push(Command::FocusLane(Some(lane)));
             }
         }
     });
-    ui.add_space(space::XS);
-    let combo = ComboBox::from_id_salt("preset")
-        // As wide as the sliders below, which leave room for the scroll bar.
-        .width(ui.available_width() - 6.0)
-        .height(preset_menu::height(ui) + space::XL)
-        .selected_text(format!("Preset  {}", policy.label));
-    let response = combo.show_ui(ui, |ui| {
-        if let Some(name) = preset_menu::list(ui, input, chosen) {
-            commands.push(Command::SetLanePolicy(lane, name));
+}
+
+/// What the lane plays, as the first of its settings.
+fn strategy(ui: &mut Ui, input: &PanelInput<'_>, lane: Lane<'_>, commands: &mut Vec<Command>) {
+    let policy = lane.policy;
+    let hint = format!(
+        "{}\n\nOn the command line: --set strategy={}",
+        policy.help,
+        input.policies.word(&policy.name)
+    );
+    let spec = KnobSpec {
+        label: "strategy",
+        value: 0.0,
+        range: 0.0..=0.0,
+        step: 1.0,
+        log: false,
+        unit: "",
+        help: super::first_sentence(&policy.help),
+        hint: &hint,
+        note: "",
+        is_noted: false,
+        default: 0.0,
+        consequence: None,
+        tone: Tone::Plain,
+    };
+    let width = (ui.available_width() * 0.6).round();
+    knob_menu(ui, &spec, (&policy.label, width), |ui| {
+        if let Some(name) = preset_menu::list(ui, input, &policy.name) {
+            commands.push(Command::SetStrategy(lane.index, name));
             ui.close();
         }
     });
-    response
-        .response
-        .accessible_name("Preset")
-        .on_hover_text(&policy.help);
 }
 
 /// The context window, as one more knob.

@@ -16,11 +16,39 @@ use egui::{
     Align, Button, Layout, Popup, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, vec2,
 };
 
+/// Height of a head whose figures stand in one row, with room below them.
+const HEAD: f32 = 74.0;
+
+/// How the heads of all lanes are laid out.
+pub(super) struct Plan {
+    grid: figures::Grid,
+    /// Height of each.
+    pub(super) height: f32,
+}
+
+/// The plan of heads of this width.
+pub(super) fn plan(ui: &Ui, input: &PanelInput<'_>, width: f32) -> Plan {
+    let grid = figures::Grid::new(ui, input, width - 2.0 * margin(width));
+    let height = HEAD + grid.more();
+    // What a policy believes takes a line more.
+    let height = if belief::is_any(input) {
+        height + belief::HEIGHT
+    } else {
+        height
+    };
+    Plan { grid, height }
+}
+
+/// Room at the left and right of a head of this width.
+fn margin(width: f32) -> f32 {
+    if width < 200.0 { 8.0 } else { 12.0 }
+}
+
 /// Shows the head of a lane in `rect`.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
-    lane: usize,
+    (lane, plan): (usize, &Plan),
     rect: Rect,
     commands: &mut Vec<Command>,
 ) {
@@ -30,7 +58,7 @@ pub(super) fn show(
     if head.clicked() {
         commands.push(Command::FocusLane(Some(lane)));
     }
-    let inner = rect.shrink2(vec2(if rect.width() < 200.0 { 8.0 } else { 12.0 }, 6.0));
+    let inner = rect.shrink2(vec2(margin(rect.width()), 6.0));
     let mut ui = ui.new_child(
         UiBuilder::new()
             .id_salt(("head", lane))
@@ -42,7 +70,7 @@ pub(super) fn show(
     }
     title(&mut ui, input, lane, has_place(inner), commands);
     ui.add_space(2.0);
-    figures::show(&mut ui, input, lane);
+    figures::show(&mut ui, input, lane, &plan.grid);
     ui.add_space(2.0);
     ui.spacing_mut().interact_size.y = belief::HEIGHT;
     ui.horizontal(|ui| {
@@ -59,7 +87,7 @@ pub(super) fn show(
 
 /// Whether more than the name has room in the first line.
 fn has_place(head: Rect) -> bool {
-    head.width() > 206.0
+    head.width() > 240.0
 }
 
 fn title(
@@ -80,7 +108,10 @@ fn title(
         // The call gives way to the name where both do not fit.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if has_place {
-                ui.label(small(ui, place(input)));
+                let place = ui.label(small(ui, place(input, lane)));
+                place.on_hover_ui(|ui| {
+                    ui.label(figures::now_hint(input, lane));
+                });
             }
             if input
                 .config
@@ -111,7 +142,7 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
     Popup::menu(button).show(|ui| {
         let chosen = input.config.lanes.get(lane).map_or("", |l| &l.policy);
         if let Some(name) = preset_menu::list(ui, input, chosen) {
-            commands.push(Command::SetLanePolicy(lane, name));
+            commands.push(Command::SetStrategy(lane, name));
             commands.push(Command::FocusLane(Some(lane)));
             ui.close();
         }
@@ -197,8 +228,10 @@ fn cost<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneCost> {
     cost.is_of(run).then_some(cost)
 }
 
-fn place(input: &PanelInput<'_>) -> String {
-    wording::place_label(input.rows.step, input.document.session().steps.len())
+/// `call 48, end · 79.2k`
+fn place(input: &PanelInput<'_>, lane: usize) -> String {
+    let place = wording::place_label(input.rows.step, input.document.session().steps.len());
+    format!("{place} · {}", figures::now_said(input, lane))
 }
 
 /// What a lane's head says to those who cannot see it.

@@ -7,7 +7,7 @@ mod fold;
 mod words;
 
 use super::in_view::{InView, Rows};
-use super::{PanelInput, belief, lane_head};
+use super::{PanelInput, lane_head};
 use crate::app::command::Command;
 use crate::app::lane_rows::{Line, Place, Row};
 use crate::app::theme::palette;
@@ -15,27 +15,34 @@ use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 /// Height of a row: dense, since there are many and each says little.
 const ROW: f32 = 17.0;
-/// Height of a lane's head, with room below its figures; what a policy believes takes a line more.
-const HEAD: f32 = 74.0;
 /// Narrowest lane; more lanes than fit scroll sideways.
 const MIN_LANE: f32 = 150.0;
 /// Narrower lanes leave out the words for the fates, which the bars show by their fill.
 const ROOM_FOR_WORDS: f32 = 200.0;
 
+/// Rows that are in view in the smallest window, where the plot needs the room.
+const LEAST_ROWS: f32 = 1.0;
+
+/// Least height of the lanes: their heads and a row.
+pub(super) fn least_height(ui: &Ui, input: &PanelInput<'_>) -> f32 {
+    lane_head::plan(ui, input, width(ui, input)).height + LEAST_ROWS * ROW
+}
+
+/// Width of each lane.
+fn width(ui: &Ui, input: &PanelInput<'_>) -> f32 {
+    let n = input.runs.lanes.len().max(1);
+    (ui.available_width() / n as f32).max(MIN_LANE)
+}
+
 /// Shows the lanes.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    let n = input.runs.lanes.len().max(1);
-    let width = (ui.available_width() / n as f32).max(MIN_LANE);
+    let (n, width) = (input.runs.lanes.len().max(1), width(ui, input));
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
     // Rows are whole or not there: nothing fades.
     ui.spacing_mut().scroll.fade.strength = 0.0;
     ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
-        let belief = if belief::is_any(input) {
-            belief::HEIGHT
-        } else {
-            0.0
-        };
-        let full = vec2(width * n as f32, HEAD + belief);
+        let plan = lane_head::plan(ui, input, width);
+        let full = vec2(width * n as f32, plan.height);
         let (head, _) = ui.allocate_exact_size(full, Sense::hover());
         let bottom = ui.max_rect().bottom();
         for lane in 0..input.runs.lanes.len() {
@@ -49,7 +56,8 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
                 ui.painter()
                     .vline(left, column.y_range(), palette(ui).line());
             }
-            lane_head::show(ui, input, lane, column.with_max_y(head.bottom()), commands);
+            let place = column.with_max_y(head.bottom());
+            lane_head::show(ui, input, (lane, &plan), place, commands);
         }
         let whole_rows = ((ui.available_height() / ROW).floor() * ROW).max(ROW);
         let size = vec2(width * n as f32, whole_rows);

@@ -27,6 +27,7 @@ mod loading;
 mod loss;
 mod marks;
 mod messages;
+mod model_menu;
 pub mod path_dialog;
 mod path_field;
 mod preset_menu;
@@ -80,6 +81,8 @@ pub struct Frame<'a> {
     pub loading: Option<&'a Loading>,
     /// Why the last one could not be.
     pub problem: Option<&'a str>,
+    /// What is wanted.
+    pub config: &'a Config,
     /// Whether the open file is still being written; none while it has not changed.
     pub live: Option<LiveState<'a>>,
     /// Files and folders opened lately.
@@ -184,14 +187,14 @@ pub fn show_all(
         });
     // Placed from the outside inwards, shown in the order in which the keyboard goes through them.
     let settings = RoomyPanel {
-        name: "policy",
+        name: SETTINGS,
         side: Side::Right,
         usual: 292.0,
         range: Rangef::new(248.0, 420.0),
         frame: plain.inner_margin(Margin::symmetric(16, 12)),
     };
     let (mut settings, settings_edge) = settings.place(ui);
-    let [(mut lanes, lanes_edge), (mut drawer, drawer_edge)] = place_lower(ui, height);
+    let [(mut lanes, lanes_edge), (mut drawer, drawer_edge)] = place_lower(ui, input, height);
     CentralPanel::no_frame()
         .frame(dark.inner_margin(Margin {
             left: 12,
@@ -210,10 +213,12 @@ pub fn show_all(
     }
 }
 
+/// What the panel of settings is called.
+const SETTINGS: &str = "policy";
+
 /// Least height of the timeline with legend, axis and overview: what is below it gives way.
 const TIMELINE: f32 = 226.0;
-/// Least heights of lanes and drawer.
-const LANES: f32 = 110.0;
+/// Least height of the drawer.
 const DRAWER: f32 = 96.0;
 /// The drawer's height until it is dragged: a share of what there is, and what a picture or a few rows need.
 const SHARE: f32 = 0.30;
@@ -221,15 +226,16 @@ const ROOMY: f32 = 224.0;
 
 /// Lanes and drawer. By default they have shares of the height, so that a small window keeps the picture's
 /// proportions; however high they were dragged, in a larger window maybe, the timeline keeps its least height.
-fn place_lower(ui: &mut Ui, height: f32) -> [(Ui, Edge); 2] {
+fn place_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32) -> [(Ui, Edge); 2] {
     let palette = palette(ui);
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
+    let least_lanes = lanes::least_height(ui, input);
     // One height for all tabs: their row stays under the pointer whichever is chosen.
     let drawer = RoomyPanel {
         name: "drawer",
         side: Side::Bottom,
         usual: (height * SHARE).round().max(ROOMY),
-        range: Rangef::new(DRAWER, room(ui, TIMELINE + LANES, DRAWER)),
+        range: Rangef::new(DRAWER, room(ui, TIMELINE + least_lanes, DRAWER)),
         frame: UiFrame::new().fill(palette.panel),
     };
     let drawer = drawer.place(ui);
@@ -237,7 +243,7 @@ fn place_lower(ui: &mut Ui, height: f32) -> [(Ui, Edge); 2] {
         name: "lanes",
         side: Side::Bottom,
         usual: (height * SHARE).round(),
-        range: Rangef::new(LANES, room(ui, TIMELINE, LANES)),
+        range: Rangef::new(least_lanes, room(ui, TIMELINE, least_lanes)),
         frame: UiFrame::new().fill(palette.background),
     };
     [lanes.place(ui), drawer]

@@ -282,7 +282,7 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
                 let parent = safe_text::one_line(parent.name(), 80);
                 title = format!("{title}  (sub-agent of {parent})");
             }
-            ui.add(Label::new(title).truncate());
+            widgets::one_line(ui, RichText::new(title));
         }
         Column::Messages => {
             ui.label(wording::grouped(summary.messages as u64));

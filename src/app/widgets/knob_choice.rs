@@ -10,8 +10,33 @@ const SHORT: usize = 4;
 
 /// Shows a knob that is one of `choices`, by their index.
 pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> KnobResponse {
-    let mut out = KnobResponse::default();
     let chosen = spec.value.max(0.0).round() as usize;
+    let name = choices.get(chosen).map_or("?", String::as_str);
+    // A switch leaves its long name the room.
+    let is_short = choices.iter().all(|choice| choice.len() <= SHORT);
+    let mut changed = None;
+    let out = knob_menu(ui, spec, (name, if is_short { 56.0 } else { 96.0 }), |ui| {
+        for (index, choice) in choices.iter().enumerate() {
+            if ui.selectable_label(index == chosen, choice).clicked() {
+                changed = Some(index as f64);
+            }
+        }
+    });
+    let changed = changed.filter(|value| !spec.is_same(*value, spec.value));
+    KnobResponse {
+        changed: changed.or(out.changed),
+        ..out
+    }
+}
+
+/// Shows a knob that is chosen from a menu: its present choice, by name, and the menu's width while it is closed.
+pub fn knob_menu(
+    ui: &mut Ui,
+    spec: &KnobSpec<'_>,
+    (chosen, width): (&str, f32),
+    menu: impl FnOnce(&mut Ui),
+) -> KnobResponse {
+    let mut out = KnobResponse::default();
     ui.push_id(spec.label, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.horizontal(|ui| {
@@ -22,27 +47,16 @@ pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> Knob
                 reset(ui, spec, &mut out);
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let name = choices.get(chosen).map_or("?", String::as_str);
-                // A switch leaves its long name the room.
-                let is_short = choices.iter().all(|choice| choice.len() <= SHORT);
                 let combo = ComboBox::from_id_salt("choice")
-                    .width(if is_short { 56.0 } else { 96.0 })
-                    .selected_text(name)
+                    .width(width)
+                    .height((ui.ctx().content_rect().height() * 0.7).round())
+                    .selected_text(chosen)
                     .truncate();
-                let shown = combo.show_ui(ui, |ui| {
-                    for (index, choice) in choices.iter().enumerate() {
-                        if ui.selectable_label(index == chosen, choice).clicked() {
-                            out.changed = Some(index as f64);
-                        }
-                    }
-                });
+                let shown = combo.show_ui(ui, menu);
                 shown.response.accessible_name(spec.label);
             });
         });
         super::knob_slider::words(ui, spec);
     });
-    out.changed = out
-        .changed
-        .filter(|value| !spec.is_same(*value, spec.value));
     out
 }

@@ -1,8 +1,11 @@
 //! A text of any length that can be selected, laid out a stretch in each frame until all of it is there.
 
+use super::bidi;
 use egui::cache::FramePublisher;
-use egui::{Id, Label, RichText, TextStyle, Ui};
+use egui::text::LayoutJob;
+use egui::{Id, Label, RichText, TextStyle, Ui, WidgetText};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Bytes that are laid out in a frame; in the first, what may be in view. egui keeps what was laid out line by line.
 const STRETCH: usize = 4 * 1024;
@@ -12,6 +15,8 @@ const LONGEST: usize = FIRST;
 
 /// How far texts that were shown in the frame before are laid out: bytes, by what they are.
 type Reached = FramePublisher<Id, usize>;
+/// Texts that were put in order in the frame before, by what they are.
+type InOrder = FramePublisher<Id, Arc<LayoutJob>>;
 
 /// Shows a text, wrapped. `id` tells it from others, and from itself at another time.
 pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle) {
@@ -31,11 +36,28 @@ pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle) {
         shown.strip_suffix('\n').unwrap_or(shown)
     };
     let text = RichText::new(shown).text_style(style.clone());
+    let text = if bidi::is_any(shown) {
+        in_order(ui, id.with(reached), text, width).into()
+    } else {
+        WidgetText::from(text)
+    };
     ui.add(Label::new(text).wrap().selectable(true));
     if !is_whole {
         ui.add_space(height(ui, rest, width, style));
         ui.ctx().request_repaint();
     }
+}
+
+/// The text with its words in the order in which they are read, worked out once.
+fn in_order(ui: &Ui, id: Id, text: RichText, width: f32) -> Arc<LayoutJob> {
+    let id = id.with(ui.visuals().text_color());
+    let known = ui.memory_mut(|memory| memory.caches.cache::<InOrder>().get(&id).cloned());
+    let job = known.unwrap_or_else(|| Arc::new(bidi::wrapped(ui, text, width)));
+    ui.memory_mut(|memory| {
+        let cache = memory.caches.cache::<InOrder>();
+        cache.set(id, Arc::clone(&job));
+    });
+    job
 }
 
 /// Where the line ends that holds a place, or the text does.

@@ -1,5 +1,6 @@
 //! Controls of our own look: they know nothing of sessions and policies beyond what a caller hands them.
 
+mod bidi;
 pub(crate) mod drag;
 mod fate_bar;
 mod hint;
@@ -16,9 +17,10 @@ mod pill;
 mod roll;
 pub(crate) mod slide;
 
+pub use bidi::one_line;
 pub use fate_bar::fate_bar;
 pub use hint::{figure, hairline, section, swatch};
-pub use knob_choice::knob_choice;
+pub use knob_choice::{knob_choice, knob_menu};
 pub use knob_curve::knob_curve;
 pub use knob_slider::knob_slider;
 pub use knob_spec::{KnobResponse, KnobSpec};
@@ -28,7 +30,8 @@ pub use long_text::long_text;
 pub use mark_icon::mark_icon;
 pub use number::grouped;
 pub use pill::{
-    badge, chip, choice, primary_button, primary_with_menu, secondary_button, tabs, toggle,
+    badge, chip, choice, lane_chip, primary_button, primary_with_menu, secondary_button, tabs,
+    toggle,
 };
 pub use roll::{roll, selectable};
 

@@ -82,6 +82,23 @@ pub fn toggle(ui: &mut Ui, text: &str, is_on: bool, color: Color32) -> Response 
     response
 }
 
+/// A button that selects a lane: a dot of the lane's color and its name.
+pub fn lane_chip(ui: &mut Ui, name: &str, is_on: bool, color: Color32) -> Response {
+    let palette = palette(ui);
+    let font = TextStyle::Button.resolve(ui.style());
+    let mut job = egui::text::LayoutJob::default();
+    for (text, color) in [("● ", color), (name, palette.text)] {
+        job.append(text, 0.0, egui::TextFormat::simple(font.clone(), color));
+    }
+    let mut button = Button::new(job).min_size(vec2(0.0, space::CONTROL));
+    if is_on {
+        button = button.stroke(Stroke::new(1.0, color)).fill(palette.panel);
+    }
+    let response = ui.add(button);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), is_on, name));
+    response
+}
+
 /// A quiet box around a few words: a file's name, a model, a state. `dot` puts a colored dot before them;
 /// each word comes with whether it is strong.
 pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Response {

@@ -36,7 +36,8 @@ each compaction cost and saved, the cache as modelled against the file's own cou
 had left each lane's context, how far back it reached, and the messages that were carried longest. Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always there.
 
   --policy NAME[@LANE] a preset, or a FILE.toml; again for more lanes; LANE tells two of one preset apart
-  --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only
+  --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only;
+                       strategy=NAME plays another preset
   --prices FILE.toml   prices of your own before ours: [[price]] rows with match, caching, input, output, cache_read,
                        source, read and verified as in assets/prices.toml (USD for a million tokens)
   --price-as MODEL     prices all calls as this model's, whatever the file says

@@ -30,7 +30,8 @@ when the baseline was written. The same inputs give the same numbers on every ma
 regression or beyond a limit, 2 bad input or use.
 
   --policy NAME[@LANE] a preset, or a FILE.toml; again for more; `recorded` is what really happened
-  --set KNOB=VALUE     sets a knob; LANE.KNOB=VALUE of one lane only
+  --set KNOB=VALUE     sets a knob; LANE.KNOB=VALUE of one lane only;
+                       strategy=NAME plays another preset
   --baseline FILE      what no run may be worse than: by cost (all tokens where a price is not known), references at risk,
                        peak, calls that do not fit, and thrash
   --write-baseline     writes FILE rather than comparing with it; a baseline that is there is written over, nothing else

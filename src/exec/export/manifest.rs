@@ -7,6 +7,7 @@ use super::pieces::Piece;
 use super::removed::Removed;
 use crate::engine::{ByHand, Outcome, Schedule};
 use crate::exec::check::Check;
+use crate::exec::load::MOST_BYTES;
 use crate::exec::summary::{RequestRecord, Summarizer};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
@@ -67,25 +68,36 @@ pub(super) fn recipe(pieces: &[Piece]) -> Vec<Take> {
 /// # Errors
 /// One line: which file is not what it was.
 pub(in crate::exec) fn put_together(
-    takes: &[Take],
+    recipe: &Recipe,
     managed: &[u8],
     removed: &[Removed],
 ) -> Result<Vec<u8>, String> {
+    let stated = recipe.source.bytes;
+    let too_large = || format!("there is no room for the {stated} bytes that the manifest states");
     let mut bytes = Vec::new();
+    if stated as u64 > MOST_BYTES || bytes.try_reserve_exact(stated).is_err() {
+        return Err(too_large());
+    }
+    let mut put = |stretch: &[u8]| {
+        bytes.extend_from_slice(stretch);
+        let is_longer = bytes.len() > stated;
+        let longer = || format!("the manifest makes more than the {stated} bytes that it states");
+        (!is_longer).then_some(()).ok_or_else(longer)
+    };
     let mut lines = removed.iter().enumerate();
-    for take in takes {
+    for take in &recipe.restore {
         match take {
             Take::Managed(start, length) => {
                 let end = start.checked_add(*length);
                 let stretch = end.and_then(|end| managed.get(*start..end));
-                bytes.extend(stretch.ok_or("the managed file is shorter than it was")?);
+                put(stretch.ok_or("the managed file is shorter than it was")?)?;
             }
             Take::Removed(n) => {
                 for _ in 0..*n {
                     let (line, removed) = lines.next().ok_or("the sidecar lacks lines")?;
                     let stretch = removed.bytes();
                     let broken = || format!("line {} of the sidecar is not what it was", line + 1);
-                    bytes.extend(stretch.ok_or_else(broken)?);
+                    put(&stretch.ok_or_else(broken)?)?;
                 }
             }
         }
@@ -179,4 +191,29 @@ fn summaries(summarizer: &Summarizer, requests: &[RequestRecord]) -> Value {
         "temperature": model.temperature,
         "own_prompt": model.prompt.is_some(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_makes_no_more_bytes_than_it_states() {
+        let mark = |bytes| FileMark {
+            name: String::new(),
+            format: String::new(),
+            bytes,
+            sha256: String::new(),
+        };
+        let recipe = |stated| Recipe {
+            source: mark(stated),
+            managed: mark(0),
+            removed: mark(0),
+            restore: vec![Take::Managed(0, 4); 3],
+        };
+        let made = |stated| put_together(&recipe(stated), b"text", &[]);
+        assert_eq!(made(12).as_deref(), Ok(&b"texttexttext"[..]));
+        assert!(made(11).unwrap_err().contains("more than the 11 bytes"));
+        assert!(made(usize::MAX).unwrap_err().contains("no room"));
+    }
 }

@@ -100,7 +100,7 @@ pub(super) fn sidecars(
 /// Whether the source comes back byte for byte.
 fn restores(recipe: &Recipe, managed: &[u8], removed: &[Removed], source: &[u8]) -> Check {
     let name = "restores";
-    match put_together(&recipe.restore, managed, removed) {
+    match put_together(recipe, managed, removed) {
         Ok(bytes) if bytes == source => {
             let n = removed.len();
             Check::passed(

@@ -175,19 +175,62 @@ fn cannot_read(path: &Path, error: &io::Error) -> LoadError {
 
 /// A pipe can be read, which `<(command)` needs; an endless device cannot.
 fn refuse_folders_and_devices(path: &Path, metadata: &Metadata) -> Result<(), LoadError> {
-    if metadata.is_dir() {
-        return Err(LoadError(format!(
-            "{} is a folder; give a session file in it",
+    match kind(metadata) {
+        Some(FOLDER) => Err(LoadError(format!(
+            "{0} is a folder; give a session file in it (`plimsoll sessions {0}` lists them)",
             path.display()
-        )));
-    }
-    if is_device(metadata) {
-        return Err(LoadError(format!(
+        ))),
+        Some(DEVICE) => Err(LoadError(format!(
             "{} is a device; give a session file",
             path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// All bytes of an ordinary file of at most `most` bytes. Anything else may never end, or never begin.
+pub(in crate::exec) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
+    let metadata = must_exist(path)?;
+    let shown = path.display();
+    if let Some(kind) = kind(&metadata) {
+        return Err(LoadError(format!("{shown} is {kind}; give a file")));
+    }
+    let mut bytes = Vec::new();
+    if metadata.len() <= most {
+        let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+        let read = file.take(most + 1).read_to_end(&mut bytes);
+        read.map_err(|error| cannot_read(path, &error))?;
+    }
+    if metadata.len().max(bytes.len() as u64) > most {
+        let most = most >> 20;
+        return Err(LoadError(format!(
+            "{shown} is larger than {most} MiB, the most that is read; check that it is the right file"
         )));
     }
-    Ok(())
+    Ok(bytes)
+}
+
+/// The text of an ordinary file of at most `most` bytes.
+pub(in crate::exec) fn read_text(path: &Path, most: u64) -> Result<String, LoadError> {
+    String::from_utf8(read_bounded(path, most)?).map_err(|_bytes| {
+        LoadError(format!(
+            "{} cannot be read (it is no UTF-8 text); give a text file",
+            path.display()
+        ))
+    })
+}
+
+const FOLDER: &str = "a folder";
+const DEVICE: &str = "a device";
+
+/// What is at a path, where it is no ordinary file.
+fn kind(metadata: &Metadata) -> Option<&'static str> {
+    match metadata {
+        metadata if metadata.is_file() => None,
+        metadata if metadata.is_dir() => Some(FOLDER),
+        metadata if is_device(metadata) => Some(DEVICE),
+        _ => Some("a pipe or a socket"),
+    }
 }
 
 #[cfg(unix)]
@@ -218,6 +261,26 @@ mod tests {
         for expected in [0, 1, 5 << 20, len - 1, len, len + 9, HUGE as usize] {
             let read = read(&text, expected);
             assert!(*read.whole() == text, "{expected}");
+        }
+    }
+
+    #[test]
+    fn only_an_ordinary_file_of_a_bounded_size_is_read() {
+        let here = tempfile::tempdir().expect("a folder");
+        let path = here.path().join("file");
+        fs::write(&path, "text").expect("room for it");
+        assert_eq!(read_text(&path, 4).ok().as_deref(), Some("text"));
+        let refused = |path: &Path, most| read_text(path, most).expect_err("no").to_string();
+        assert!(refused(&path, 3).contains("larger than"));
+        assert!(refused(here.path(), 4).ends_with("is a folder; give a file"));
+        fs::write(&path, [0xff]).expect("room for it");
+        assert!(refused(&path, 4).contains("no UTF-8"));
+        #[cfg(unix)]
+        {
+            assert!(refused(Path::new("/dev/zero"), 4).ends_with("is a device; give a file"));
+            let socket = here.path().join("socket");
+            let _held = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+            assert!(refused(&socket, 4).ends_with("is a pipe or a socket; give a file"));
         }
     }
 

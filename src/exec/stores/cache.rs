@@ -3,6 +3,7 @@
 use super::summary::READING;
 use super::{Found, SessionSummary};
 use crate::exec::State;
+use crate::exec::load::read_bounded;
 use crate::exec::place::replace_private;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -10,6 +11,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+
+/// Bytes of what is kept; a file that was read takes a few hundred.
+const LONGEST: u64 = 256 << 20;
 
 /// What is known of session files, by path.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +43,9 @@ impl Cache {
     /// What an earlier run left, beside the program's state; nothing where there is none or it cannot be read.
     pub fn load() -> Self {
         let path = Self::path();
-        let read = path.as_deref().and_then(|path| fs::read(path).ok());
+        let read = path
+            .as_deref()
+            .and_then(|path| read_bounded(path, LONGEST).ok());
         let kept = read.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
         let kept = kept.filter(|kept| kept.version == version());
         Self {

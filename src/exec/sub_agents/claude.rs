@@ -1,9 +1,9 @@
 //! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` beside `ID.jsonl`, in older versions `agent-*.jsonl` beside it.
 
-use super::{Found, HEAD, MOST, head, is_file};
+use super::{Found, HEAD, MOST, head, is_file, open};
 use crate::formats::{ImportReport, Starts};
 use crate::session::{Conversation, Session, SubAgent, Track};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -110,7 +110,7 @@ fn described(path: &Path, session: &mut Session) {
         return;
     };
     let beside = path.with_extension("meta.json");
-    let file = File::open(&beside).ok().filter(|_| is_file(&beside));
+    let file = open(&beside);
     let said: Option<serde_json::Value> =
         file.and_then(|file| serde_json::from_reader(file.take(HEAD)).ok());
     let says = |key: &str| said.as_ref()?.get(key)?.as_str().filter(|s| !s.is_empty());

@@ -1,11 +1,10 @@
 //! Codex's sub-agents: rollouts of their own in the same folder of sessions (a folder a day), whose first line names the
 //! thread that started them.
 
-use super::{Found, entries, is_file, is_folder, name_of, told};
+use super::{Found, entries, is_folder, name_of, open, told};
 use crate::formats::{self, ImportReport, Kin};
 use crate::session::Session;
 use crate::units;
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -92,7 +91,7 @@ fn folders(path: &Path, main: &Session) -> Vec<PathBuf> {
 }
 
 fn first_line(path: &Path) -> Option<Vec<u8>> {
-    let file = File::open(path).ok().filter(|_| is_file(path))?;
+    let file = open(path)?;
     let mut line = Vec::new();
     let mut start = BufReader::new(file.take(LINE));
     start.read_until(b'\n', &mut line).ok()?;

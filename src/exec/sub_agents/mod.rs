@@ -93,7 +93,7 @@ pub(super) fn read(
             bytes: bytes.into(),
         }
     } else {
-        let file = File::open(path).map_err(|error| unread(&error))?;
+        let file = open(path).ok_or_else(|| unread(&"it cannot be read, or is no file"))?;
         let size = file.metadata().map_or(0, |metadata| metadata.len());
         Input {
             name: super::load::file_name(path),
@@ -142,6 +142,11 @@ fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
+/// Opens an ordinary file; to open a pipe would wait for who writes to it.
+fn open(path: &Path) -> Option<File> {
+    is_file(path).then(|| File::open(path).ok())?
+}
+
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
@@ -163,11 +168,7 @@ fn name_of(path: &Path) -> &str {
 /// What the beginning of a file tells, and whether that is all of it; none where it is no conversation.
 fn head(path: &Path) -> Option<(Session, bool)> {
     let mut bytes = Vec::new();
-    File::open(path)
-        .ok()?
-        .take(HEAD + 1)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    open(path)?.take(HEAD + 1).read_to_end(&mut bytes).ok()?;
     let is_whole = bytes.len() as u64 <= HEAD;
     if !is_whole {
         bytes.truncate(bytes.iter().rposition(|b| *b == b'\n')?);

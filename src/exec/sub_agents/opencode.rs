@@ -1,9 +1,8 @@
 //! `OpenCode`'s sub-agents in its storage folder: sessions of the same project that name their parent.
 
-use super::{Found, entries, is_file, name_of};
+use super::{Found, entries, name_of, open};
 use crate::formats::{ImportReport, Kin, Started, kin, kin_of};
 use crate::session::{Conversation, Session};
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -53,9 +52,7 @@ pub(super) fn name(path: &Path, format: &str, id: &str) -> Option<String> {
 fn told_in(file: &Path, format: &str) -> Option<Kin> {
     let is_session =
         name_of(file).starts_with("ses_") && file.extension().is_some_and(|end| end == "json");
-    let opened = File::open(file)
-        .ok()
-        .filter(|_| is_session && is_file(file))?;
+    let opened = is_session.then(|| open(file))??;
     let mut text = Vec::new();
     opened.take(LONGEST).read_to_end(&mut text).ok()?;
     kin(format, &text)

@@ -4,6 +4,7 @@
 use super::model::{Failed, Model, Said};
 use crate::chat::message_to_json;
 use crate::exec::export::sha256;
+use crate::exec::load::read_text;
 use crate::exec::place::reason;
 use crate::providers::Prompt;
 use etcetera::BaseStrategy as _;
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+/// Bytes of a log: each request repeats what is to be summarized.
+const LONGEST: u64 = 1 << 30;
 /// Bytes of a log's first line, which may hold a person's own prompt.
 const LONGEST_HEAD: u64 = 1 << 20;
 
@@ -99,8 +102,7 @@ impl RunLog {
     /// One line: it cannot be read, or is no log.
     pub fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
-        let text = fs::read_to_string(path)
-            .map_err(|error| format!("{shown} cannot be read ({error})"))?;
+        let text = read_text(path, LONGEST).map_err(|error| error.to_string())?;
         let mut lines = text.lines();
         let head = lines.next().unwrap_or_default();
         let mut log: Self =

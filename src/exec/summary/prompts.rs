@@ -6,12 +6,12 @@
 use super::model::{Failed, Model, Said, Voice};
 use crate::chat::{Ask, ChatMessage};
 use crate::engine::{Case, Request, transcript, transcript_parts};
+use crate::exec::load::read_text;
 use crate::presets::{self, models};
 use crate::providers::Prompt;
 use crate::units::Tokens;
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,16 +21,20 @@ const MOST_HALVINGS: usize = 5;
 /// Tokens that a request may be counted wrong by, as a share: the model's vocabulary is another.
 const MARGIN: f64 = 0.1;
 
+/// Bytes of a prompt of one's own.
+const LONGEST_PROMPT: u64 = 1 << 20;
+
 /// A prompt of a person's own, from a file.
 ///
 /// # Errors
 /// One line: it cannot be read, or says nothing.
 pub fn read_prompt(path: &Path) -> Result<String, String> {
-    let shown = path.display();
-    match fs::read_to_string(path) {
-        Ok(text) if text.trim().is_empty() => Err(format!("the prompt {shown} is empty")),
+    match read_text(path, LONGEST_PROMPT) {
+        Ok(text) if text.trim().is_empty() => {
+            Err(format!("the prompt {} is empty", path.display()))
+        }
         Ok(text) => Ok(text),
-        Err(error) => Err(format!("the prompt {shown} cannot be read ({error})")),
+        Err(error) => Err(format!("the prompt {error}")),
     }
 }
 

@@ -79,6 +79,8 @@ struct Compaction<'a> {
     boundary: Option<&'a Boundary>,
     before: Option<Tokens>,
     after: Option<Tokens>,
+    /// What was before it is in another file: what it wrote is all that this one holds of it.
+    is_first: bool,
     written: Vec<usize>,
 }
 
@@ -127,8 +129,8 @@ impl<'a> Line<'a> {
             What::Answered(answer) => self.answer(at, entry, answer),
             What::Boundary(boundary) => {
                 self.close_compaction();
-                // What was before it is in another file, if anything was.
-                if self.has_history {
+                // What we managed begins with a boundary of ours.
+                if self.has_history || at >= self.managed_end {
                     self.compaction = Some(Compaction {
                         before: self.checked(
                             entry,
@@ -141,6 +143,7 @@ impl<'a> Line<'a> {
                             "the tokens after this compaction",
                         ),
                         boundary: Some(boundary),
+                        is_first: !self.has_history,
                         written: Vec::new(),
                     });
                 }
@@ -171,6 +174,7 @@ impl<'a> Line<'a> {
                 boundary: None,
                 before: None,
                 after: None,
+                is_first: false,
                 written: Vec::new(),
             });
         }
@@ -188,7 +192,7 @@ impl<'a> Line<'a> {
             time: entry.time,
             is_injected: said.is_injected,
             is_summary: said.is_summary,
-            in_history: !is_written,
+            in_history: !is_written || self.compaction.as_ref().is_some_and(|c| c.is_first),
             raw: vec![entry.span.clone()],
             ..Draft::new(Role::User, std::mem::take(&mut self.parts[at]))
         };
@@ -292,6 +296,7 @@ impl<'a> Line<'a> {
             boundary,
             before,
             after,
+            is_first: _,
             written,
         }) = self.compaction.take()
         else {

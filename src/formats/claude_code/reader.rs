@@ -4,10 +4,13 @@ use super::agents::{self, Agent, Starts};
 use super::entry::{Entry, What};
 use super::line;
 use super::tree::{self, Course, Place};
+use crate::formats::json;
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Part, Session, Track};
 use crate::units::Tokens;
+use serde_json::Value;
+use std::collections::HashMap;
 
 /// A call whose context is smaller by more than this than the one before, without a compaction, is odd.
 const ODD_SHRINKING: Tokens = Tokens(4000);
@@ -47,8 +50,8 @@ pub(super) fn read(
             "sub-agents",
         ),
         microcompactions(&entries),
-        odd_shrinking(&told.session),
     ];
+    let shrinking = odd_shrinking(&told.session);
     let others = sub_agents(
         input,
         agents,
@@ -64,7 +67,7 @@ pub(super) fn read(
         sessions.push(renamed(branch, name));
     }
     warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
-    let texts = texts.into_iter().flatten();
+    let texts = texts.into_iter().flatten().chain(shrinking);
     warnings.extend(texts.map(|text| Warning { line: None, text }));
     Ok(Parsed {
         sessions,
@@ -227,8 +230,8 @@ fn microcompactions(entries: &[Entry]) -> Option<String> {
     (n > 0).then(|| format!("{n} times the program cleared old tool results; which is not recorded, so they count in full"))
 }
 
-/// A sentence on calls whose reported context shrinks although nothing in the file says why.
-fn odd_shrinking(session: &Session) -> Option<String> {
+/// Sentences on calls whose reported context shrinks although the file records no compaction there.
+fn odd_shrinking(session: &Session) -> Vec<String> {
     let input = |step: usize| session.steps[step].usage.map(|usage| usage.input);
     let odd = (1..session.steps.len()).filter(|step| {
         let (Some(before), Some(after)) = (input(step - 1), input(*step)) else {
@@ -236,13 +239,46 @@ fn odd_shrinking(session: &Session) -> Option<String> {
         };
         after + ODD_SHRINKING < before && session.compactions.iter().all(|c| c.step != *step)
     });
-    let odd: Vec<_> = odd.map(|step| (step + 1).to_string()).collect();
-    if odd.is_empty() {
-        return None;
+    let odd: Vec<usize> = odd.collect();
+    let Some((first, last)) = odd.first().zip(odd.last()) else {
+        return Vec::new();
+    };
+    // The version and the session of the answers, from the call before the first of them on.
+    let mut written_by: HashMap<usize, [Option<Value>; 2]> = HashMap::new();
+    for message in &session.messages {
+        if let Some(step) = message
+            .step
+            .filter(|step| (first - 1..=*last).contains(step))
+            && let Some(span) = message.raw.first()
+        {
+            let text = session.raw(span);
+            let of = |key| {
+                let place = json::member(&text, &(0..text.len()), key)?;
+                serde_json::from_slice(&text[place]).ok()
+            };
+            written_by.insert(step, [of("version"), of("sessionId")]);
+        }
     }
-    Some(format!(
-        "at call {} the reported context shrinks, but the file records no compaction there: the program cleared \
-         something by itself, so the context is smaller than it seems from there on",
-        odd.join(", ")
-    ))
+    let (restarted, unexplained): (Vec<usize>, Vec<usize>) = odd
+        .iter()
+        .partition(|step| written_by.get(*step) != written_by.get(&(*step - 1)));
+    let calls = |steps: &[usize]| {
+        let numbers: Vec<_> = steps.iter().map(|step| (step + 1).to_string()).collect();
+        format!("at call {}", numbers.join(", "))
+    };
+    let mut found = Vec::new();
+    if !restarted.is_empty() {
+        found.push(format!(
+            "{} the reported context shrinks where another version or another session resumed it: the context is smaller than it seems from there on",
+            calls(&restarted)
+        ));
+    }
+    if !unexplained.is_empty() {
+        found.push(format!(
+            "{} the reported context shrinks, but the file records no compaction there: the program may have cleared \
+             tool results or been restarted, so the context is smaller than it seems from there on",
+            calls(&unexplained)
+        ));
+    }
+    found
 }

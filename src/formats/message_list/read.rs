@@ -83,6 +83,7 @@ fn read_one(
         None
     });
     let elements = parse_elements(&source.bytes.whole(), layout, progress)?;
+    settings.find_mark(elements.iter().filter_map(|e| e.value.as_ref()));
     let step_of = |e: &Element| settings.step_of(e.value.as_ref(), e.response.as_ref(), dialect);
     let mut steps: Vec<Option<StepDraft>> = elements.iter().map(step_of).collect();
     for (element, step) in elements.iter().zip(&mut steps) {

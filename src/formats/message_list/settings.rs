@@ -53,6 +53,15 @@ impl Settings {
             .filter(|text| !text.trim().is_empty())
     }
 
+    /// Takes the mark of a managed copy from a record of the list, where the document has no other place for it.
+    pub(super) fn find_mark<'a>(&mut self, mut records: impl Iterator<Item = &'a Value>) {
+        if !self.members.contains_key(MARK)
+            && let Some(mark) = records.find_map(|record| record.get(MARK))
+        {
+            self.members.insert(MARK.to_owned(), mark.clone());
+        }
+    }
+
     /// The mark of a managed copy.
     fn mark(&self) -> Option<&Value> {
         let mark = self.members.get(MARK);

@@ -95,6 +95,8 @@ struct Reader {
     /// The first message of each message of the file.
     by_id: HashMap<Box<str>, usize>,
     asked: Option<Asked>,
+    /// Messages of a person that start a sub-agent.
+    subtasks: HashSet<Box<str>>,
     pruned: Pruned,
     /// What the messages now report belongs to contexts that the file does not hold any more.
     is_managed: bool,
@@ -107,6 +109,7 @@ impl Reader {
             context: Vec::new(),
             by_id: HashMap::new(),
             asked: None,
+            subtasks: HashSet::new(),
             pruned: Vec::new(),
             is_managed: false,
         }
@@ -131,8 +134,11 @@ impl Reader {
         if parts.is_empty() {
             return false;
         }
-        let compaction =
-            message::listed(row).find(|(_, p)| json::str_at(p, &["type"]) == Some("compaction"));
+        let is_of = |part: &Value, kind| json::str_at(part, &["type"]) == Some(kind);
+        let compaction = message::listed(row).find(|(_, part)| is_of(part, "compaction"));
+        if message::listed(row).any(|(_, part)| is_of(part, "subtask")) {
+            self.subtasks.extend(id.map(Into::into));
+        }
         let draft = message::draft(row, Role::User, parts);
         let message = self.say(
             id,
@@ -164,6 +170,10 @@ impl Reader {
         let aborted = json::str_at(info, &["error", "name"]) == Some("MessageAbortedError");
         let calls = message::answered(row, &mut self.pruned);
         let mut told = Vec::new();
+        // The program writes the call of a sub-agent that a person started: no model was asked.
+        let parent = json::str_at(info, &["parentID"]);
+        let is_programs = parent.is_some_and(|parent| self.subtasks.contains(parent))
+            && message::listed(row).all(|(_, p)| json::str_at(p, &["type"]) != Some("step-start"));
         for call in calls {
             let usage = notes.usage(row.span.start, call.usage);
             let step = message::step(row, usage);
@@ -180,7 +190,9 @@ impl Reader {
                 ..message::draft(row, Role::Assistant, call.said)
             };
             // What asks for a summary and the summary exist because of the compaction alone.
-            let message = if is_summary && !broke_off {
+            let message = if is_programs && usage.is_none() {
+                self.talk.say(draft)
+            } else if is_summary && !broke_off {
                 self.talk.say(Draft {
                     in_history: false,
                     ..draft

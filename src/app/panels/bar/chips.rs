@@ -1,6 +1,7 @@
 //! The chips of the bar: what is open, its window, how well its counts are known, and whether it still grows.
 
-use super::super::conversations;
+use super::super::{Frame, conversations};
+use super::model;
 use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::live::LiveState;
@@ -9,14 +10,13 @@ use crate::app::state::Tab;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
-use crate::engine::WindowSource;
 use crate::safe_text;
 use crate::tokens::{Basis, COUNTERS};
 use egui::{Popup, TextStyle, Ui};
 
 /// How much the chips say, from everything to the least.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Detail {
+pub(super) enum Detail {
     WindowSource,
     FileFormat,
     ModelName,
@@ -33,10 +33,15 @@ const DETAILS: [Detail; 5] = [
 ];
 
 /// Words of a chip, each with whether it is strong.
-type Words = Vec<(String, bool)>;
+pub(super) type Words = Vec<(String, bool)>;
 
 /// Shows the chips, each as long as there is room for.
-pub(super) fn show(ui: &mut Ui, document: &Document, runs: &Runs, commands: &mut Vec<Command>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    (document, runs): (&Document, &Runs),
+    commands: &mut Vec<Command>,
+) {
     let place: Words = match conversations::place(document) {
         Some(place) => vec![(place, false), (" ⏷".to_owned(), false)],
         None => Words::new(),
@@ -45,7 +50,7 @@ pub(super) fn show(ui: &mut Ui, document: &Document, runs: &Runs, commands: &mut
     let words = |least: Detail| {
         [
             file_words(document, least),
-            window_words(document, runs, least),
+            model::words(frame, document, runs, least),
             vec![(wording::basis(&runs.case.ledger), false)],
             place.clone(),
         ]
@@ -72,21 +77,7 @@ pub(super) fn show(ui: &mut Ui, document: &Document, runs: &Runs, commands: &mut
         conversations::menu(&place, document, commands);
     }
     if ui.available_width() > width(ui, std::slice::from_ref(&window)) {
-        let models = if session.models.is_empty() {
-            "not recorded".to_owned()
-        } else {
-            session.models.join(", ")
-        };
-        let windows = &runs.case.windows;
-        let mut hint = format!(
-            "Models: {models}. The window is {}.",
-            wording::window_source(windows.source)
-        );
-        for warning in &windows.warnings {
-            hint.push_str("\n\n");
-            hint.push_str(warning);
-        }
-        chip(ui, &window).on_hover_text(safe_text::visible(&hint));
+        model::show(ui, frame, document, runs, &window, commands);
     }
     basis(ui, runs, commands);
 }
@@ -114,31 +105,7 @@ fn file_words(document: &Document, detail: Detail) -> Words {
     words
 }
 
-fn window_words(document: &Document, runs: &Runs, detail: Detail) -> Words {
-    let windows = &runs.case.windows;
-    let model = document
-        .session()
-        .models
-        .last()
-        .map_or("unknown model", String::as_str);
-    let mut words = Words::new();
-    if detail <= Detail::ModelName {
-        words.push((format!("{} · ", safe_text::one_line(model, 60)), false));
-    }
-    words.push((wording::tokens(windows.largest()), true));
-    let source = match windows.source {
-        // Worth saying at any width: it is a guess.
-        WindowSource::Assumed => " window, assumed".to_owned(),
-        source if detail == Detail::WindowSource => {
-            format!(" window, {}", wording::window_source(source))
-        }
-        _ => " window".to_owned(),
-    };
-    words.push((source, false));
-    words
-}
-
-fn chip(ui: &mut Ui, words: &Words) -> egui::Response {
+pub(super) fn chip(ui: &mut Ui, words: &Words) -> egui::Response {
     let words: Vec<_> = words
         .iter()
         .map(|(word, is_strong)| (word.as_str(), *is_strong))

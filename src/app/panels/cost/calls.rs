@@ -11,7 +11,7 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
 use crate::units::Tokens;
-use egui::{Align, Frame, Id, Label, Layout, Margin, RichText, Sense, Ui};
+use egui::{Align, Frame, Id, Layout, Margin, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 /// Growth from which on it is told in strong letters.
@@ -262,5 +262,5 @@ fn came_in(ui: &mut Ui, input: &PanelInput<'_>, step: usize) {
     let what = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
     ui.label(weak(ui, wording::number(message)));
     ui.label(what);
-    ui.add(Label::new(weak(ui, &*facts.preview)).truncate());
+    widgets::one_line(ui, weak(ui, &*facts.preview));
 }

@@ -1,5 +1,6 @@
 //! The prices that all figures go by, and how calls are billed: chosen here, and undone like any setting.
 
+use super::super::model_menu;
 use super::{PanelInput, small, weak};
 use crate::analysis::cost::Lifetime;
 use crate::app::billing::{BillingChoice, MOST, OwnPrice, PriceChoice, seconds, typed_price};
@@ -12,12 +13,8 @@ use crate::presets::prices::{Price, Prices};
 use crate::safe_text;
 use crate::units::Rate;
 use egui::{
-    Button, ComboBox, DragValue, Grid, Id, Popup, PopupCloseBehavior, RichText, ScrollArea,
-    TextEdit, Ui,
+    Button, ComboBox, DragValue, Grid, Popup, PopupCloseBehavior, RichText, ScrollArea, Ui,
 };
-
-/// Models listed while nothing is sought.
-const MENU: f32 = 300.0;
 
 /// Shows prices and how calls are billed.
 pub(super) fn show(
@@ -70,11 +67,10 @@ fn choose(ui: &mut Ui, (input, costs): (&PanelInput<'_>, &Costs), billing: &mut 
     let button = button
         .accessible_name("Prices")
         .on_hover_text("Whose prices all calls have");
-    let sought = Id::unique("price sought");
     Popup::menu(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| {
-            ui.set_width(MENU);
+            ui.set_width(model_menu::WIDTH);
             let choice = &mut billing.price;
             if ui
                 .radio(*choice == PriceChoice::Recorded, "The recorded models'")
@@ -94,50 +90,13 @@ fn choose(ui: &mut Ui, (input, costs): (&PanelInput<'_>, &Costs), billing: &mut 
                 ui.close();
             }
             ui.separator();
-            let mut text: String = ui.data(|d| d.get_temp(sought)).unwrap_or_default();
-            ui.add(
-                TextEdit::singleline(&mut text)
-                    .hint_text("Find a model…")
-                    .desired_width(f32::INFINITY),
-            )
-            .accessible_name("Find a model");
-            ui.data_mut(|d| d.insert_temp(sought, text.clone()));
-            rows(ui, &text.trim().to_lowercase(), choice);
-        });
-}
-
-fn rows(ui: &mut Ui, sought: &str, choice: &mut PriceChoice) {
-    let all = Prices::bundled().rows();
-    let mut found = all
-        .iter()
-        .filter(|row| row.name.contains(sought))
-        .peekable();
-    if found.peek().is_none() {
-        ui.label(weak(ui, "No model matches. Type prices of your own."));
-    }
-    ScrollArea::vertical()
-        .max_height(280.0)
-        .auto_shrink([false, true])
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            let mut last = "";
-            for row in found {
-                // A model whose price changed has a row for each time.
-                if row.name == last {
-                    continue;
-                }
-                last = &row.name;
-                let is_chosen = matches!(choice, PriceChoice::Model(name) if *name == row.name);
-                let help = format!(
-                    "{} in · {} out · {} read",
-                    wording::rate(row.input),
-                    wording::rate(row.output),
-                    wording::rate(row.cache_read)
-                );
-                if widgets::choice(ui, &row.name, &help, is_chosen).clicked() {
-                    *choice = PriceChoice::Model(row.name.clone());
-                    ui.close();
-                }
+            let chosen = match choice {
+                PriceChoice::Model(name) => Some(name.as_str()),
+                _ => None,
+            };
+            if let Some(model) = model_menu::list(ui, chosen) {
+                *choice = PriceChoice::Model(model.to_owned());
+                ui.close();
             }
         });
 }

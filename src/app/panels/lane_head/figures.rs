@@ -1,4 +1,4 @@
-//! The figures of a lane's head, as many as have room, each with what it means.
+//! The figures of a lane's head, the same at every width, each with what it means.
 
 use super::super::PanelInput;
 use super::cost;
@@ -10,45 +10,77 @@ use crate::app::theme::{self, palette};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
 use crate::units::Tokens;
-use egui::{FontId, TextStyle, TextWrapMode, Ui};
+use egui::{TextStyle, TextWrapMode, Ui, vec2};
 
 /// One figure of a head.
 struct Figure {
+    /// Short enough for a narrow lane.
     label: &'static str,
-    short: &'static str,
+    name: &'static str,
     value: String,
     tone: Tone,
     hint: fn(&PanelInput<'_>, usize) -> String,
 }
 
+/// How many figures a head has, in lanes of any width.
+const N: usize = 6;
+/// They stand in one row, or where that has no room in rows of so many.
+const PER_ROW: [usize; 2] = [N, 3];
+/// Height of a row, and of what is between two.
+const ROW: f32 = 28.0;
+const GAP: f32 = 5.0;
+/// Most and least room between two figures.
+const SPACE: egui::Rangef = egui::Rangef {
+    min: 4.0,
+    max: 20.0,
+};
+/// In one row there is at least this.
+const ROOMY: f32 = 10.0;
+
 /// The figures of a lane, the most telling first.
-fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 8] {
+fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; N] {
     let run = &input.runs.lanes[lane];
-    let about = wording::about(input.runs.case.ledger.basis);
-    let tokens = |n: Tokens| format!("{about}{}", wording::short(n));
     // Without a call nothing was sent, and nothing could be missed: that is not zero but unknown.
     let of_calls = |said: String| run.peak.map_or_else(|| "–".to_owned(), |_| said);
-    let (label, short, tone) = ("", "", Tone::Plain);
     let figure = Figure {
-        label,
-        short,
+        label: "",
+        name: "",
         value: String::new(),
-        tone,
+        tone: Tone::Plain,
         hint: |_, _| String::new(),
     };
     [
         Figure {
             label: "peak",
-            short: "peak",
+            name: "peak",
             value: run
                 .peak
-                .map_or_else(|| "–".to_owned(), |peak| tokens(peak.tokens)),
+                .map_or_else(|| "–".to_owned(), |peak| tokens(input, peak.tokens)),
             hint: peak_hint,
             ..figure
         },
         Figure {
-            label: "compactions",
-            short: "comp.",
+            label: "cost",
+            name: "cost",
+            value: cost_value(input, lane),
+            hint: |input, lane| {
+                let sent = sent_hint(&input.runs.lanes[lane]);
+                format!("{} {sent}.", cost_hint(input, lane))
+            },
+            ..figure
+        },
+        Figure {
+            label: "at risk",
+            name: "at risk",
+            value: of_calls(
+                loss(input, lane).map_or_else(|| "…".to_owned(), loss_view::at_risk_said),
+            ),
+            tone: loss_tone(input, lane, loss_view::risk_tone),
+            hint: risk_hint,
+        },
+        Figure {
+            label: "comp.",
+            name: "compactions",
             value: of_calls(wording::grouped(run.outcome.compactions as u64)),
             hint: |_, _| {
                 "How often the policy removed something; manual edits do not count".to_owned()
@@ -56,8 +88,8 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 8] {
             ..figure
         },
         Figure {
-            label: "overflows",
-            short: "over.",
+            label: "over.",
+            name: "overflows",
             value: of_calls(wording::grouped(run.outcome.overflows as u64)),
             tone: if run.outcome.overflows > 0 {
                 Tone::Bad
@@ -67,24 +99,8 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 8] {
             hint: |input, lane| overflow_hint(&input.runs.lanes[lane]),
         },
         Figure {
-            label: "cost",
-            short: "cost",
-            value: cost_value(input, lane),
-            hint: cost_hint,
-            ..figure
-        },
-        Figure {
-            label: "at risk",
-            short: "at risk",
-            value: of_calls(
-                loss(input, lane).map_or_else(|| "…".to_owned(), loss_view::at_risk_said),
-            ),
-            tone: loss_tone(input, lane, loss_view::risk_tone),
-            hint: risk_hint,
-        },
-        Figure {
-            label: "blind edits",
-            short: "blind",
+            label: "blind",
+            name: "blind edits",
             value: of_calls(loss(input, lane).map_or_else(
                 || "…".to_owned(),
                 |loss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64),
@@ -92,82 +108,88 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; 8] {
             tone: loss_tone(input, lane, loss_view::blind_tone),
             hint: blind_hint,
         },
-        Figure {
-            label: "sent",
-            short: "sent",
-            value: of_calls(tokens(run.sent)),
-            hint: |input, lane| sent_hint(&input.runs.lanes[lane]),
-            ..figure
-        },
-        Figure {
-            label: "now",
-            short: "now",
-            value: match now(input, lane) {
-                (now, Some(edited)) => format!("{} → {}", tokens(now), wording::short(edited)),
-                (now, None) => tokens(now),
-            },
-            hint: now_hint,
-            ..figure
-        },
     ]
 }
 
-/// As many figures as fit: with short labels before one is left out, `now` first; the tooltips say all.
-pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
-    const ROOMS: [(usize, bool, f32); 13] = [
-        (8, false, 20.0),
-        (8, false, 12.0),
-        (8, true, 12.0),
-        (8, true, 8.0),
-        (7, true, 12.0),
-        (7, true, 8.0),
-        (6, true, 12.0),
-        (5, true, 12.0),
-        (5, true, 8.0),
-        (4, true, 12.0),
-        (3, true, 12.0),
-        (3, true, 8.0),
-        (3, true, 4.0),
-    ];
-    let all = all_figures(input, lane);
-    let label = |figure: &Figure, is_short: bool| {
-        if is_short { figure.short } else { figure.label }
-    };
-    let (small, strong) = (
-        TextStyle::Small.resolve(ui.style()),
-        theme::strong().resolve(ui.style()),
-    );
-    let color = palette(ui).text;
-    let width = |(n, is_short, space): (usize, bool, f32)| {
-        let width = |text: &str, font: &FontId| {
-            let galley = ui
-                .painter()
-                .layout_no_wrap(text.to_owned(), font.clone(), color);
+/// Tokens as a head writes them.
+fn tokens(input: &PanelInput<'_>, n: Tokens) -> String {
+    let about = wording::about(input.runs.case.ledger.basis);
+    format!("{about}{}", wording::short(n))
+}
+
+/// How the figures of all lanes stand: the same ones, in the same places of every head.
+pub(in super::super) struct Grid {
+    columns: Vec<f32>,
+    space: f32,
+}
+
+impl Grid {
+    /// The grid of heads that leave their figures so much width.
+    pub(super) fn new(ui: &Ui, input: &PanelInput<'_>, room: f32) -> Self {
+        let mut widths = [0.0_f32; N];
+        for lane in 0..input.runs.lanes.len() {
+            for (width, figure) in widths.iter_mut().zip(all_figures(input, lane)) {
+                *width = width.max(figure.width(ui));
+            }
+        }
+        let columns = |per_row: usize| -> Vec<f32> {
+            let widest = |column: usize| {
+                let column = widths.iter().skip(column).step_by(per_row);
+                column.copied().fold(0.0, f32::max)
+            };
+            (0..per_row).map(widest).collect()
+        };
+        let [one_row, several] = PER_ROW.map(columns);
+        let needed = one_row.iter().sum::<f32>() + ROOMY * (N - 1) as f32;
+        let columns = if needed <= room { one_row } else { several };
+        let free = room - columns.iter().sum::<f32>();
+        let space = SPACE.clamp(free / (columns.len() - 1) as f32);
+        Self { columns, space }
+    }
+
+    /// Height of what is below the first row.
+    pub(super) fn more(&self) -> f32 {
+        (N.div_ceil(self.columns.len()) - 1) as f32 * (ROW + GAP)
+    }
+}
+
+impl Figure {
+    fn width(&self, ui: &Ui) -> f32 {
+        let width = |text: &str, style: TextStyle| {
+            let (font, color) = (style.resolve(ui.style()), palette(ui).text);
+            let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
             galley.size().x
         };
-        let one = |f: &Figure| width(label(f, is_short), &small).max(width(&f.value, &strong));
-        all[..n].iter().map(one).sum::<f32>() + space * (n - 1) as f32
-    };
-    let room = ROOMS
-        .into_iter()
-        .find(|room| width(*room) <= ui.available_width())
-        .unwrap_or(ROOMS[ROOMS.len() - 1]);
-    let (n, is_short, space) = room;
+        // What is still worked out must not move the others when it comes.
+        let value = if self.value == "…" && self.label == "cost" {
+            "≈$0.00"
+        } else {
+            &self.value
+        };
+        width(self.label, TextStyle::Small).max(width(value, theme::strong()))
+    }
+}
+
+/// Shows the figures of a lane, each with what it means.
+pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, grid: &Grid) {
     ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = space;
-        for figure in &all[..n] {
-            widgets::figure(ui, label(figure, is_short), &figure.value, figure.tone).on_hover_ui(
-                |ui| {
-                    ui.label(format!("{}: {}", figure.label, (figure.hint)(input, lane)));
-                    for left_out in &all[n..] {
-                        let said = (left_out.hint)(input, lane);
-                        ui.label(format!("{} {}: {said}", left_out.label, left_out.value));
-                    }
-                },
-            );
-        }
-    });
+    ui.spacing_mut().item_spacing.y = GAP;
+    let all = all_figures(input, lane);
+    for row in all.chunks(grid.columns.len()) {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = grid.space;
+            for (figure, width) in row.iter().zip(&grid.columns) {
+                let size = vec2(*width, ROW);
+                let shown = ui.allocate_ui(size, |ui| {
+                    ui.set_min_width(*width);
+                    widgets::figure(ui, figure.label, &figure.value, figure.tone)
+                });
+                shown.inner.on_hover_ui(|ui| {
+                    ui.label(format!("{}: {}", figure.name, (figure.hint)(input, lane)));
+                });
+            }
+        });
+    }
 }
 
 fn peak_hint(input: &PanelInput<'_>, lane: usize) -> String {
@@ -201,7 +223,16 @@ fn now(input: &PanelInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
     }
 }
 
-fn now_hint(input: &PanelInput<'_>, lane: usize) -> String {
+/// `79.2k`, or `109k → 85.8k` where there are manual edits.
+pub(super) fn now_said(input: &PanelInput<'_>, lane: usize) -> String {
+    match now(input, lane) {
+        (now, Some(edited)) => format!("{} → {}", tokens(input, now), wording::short(edited)),
+        (now, None) => tokens(input, now),
+    }
+}
+
+/// The same in words.
+pub(super) fn now_hint(input: &PanelInput<'_>, lane: usize) -> String {
     let n = input.document.session().steps.len();
     let place = wording::place(input.rows.step, n);
     let (now, edited) = now(input, lane);

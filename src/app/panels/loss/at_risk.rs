@@ -182,7 +182,7 @@ fn message(ui: &mut Ui, input: &PanelInput<'_>, message: usize, has_preview: boo
     let what = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
     if has_preview {
         ui.label(what);
-        ui.add(Label::new(weak(ui, &*facts.preview)).truncate());
+        widgets::one_line(ui, weak(ui, &*facts.preview));
     } else {
         ui.add(Label::new(what).truncate());
     }

@@ -62,7 +62,7 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
             };
             let text = RichText::new(&*facts.preview).color(color);
             let text = marks::inked(input, message, text, palette(ui).weak);
-            ui.add(Label::new(text).truncate());
+            widgets::one_line(ui, text);
         }
         Col::Tokens => {
             let text = RichText::new(wording::tokens(tokens));

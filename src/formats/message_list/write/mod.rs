@@ -11,7 +11,6 @@ use super::places::{Patch, patched, with_member, without_members};
 use crate::formats::{CannotExport, json, mark};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -72,7 +71,7 @@ pub(in crate::formats) fn write_own(
     let mut is_as_it_was = writing.is_as_it_was(&pieces);
     if !is_as_it_was || !patches.is_empty() || !dropped.is_empty() {
         pieces.retain(|piece| !writing.is_foreign(piece));
-        writing.forget_counts(&mut pieces);
+        writing.forget_counts(managed, &mut pieces);
         is_as_it_was = writing.is_as_it_was(&pieces);
         patches.extend(writing.mark(managed, &pieces, is_as_it_was));
     }
@@ -227,18 +226,30 @@ impl<'a> Writing<'a> {
     }
 
     /// Sets the counts between the messages to zero, which programs take for not known: what they counted is not there
-    /// any more.
-    fn forget_counts(&self, pieces: &mut [Piece<'a>]) {
-        for piece in pieces.iter_mut().filter(|piece| !self.is_message(piece)) {
-            let Ok(Value::Object(mut record)) = json::parse_lenient(&piece.text) else {
+    /// any more. The last of them carries the mark where the document has no other place for it.
+    fn forget_counts(&self, managed: &Managed, pieces: &mut [Piece<'a>]) {
+        let n_pieces = pieces.len();
+        let mut mark = self
+            .layout
+            .root
+            .is_none()
+            .then(|| mark::mark(managed, Some(n_pieces)));
+        for piece in pieces.iter_mut().rev() {
+            if self.is_message(piece) {
+                continue;
+            }
+            let Ok(mut record) = json::parse_lenient(&piece.text) else {
                 continue;
             };
-            let value = Value::Object(record.clone());
-            if (self.dialect.step)(&value).is_some() {
-                let numbers = record.values_mut().filter(|v| v.is_number());
-                numbers.for_each(|number| *number = 0.into());
-                piece.text = Value::Object(record).to_string().into_bytes().into();
-            }
+            let is_count = (self.dialect.step)(&record).is_some() || record.get(MARK).is_some();
+            let Some(members) = record.as_object_mut().filter(|_| is_count) else {
+                continue;
+            };
+            let numbers = members.values_mut().filter(|v| v.is_number());
+            numbers.for_each(|number| *number = 0.into());
+            members.remove(MARK);
+            members.extend(mark.take().map(|mark| (MARK.to_owned(), mark)));
+            piece.text = record.to_string().into_bytes().into();
         }
     }
 

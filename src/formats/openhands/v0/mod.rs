@@ -2,9 +2,11 @@
 //!
 //! - An action carries the model's whole response; parallel calls repeat it, and so do their observations.
 //! - Older events have no response: then the action itself is the call, and its observation names it as its cause.
+//! - The first resolvers wrote events flat, without ids and sources: `args` beside the `action`.
 //! - A condensation names the events that go from the view, and a summary.
 
 mod events;
+mod flat;
 
 use crate::formats::notes::Notes;
 use crate::formats::rows::{self, Row};
@@ -65,7 +67,7 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn is_event(value: &Value) -> bool {
     let says = |key| json::str_at(value, &[key]).is_some();
-    (says("action") && value.get("args").is_some())
+    (says("action") && (value.get("args").is_some() || flat::is_action(value)))
         || (says("observation")
             && (value.get("content").is_some() || value.get("extras").is_some()))
             && value.get("kind").is_none()
@@ -97,14 +99,17 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     for row in records {
         if row.value.get("history").is_some_and(Value::is_array) {
             let events = rows::listed(bytes, &row.span, &["history"], progress, &mut notes)?;
-            let name = json::str_at(&row.value, &["instance_id"]).map(str::to_owned);
-            found.push((name, flat(bytes, events)));
+            let names: [&[&str]; 2] = [&["instance_id"], &["issue", "title"]];
+            let name = names.iter().find_map(|path| json::str_at(&row.value, path));
+            let mut events = unpaired(bytes, events);
+            flat::nest(&mut events);
+            found.push((name.map(str::to_owned), events));
         } else {
             loose.push(row);
         }
     }
     if !loose.is_empty() {
-        found.push((None, flat(bytes, loose)));
+        found.push((None, unpaired(bytes, loose)));
     }
     let is_many = found.len() > 1;
     let mut sessions: Vec<Session> = Vec::with_capacity(found.len());
@@ -132,7 +137,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
 }
 
 /// Old evaluations list pairs of an action and its observation.
-fn flat(bytes: &[u8], rows: Vec<Row>) -> Vec<Row> {
+fn unpaired(bytes: &[u8], rows: Vec<Row>) -> Vec<Row> {
     rows.into_iter()
         .flat_map(|row| match row.value {
             Value::Array(pair) => {

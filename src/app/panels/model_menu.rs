@@ -1,0 +1,65 @@
+//! The menu from which a model is chosen, with what is known of each.
+
+use super::weak;
+use crate::app::widgets;
+use crate::app::wording;
+use crate::presets::models;
+use crate::presets::prices::{Price, Prices};
+use crate::units::Tokens;
+use egui::{Id, ScrollArea, TextEdit, Ui};
+
+/// Width of the menu.
+pub(super) const WIDTH: f32 = 300.0;
+
+/// Shows every model with a known price, `chosen` marked, below a field to find one. Gives back the name of the one that
+/// was clicked.
+pub(super) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static str> {
+    let id = Id::unique("model sought");
+    let mut text: String = ui.data(|d| d.get_temp(id)).unwrap_or_default();
+    let edit = TextEdit::singleline(&mut text)
+        .hint_text("Find a model…")
+        .desired_width(f32::INFINITY)
+        .margin(egui::Margin::symmetric(8, 5));
+    ui.add(edit).accessible_name("Find a model");
+    ui.data_mut(|d| d.insert_temp(id, text.clone()));
+    let sought = text.trim().to_lowercase();
+    let all = Prices::bundled().rows().iter();
+    let mut found: Vec<&Price> = all.filter(|row| row.name.contains(&sought)).collect();
+    // A model whose price changed has a row for each time.
+    found.dedup_by_key(|row| &row.name);
+    if found.is_empty() {
+        ui.label(weak(ui, "No model matches."));
+    }
+    let mut clicked = None;
+    ScrollArea::vertical()
+        .max_height(280.0)
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for row in found {
+                let is_chosen = chosen == Some(&row.name);
+                if widgets::choice(ui, &row.name, &about(row), is_chosen).clicked() {
+                    clicked = Some(row.name.as_str());
+                }
+            }
+        });
+    clicked
+}
+
+/// The window of a model, where the table has it.
+pub(super) fn window(name: &str) -> Option<Tokens> {
+    models::lookup(name).map(models::Model::input_window)
+}
+
+/// `200k window · $5 in · $25 out · $0.50 read`
+fn about(row: &Price) -> String {
+    let window = window(&row.name).map_or_else(String::new, |window| {
+        format!("{} window · ", wording::short(window))
+    });
+    format!(
+        "{window}{} in · {} out · {} read",
+        wording::rate(row.input),
+        wording::rate(row.output),
+        wording::rate(row.cache_read)
+    )
+}

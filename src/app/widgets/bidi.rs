@@ -1,0 +1,240 @@
+//! Texts with words that are read from right to left, in the order in which they are read.
+//!
+//! egui shapes Hebrew and Arabic words as they are written but puts one after another from left to right. So lines are
+//! broken here, and of each its words are handed over from left to right as they are seen, each as a section of its own.
+
+use egui::text::{LayoutJob, TextFormat};
+use egui::{FontSelection, Label, Response, RichText, Role, Ui, WidgetInfo, WidgetText};
+use std::ops::Range;
+use unicode_bidi::{BidiInfo, Level};
+
+/// Whether a text has characters that are read from right to left.
+pub(super) fn is_any(text: &str) -> bool {
+    !text.is_ascii() && text.chars().any(is_right_to_left)
+}
+
+/// Shows a text on one line, cut where there is no room for more.
+pub fn one_line(ui: &mut Ui, text: RichText) -> Response {
+    if !is_any(text.text()) {
+        return ui.add(Label::new(text).truncate());
+    }
+    let said = text.text().to_owned();
+    let format = format(ui, text);
+    let job = lines(ui, &said, &format, (ui.available_width(), Some(1)));
+    let response = ui.add(Label::new(job).extend());
+    // Read out in the order in which it was written.
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &said));
+    response
+}
+
+/// A text laid out for a width.
+pub(super) fn wrapped(ui: &Ui, text: RichText, width: f32) -> LayoutJob {
+    let said = text.text().to_owned();
+    let format = format(ui, text);
+    lines(ui, &said, &format, (width, None))
+}
+
+fn format(ui: &Ui, text: RichText) -> TextFormat {
+    let job = WidgetText::from(text).into_layout_job(
+        ui.style(),
+        FontSelection::Default,
+        ui.text_valign(),
+    );
+    let format = job.sections.first().map(|section| section.format.clone());
+    let mut format = format.unwrap_or_default();
+    if format.color == egui::Color32::PLACEHOLDER {
+        format.color = ui.visuals().text_color();
+    }
+    format
+}
+
+/// The text line by line; `room` is the width of a line and how many there may be.
+fn lines(ui: &Ui, text: &str, format: &TextFormat, room: (f32, Option<usize>)) -> LayoutJob {
+    let width = |text: &str| {
+        let mut job = LayoutJob::default();
+        job.append(text, 0.0, format.clone());
+        ui.painter().layout_job(job).size().x
+    };
+    let mut job = LayoutJob::default();
+    for (nth, paragraph) in text.split('\n').enumerate() {
+        if nth > 0 {
+            job.append("\n", 0.0, format.clone());
+        }
+        if !is_any(paragraph) && room.1.is_none() {
+            job.append(paragraph, 0.0, format.clone());
+            continue;
+        }
+        let lines = broken(paragraph, room.0, &width);
+        let level = level(paragraph);
+        let most = room.1.unwrap_or(lines.len());
+        for (nth, line) in lines.iter().take(most).enumerate() {
+            if nth > 0 {
+                job.append("\n", 0.0, format.clone());
+            }
+            let is_cut = nth + 1 == most && most < lines.len();
+            let line = &paragraph[line.clone()];
+            if is_cut {
+                let line = cut(line, room.0, &width);
+                append(&mut job, (&line, level), format);
+            } else {
+                append(&mut job, (line, level), format);
+            }
+        }
+    }
+    // What is broken already stays as it is; only a word longer than a line is broken by egui.
+    job.wrap.max_width = if room.1.is_some() {
+        f32::INFINITY
+    } else {
+        room.0
+    };
+    job
+}
+
+/// Where the lines of a paragraph are, each as long as there is room; a word is never broken.
+fn broken(text: &str, room: f32, width: &dyn Fn(&str) -> f32) -> Vec<Range<usize>> {
+    let (mut lines, mut start, mut end) = (Vec::new(), 0, 0);
+    let mut used = 0.0;
+    for word in text.split_inclusive(char::is_whitespace) {
+        let (seen, whole) = (width(word.trim_end()), width(word));
+        if end > start && used + seen > room {
+            lines.push(start..end);
+            (start, used) = (end, 0.0);
+        }
+        end += word.len();
+        used += whole;
+    }
+    lines.push(start..end);
+    lines
+}
+
+/// A line with `…` at its end, as many of its words as fit before that.
+fn cut(line: &str, room: f32, width: &dyn Fn(&str) -> f32) -> String {
+    let mut line = line.trim_end();
+    while let Some(space) = line.rfind(char::is_whitespace) {
+        if width(line) + width(" …") <= room {
+            break;
+        }
+        line = line[..space].trim_end();
+    }
+    format!("{line} …")
+}
+
+/// Whether a paragraph is read from the left or the right: its first letter tells.
+fn level(paragraph: &str) -> Level {
+    let info = BidiInfo::new(paragraph, None);
+    let first = info.paragraphs.first();
+    first.map_or_else(Level::ltr, |paragraph| paragraph.level)
+}
+
+/// Appends a line, its pieces from left to right.
+fn append(job: &mut LayoutJob, line: (&str, Level), format: &TextFormat) {
+    for piece in pieces(line) {
+        job.append(&piece, 0.0, format.clone());
+    }
+}
+
+/// The pieces of a line from left to right: text that is read from the left, words that are read from the right, and what
+/// stands between those, piece by piece. `level` is that of its paragraph, of which it may be a part.
+fn pieces((line, level): (&str, Level)) -> Vec<String> {
+    let info = BidiInfo::new(line, Some(level));
+    let mut pieces = Vec::new();
+    for paragraph in &info.paragraphs {
+        let (levels, runs) = info.visual_runs(paragraph, paragraph.range.clone());
+        for run in runs {
+            if levels[run.start].is_ltr() {
+                pieces.push(line[run].to_owned());
+            } else {
+                let mut words = words(&line[run.clone()], &levels[run]);
+                words.reverse();
+                pieces.extend(words);
+            }
+        }
+    }
+    pieces
+}
+
+/// The words of a run that is read from the right, and each character between them by itself.
+fn words(run: &str, levels: &[Level]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_in_word = false;
+    for (at, c) in run.char_indices() {
+        debug_assert!(levels[at].is_rtl(), "a run has one direction");
+        let is_letter = is_right_to_left(c);
+        match words.last_mut() {
+            Some(word) if is_letter && is_in_word => word.push(c),
+            _ => words.push(mirrored(c).to_string()),
+        }
+        is_in_word = is_letter;
+    }
+    words
+}
+
+/// Letters and marks of scripts that are written from right to left, with what stands in their blocks.
+fn is_right_to_left(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}'
+        | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+}
+
+/// A bracket as it stands where text is read from the right.
+fn mirrored(c: char) -> char {
+    match c {
+        '(' => ')',
+        ')' => '(',
+        '[' => ']',
+        ']' => '[',
+        '{' => '}',
+        '}' => '{',
+        '<' => '>',
+        '>' => '<',
+        '«' => '»',
+        '»' => '«',
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_in_the_order_in_which_they_are_read() {
+        let pieces = |line: &str| super::pieces((line, level(line)));
+        // A sentence in Hebrew: its first word stands at the right.
+        let all = pieces("שלום לכל עולם.");
+        assert_eq!(all, [".", "עולם", " ", "לכל", " ", "שלום"]);
+        // A Hebrew sentence that names a file: the name is read from the left.
+        let all = pieces("פתח payments.py עכשיו");
+        assert_eq!(all, ["עכשיו", " ", "payments.py", " ", "פתח"]);
+        // Two words in an English one.
+        let all = pieces("say שלום עולם now");
+        assert_eq!(all, ["say ", "עולם", " ", "שלום", " now"]);
+        // Brackets open where the reader comes from; figures are read from the left.
+        let all = pieces("שלום (12) עולם");
+        assert_eq!(all, ["עולם", " ", "(", "12", ")", " ", "שלום"]);
+        assert_eq!(pieces("plain text"), ["plain text"]);
+        // A line of a Hebrew paragraph is one also where it begins with a name.
+        let all = super::pieces(("v2 ישן.", level("הקובץ v2 ישן.")));
+        assert_eq!(all, [".", "ישן", " ", "v2"]);
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_before_they_are_put_in_order() {
+        let width = |text: &str| text.chars().count() as f32;
+        let text = "אחת שתיים שלוש ארבע";
+        let lines: Vec<_> = broken(text, 10.0, &width)
+            .into_iter()
+            .map(|line| text[line].trim_end())
+            .collect();
+        assert_eq!(lines, ["אחת שתיים", "שלוש ארבע"]);
+        assert_eq!(cut("אחת שתיים", 9.0, &width), "אחת …");
+        assert!(broken("", 10.0, &width)[0].is_empty());
+    }
+
+    #[test]
+    fn only_texts_with_such_words_are_taken_apart() {
+        assert!(!is_any("plain"));
+        assert!(!is_any("漢字 é ✓"));
+        assert!(is_any("say שלום"));
+        assert!(is_any("مرحبا"));
+    }
+}
