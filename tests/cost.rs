@@ -10,6 +10,7 @@ use plimsoll::analysis::cost::{
 use plimsoll::engine::{
     Case, Context, Entry, EntryBody, KnobValues, WindowPlan, WindowSource, recorded, simulate,
 };
+use plimsoll::formats::{self, Input};
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::session::{Draft, Role, Session, SessionBuilder, Source, StepDraft, Usage};
 use plimsoll::tokens::{Progress, TokenLedger, default_counter};
@@ -220,6 +221,66 @@ fn the_audit_finds_what_was_not_read_and_why() {
     // Sonnet: 50,000 x (3.75 - 0.30).
     close(found.breaks[0].usd.expect("known").0, 0.1725);
     assert!(found.calls[5].cause.is_none(), "4,000 tokens are no break");
+}
+
+#[test]
+fn a_miss_behind_another_effort_or_an_aborted_call_names_it() {
+    let mut calls: Vec<Call> = (0..6).map(|idx| (idx * 60, 50_000, 50_000, 0, 0)).collect();
+    for missed in [2, 3, 5] {
+        calls[missed].2 = 0;
+    }
+    let mut session = session(&calls, |_| CLAUDE);
+    for (idx, step) in session.steps.iter_mut().enumerate() {
+        step.turn = 1;
+        step.effort = (idx > 0).then(|| if idx < 2 { "low" } else { "high" }.into());
+        step.is_after_abort = idx == 3;
+    }
+    let case = case(session);
+    let bills = Bills::new(&case, Billing::at(Prices::bundled()));
+    let found = audit(&case, &bills, &recorded(&case, Tokens(32_000), None)).expect("counted");
+    let causes: Vec<_> = found.calls.iter().map(|call| call.cause).collect();
+    assert_eq!(
+        causes[2..],
+        [
+            Some(Cause::EffortChange),
+            Some(Cause::Abort),
+            None,
+            Some(Cause::Unexplained)
+        ]
+    );
+}
+
+#[test]
+fn readers_note_efforts_and_aborted_calls() {
+    let pi = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-02T00:00:00.000Z","cwd":"/w"}
+{"type":"thinking_level_change","id":"a","parentId":null,"thinkingLevel":"low"}
+{"type":"message","id":"b","parentId":"a","message":{"role":"user","content":"Go on"}}
+{"type":"message","id":"c","parentId":"b","message":{"role":"assistant","content":[],"stopReason":"aborted"}}
+{"type":"thinking_level_change","id":"d","parentId":"c","thinkingLevel":"high"}
+{"type":"message","id":"e","parentId":"d","message":{"role":"assistant","content":[{"type":"text","text":"Yes."}],"stopReason":"stop"}}
+"#;
+    let copilot = r#"{"type":"session.start","data":{"sessionId":"s","producer":"copilot-agent"},"id":"a","timestamp":"2026-01-02T00:00:00.000Z","parentId":null}
+{"type":"user.message","data":{"content":"Go on"},"id":"b","timestamp":"2026-01-02T00:00:01.000Z","parentId":"a"}
+{"type":"abort","data":{"reason":"user initiated"},"id":"c","timestamp":"2026-01-02T00:00:02.000Z","parentId":"b"}
+{"type":"assistant.message","data":{"messageId":"m","content":"Yes."},"id":"d","timestamp":"2026-01-02T00:00:03.000Z","parentId":"c"}
+{"type":"user.message","data":{"content":"Thanks"},"id":"e","timestamp":"2026-01-02T00:00:04.000Z","parentId":"d"}
+"#;
+    for (format, text, effort) in [("pi", pi, Some("high")), ("copilot_cli", copilot, None)] {
+        let input = Input {
+            name: "s.jsonl".to_owned(),
+            bytes: text.as_bytes().to_vec().into(),
+        };
+        let session = formats::parse(&input).expect(format).sessions.remove(0);
+        assert_eq!(session.source.format, format);
+        let [call] = &session.steps[..] else {
+            panic!("{format}: {:?}", session.steps);
+        };
+        assert_eq!(
+            (call.effort.as_deref(), call.is_after_abort),
+            (effort, true),
+            "{format}"
+        );
+    }
 }
 
 /// Calls that read 3,000 words each: the `prune` preset acts in the middle.

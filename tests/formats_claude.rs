@@ -418,6 +418,35 @@ fn records_without_a_message_are_no_session() {
     );
 }
 
+#[test]
+fn a_prompt_says_its_effort_and_an_interruption_that_a_call_was_aborted() {
+    let mut file = File::default();
+    let thinking = |file: &mut File, thinking: Value| {
+        let mut prompt = said("go");
+        prompt["thinkingMetadata"] = thinking;
+        file.add("user", &prompt);
+    };
+    thinking(&mut file, json!({"level": "high", "disabled": false}));
+    file.assistant("m1", &text("one"), 5);
+    file.user(json!([{"type": "text", "text": "[Request interrupted by user]"}]));
+    thinking(&mut file, json!({"maxThinkingTokens": 31999}));
+    file.assistant("m2", &text("two"), 5);
+    thinking(&mut file, json!({"level": "high", "disabled": true}));
+    file.assistant("m3", &text("three"), 5);
+    let session = file.parse().sessions.remove(0);
+    let calls: Vec<_> = session
+        .steps
+        .iter()
+        .map(|step| (step.effort.as_deref(), step.is_after_abort))
+        .collect();
+    let expected = [
+        (Some("high"), false),
+        (Some("31999 tokens"), true),
+        (Some("none"), false),
+    ];
+    assert_eq!(calls, expected);
+}
+
 /// The entries of everything in the context at the end of the session.
 fn whole_context(session: &Session) -> Vec<ManagedEntry> {
     let (kept, from) = match session.compactions.last() {

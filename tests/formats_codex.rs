@@ -529,6 +529,30 @@ fn a_model_may_change_within_a_session() {
 }
 
 #[test]
+fn a_turn_says_its_effort_and_whether_it_was_aborted() {
+    let turn = |effort: &str| line("turn_context", &json!({"model": "m", "effort": effort}));
+    let mut lines = vec![meta()];
+    for (effort, ends) in [
+        ("low", "task_complete"),
+        ("low", "turn_aborted"),
+        ("high", ""),
+    ] {
+        lines.push(turn(effort));
+        lines.extend(said("Go on"));
+        lines.push(message("assistant", "Yes."));
+        lines.push(event(&json!({"type": ends})));
+    }
+    let session = session(&lines);
+    let calls: Vec<_> = session
+        .steps
+        .iter()
+        .map(|step| (step.effort.as_deref(), step.is_after_abort))
+        .collect();
+    let (low, high) = (Some("low"), Some("high"));
+    assert_eq!(calls, [(low, false), (low, false), (high, true)]);
+}
+
+#[test]
 fn tools_that_are_deferred_are_no_context() {
     let tools = json!([{"type": "namespace", "tools": [{"name": "now"}, {"name": "later", "deferLoading": true}]}]);
     let session = session(&[

@@ -6,6 +6,7 @@ use super::{
     Track, Usage,
 };
 use crate::units::{Millis, Tokens};
+use std::sync::Arc;
 
 /// The compactions of one session keep no more messages in all: a file could list a hundred thousand of them that each
 /// keep everything. Those beyond are left out.
@@ -69,6 +70,10 @@ pub struct SessionBuilder {
     open_step: Option<usize>,
     /// The model of calls that name none themselves.
     usual_model: Option<String>,
+    /// The reasoning effort of the calls to come.
+    effort: Option<Arc<str>>,
+    /// The latest call was aborted.
+    is_aborted: bool,
     /// Messages that compactions may still keep.
     kept_left: usize,
 }
@@ -95,6 +100,8 @@ impl SessionBuilder {
             session,
             open_step: None,
             usual_model: None,
+            effort: None,
+            is_aborted: false,
             kept_left: MOST_KEPT,
         }
     }
@@ -160,6 +167,18 @@ impl SessionBuilder {
     pub fn step(&mut self, draft: StepDraft) -> usize {
         self.session.steps_from = StepsFrom::Recorded;
         self.push_step(draft)
+    }
+
+    /// Notes the reasoning effort of the calls to come.
+    pub fn effort(&mut self, effort: &str) {
+        if self.effort.as_deref() != Some(effort) {
+            self.effort = Some(effort.into());
+        }
+    }
+
+    /// Notes that the latest call was aborted.
+    pub fn aborted(&mut self) {
+        self.is_aborted = true;
     }
 
     /// The step with this index, to add what is recorded after its answer (usage).
@@ -288,6 +307,8 @@ impl SessionBuilder {
             usage: draft.usage,
             left_out: None,
             time: draft.time,
+            effort: self.effort.clone(),
+            is_after_abort: std::mem::take(&mut self.is_aborted),
         });
         let step = self.session.steps.len() - 1;
         self.open_step = Some(step);
@@ -334,6 +355,8 @@ fn steps_of_messages(messages: &mut [Message]) -> Vec<Step> {
                 usage: None,
                 left_out: None,
                 time: message.time,
+                effort: None,
+                is_after_abort: false,
             });
         }
     }

@@ -30,6 +30,7 @@ use crate::units::{Millis, Tokens};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One recorded conversation.
 #[derive(Clone, Debug)]
@@ -98,6 +99,10 @@ pub struct Step {
     pub left_out: Option<LeftOut>,
     /// When it was made or answered.
     pub time: Option<Millis>,
+    /// The recorded reasoning effort.
+    pub effort: Option<Arc<str>>,
+    /// The call before it was aborted.
+    pub is_after_abort: bool,
 }
 
 /// Tokens of one call as the provider reported them.

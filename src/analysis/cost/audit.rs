@@ -3,7 +3,7 @@
 use super::price::{modelled, with_samples};
 use super::{BilledCall, Bills, Tariff};
 use crate::engine::{Case, Outcome};
-use crate::session::Body;
+use crate::session::{Body, Step};
 use crate::units::{Tokens, Usd};
 
 /// A prefix that was sent again uncached is told from this size on: less is lost to rounding and framing.
@@ -59,6 +59,8 @@ pub enum Cause {
     Compaction,
     /// Another model answered.
     ModelChange,
+    /// The reasoning effort was another.
+    EffortChange,
     /// Definitions of tools were new.
     ToolChange,
     /// The pause was longer than the cache keeps what is not used.
@@ -77,6 +79,7 @@ impl Cause {
         match self {
             Self::Compaction => "after a compaction",
             Self::ModelChange => "another model",
+            Self::EffortChange => "another reasoning effort",
             Self::ToolChange => "new tools",
             Self::Gap => "after a long pause",
             Self::Abort => "after an aborted call",
@@ -86,9 +89,10 @@ impl Cause {
     }
 
     /// All causes, in the order in which they are looked for.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Compaction,
         Self::ModelChange,
+        Self::EffortChange,
         Self::ToolChange,
         Self::Gap,
         Self::Abort,
@@ -101,6 +105,7 @@ impl Cause {
         match self {
             Self::Compaction => "compaction",
             Self::ModelChange => "model_change",
+            Self::EffortChange => "effort_change",
             Self::ToolChange => "tool_change",
             Self::Gap => "gap",
             Self::Abort => "abort",
@@ -179,12 +184,18 @@ fn cause(case: &Case, recorded: &Outcome, before: usize, call: &BilledCall<'_>) 
         let mut parts = session.parts_of(&session.messages[m]).iter();
         parts.any(|part| matches!(part.body, Body::ToolDefinition { .. }))
     };
+    let since = &session.steps[before..=step];
+    let is_other_effort = |pair: &[Step]| match (&pair[0].effort, &pair[1].effort) {
+        (Some(before), Some(after)) => before != after,
+        _ => false,
+    };
     let holds = |cause: &Cause| match cause {
         Cause::Compaction => recorded.events.iter().any(|event| is_between(event.step)),
         Cause::ModelChange => !call.same_model,
+        Cause::EffortChange => since.windows(2).any(is_other_effort),
         Cause::ToolChange => new.clone().any(is_tool),
         Cause::Gap => call.is_late(),
-        Cause::Abort => step > before + 1,
+        Cause::Abort => step > before + 1 || since[1..].iter().any(|step| step.is_after_abort),
         Cause::UserTurn => session.steps[before].turn != session.steps[step].turn,
         Cause::Unexplained => true,
     };

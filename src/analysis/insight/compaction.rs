@@ -144,6 +144,7 @@ fn because(cause: Cause) -> &'static str {
     match cause {
         Cause::Compaction => "the history had been compacted",
         Cause::ModelChange => "another model answered",
+        Cause::EffortChange => "the reasoning effort was another",
         Cause::ToolChange => "definitions of tools were new",
         Cause::Gap => "the pause was longer than the cache keeps it",
         Cause::Abort => "the call before was aborted or failed",
@@ -160,6 +161,9 @@ fn advice(cause: Cause) -> &'static str {
             "Ask for the longer cache time, or compact right after a pause: it costs nothing extra then."
         }
         Cause::ModelChange => "Change models where the context is small: right after a compaction.",
+        Cause::EffortChange => {
+            "Change the effort where the context is small: right after a compaction."
+        }
         Cause::ToolChange => "Load all tools at the start.",
         Cause::Compaction | Cause::Abort | Cause::UserTurn | Cause::Unexplained => {
             "Keep what stands at the beginning of the prompt the same from call to call; put what changes at its end."

@@ -85,6 +85,8 @@ pub(super) struct Said {
     pub is_injected: bool,
     pub is_summary: bool,
     pub beside: Beside,
+    /// The reasoning effort that a person set.
+    pub effort: Option<Box<str>>,
 }
 
 /// Whether something is said for its own sake or belongs to what it follows.

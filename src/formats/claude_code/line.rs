@@ -161,6 +161,12 @@ impl<'a> Line<'a> {
         if self.parts[at].is_empty() {
             return false;
         }
+        if let Some(effort) = &said.effort {
+            self.builder.effort(effort);
+        }
+        if records::is_abort(&self.parts[at]) {
+            self.builder.aborted();
+        }
         let is_root = entry.node.as_ref().is_some_and(|n| n.parent.is_none());
         if said.is_summary && self.compaction.is_none() && self.has_history && is_root {
             // Old versions start over with a summary and mark no boundary.

@@ -173,7 +173,30 @@ fn user(record: &Json<'_>) -> What {
         is_injected,
         is_summary,
         beside,
+        effort: effort(record),
     })
+}
+
+/// The thinking that a prompt asks for.
+fn effort(record: &Json<'_>) -> Option<Box<str>> {
+    let thinking = record.get("thinkingMetadata")?;
+    if thinking.is_true(&["disabled"]) {
+        return Some("none".into());
+    }
+    let most = || {
+        Some(format!(
+            "{} tokens",
+            thinking.number_at(&["maxThinkingTokens"])?
+        ))
+    };
+    let level = thinking.str_at(&["level"]).map(String::from);
+    level.or_else(most).map(Into::into)
+}
+
+/// A call was broken off by a person. (Another interruption, of a tool's use, comes after its call.)
+pub(super) fn is_abort(parts: &[Part]) -> bool {
+    let is_it = |part: &Part| matches!(&part.body, Body::Text(text) if &**text == "[Request interrupted by user]");
+    parts.iter().any(is_it)
 }
 
 fn attached(record: &Json<'_>) -> What {

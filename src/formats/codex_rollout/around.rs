@@ -87,5 +87,5 @@ fn speaks(line: &Line) -> bool {
 }
 
 fn tells(line: &Line) -> bool {
-    is_start(line) || speaks(line) || matches!(line.what, What::TurnEnds)
+    is_start(line) || speaks(line) || matches!(line.what, What::TurnEnds { .. })
 }

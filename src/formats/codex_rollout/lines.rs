@@ -37,11 +37,16 @@ pub(super) enum What {
         model: Option<String>,
         /// Its context window.
         window: Option<Tokens>,
+        /// The reasoning effort.
+        effort: Option<Box<str>>,
         /// It starts here.
         starts: bool,
     },
     /// The turn is over, answered or not.
-    TurnEnds,
+    TurnEnds {
+        /// It was aborted.
+        is_aborted: bool,
+    },
     /// What the model sees.
     Item(Box<Item>),
     /// Codex replaced the context.
@@ -153,7 +158,9 @@ fn event(inner: &str, payload: &Value) -> What {
     match inner {
         "token_count" => Count::read(payload).map_or(What::Mirror, What::Count),
         "task_started" | "turn_started" => turn(payload, true),
-        "task_complete" | "turn_complete" | "turn_aborted" => What::TurnEnds,
+        "task_complete" | "turn_complete" | "turn_aborted" => What::TurnEnds {
+            is_aborted: inner == "turn_aborted",
+        },
         "user_message" => What::Said(text("message")),
         "thread_name_updated" => What::Named(text("thread_name")),
         "thread_rolled_back" => What::RolledBack(u64_at(payload, &["num_turns"]).unwrap_or(0)),
@@ -166,6 +173,7 @@ fn turn(payload: &Value, starts: bool) -> What {
         id: str_at(payload, &["turn_id"]).map(Into::into),
         model: str_at(payload, &["model"]).map(ToOwned::to_owned),
         window: window_at(payload, &["model_context_window"]),
+        effort: str_at(payload, &["effort"]).map(Into::into),
         starts,
     }
 }

@@ -132,11 +132,24 @@ impl Reader {
     /// A line that holds no context.
     fn aside(&mut self, line: &Line, what: &What) {
         match what {
-            What::Turn { model, window, .. } => {
+            What::Turn {
+                model,
+                window,
+                effort,
+                ..
+            } => {
                 self.model = model.clone().or(self.model.take());
+                if let Some(effort) = effort {
+                    self.builder.effort(effort);
+                }
                 self.window = self.checked_window(line, *window).or(self.window);
             }
-            What::TurnEnds => self.is_answering = false,
+            What::TurnEnds { is_aborted } => {
+                self.is_answering = false;
+                if *is_aborted && !self.is_copied {
+                    self.builder.aborted();
+                }
+            }
             What::Count(count) => self.count(line, count),
             What::Named(name) if !name.trim().is_empty() => self.name = Some(title(name)),
             What::RolledBack(n) if !self.is_copied => {

@@ -37,6 +37,8 @@ pub(super) enum What {
     Usage(Usage),
     /// The model that answers from here on.
     Model(String),
+    /// The latest call was aborted.
+    Aborted,
     /// The program ends: the size of the context, the last answer included, and the model.
     Ended(Option<Tokens>, Option<String>),
     /// A sub-agent starts: the call, and its name.
@@ -207,7 +209,8 @@ fn what(
         "session.snapshot_rewind" => {
             says("upToEventId").map_or(What::Aside, |id| What::Rewound(id.into()))
         }
-        "assistant.reasoning" | "abort" => What::Aside,
+        "abort" => What::Aborted,
+        "assistant.reasoning" => What::Aside,
         _ if NOT_CONTEXT.iter().any(|family| kind.starts_with(family)) => What::Aside,
         _ => What::Unknown,
     }

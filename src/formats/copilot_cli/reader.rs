@@ -249,6 +249,7 @@ impl Teller<'_> {
                 }
             }
             What::Model(model) => self.model = Some(model.clone()),
+            What::Aborted => self.talk.builder.aborted(),
             What::Title(title) => {
                 self.talk.title(title);
                 self.is_named = true;

@@ -211,6 +211,9 @@ impl Reader {
                 told.push(self.say(id, results));
             }
         }
+        if broke_off {
+            self.talk.builder.aborted();
+        }
         if is_summary && !broke_off {
             self.compacted(info, &told);
         }

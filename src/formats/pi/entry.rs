@@ -36,6 +36,8 @@ pub(super) enum What {
     Title(Box<str>),
     /// We wrote what stands before.
     Managed(Option<Calibration>),
+    /// The reasoning effort from here on.
+    Effort(Box<str>),
     /// Nothing that goes to the model.
     Aside,
     /// Of a type that came after us.
@@ -128,7 +130,10 @@ fn what(kind: &str, value: &Value, span: &Span) -> What {
         {
             What::Managed(value.get("data").and_then(mark::calibration))
         }
-        "session" | "model_change" | "thinking_level_change" | "custom" | "label" => What::Aside,
+        "thinking_level_change" => {
+            json::str_at(value, &["thinkingLevel"]).map_or(What::Aside, |l| What::Effort(l.into()))
+        }
+        "session" | "model_change" | "custom" | "label" => What::Aside,
         _ => What::Unknown,
     }
 }

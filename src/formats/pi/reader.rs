@@ -129,16 +129,19 @@ impl Reader<'_> {
                     let step = StepDraft { usage, ..step };
                     match draft {
                         Some(draft) => messages.push((*at, talk.answer(step, draft))),
-                        None if usage.is_some() => {
-                            talk.builder.step(step);
+                        None => {
+                            if usage.is_some() {
+                                talk.builder.step(step);
+                            }
+                            talk.builder.aborted();
                         }
-                        None => {}
                     }
                 }
                 What::Compaction(compaction) => {
                     self.compaction(start, compaction, &messages, &mut talk);
                 }
                 What::Title(name) => talk.title(&name),
+                What::Effort(effort) => talk.builder.effort(&effort),
                 What::Managed(calibration) => talk.builder.calibration(calibration),
                 What::Aside | What::Unknown => {}
             }
