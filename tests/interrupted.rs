@@ -7,10 +7,10 @@ use std::process::{Child, Command, Stdio};
 
 /// A long session alone in a folder.
 fn session() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("the test has a folder and a program of its own");
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/slow-growth.jsonl");
     let source = folder.path().join("a.jsonl");
-    fs::copy(sample, &source).unwrap();
+    fs::copy(sample, &source).expect("the test has a folder and a program of its own");
     (folder, source)
 }
 
@@ -22,13 +22,19 @@ fn compact(source: &Path) -> Child {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .unwrap()
+        .expect("the test has a folder and a program of its own")
 }
 
 /// Names of the files in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let entries = fs::read_dir(folder).expect("the test has a folder and a program of its own");
+    let names = entries.map(|entry| {
+        entry
+            .expect("the test has a folder and a program of its own")
+            .file_name()
+            .to_string_lossy()
+            .into_owned()
+    });
     let mut names: Vec<String> = names.collect();
     names.sort();
     names
@@ -51,7 +57,11 @@ fn exports_started_together_take_the_next_numbers() {
     let (folder, source) = session();
     let all: Vec<Child> = (0..8).map(|_| compact(&source)).collect();
     for mut one in all {
-        assert!(one.wait().unwrap().success());
+        assert!(
+            one.wait()
+                .expect("the test has a folder and a program of its own")
+                .success()
+        );
     }
     assert_eq!(names(folder.path()), exports(8));
 }
@@ -62,7 +72,9 @@ fn a_signal_leaves_a_whole_export_or_nothing() {
     use std::time::Instant;
     let (folder, source) = session();
     let begun = Instant::now();
-    compact(&source).wait().unwrap();
+    compact(&source)
+        .wait()
+        .expect("the test has a folder and a program of its own");
     let mut delay = begun.elapsed();
     let (mut whole, mut interrupted) = (1, 0);
     for round in 0..24 {
@@ -71,9 +83,15 @@ fn a_signal_leaves_a_whole_export_or_nothing() {
         let signal = ["-INT", "-TERM", "-HUP"][round % 3];
         let mut kill = Command::new("kill");
         kill.args([signal, &one.id().to_string()]);
-        kill.stderr(Stdio::null()).status().unwrap();
+        kill.stderr(Stdio::null())
+            .status()
+            .expect("the test has a folder and a program of its own");
         // Closes in on the end of a run, when its files are written.
-        if one.wait().unwrap().success() {
+        if one
+            .wait()
+            .expect("the test has a folder and a program of its own")
+            .success()
+        {
             delay = delay.mul_f64(0.85);
         } else {
             interrupted += 1;

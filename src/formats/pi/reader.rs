@@ -127,14 +127,13 @@ impl Reader<'_> {
                         .usage(start, step.usage)
                         .filter(|_| n >= n_managed);
                     let step = StepDraft { usage, ..step };
-                    match draft {
-                        Some(draft) => messages.push((*at, talk.answer(step, draft))),
-                        None => {
-                            if usage.is_some() {
-                                talk.builder.step(step);
-                            }
-                            talk.builder.aborted();
+                    if let Some(draft) = draft {
+                        messages.push((*at, talk.answer(step, draft)));
+                    } else {
+                        if usage.is_some() {
+                            talk.builder.step(step);
                         }
+                        talk.builder.aborted();
                     }
                 }
                 What::Compaction(compaction) => {
