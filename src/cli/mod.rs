@@ -26,6 +26,7 @@ mod resume;
 mod saw;
 mod sessions;
 mod state;
+mod streamed;
 mod sweep;
 mod targets;
 mod window;

@@ -8,10 +8,10 @@ pub(super) use crate::safe_text::clean;
 
 use crate::safe_text::{head, is_obeyed};
 use anyhow::Context as _;
+use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 /// Bytes of an error or a note that are shown; the longest path has as many.
 const LONGEST_LINE: usize = 4 << 10;
@@ -25,24 +25,38 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Prints a result as JSON. What a terminal could obey is escaped; the values stay the same.
-pub(super) fn json(value: &Value) -> anyhow::Result<()> {
-    let mut text = serde_json::to_string_pretty(value)?;
-    if text.chars().any(|c| c != '\n' && is_obeyed(c)) {
-        // Such characters stand in strings only, where an escape means the same.
-        text = text
-            .chars()
-            .fold(String::with_capacity(text.len()), |mut safe, c| {
-                if c != '\n' && is_obeyed(c) {
-                    // All of them lie in the basic plane: one escape each.
-                    let _ = write!(safe, "\\u{:04x}", u32::from(c));
-                } else {
-                    safe.push(c);
-                }
-                safe
-            });
+pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = Escaped(BufWriter::new(io::stdout().lock()));
+    serde_json::to_writer_pretty(&mut out, value)
+        .map_err(io::Error::from)
+        .and_then(|()| writeln!(out.0))
+        .and_then(|()| out.0.flush())
+        .context("standard output cannot be written")
+}
+
+/// Writes JSON with what a terminal could obey as escapes. Such characters stand in strings only, where an escape means
+/// the same.
+struct Escaped<W>(W);
+
+impl<W: Write> Write for Escaped<W> {
+    /// Takes a text: the serializer writes no part of a character.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = str::from_utf8(bytes).map_err(io::Error::other)?;
+        let is_escaped = |c: char| c != '\n' && is_obeyed(c);
+        let mut from = 0;
+        for (at, c) in text.match_indices(is_escaped) {
+            // All of them lie in the basic plane: one escape each.
+            let code = c.chars().next().map_or(0, u32::from);
+            write!(self.0, "{}\\u{code:04x}", &text[from..at])?;
+            from = at + c.len();
+        }
+        self.0.write_all(&bytes[from..])?;
+        Ok(bytes.len())
     }
-    text.push('\n');
-    print(&text)
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// One line on standard error: what went wrong and what to do.
@@ -98,6 +112,16 @@ mod tests {
         assert!(short.len() < LONGEST_LINE + 10);
         assert!(short.starts_with("no file is named ää") && short.ends_with("ä; check the path"));
         assert_eq!(shortened("as it is"), "as it is");
+    }
+
+    #[test]
+    fn what_a_terminal_could_obey_is_escaped_and_means_the_same() {
+        let value = serde_json::json!({"a": "x\u{7f}y\u{202e}\u{85}ü\n", "b": ["\u{1b}[2J"]});
+        let mut out = Escaped(Vec::new());
+        serde_json::to_writer_pretty(&mut out, &value).expect("room for it");
+        let text = String::from_utf8(out.0).expect("a text");
+        assert!(!text.contains(|c| c != '\n' && is_obeyed(c)), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
     }
 
     #[test]

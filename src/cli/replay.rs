@@ -5,6 +5,7 @@ use super::curve::CurveArgs;
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{clean, counted, grouped, json, note, percent, plain, print, tokens};
 use super::played::play;
+use super::streamed::Streamed;
 use super::{Status, Verb};
 use crate::analysis::Finding;
 use crate::engine::{Budget, Case, Did, Event, Hook, KnobValues, Sample};
@@ -79,8 +80,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     }
 }
 
-fn shape(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Value {
-    json!({
+fn shape<'a>(loaded: &'a Loaded, reserve: Tokens, played: &'a [Played]) -> Streamed<'a> {
+    let lanes = played.iter().map(|lane| lane_shape(&loaded.case, lane));
+    let head = json!({
         "format": loaded.case.session.source.format,
         "title": loaded.case.session.title,
         "window": loaded.case.windows.largest(),
@@ -89,8 +91,8 @@ fn shape(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Value {
         "basis": basis(&loaded.case),
         "counter": loaded.case.ledger.counter.name,
         "steps": loaded.case.session.steps.len(),
-        "lanes": played.iter().map(|lane| lane_shape(&loaded.case, lane)).collect::<Vec<_>>(),
-    })
+    });
+    Streamed::from(head).with("lanes", Streamed::list(lanes))
 }
 
 /// Firings that removed something; none for what really happened where the format does not tell.
@@ -99,10 +101,10 @@ fn compactions(case: &Case, lane: &Played) -> Option<usize> {
     is_told.then_some(lane.outcome.compactions)
 }
 
-fn lane_shape(case: &Case, lane: &Played) -> Value {
+fn lane_shape<'a>(case: &Case, lane: &'a Played) -> Streamed<'a> {
     let outcome = &lane.outcome;
     let peak = outcome.peak();
-    json!({
+    let head = json!({
         "policy": lane.policy.as_ref().map_or("recorded", |policy| &policy.name),
         "lane": lane.lane,
         "knobs": knobs_shape(&lane.knobs),
@@ -121,9 +123,16 @@ fn lane_shape(case: &Case, lane: &Played) -> Value {
         "warnings": outcome.warnings,
         "findings": lane.findings.iter().map(finding_shape).collect::<Vec<_>>(),
         "halts": outcome.halts.iter().map(|h| json!({"step": h.step + 1, "why": h.why})).collect::<Vec<_>>(),
-        "events": outcome.events.iter().map(event_shape).collect::<Vec<_>>(),
-        "samples": outcome.samples.iter().map(sample_shape).collect::<Vec<_>>(),
-    })
+    });
+    Streamed::from(head)
+        .with(
+            "events",
+            Streamed::list(outcome.events.iter().map(event_shape)),
+        )
+        .with(
+            "samples",
+            Streamed::list(outcome.samples.iter().map(sample_shape)),
+        )
 }
 
 fn finding_shape(finding: &Finding) -> Value {

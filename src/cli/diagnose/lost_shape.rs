@@ -2,40 +2,49 @@
 
 use super::lost::{Current, LaneLoss, Lost, MESSAGES, MISSES, RESULTS};
 use super::shape::cost;
-use crate::analysis::loss::{Distances, Fault, Kept, Names, PAGE_IN, Survival};
+use crate::analysis::loss::{BlindEdit, Distances, Fault, Kept, Names, PAGE_IN, Survival};
+use crate::cli::streamed::Streamed;
 use crate::engine::KnobRole;
 use serde_json::{Value, json};
 
 impl Lost {
     /// All of it.
-    pub(super) fn shape(&self) -> Value {
+    pub(super) fn shape(&self) -> Streamed<'_> {
         let instructions = self.names.instructions().iter();
         let best = &self.hindsight;
-        json!({
-            "fetched_for_messages": PAGE_IN,
-            "lanes": self.lanes.iter().map(|lane| self.lane(lane)).collect::<Vec<_>>(),
-            "instructions": instructions.map(|instruction| json!({
-                "message": instruction.message + 1,
-                "text": instruction.text,
-            })).collect::<Vec<_>>(),
-            "compactions": self.compactions(),
-            "hindsight": {
-                "tokens_sent": best.sent,
-                "peak": best.peak,
-                "clearings": best.clearings,
-                "cost": cost(&best.cost),
-            },
-            "reuse": {
-                "keep_recent": self.curve(&self.curves.messages, KnobRole::KeepRecent, &MESSAGES),
-                "prune_protect": self.curve(&self.curves.results, KnobRole::PruneProtect, &RESULTS),
-            },
-        })
+        let lanes = self.lanes.iter().map(|lane| self.lane(lane));
+        let instructions = json!(
+            instructions
+                .map(|instruction| json!({
+                    "message": instruction.message + 1,
+                    "text": instruction.text,
+                }))
+                .collect::<Vec<_>>()
+        );
+        let hindsight = json!({
+            "tokens_sent": best.sent,
+            "peak": best.peak,
+            "clearings": best.clearings,
+        });
+        let reuse = json!({
+            "keep_recent": self.curve(&self.curves.messages, KnobRole::KeepRecent, &MESSAGES),
+            "prune_protect": self.curve(&self.curves.results, KnobRole::PruneProtect, &RESULTS),
+        });
+        Streamed::from(json!({ "fetched_for_messages": PAGE_IN }))
+            .with("lanes", Streamed::list(lanes))
+            .with("instructions", instructions)
+            .with("compactions", Streamed::list(self.compactions()))
+            .with(
+                "hindsight",
+                Streamed::from(hindsight).with("cost", cost(&best.cost)),
+            )
+            .with("reuse", reuse)
     }
 
-    fn lane(&self, lane: &LaneLoss) -> Value {
+    fn lane<'a>(&'a self, lane: &'a LaneLoss) -> Streamed<'a> {
         let (risk, standing) = (&lane.loss.at_risk, lane.loss.standing.iter().enumerate());
         let gone = standing.filter(|(_, standing)| !standing.gone.is_empty());
-        json!({
+        let head = json!({
             "lane": lane.lane,
             "uses": risk.uses,
             "at_risk": risk.faults.len(),
@@ -45,27 +54,36 @@ impl Lost {
             "edits": risk.edits,
             "saved_of_lossless": lane.saved,
             "knows_summaries": !lane.loss.is_predicted,
-            "faults": risk.faults.iter().map(|found| fault(&self.names, found)).collect::<Vec<_>>(),
-            "blind_edits": risk.blind_edits.iter().map(|edit| json!({
+        });
+        let edit = |edit: &BlindEdit| {
+            json!({
                 "step": edit.step + 1,
                 "message": edit.message + 1,
                 "lines": edit.lines,
                 "lines_there": edit.seen,
-            })).collect::<Vec<_>>(),
-            "instructions_gone": gone.map(|(idx, standing)| json!({
+            })
+        };
+        let gone = gone.map(|(idx, standing)| json!({
                 "instruction": idx + 1,
                 "calls": standing.gone.iter().map(|steps| [steps.start + 1, steps.end]).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
-        })
+            }));
+        let faults = risk.faults.iter().map(|found| fault(&self.names, found));
+        Streamed::from(head)
+            .with("faults", Streamed::list(faults))
+            .with(
+                "blind_edits",
+                Streamed::list(risk.blind_edits.iter().map(edit)),
+            )
+            .with("instructions_gone", Streamed::list(gone))
     }
 
     /// By recorded compaction, what each lane had left at its place.
-    fn compactions(&self) -> Vec<Value> {
+    fn compactions(&self) -> impl Iterator<Item = Value> + Clone {
         let n = self
             .lanes
             .first()
             .map_or(0, |lane| lane.loss.survival.len());
-        let all = (0..n).filter_map(|idx| {
+        (0..n).filter_map(move |idx| {
             let left = |lane: &LaneLoss| {
                 let left = lane.loss.survival[idx].as_ref()?;
                 Some((left.step, self.survival(&lane.lane, left)))
@@ -76,8 +94,7 @@ impl Lost {
                 "step": step + 1,
                 "lanes": lanes.iter().map(|(_, lane)| lane).collect::<Vec<_>>(),
             }))
-        });
-        all.collect()
+        })
     }
 
     fn survival(&self, lane: &str, left: &Survival) -> Value {

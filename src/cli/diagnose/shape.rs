@@ -2,8 +2,9 @@
 
 use super::{Diagnosis, LaneCost, largest_growth};
 use crate::analysis::MessageName;
-use crate::analysis::cost::{Audit, BreakEven, Cause, Charge, Cost};
+use crate::analysis::cost::{Audit, AuditedCall, BreakEven, CallCost, Cause, Charge, Cost};
 use crate::analysis::insight::Insight;
+use crate::cli::streamed::Streamed;
 use crate::presets::prices::Price;
 use crate::report::basis;
 use crate::units::Usd;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 impl Diagnosis<'_> {
     /// All of it.
-    pub(super) fn shape(&self) -> Value {
+    pub(super) fn shape(&self) -> Streamed<'_> {
         let session = &self.case().session;
         let (largest, share) = largest_growth(&self.growth);
         let card: String = self
@@ -19,7 +20,7 @@ impl Diagnosis<'_> {
             .iter()
             .map(|clause| clause.text.as_str())
             .collect();
-        json!({
+        let head = json!({
             "format": session.source.format,
             "title": session.title,
             "window": self.case().windows.largest(),
@@ -29,27 +30,36 @@ impl Diagnosis<'_> {
             "card": card,
             "insights": self.insights.iter().map(insight).collect::<Vec<_>>(),
             "prices": self.prices.iter().map(|(model, price)| price_of(model, price.as_ref())).collect::<Vec<_>>(),
-            "lanes": self.lanes.iter().map(lane).collect::<Vec<_>>(),
-            "cache_audit": self.audit.map(audit),
-            "loss": self.lost.shape(),
-            "sent": self.sent,
-            "carried": self.carried.iter().map(|(carried, user)| json!({
-                "message": carried.message + 1,
-                "name": MessageName::of(self.case(), carried.message).to_string(),
-                "tokens": carried.tokens,
-                "calls": carried.calls,
-                "token_calls": carried.retained(),
-                "last_used_by": user.map(|step| step + 1),
-            })).collect::<Vec<_>>(),
-            "growth": {
+        });
+        let audit = self.audit.map_or(Value::Null.into(), audit);
+        let carried = json!(
+            self.carried
+                .iter()
+                .map(|(carried, user)| json!({
+                    "message": carried.message + 1,
+                    "name": MessageName::of(self.case(), carried.message).to_string(),
+                    "tokens": carried.tokens,
+                    "calls": carried.calls,
+                    "token_calls": carried.retained(),
+                    "last_used_by": user.map(|step| step + 1),
+                }))
+                .collect::<Vec<_>>()
+        );
+        let growth = json!({
                 "share_of_largest_5_percent": share,
                 "largest": largest.iter().map(|grown| json!({
                     "step": grown.step + 1,
                     "tokens": grown.grown,
                     "message": grown.message.map(|message| message + 1),
                 })).collect::<Vec<_>>(),
-            },
-        })
+        });
+        Streamed::from(head)
+            .with("lanes", Streamed::list(self.lanes.iter().map(lane)))
+            .with("cache_audit", audit)
+            .with("loss", self.lost.shape())
+            .with("sent", json!(self.sent))
+            .with("carried", carried)
+            .with("growth", growth)
     }
 }
 
@@ -84,22 +94,24 @@ fn price_of(model: &str, price: Option<&Price>) -> Value {
     })
 }
 
-fn lane(lane: &LaneCost<'_>) -> Value {
+fn lane<'a>(lane: &'a LaneCost<'_>) -> Streamed<'a> {
     let policy = lane.played.policy.as_ref();
-    json!({
+    let head = json!({
         "lane": lane.played.lane,
         "policy": policy.map_or("recorded", |policy| &policy.name),
-        "cost": cost(&lane.cost),
-        "break_even": lane.break_even.iter().map(even).collect::<Vec<_>>(),
-    })
+    });
+    Streamed::from(head).with("cost", cost(&lane.cost)).with(
+        "break_even",
+        Streamed::list(lane.break_even.iter().map(even)),
+    )
 }
 
-pub(super) fn cost(cost: &Cost) -> Value {
+pub(super) fn cost(cost: &Cost) -> Streamed<'_> {
     let is_known = cost.total().is_some();
     // A sum of which a part is not known is not known.
     let usd = |usd: Usd| is_known.then_some(usd);
     let charge = |charge: Charge| json!({ "tokens": charge.tokens, "usd": usd(charge.usd) });
-    json!({
+    let head = json!({
         "source": cost.source.name(),
         "usd": cost.total(),
         "unpriced_calls": cost.unpriced,
@@ -110,15 +122,18 @@ pub(super) fn cost(cost: &Cost) -> Value {
         "output": charge(cost.output),
         "rejected": charge(cost.rejected),
         "summaries": charge(cost.summaries),
-        "calls": cost.calls.iter().map(|call| json!({
+    });
+    let call = |call: &CallCost| {
+        json!({
             "step": call.step + 1,
             "read": call.read,
             "written": call.written,
             "uncached": call.uncached,
             "output": call.output,
             "usd": call.usd,
-        })).collect::<Vec<_>>(),
-    })
+        })
+    };
+    Streamed::from(head).with("calls", Streamed::list(cost.calls.iter().map(call)))
 }
 
 fn even(even: &BreakEven) -> Value {
@@ -137,8 +152,8 @@ fn even(even: &BreakEven) -> Value {
     })
 }
 
-fn audit(audit: &Audit) -> Value {
-    json!({
+fn audit(audit: &Audit) -> Streamed<'_> {
+    let head = json!({
         "predicted": audit.predicted,
         "recorded": audit.recorded,
         "breaks": audit.breaks.iter().map(|found| json!({
@@ -148,12 +163,15 @@ fn audit(audit: &Audit) -> Value {
             "tokens": found.tokens,
             "usd": found.usd,
         })).collect::<Vec<_>>(),
-        "calls": audit.calls.iter().map(|call| json!({
+    });
+    let call = |call: &AuditedCall| {
+        json!({
             "step": call.step + 1,
             "predicted": call.predicted,
             "recorded": call.recorded,
             "most": call.most,
             "cause": call.cause.map(Cause::name),
-        })).collect::<Vec<_>>(),
-    })
+        })
+    };
+    Streamed::from(head).with("calls", Streamed::list(audit.calls.iter().map(call)))
 }

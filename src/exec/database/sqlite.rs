@@ -23,7 +23,7 @@ const FREE_BYTES: u64 = 1 << 20;
 /// The longest value that is read: providers accept no longer request.
 pub(super) const MOST_VALUE: i32 = 32 << 20;
 /// The most bytes that all values of an answer may have as JSON.
-const MOST_BYTES: u64 = 512 << 20;
+const MOST_BYTES: u64 = 256 << 20;
 
 /// A database that can be asked.
 #[derive(Debug)]
