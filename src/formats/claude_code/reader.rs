@@ -7,10 +7,11 @@ use super::tree::{self, Course, Place};
 use crate::formats::json;
 use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Part, Session, Track};
+use crate::session::{Part, Pieces as _, Session, Track};
 use crate::units::Tokens;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 /// A call whose context is smaller by more than this than the one before, without a compaction, is odd.
 const ODD_SHRINKING: Tokens = Tokens(4000);
@@ -230,6 +231,12 @@ fn microcompactions(entries: &[Entry]) -> Option<String> {
     (n > 0).then(|| format!("{n} times the program cleared old tool results; which is not recorded, so they count in full"))
 }
 
+/// Calls that a sentence names.
+const MOST_NAMED: usize = 12;
+
+/// Bytes that are unpacked at once.
+const STRETCH: usize = 4 << 20;
+
 /// Sentences on calls whose reported context shrinks although the file records no compaction there.
 fn odd_shrinking(session: &Session) -> Vec<String> {
     let input = |step: usize| session.steps[step].usage.map(|usage| usage.input);
@@ -240,31 +247,42 @@ fn odd_shrinking(session: &Session) -> Vec<String> {
         after + ODD_SHRINKING < before && session.compactions.iter().all(|c| c.step != *step)
     });
     let odd: Vec<usize> = odd.collect();
-    let Some((first, last)) = odd.first().zip(odd.last()) else {
+    let Some(last) = odd.last() else {
         return Vec::new();
     };
-    // The version and the session of the answers, from the call before the first of them on.
+    // The version and the session of the answers before and behind each of them.
+    let asked: HashSet<usize> = odd.iter().flat_map(|step| [step - 1, *step]).collect();
     let mut written_by: HashMap<usize, [Option<Value>; 2]> = HashMap::new();
-    for message in &session.messages {
-        if let Some(step) = message
-            .step
-            .filter(|step| (first - 1..=*last).contains(step))
-            && let Some(span) = message.raw.first()
-        {
-            let text = session.raw(span);
-            let of = |key| {
-                let place = json::member(&text, &(0..text.len()), key)?;
-                serde_json::from_slice(&text[place]).ok()
-            };
-            written_by.insert(step, [of("version"), of("sessionId")]);
+    let answers = session.messages.iter().filter_map(|message| {
+        let step = message.step.filter(|step| asked.contains(step))?;
+        Some((step, message.raw.first()?))
+    });
+    let bytes = &session.source.bytes;
+    // A stretch of the file serves many records: that of each alone would be unpacked again and again.
+    let (mut at, mut stretch) = (0..0, Cow::default());
+    for (step, span) in answers.take_while(|(step, _)| step <= last) {
+        if span.start < at.start || span.end > at.end {
+            at = span.start..span.end.max((span.start + STRETCH).min(bytes.len()));
+            stretch = bytes.piece(&at);
         }
+        let text = &stretch[span.start - at.start..span.end - at.start];
+        let of = |key| {
+            let place = json::member(text, &(0..text.len()), key)?;
+            serde_json::from_slice(&text[place]).ok()
+        };
+        written_by.insert(step, [of("version"), of("sessionId")]);
     }
     let (restarted, unexplained): (Vec<usize>, Vec<usize>) = odd
         .iter()
         .partition(|step| written_by.get(*step) != written_by.get(&(*step - 1)));
     let calls = |steps: &[usize]| {
-        let numbers: Vec<_> = steps.iter().map(|step| (step + 1).to_string()).collect();
-        format!("at call {}", numbers.join(", "))
+        let first = steps.iter().take(MOST_NAMED);
+        let numbers: Vec<_> = first.map(|step| (step + 1).to_string()).collect();
+        let more = match steps.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        format!("at call {}{more}", numbers.join(", "))
     };
     let mut found = Vec::new();
     if !restarted.is_empty() {
