@@ -71,38 +71,31 @@ pub struct LoadError(pub String);
 /// # Errors
 /// A [`LoadError`] when there is no such file, it cannot be read, or it holds no conversation.
 pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<Loaded, LoadError> {
-    load_file(path, Some(path), options, progress)
-}
-
-/// The same without looking for files of sub-agents beside it.
-pub(super) fn load_alone(
-    path: &Path,
-    options: &LoadOptions,
-    progress: &Progress,
-) -> Result<Loaded, LoadError> {
-    load_file(path, None, options, progress)
-}
-
-fn load_file(
-    path: &Path,
-    beside: Option<&Path>,
-    options: &LoadOptions,
-    progress: &Progress,
-) -> Result<Loaded, LoadError> {
-    let metadata = must_exist(path)?;
+    must_exist(path)?;
     get_ready(options.counter);
-    if let Some((name, bytes)) = session_folder::session_at(path)? {
-        let mut loaded = ready(&name, bytes.into(), beside, options, progress)?;
-        loaded.path.get_or_insert_with(|| path.to_owned());
-        return Ok(loaded);
-    }
     if database::is_database(path) {
         return database::load(path, options, progress);
     }
-    let bytes = read_file(path, &metadata, progress)?;
-    let mut loaded = ready(&file_name(path), bytes, beside, options, progress)?;
+    let (name, bytes) = bytes_of(path, progress)?;
+    let mut loaded = ready(&name, bytes, Some(path), options, progress)?;
     loaded.path.get_or_insert_with(|| path.to_owned());
     Ok(loaded)
+}
+
+/// What a file says that is no database, without weights and without the files of sub-agents beside it.
+pub(super) fn parsed_alone(path: &Path, progress: &Progress) -> Result<Parsed, LoadError> {
+    let (name, bytes) = bytes_of(path, progress)?;
+    parsed(&name, bytes, progress)
+}
+
+/// The bytes of a session's file, or of the files of its folder as one, with a name for messages.
+fn bytes_of(path: &Path, progress: &Progress) -> Result<(String, FileBytes), LoadError> {
+    let metadata = must_exist(path)?;
+    if let Some((name, bytes)) = session_folder::session_at(path)? {
+        return Ok((name, bytes.into()));
+    }
+    let bytes = read_file(path, &metadata, progress)?;
+    Ok((file_name(path), bytes))
 }
 
 /// A file's name for messages.

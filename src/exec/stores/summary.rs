@@ -2,14 +2,17 @@
 
 use crate::engine::{Case, recorded};
 use crate::exec::database::Snapshot;
-use crate::exec::load::load_alone;
+use crate::exec::load::{self, LoadError};
 use crate::exec::{LoadOptions, Several};
 use crate::formats::{self, Carried};
+use crate::presets::models;
 use crate::progress::Progress;
+use crate::session::{Conversation, Session};
 use crate::tokens;
 use crate::units::{Share, Tokens};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Which way of reading and weighing summaries are made by: what an earlier one left is read anew. It goes up whenever a
 /// list would say something else of the same file.
@@ -61,13 +64,25 @@ impl SessionSummary {
     /// # Errors
     /// What [`crate::exec::load()`] says, in one line.
     pub(super) fn read(path: &Path, progress: &Progress) -> Result<Self, String> {
-        let loaded = load_alone(path, &options(0), progress).map_err(|error| error.to_string())?;
-        let source = &loaded.case.session.source;
-        let kin = formats::kin_of(source);
+        let said = |error: LoadError| error.to_string();
+        let parsed = load::parsed_alone(path, progress).map_err(said)?;
+        let n = Conversation::all(&parsed.sessions).len();
+        let name = load::file_name(path);
+        let first = parsed.sessions.into_iter().next();
+        let first = first.ok_or_else(|| said(load::no_such_conversation(&name, n)))?;
+        let session = Arc::new(first);
+        let peak = match reported_peak(&session) {
+            Some(peak) => peak,
+            None => {
+                let case = load::case_of(&name, Arc::clone(&session), &options(0), progress);
+                peak(&case.map_err(said)?)
+            }
+        };
+        let kin = formats::kin_of(&session.source);
         Ok(Self {
             id: kin.map(|kin| kin.id.into()),
-            parent: loaded.report.parent.clone(),
-            ..Self::of(&loaded.case, loaded.conversations.len())
+            parent: parsed.report.parent,
+            ..Self::of(&session, peak, n)
         })
     }
 
@@ -85,7 +100,7 @@ impl SessionSummary {
             .flat_map(|message| &message.raw);
         Ok(Self {
             bytes: raw.map(|span| span.len() as u64).sum(),
-            ..Self::of(&case, 1)
+            ..Self::of(&case.session, peak(&case), 1)
         })
     }
 
@@ -100,7 +115,7 @@ impl SessionSummary {
         Ok(Self {
             id: Some(told.id.clone()),
             parent: told.parent.clone(),
-            ..Self::of(&loaded.case, 1)
+            ..Self::of(&loaded.case.session, peak(&loaded.case), 1)
         })
     }
 
@@ -115,9 +130,7 @@ impl SessionSummary {
         self.compactions > 0 || format.is_some_and(|f| f.carries.contains(&Carried::Compactions))
     }
 
-    fn of(case: &Case, conversations: usize) -> Self {
-        let (peak, peak_basis, share) = peak(case);
-        let session = &case.session;
+    fn of(session: &Session, (peak, peak_basis, share): Peak, conversations: usize) -> Self {
         Self {
             title: session.title.clone(),
             project: session.project.clone(),
@@ -144,8 +157,23 @@ fn options(conversation: usize) -> LoadOptions {
     }
 }
 
+/// The largest prompt, and its share of the model's window.
+type Peak = (Tokens, PeakBasis, Share);
+
+/// The largest prompt where all of them were reported: nothing has to be weighed then.
+fn reported_peak(session: &Session) -> Option<Peak> {
+    let inputs = session.steps.iter().map(|step| Some(step.usage?.input));
+    let inputs: Vec<Tokens> = inputs.collect::<Option<_>>()?;
+    let (step, largest) = inputs
+        .into_iter()
+        .enumerate()
+        .max_by_key(|(_, input)| *input)?;
+    let window = models::window_plan(session, None).at(step);
+    Some((largest, PeakBasis::Reported, largest.share_of(window)))
+}
+
 /// The largest prompt, or all that there is where nothing was answered.
-fn peak(case: &Case) -> (Tokens, PeakBasis, Share) {
+fn peak(case: &Case) -> Peak {
     let really = recorded(case, Tokens::ZERO, None);
     let largest = really.samples.iter().max_by_key(|sample| sample.tokens);
     let Some(sample) = largest else {
