@@ -62,7 +62,7 @@ impl Probe {
         }
         progress.go_on()?;
         let head = jsonl::head(&opening, HEAD_RECORDS);
-        if opening.len() < bytes.len() && head.records.len() < HEAD_RECORDS {
+        if opening.len() < bytes.len() && head.records.len() < jsonl::ENOUGH_RECORDS {
             // Many lines are blank or damaged: it takes more to tell.
             drop((opening, head));
             let whole = bytes.whole();
