@@ -61,14 +61,16 @@ pub(in crate::exec) fn read_all(
         name,
         progress,
     };
-    let mut bytes = Vec::new();
     let is_huge = expected.0 >= HUGE;
+    let expected = if unpacked.was_packed || is_huge {
+        0
+    } else {
+        expected.0 as usize
+    };
+    let mut bytes = Vec::with_capacity(expected.min(CHUNK as usize));
     stream.read_on(&mut bytes)?;
     formats::check_start(&bytes).map_err(|refused| LoadError(format!("{name}: {refused}")))?;
-    if !unpacked.was_packed && !is_huge {
-        let expected = usize::try_from(expected.0).unwrap_or(0);
-        bytes.reserve_exact(expected.saturating_sub(bytes.len()));
-    }
+    bytes.reserve_exact(expected.saturating_sub(bytes.len()));
     while !is_huge && (bytes.len() as u64) < HUGE {
         if stream.read_on(&mut bytes)? == 0 {
             bytes.shrink_to_fit();
