@@ -10,7 +10,7 @@ root=$(dirname "$here")
 work=$(mkdir -p "${1:-$root/target/peers}" && cd "${1:-$root/target/peers}" && pwd)
 rounds=${ROUNDS:-5}
 mb=${MB:-100}
-ccusage_version=18.0.11
+ccusage_version=20.0.24
 
 has() { command -v "$1" > /dev/null; }
 say() { echo "$*" >&2; }
@@ -22,14 +22,15 @@ if [ ! -x "$plimsoll" ]; then
 fi
 (cd "$here/peers" && CARGO_TARGET_DIR="$work/cargo" cargo build --release)
 peers=$work/cargo/release/peers
-ccusage=$work/node/node_modules/.bin/ccusage
+# The program itself, not the script of Node that starts it.
+ccusage=$work/node/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
 if [ ! -e "$ccusage" ] && has npm; then
     mkdir -p "$work/node"
-    (cd "$work/node" && npm install --no-audit --no-fund --silent "ccusage@$ccusage_version") || say "ccusage cannot be installed"
+    (cd "$work/node" && npm install --no-audit --no-fund --silent "ccusage@$ccusage_version" "@ccusage/ccusage-linux-x64@$ccusage_version") || say "ccusage cannot be installed"
 fi
 is_version() { [ "$1" = "$2" ] || { say "$3 is $1, not $2"; exit 1; }; }
 if [ -e "$ccusage" ]; then
-    is_version "$("$ccusage" --version | tail -1)" "$ccusage_version" ccusage
+    is_version "$("$ccusage" --version | tail -1 | grep -oE '[0-9.]+$')" "$ccusage_version" ccusage
 fi
 
 # --- What they are given ----------------------------------------------------------------------------------------------
@@ -40,6 +41,15 @@ session=$work/session-$mb.jsonl
 [ -s "$session" ] || python3 "$here/peers/gen_session.py" "$session" "$mb" 1 >&2
 mkdir -p claude/projects/-p
 ln -sf "$session" claude/projects/-p/session.jsonl
+# Many small ones: the programs list all of a folder.
+many=$work/many
+if [ ! -e "$many/whole" ]; then
+    mkdir -p "$many/projects/-p"
+    for nth in $(seq 200); do
+        python3 "$here/peers/gen_session.py" "$many/projects/-p/s$nth.jsonl" 0.5 "$nth" >&2
+    done
+    touch "$many/whole"
+fi
 cat "$session" > /dev/null
 
 # --- Turns ------------------------------------------------------------------------------------------------------------
@@ -71,8 +81,13 @@ run_all() {
     whole "jq" jq -c 'select(.message.usage)|.message.usage.output_tokens' "$session"
     whole "inspect" "$plimsoll" --no-state inspect "$session"
     whole "inspect chars/4" "$plimsoll" --no-state inspect "$session" --counter chars/4
+    whole "sessions" "$plimsoll" --no-state sessions --limit 0 "$many"
+    # Once more, to leave what is kept; then what a person sees at the second look.
+    XDG_DATA_HOME=$work/state "$plimsoll" sessions --limit 0 "$many" > /dev/null 2>> "$work/errors"
+    XDG_DATA_HOME=$work/state whole "sessions again" "$plimsoll" sessions --limit 0 "$many"
     if [ -e "$ccusage" ]; then
         CLAUDE_CONFIG_DIR=$work/claude whole "ccusage" "$ccusage" daily --offline --json
+        CLAUDE_CONFIG_DIR=$many whole "ccusage of many" "$ccusage" daily --offline --json
     fi
     for corpus in prose code cjk; do
         for whose in ours tiktoken-rs toktok-rs tiktoken bpe-openai; do
@@ -108,7 +123,10 @@ echo
 echo "| $mb MB of Claude Code, $(wc -l < "$session") lines | ours | theirs | times as fast | goal |"
 echo "|---|---|---|---|---|"
 row "\`inspect\`, counting exactly, against \`jq\` with one filter" "inspect" "jq" "1"
-row "\`inspect\`, counting exactly, against \`ccusage daily\`" "inspect" "ccusage" "5"
+row "\`inspect\`, counting exactly, against \`ccusage daily\`" "inspect" "ccusage" "0.4"
+row "\`inspect --counter chars/4\` against \`ccusage daily\`" "inspect chars/4" "ccusage" "1"
+row "\`sessions\` of 200 files of 0.5 MB, nothing kept, against \`ccusage daily\`" "sessions" "ccusage of many" "1"
+row "the same at the second look" "sessions again" "ccusage of many" "10"
 row "\`inspect --counter chars/4\` against \`jq\`" "inspect chars/4" "jq" "2"
 row "parsing lines to values that borrow from them, against simd-json" "parse ours" "parse simd-json" "0.6"
 row "reading all of it to a session on one thread, against those values" "session" "parse simd-json" ""
