@@ -30,6 +30,7 @@ if [ ! -e "$ccusage" ] && has npm; then
 fi
 is_version() { [ "$1" = "$2" ] || { say "$3 is $1, not $2"; exit 1; }; }
 if [ -e "$ccusage" ]; then
+    chmod +x "$ccusage"
     is_version "$("$ccusage" --version | tail -1 | grep -oE '[0-9.]+$')" "$ccusage_version" ccusage
 fi
 
@@ -40,7 +41,8 @@ mkdir -p corpus
 session=$work/session-$mb.jsonl
 [ -s "$session" ] || python3 "$here/peers/gen_session.py" "$session" "$mb" 1 >&2
 mkdir -p claude/projects/-p
-ln -sf "$session" claude/projects/-p/session.jsonl
+# No symbolic link: ccusage passes over those.
+ln -fL "$session" claude/projects/-p/session.jsonl
 # Many small ones: the programs list all of a folder.
 many=$work/many
 if [ ! -e "$many/whole" ]; then
