@@ -301,14 +301,7 @@ pub fn parse(input: &Input) -> Result<Parsed, Refused> {
 /// # Errors
 /// [`Unread`] when it is no conversation or `progress` says to stop.
 pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let probe = Probe::new(&input.bytes, progress)?;
-    let told = |format: &'static Format| Some((format, (format.detect)(&probe)?));
-    let Some((format, why)) = FORMATS.iter().find_map(told) else {
-        let looks_like = probe.looks_like();
-        return Err(Refused { looks_like }.into());
-    };
-    // What it read of the file need not be there beside what is read now.
-    drop(probe);
+    let (format, why) = recognized(input, progress)?;
     progress.go_on()?;
     let held = (!format.in_pieces).then(|| input.bytes.whole());
     let mut parsed = (format.parse)(input, progress)?;
@@ -322,6 +315,25 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
         .extend(notes::left_out_usage(&parsed.sessions));
     drop(held);
     Ok(parsed)
+}
+
+/// The format of a file, and by what it was told.
+fn recognized(input: &Input, progress: &Progress) -> Result<(&'static Format, String), Unread> {
+    let of = |probe: &Probe| {
+        let told = |format: &'static Format| Some((format, (format.detect)(probe)?));
+        FORMATS.iter().find_map(told)
+    };
+    let mut probe = Probe::new(&input.bytes, probe::FEW, progress)?;
+    if let Some(found) = of(&probe) {
+        return Ok(found);
+    }
+    if probe.has_more() {
+        probe = Probe::new(&input.bytes, probe::MANY, progress)?;
+    }
+    of(&probe).ok_or_else(|| {
+        let looks_like = probe.looks_like();
+        Refused { looks_like }.into()
+    })
 }
 
 /// A word on a session whose compactions keep as many messages as are read.

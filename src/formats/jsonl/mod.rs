@@ -40,10 +40,6 @@ pub(super) struct Head {
 
 /// A head stops here even if it has few records: lines may be long.
 const HEAD_BYTES: usize = 32 << 20;
-
-/// So many records in so many bytes tell what a file is.
-pub(super) const ENOUGH_RECORDS: usize = 40;
-const ENOUGH_BYTES: usize = 128 << 10;
 /// So many stretches are read before what was read is put in order, so that it does not stand in memory twice.
 const AT_ONCE: usize = 64;
 /// Room is made at once for lines of so many bytes; shorter ones are mostly blank.
@@ -132,13 +128,11 @@ pub(super) fn opening(bytes: &FileBytes, max: usize) -> Cow<'_, [u8]> {
     bytes.piece(&(0..last.map_or(bytes.len(), |last| last.span.end)))
 }
 
-/// The first records, at most `max`: no more than tell what a file is.
+/// The first records, at most `max`.
 pub(super) fn head(bytes: &[u8], max: usize) -> Head {
     let mut head = Head::default();
     for line in lines(bytes, 0, 0).take(max) {
-        let (n, start) = (head.records.len(), line.span.start);
-        let is_enough = start > ENOUGH_BYTES && n >= ENOUGH_RECORDS;
-        if n >= max || is_enough || start > HEAD_BYTES && n > 0 {
+        if head.records.len() >= max || (line.span.start > HEAD_BYTES && !head.records.is_empty()) {
             break;
         }
         let (records, problems) = read_line(&line);

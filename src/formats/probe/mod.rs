@@ -13,8 +13,11 @@ use crate::session::FileBytes;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// How many records of JSON Lines are looked at.
-const HEAD_RECORDS: usize = 400;
+/// So many records of JSON Lines mostly tell a format.
+pub(super) const FEW: usize = 16;
+
+/// So many are looked at where those do not.
+pub(super) const MANY: usize = 400;
 
 /// JSON Lines may have this share of bad lines, as one in so many.
 const ONE_BAD_LINE_IN: usize = 4;
@@ -51,22 +54,22 @@ enum Kind {
 }
 
 impl Probe {
-    /// Looks at a file. Costs at most one parse of it, and that only where it is a single value.
+    /// Looks at a file, at `most` records of JSON Lines. Costs at most one parse of it, and that only where it is a single value.
     ///
     /// # Errors
     /// [`Cancelled`] when `progress` says so.
-    pub fn new(bytes: &FileBytes, progress: &Progress) -> Result<Self, Cancelled> {
-        let opening = jsonl::opening(bytes, HEAD_RECORDS);
+    pub fn new(bytes: &FileBytes, most: usize, progress: &Progress) -> Result<Self, Cancelled> {
+        let opening = jsonl::opening(bytes, most);
         if let Some(what) = binary(&opening) {
             return Ok(Self::of(Kind::Binary(what)));
         }
         progress.go_on()?;
-        let head = jsonl::head(&opening, HEAD_RECORDS);
-        if opening.len() < bytes.len() && head.records.len() < jsonl::ENOUGH_RECORDS {
+        let head = jsonl::head(&opening, most);
+        if opening.len() < bytes.len() && head.records.len() < most {
             // Many lines are blank or damaged: it takes more to tell.
             drop((opening, head));
             let whole = bytes.whole();
-            let head = jsonl::head(&whole, HEAD_RECORDS);
+            let head = jsonl::head(&whole, most);
             return Self::told(bytes, whole[..].into(), head, progress);
         }
         Self::told(bytes, opening, head, progress)
@@ -159,7 +162,12 @@ impl Probe {
         })
     }
 
-    /// The first records (a few hundred), where the file is JSON Lines or one line of JSON; else none.
+    /// Whether more records may tell what these do not.
+    pub(super) fn has_more(&self) -> bool {
+        !matches!(self.kind, Kind::Empty | Kind::Binary(_) | Kind::Json)
+    }
+
+    /// The first records, where the file is JSON Lines or one line of JSON; else none.
     pub(super) fn records(&self) -> &[Record] {
         &self.records
     }
@@ -180,7 +188,7 @@ mod tests {
     use super::*;
 
     fn probe(bytes: &[u8]) -> Probe {
-        Probe::new(&bytes.to_vec().into(), &Progress::default()).expect("nobody cancels")
+        Probe::new(&bytes.to_vec().into(), MANY, &Progress::default()).expect("nobody cancels")
     }
 
     #[test]

@@ -133,7 +133,12 @@ mod tests {
     use crate::progress::Progress;
 
     fn probe(bytes: &[u8]) -> Probe {
-        Probe::new(&bytes.to_vec().into(), &Progress::default()).expect("nobody cancels")
+        Probe::new(
+            &bytes.to_vec().into(),
+            super::super::MANY,
+            &Progress::default(),
+        )
+        .expect("nobody cancels")
     }
 
     fn look(bytes: &[u8]) -> String {
