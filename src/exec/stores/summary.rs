@@ -71,12 +71,11 @@ impl SessionSummary {
         let first = parsed.sessions.into_iter().next();
         let first = first.ok_or_else(|| said(load::no_such_conversation(&name, n)))?;
         let session = Arc::new(first);
-        let peak = match reported_peak(&session) {
-            Some(peak) => peak,
-            None => {
-                let case = load::case_of(&name, Arc::clone(&session), &options(0), progress);
-                peak(&case.map_err(said)?)
-            }
+        let peak = if let Some(peak) = reported_peak(&session) {
+            peak
+        } else {
+            let case = load::case_of(&name, Arc::clone(&session), &options(0), progress);
+            peak(&case.map_err(said)?)
         };
         let kin = formats::kin_of(&session.source);
         Ok(Self {
