@@ -452,6 +452,23 @@ fn a_fit_never_has_a_negative_overhead() {
 }
 
 #[test]
+fn last_calls_that_were_sent_less_than_the_file_holds_tell_nothing_of_the_next_overhead() {
+    let next = |last: fn(f64) -> f64| {
+        let session = reporting(40, |idx, counted| match idx {
+            38.. => last(counted),
+            _ => 25_000.0 + counted,
+        });
+        let ledger = weigh(&session, "o200k_base");
+        (ledger.overhead_next().0, ledger.overhead_at(39).0)
+    };
+    let (next_call, last_call) = next(|counted| 0.4 * counted);
+    assert_eq!((next_call.abs_diff(25_000) < 10, last_call), (true, 0));
+    // Fewer tools: the last calls still say what was sent with their messages.
+    let (next_call, last_call) = next(|counted| 3_000.0 + counted);
+    assert!(next_call.abs_diff(3_000) < 10 && next_call == last_call);
+}
+
+#[test]
 fn two_calls_give_an_overhead_only_and_claim_no_precision() {
     let session = reporting(2, |_, counted| 90_000.0 + 1.5 * counted);
     let fit = weigh(&session, "o200k_base")

@@ -1,10 +1,9 @@
 //! Exact counts by `OpenAI`'s published vocabularies.
 //!
-//! Where a text falls into pieces we tell ourselves; short ones are remembered, or joined by the vocabulary's own rule, which
-//! is several times as fast as any library. What is longer than a kilobyte goes to `bpe-openai`: kept by GitHub, linear on
-//! hostile text (the worst megabyte we know takes 0.2 s), but loaded for 0.1 s. All our counts are held to it in tests.
-//! `tiktoken-rs` is the reference that tests hold both to; on a long run of letters, spaces or signs it is slow (1.5 s a
-//! megabyte) or panics (a megabyte of spaces), so such a text never reaches it.
+//! Splits a text into pieces and counts each by the vocabulary's merge rule. Short pieces are remembered, which makes counting
+//! several times as fast as any library. Pieces over a kilobyte use a priority queue, so that hostile text takes O(n log n).
+//! Tests compare all counts with `bpe-openai` and with the reference, `tiktoken-rs`. The reference is slow on a long run of
+//! letters, spaces or signs (1.5 s a megabyte) or panics (a megabyte of spaces), so such a text never reaches it.
 //!
 //! All text is ordinary text: the name of a special token, such as `<|endoftext|>`, is its letters.
 

@@ -90,11 +90,19 @@ struct Lines {
     factor: f64,
 }
 
-/// Where each stretch begins (index of its first step with usage) and its overhead.
-pub(super) type Stretches = Vec<(usize, f64)>;
+/// A stretch of calls with an overhead of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    /// Index of its first step with usage.
+    pub(super) step: usize,
+    /// Its overhead.
+    pub(super) overhead: f64,
+    /// Its calls report less than the messages alone weigh, so that they tell nothing of an overhead.
+    pub(super) is_short: bool,
+}
 
 /// Fits calls; none without calls.
-pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Stretches)> {
+pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Vec<Stretch>)> {
     let stretches = calls.last()?.stretch + 1;
     let has_slope = calls.len() >= MIN_CALLS && stretches_of(calls).any(has_spread);
     let lines = lines(calls, if has_slope { slope(calls) } else { 1.0 });
@@ -104,8 +112,11 @@ pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Stretches)> {
     } else {
         mean_error(calls.iter().map(|c| (c, lines.predict(c))))
     };
-    let starts =
-        stretches_of(calls).map(|stretch| (stretch[0].step, lines.overheads[stretch[0].stretch]));
+    let starts = stretches_of(calls).map(|stretch| Stretch {
+        step: stretch[0].step,
+        overhead: lines.overheads[stretch[0].stretch],
+        is_short: overhead(stretch, lines.factor) < 0.0,
+    });
     let starts = starts.collect();
     let fit = Fit {
         overhead: lines.overheads[0],
@@ -172,14 +183,6 @@ fn slope(calls: &[Call]) -> f64 {
 /// The lines of this slope; where the first would start below zero we count more than was reported, and the factor
 /// is that of a line through zero.
 fn lines(calls: &[Call], factor: f64) -> Lines {
-    let overhead = |calls: &[Call], factor: f64| {
-        weighted_median(
-            calls
-                .iter()
-                .map(|c| (c.target() - factor * c.counted, 1.0))
-                .collect(),
-        )
-    };
     let first = stretches_of(calls).next().unwrap_or_default();
     let factor = if overhead(first, factor) >= 0.0 {
         factor
@@ -193,6 +196,12 @@ fn lines(calls: &[Call], factor: f64) -> Lines {
     }
     overheads[0] = overhead(first, factor).max(0.0);
     Lines { overheads, factor }
+}
+
+/// What is left of the reported tokens of some calls; below zero where the messages alone weigh more.
+fn overhead(calls: &[Call], factor: f64) -> f64 {
+    let left = calls.iter().map(|c| c.target() - factor * c.counted);
+    weighted_median(left.map(|left| (left, 1.0)).collect())
 }
 
 fn factor_through_zero(calls: &[Call]) -> f64 {

@@ -1,13 +1,13 @@
 //! All weights of a session, as columns over its parts.
 
-use super::calibrate;
+use super::calibrate::{self, Stretch};
 use super::calls::calls;
 use super::column::Column;
 use super::media::Provider;
 use super::weight::{Scale, Weight};
 use super::{Counter, Fit, bpe};
 use crate::progress::{Cancelled, Phase, Progress};
-use crate::session::{Calibration, Kind, Part, Session, kind_of};
+use crate::session::{Calibration, Kind, Part, Session, Step, kind_of};
 use crate::units::{Bytes, Share, Tokens};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -43,8 +43,9 @@ pub struct TokenLedger {
     pub basis: Basis,
     /// The fit, where the file reports usage that fits what it holds.
     pub fit: Option<Fit>,
-    /// Where the fit's stretches begin, and their overheads.
-    stretches: Vec<(usize, f64)>,
+    stretches: Vec<Stretch>,
+    /// Fitted weight of what the file does not hold of the call that comes after the last.
+    overhead_next: Tokens,
     /// A fit too bad to be used: the reported usage belongs to other text than the file's.
     pub distrusted: Option<Fit>,
     provider: Provider,
@@ -76,7 +77,7 @@ impl TokenLedger {
         let carried = session
             .calibration
             .as_ref()
-            .filter(|c| c.counter == counter.name);
+            .filter(|c| counter.counts_as(&c.counter));
         let (fit, stretches, distrusted) = match calibrate::fit(&calls(session, &weights)) {
             Some((fit, stretches)) if fit.is_trusted() => (Some(fit), stretches, None),
             other => (None, Vec::new(), other.map(|(fit, _)| fit)),
@@ -88,10 +89,12 @@ impl TokenLedger {
             None if distrusted.is_none() && is_exact(session, counter) => Basis::Exact,
             None => Basis::Estimated,
         };
+        let whole = Self::assemble(session, scale, &weights, fit, basis);
         Ok(Self {
+            overhead_next: overhead_next(session, &stretches).unwrap_or(whole.overhead),
             stretches,
             distrusted,
-            ..Self::assemble(session, scale, &weights, fit, basis)
+            ..whole
         })
     }
 
@@ -116,6 +119,7 @@ impl TokenLedger {
         basis: Basis,
     ) -> Self {
         let truth = weights.iter().map(|w| fitted(fit.as_ref(), *w)).collect();
+        let overhead = Tokens(fit.map_or(0, |f| f.overhead.round() as u64));
         Self {
             counter: scale.counter,
             counted: weights
@@ -123,7 +127,8 @@ impl TokenLedger {
                 .map(|w| w.counted.saturating_add(w.known))
                 .collect(),
             truth: Column::new(session, truth),
-            overhead: Tokens(fit.map_or(0, |f| f.overhead.round() as u64)),
+            overhead,
+            overhead_next: overhead,
             basis,
             fit,
             distrusted: None,
@@ -217,10 +222,15 @@ impl TokenLedger {
     /// What the file does not hold of the call at this step as it really was: more after a compaction, when agents
     /// carry on with files read again, less after a cut that the file does not tell.
     pub fn overhead_at(&self, step: usize) -> Tokens {
-        let begun = self.stretches.iter().rev().find(|(from, _)| *from <= step);
-        begun.map_or(self.overhead, |(_, overhead)| {
-            Tokens(overhead.round().max(0.0) as u64)
-        })
+        let begun = self.stretches.iter().rev().find(|s| s.step <= step);
+        begun.map_or(self.overhead, tokens_of)
+    }
+
+    /// What the file does not hold of the call that comes after the last. The last calls tell it, unless they report less
+    /// than the messages alone weigh and the file records no compaction before them: then they were sent something else
+    /// than the file holds (another model, or a cut that was not recorded), and the calls before them tell it.
+    pub fn overhead_next(&self) -> Tokens {
+        self.overhead_next
     }
 
     /// True tokens of the full history, once, by kind in the order of [`Kind::ALL`]; the overhead counts as system.
@@ -239,6 +249,21 @@ impl TokenLedger {
     pub fn total(&self) -> Tokens {
         Tokens(self.truth.history_prefix.last().copied().unwrap_or(0)) + self.overhead
     }
+}
+
+fn overhead_next(session: &Session, stretches: &[Stretch]) -> Option<Tokens> {
+    let is_cut_unseen = |stretch: &&Stretch| {
+        let is_reported = |step: &Step| step.usage.is_some_and(|u| u.input > Tokens::ZERO);
+        let before = session.steps[..stretch.step].iter().rposition(is_reported);
+        let since = before.map_or(0, |before| before + 1)..=stretch.step;
+        stretch.is_short && !session.compactions.iter().any(|c| since.contains(&c.step))
+    };
+    let told = stretches.iter().rev().find(|s| !is_cut_unseen(s));
+    told.map(tokens_of)
+}
+
+fn tokens_of(stretch: &Stretch) -> Tokens {
+    Tokens(stretch.overhead.round().max(0.0) as u64)
 }
 
 fn fitted(fit: Option<&Fit>, weight: Weight) -> u32 {

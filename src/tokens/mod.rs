@@ -38,6 +38,18 @@ pub struct Counter {
     pub count: fn(&str) -> u32,
 }
 
+impl Counter {
+    /// Whether a fit of that counter's counts also fits this one's: the counts on samples are those of the default counter.
+    fn counts_as(&self, name: &str) -> bool {
+        let whole = if self.name == sample::SAMPLED.name {
+            default_counter().name
+        } else {
+            self.name
+        };
+        whole == name
+    }
+}
+
 /// Every counter we know; the first is the default.
 pub static COUNTERS: &[Counter] = &[
     bpe::O200K_BASE,

@@ -3,7 +3,7 @@
 use super::joining::{self, Joining};
 use super::pieces::Rule;
 use super::ranks::{self, NONE, Ranks};
-use super::vocabulary::{self, library};
+use super::vocabulary;
 use std::cell::RefCell;
 
 /// Longer pieces are counted each time.
@@ -51,7 +51,7 @@ impl Known {
             let end = rule.piece_end(text, from);
             sum += match end - from {
                 len if len > joining::LONGEST => {
-                    library(rule).bpe.count(&text.as_bytes()[from..end])
+                    joining::count_long(ranks, &text.as_bytes()[from..end])
                 }
                 len => self.of_piece(ranks, text.as_bytes(), from, len),
             };
@@ -138,6 +138,7 @@ fn place(key: u128) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::vocabulary::library;
     use super::*;
     use proptest::prelude::*;
 

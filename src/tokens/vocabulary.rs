@@ -2,6 +2,7 @@
 
 use super::pieces::Rule;
 use super::ranks::Ranks;
+#[cfg(test)]
 use bpe_openai::Tokenizer;
 use std::sync::OnceLock;
 
@@ -27,8 +28,8 @@ pub(super) fn tokens(rule: Rule) -> impl Iterator<Item = &'static [u8]> {
     })
 }
 
-/// The library that has the same vocabulary, and counts what is so long that only a search takes linear time; it loads for
-/// 0.1 s, which few texts have to wait for.
+/// Returns an independent implementation of the same vocabulary to compare counts with.
+#[cfg(test)]
 pub(super) fn library(rule: Rule) -> &'static Tokenizer {
     match rule {
         Rule::O200k => bpe_openai::o200k_base(),
