@@ -3,7 +3,7 @@
 use super::DIALECT;
 use crate::formats::CannotExport;
 use crate::formats::message_list::{
-    Block, Editing, Fate, Held, Media, Patch, Turn, array_at, at_path, definition, document,
+    Block, Editing, Fate, Held, Lines, Media, Patch, Turn, array_at, at_path, definition, document,
     patched, quoted, text_block, turns, without, write_own,
 };
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session, Span};
@@ -27,12 +27,11 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     if !request.tools.is_empty() {
         members.push(("tools", request.tools.into()));
     }
-    let messages: Vec<Value> = request
-        .messages
-        .into_iter()
-        .map(|(role, blocks)| message(role, blocks))
-        .collect();
-    Ok(document(&members, &messages))
+    let mut lines = Lines::default();
+    for (role, blocks) in request.messages {
+        lines.push(&message(role, blocks));
+    }
+    Ok(document(&members, lines))
 }
 
 /// A message of ours. Only people and the model speak in the list.

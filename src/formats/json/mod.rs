@@ -6,6 +6,7 @@ mod place;
 
 pub(super) use ask::{at, first_str, is_true, millis_at, quoted, str_at, text_of, u64_at, u64_of};
 pub(super) use parse::{
-    DOCUMENT_PASSES, crowded, is_crowded, is_one_value, parse_document, parse_lenient, parse_span,
+    DOCUMENT_PASSES, LARGE, crowded, is_crowded, is_one_value, parse_document, parse_lenient,
+    parse_span,
 };
 pub(super) use place::{document_span, elements, member, members};

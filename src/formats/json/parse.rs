@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Deserializer, Map, Value};
 
 /// Values from this size on are parsed in pieces.
-const LARGE: usize = 1 << 20;
+pub(in crate::formats) const LARGE: usize = 1 << 20;
 
 /// How deep pieces are taken apart: a list of conversations, one of them, its request, the messages.
 const PIECES_WITHIN: usize = 4;
@@ -73,17 +73,18 @@ pub(in crate::formats) fn is_one_value(text: &[u8]) -> bool {
     matches!(stream.next(), Some(Ok(_))) && stream.byte_offset() == text.len()
 }
 
-/// Parses the value of a whole document, a large one in pieces on all cores; see [`parse_lenient`]. Advances
-/// `progress` by its share of the bytes.
+/// Parses the value of a whole document, a large one in pieces on all cores; see [`parse_lenient`]. Keeps the first
+/// `most` elements of each large list. Advances `progress` by its share of the bytes.
 pub(in crate::formats) fn parse_document(
     bytes: &[u8],
     span: &Span,
+    most: usize,
     progress: &Progress,
 ) -> Result<Result<Value, serde_json::Error>, Cancelled> {
     let text = &bytes[span.clone()];
     if text.len() >= LARGE
         && is_one_value(text)
-        && let Some(value) = in_pieces(bytes, span, PIECES_WITHIN, progress)?
+        && let Some(value) = in_pieces(bytes, span, (most, PIECES_WITHIN), progress)?
     {
         return Ok(Ok(value));
     }
@@ -95,7 +96,7 @@ pub(in crate::formats) fn parse_document(
 fn in_pieces(
     bytes: &[u8],
     span: &Span,
-    within: usize,
+    (most, within): (usize, usize),
     progress: &Progress,
 ) -> Result<Option<Value>, Cancelled> {
     progress.go_on()?;
@@ -103,9 +104,12 @@ fn in_pieces(
         progress.advance(span.len() as u64 / DOCUMENT_PASSES);
         return Ok(parse_span(bytes, span));
     }
-    let piece = |span: &Span| in_pieces(bytes, span, within - 1, progress);
+    let piece = |span: &Span| in_pieces(bytes, span, (most, within - 1), progress);
     if let Some(items) = elements(bytes, span) {
-        let items: Vec<_> = items.par_iter().map(piece).collect::<Result<_, _>>()?;
+        let (kept, left_out) = items.split_at(items.len().min(most));
+        let n_bytes = left_out.iter().map(|span| span.len() as u64).sum::<u64>();
+        progress.advance(n_bytes / DOCUMENT_PASSES);
+        let items: Vec<_> = kept.par_iter().map(piece).collect::<Result<_, _>>()?;
         return Ok(items
             .into_iter()
             .collect::<Option<Vec<_>>>()
@@ -177,18 +181,23 @@ mod tests {
         );
         let span = document_span(text.as_bytes());
         let progress = Progress::default();
-        let value = parse_document(text.as_bytes(), &span, &progress).unwrap();
+        let value = parse_document(text.as_bytes(), &span, usize::MAX, &progress).unwrap();
         assert_eq!(value.unwrap(), parse_lenient(text.as_bytes()).unwrap());
+        let short = parse_document(text.as_bytes(), &span, 1, &progress).unwrap();
+        assert_eq!(
+            short.unwrap()["m"]["messages"].as_array().map(Vec::len),
+            Some(1)
+        );
         let torn = &text.as_bytes()[..text.len() - 3];
         let torn_span = document_span(torn);
         assert!(
-            parse_document(torn, &torn_span, &progress)
+            parse_document(torn, &torn_span, usize::MAX, &progress)
                 .unwrap()
                 .is_err()
         );
         progress.cancel();
         assert_eq!(
-            parse_document(text.as_bytes(), &span, &progress).err(),
+            parse_document(text.as_bytes(), &span, usize::MAX, &progress).err(),
             Some(Cancelled)
         );
     }

@@ -11,6 +11,7 @@ use crate::session::{
 };
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 /// What one role says.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,17 +85,27 @@ pub(in crate::formats) fn turns(session: &Session, managed: &Managed) -> Vec<Tur
 }
 
 /// A request of either kind: its members in order, the messages one a line.
-pub(in crate::formats) fn document(members: &[(&str, Value)], messages: &[Value]) -> Vec<u8> {
+pub(in crate::formats) fn document(members: &[(&str, Value)], messages: Lines) -> Vec<u8> {
     let members = members
         .iter()
         .map(|(key, value)| format!("  \"{key}\": {value},\n"));
-    let members: String = members.collect();
-    let lines: Vec<String> = messages.iter().map(|m| format!("    {m}")).collect();
-    format!(
-        "{{\n{members}  \"messages\": [\n{}\n  ]\n}}\n",
-        lines.join(",\n")
-    )
-    .into_bytes()
+    let head = format!("{{\n{}  \"messages\": [\n", members.collect::<String>());
+    let mut text = messages.0;
+    text.insert_str(0, &head);
+    text.push_str("\n  ]\n}\n");
+    text.into_bytes()
+}
+
+/// Messages of a document as they are written, one a line: as values they would take many times as much.
+#[derive(Default)]
+pub(in crate::formats) struct Lines(String);
+
+impl Lines {
+    /// Adds a message.
+    pub(in crate::formats) fn push(&mut self, message: &Value) {
+        let gap = if self.0.is_empty() { "" } else { ",\n" };
+        let _ = write!(self.0, "{gap}    {message}");
+    }
 }
 
 /// A text, if it says anything.

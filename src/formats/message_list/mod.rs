@@ -26,7 +26,7 @@ mod usage;
 mod write;
 
 pub(super) use calls::Calls;
-pub(super) use convert::{Block, Turn, definition, document, turns};
+pub(super) use convert::{Block, Lines, Turn, definition, document, turns};
 pub(super) use dialect::{Dialect, MARK, Writes};
 pub(super) use edit::{Editing, Fate, text_block};
 pub(super) use look::{Look, look};

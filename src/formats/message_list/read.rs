@@ -12,11 +12,21 @@ use crate::units::Tokens;
 use rayon::prelude::*;
 use serde_json::Value;
 
-/// A message of the file, parsed, with where the call that made it is recorded.
+/// So many elements are parsed at once: values take many times the bytes of their text.
+const AT_ONCE: usize = 1 << 14;
+
+/// An element of the list, parsed, with where the call that made it is recorded.
 struct Element {
     span: Span,
     value: Option<Value>,
     response: Option<Value>,
+}
+
+/// The messages of an element and the call that it reports.
+struct ReadElement {
+    span: Span,
+    drafts: Result<Vec<Draft>, String>,
+    step: Option<Box<StepDraft>>,
 }
 
 /// Reads a file.
@@ -82,20 +92,29 @@ fn read_one(
         notes.add(layout.whole.start, why);
         None
     });
-    let elements = parse_elements(&source.bytes.whole(), layout, progress)?;
-    settings.find_mark(elements.iter().filter_map(|e| e.value.as_ref()));
-    let step_of = |e: &Element| settings.step_of(e.value.as_ref(), e.response.as_ref(), dialect);
-    let mut steps: Vec<Option<StepDraft>> = elements.iter().map(step_of).collect();
-    for (element, step) in elements.iter().zip(&mut steps) {
-        let usage = step.as_ref().and_then(|s| s.usage);
-        if let Err(why) = counts::checked_usage(usage) {
-            notes.add(element.span.start, why);
-            *step = None;
-        }
+    let mut elements = Vec::with_capacity(layout.elements.len() + layout.answers.len());
+    let mut calls = Calls::default();
+    let mut read = |parsed: Vec<Element>| {
+        settings.find_mark(parsed.iter().filter_map(|e| e.value.as_ref()));
+        elements.extend(parsed.into_iter().map(|element| {
+            let mut read = read_element(&element, &settings, dialect, &mut calls, report);
+            let usage = read.step.as_ref().and_then(|s| s.usage);
+            if let Err(why) = counts::checked_usage(usage) {
+                notes.add(element.span.start, why);
+                read.step = None;
+            }
+            read
+        }));
+    };
+    let bytes = source.bytes.whole();
+    for spans in layout.elements.chunks(AT_ONCE) {
+        read(parse_elements(&bytes, spans, progress)?);
     }
-    let is_recorded = steps
+    read(parse_answers(&bytes, layout));
+    drop(bytes);
+    let is_recorded = elements
         .iter()
-        .any(|s| s.as_ref().is_some_and(|s| s.usage.is_some()));
+        .any(|e| e.step.as_ref().is_some_and(|s| s.usage.is_some()));
     let is_recorded = is_recorded || dialect.answers_in_runs;
     let n_managed = settings.n_managed();
     // A managed copy keeps the response around its list, which reports the source's last call.
@@ -104,18 +123,13 @@ fn read_one(
     let around = around.filter(|_| !is_copy);
     let mut is_answering = false;
     let mut builder = start(source, settings, dialect, report);
-    let mut calls = Calls::default();
     let mut words = None;
     let mut counted = None;
-    for (idx, (element, step)) in elements.into_iter().zip(steps).enumerate() {
+    for (idx, element) in elements.into_iter().enumerate() {
         progress.go_on()?;
-        let value = element.value.as_ref();
-        let kind = value.map_or("other", |v| dialect.shape.kind(v));
-        let value = value.ok_or_else(|| "this message nests too deep to be read".to_owned());
-        match value.and_then(|value| (dialect.messages)(value, &mut calls)) {
+        match element.drafts {
             Ok(drafts) => {
-                report.note(kind, !drafts.is_empty());
-                let mut step = step;
+                let mut step = element.step.map(|step| *step);
                 if drafts.is_empty()
                     && let Some(found) = step.take().filter(|_| idx >= n_managed)
                 {
@@ -140,10 +154,7 @@ fn read_one(
                     builder.message(draft);
                 }
             }
-            Err(why) => {
-                report.note(kind, false);
-                notes.add(element.span.start, why);
-            }
+            Err(why) => notes.add(element.span.start, why),
         }
     }
     // What the document reports itself belongs to its last answer.
@@ -234,12 +245,35 @@ fn note_reasoning(draft: &mut Draft, step: &StepDraft) {
     }
 }
 
+/// Reads an element and notes it in the report.
+fn read_element(
+    element: &Element,
+    settings: &Settings,
+    dialect: &Dialect,
+    calls: &mut Calls,
+    report: &mut ImportReport,
+) -> ReadElement {
+    let value = element.value.as_ref();
+    let kind = value.map_or("other", |v| dialect.shape.kind(v));
+    let drafts = value
+        .ok_or_else(|| "this message nests too deep to be read".to_owned())
+        .and_then(|value| (dialect.messages)(value, calls));
+    report.note(kind, drafts.as_ref().is_ok_and(|drafts| !drafts.is_empty()));
+    ReadElement {
+        span: element.span.clone(),
+        drafts,
+        step: settings
+            .step_of(value, element.response.as_ref(), dialect)
+            .map(Box::new),
+    }
+}
+
 fn parse_elements(
     bytes: &[u8],
-    layout: &Layout,
+    spans: &[Span],
     progress: &Progress,
 ) -> Result<Vec<Element>, Cancelled> {
-    let listed = layout.elements.par_iter().map(|span| {
+    let listed = spans.par_iter().map(|span| {
         progress.go_on()?;
         progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
         Ok(Element {
@@ -248,11 +282,14 @@ fn parse_elements(
             response: None,
         })
     });
-    let mut elements: Vec<Element> = listed.collect::<Result<_, _>>()?;
-    elements.extend(layout.answers.iter().map(|answer| Element {
+    listed.collect()
+}
+
+fn parse_answers(bytes: &[u8], layout: &Layout) -> Vec<Element> {
+    let answers = layout.answers.iter().map(|answer| Element {
         span: answer.message.clone(),
         value: json::parse_span(bytes, &answer.message),
         response: json::parse_span(bytes, &answer.response),
-    }));
-    Ok(elements)
+    });
+    answers.collect()
 }

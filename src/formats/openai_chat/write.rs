@@ -3,7 +3,7 @@
 use super::DIALECT;
 use crate::formats::CannotExport;
 use crate::formats::message_list::{
-    Block, Editing, Fate, Held, Media, Patch, Turn, array_at, at_path, definition, document,
+    Block, Editing, Fate, Held, Lines, Media, Patch, Turn, array_at, at_path, definition, document,
     patched, quoted, text_block, turns, with_member, without, without_members, write_own,
 };
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session};
@@ -22,7 +22,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     if !tools.is_empty() {
         members.push(("tools", Value::from(tools)));
     }
-    Ok(document(&members, &messages))
+    Ok(document(&members, messages))
 }
 
 /// A message of ours.
@@ -216,13 +216,13 @@ impl Sorted {
 }
 
 /// Tools and messages of another format's conversation.
-fn messages(turns: Vec<Turn>) -> (Vec<Value>, Vec<Value>) {
-    let (mut tools, mut out) = (Vec::new(), Vec::new());
+fn messages(turns: Vec<Turn>) -> (Vec<Value>, Lines) {
+    let (mut tools, mut out) = (Vec::new(), Lines::default());
     // Images of results wait until the last result in a row is written: results must follow their calls.
     let mut shown: Vec<Value> = Vec::new();
     for turn in turns {
         let mut sorted = Sorted::of(turn.blocks, &mut tools);
-        out.append(&mut sorted.results);
+        sorted.results.iter().for_each(|result| out.push(result));
         shown.append(&mut sorted.shown);
         if sorted.said.is_empty() && sorted.calls.is_empty() {
             continue;
@@ -232,7 +232,7 @@ fn messages(turns: Vec<Turn>) -> (Vec<Value>, Vec<Value>) {
             flush(&mut shown, &mut out);
         } else {
             flush(&mut shown, &mut out);
-            out.push(message(turn.role, sorted.said, sorted.calls));
+            out.push(&message(turn.role, sorted.said, sorted.calls));
         }
     }
     flush(&mut shown, &mut out);
@@ -240,9 +240,9 @@ fn messages(turns: Vec<Turn>) -> (Vec<Value>, Vec<Value>) {
 }
 
 /// Writes what waits as a user's message.
-fn flush(shown: &mut Vec<Value>, out: &mut Vec<Value>) {
+fn flush(shown: &mut Vec<Value>, out: &mut Lines) {
     if !shown.is_empty() {
-        out.push(message(Role::User, std::mem::take(shown), Vec::new()));
+        out.push(&message(Role::User, std::mem::take(shown), Vec::new()));
     }
 }
 

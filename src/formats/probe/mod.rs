@@ -10,14 +10,18 @@ use super::json;
 use super::jsonl::{self, Head, Record};
 use crate::progress::{Cancelled, Progress};
 use crate::session::FileBytes;
+use memchr::{memchr, memchr_iter};
 use serde_json::Value;
 use std::borrow::Cow;
 
 /// So many records of JSON Lines mostly tell a format.
-pub(super) const FEW: usize = 16;
+pub(super) const FEW: usize = 4;
 
 /// So many are looked at where those do not.
 pub(super) const MANY: usize = 400;
+
+/// So many elements of a document's lists mostly tell a format.
+const FEW_LISTED: usize = 10_000;
 
 /// JSON Lines may have this share of bad lines, as one in so many.
 const ONE_BAD_LINE_IN: usize = 4;
@@ -31,8 +35,10 @@ pub struct Probe {
     kind: Kind,
     /// The first records, where it is JSON Lines.
     records: Vec<Record>,
-    /// The value, where the whole file is one.
+    /// The value, where the whole file is one and takes more than one line.
     document: Option<Value>,
+    /// The document's lists may have more elements than were parsed.
+    is_shortened: bool,
     /// How it begins, where it is other text.
     text: Option<String>,
 }
@@ -64,6 +70,12 @@ impl Probe {
             return Ok(Self::of(Kind::Binary(what)));
         }
         progress.go_on()?;
+        let most_listed = if most < MANY { FEW_LISTED } else { usize::MAX };
+        if opening.len() == bytes.len()
+            && let Some(probe) = Self::of_large(&opening, most_listed, progress)?
+        {
+            return Ok(probe);
+        }
         let head = jsonl::head(&opening, most);
         if opening.len() < bytes.len() && head.records.len() < most {
             // Many lines are blank or damaged: it takes more to tell.
@@ -107,11 +119,42 @@ impl Probe {
         Ok(Self::of_text(&whole))
     }
 
+    /// A large file that is one value: parsed in pieces, and never as a line.
+    fn of_large(
+        bytes: &[u8],
+        most_listed: usize,
+        progress: &Progress,
+    ) -> Result<Option<Self>, Cancelled> {
+        let span = json::document_span(bytes);
+        let text = &bytes[span.clone()];
+        let is_large = text.len() >= json::LARGE && matches!(text[0], b'{' | b'[');
+        if !is_large || !json::is_one_value(text) {
+            return Ok(None);
+        }
+        if json::is_crowded(text) {
+            return Ok(Some(Self::of(Kind::Crowded(json::crowded()))));
+        }
+        let value = match json::parse_document(bytes, &span, most_listed, progress)? {
+            Ok(value) => value,
+            Err(error) => return Ok(Some(Self::of(Kind::BrokenJson(error.to_string())))),
+        };
+        let mut probe = Self::of(Kind::Json);
+        probe.is_shortened = most_listed < usize::MAX;
+        if memchr(b'\n', text).is_some() {
+            probe.document = Some(value);
+        } else {
+            let line = memchr_iter(b'\n', &bytes[..span.start]).count() + 1;
+            probe.records = vec![Record { span, line, value }];
+        }
+        Ok(Some(probe))
+    }
+
     fn of(kind: Kind) -> Self {
         Self {
             kind,
             records: Vec::new(),
             document: None,
+            is_shortened: false,
             text: None,
         }
     }
@@ -138,12 +181,9 @@ impl Probe {
         Ok(match &head.records[..] {
             [only] if only.span == span => {
                 // One line, and the whole file: it may be either.
-                let document = Some(only.value.clone());
                 Self {
-                    kind: Kind::Json,
                     records: head.records,
-                    document,
-                    text: None,
+                    ..Self::of(Kind::Json)
                 }
             }
             // A first record, and a second one that is torn.
@@ -152,7 +192,7 @@ impl Probe {
                 ..Self::of(Kind::JsonLines)
             },
             _ if json::is_crowded(&bytes[span.clone()]) => Self::of(Kind::Crowded(json::crowded())),
-            _ => match json::parse_document(bytes, &span, progress)? {
+            _ => match json::parse_document(bytes, &span, usize::MAX, progress)? {
                 Ok(value) => Self {
                     document: Some(value),
                     ..Self::of(Kind::Json)
@@ -162,9 +202,13 @@ impl Probe {
         })
     }
 
-    /// Whether more records may tell what these do not.
+    /// Whether more records or elements may tell what these do not.
     pub(super) fn has_more(&self) -> bool {
-        !matches!(self.kind, Kind::Empty | Kind::Binary(_) | Kind::Json)
+        match self.kind {
+            Kind::Empty | Kind::Binary(_) => false,
+            Kind::Json => self.is_shortened,
+            _ => true,
+        }
     }
 
     /// The first records, where the file is JSON Lines or one line of JSON; else none.
@@ -174,7 +218,10 @@ impl Probe {
 
     /// The value, where the whole file is one (a single line may be JSON Lines as well).
     pub(super) fn document(&self) -> Option<&Value> {
-        self.document.as_ref()
+        match (&self.kind, &self.records[..]) {
+            (Kind::Json, [only]) => Some(&only.value),
+            _ => self.document.as_ref(),
+        }
     }
 
     /// How the file begins, where it is text and no JSON.
@@ -196,6 +243,24 @@ mod tests {
         let it = probe(b"{\"a\":1}\n");
         assert_eq!(it.records().len(), 1);
         assert_eq!(it.document(), Some(&serde_json::json!({"a": 1})));
+    }
+
+    #[test]
+    fn a_long_list_is_first_told_by_its_first_elements_and_then_by_all() {
+        let element = format!("{{\"a\":\"{}\"}}", "x".repeat(100));
+        let n = FEW_LISTED + 1;
+        for (comma, n_records) in [(",", 1), (",\n", 0)] {
+            let bytes: FileBytes = format!("[{}]", vec![&element[..]; n].join(comma))
+                .into_bytes()
+                .into();
+            for (most, n_listed) in [(FEW, FEW_LISTED), (MANY, n)] {
+                let it = Probe::new(&bytes, most, &Progress::default()).expect("nobody cancels");
+                let listed = it.document().and_then(Value::as_array).map(Vec::len);
+                assert_eq!(listed, Some(n_listed));
+                assert_eq!(it.records().len(), n_records);
+                assert_eq!(it.has_more(), most == FEW);
+            }
+        }
     }
 
     #[test]

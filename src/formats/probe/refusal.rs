@@ -53,7 +53,7 @@ impl Probe {
 
     /// What a document lacks to be a conversation, where that can be said.
     fn lacking(&self) -> Option<String> {
-        let document = self.document.as_ref()?;
+        let document = self.document()?;
         let scalar = match document {
             Value::Null => Some("null"),
             Value::Bool(_) => Some("a truth value"),
@@ -85,13 +85,12 @@ impl Probe {
     /// The objects that tell what this is: the first records, or the document or what it lists.
     fn objects(&self) -> impl Iterator<Item = &Map<String, Value>> {
         let listed = self
-            .document
-            .as_ref()
+            .document()
             .and_then(Value::as_array)
             .map_or(&[][..], |l| &l[..]);
         let values = self
-            .document
-            .iter()
+            .document()
+            .into_iter()
             .chain(listed)
             .chain(self.records.iter().map(|r| &r.value));
         values.filter_map(Value::as_object).take(TELLING_OBJECTS)
