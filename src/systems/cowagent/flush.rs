@@ -4,9 +4,10 @@ use super::block::{strip, text_of};
 use super::inject::Target;
 use crate::chat::{BlockBody, ChatMessage, Content};
 use crate::units::{self, Millis};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Begins what a scheduled task says in the user's name.
@@ -37,8 +38,10 @@ pub struct Flush {
 }
 
 /// Texts handed over before in this process. The original keeps their MD5; only equality matters.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Flushed(BTreeSet<u64>);
+///
+/// Copies share the hashes: sorted lists, each more than twice as long as the next.
+#[derive(Clone, Debug, Default)]
+pub struct Flushed(Vec<Arc<[u64]>>);
 
 impl Flush {
     /// Whether there is anything to summarize.
@@ -48,30 +51,36 @@ impl Flush {
 }
 
 impl Flushed {
-    /// As it was kept.
-    pub fn from_json(kept: &Value) -> Self {
-        let hashes = kept.as_array().into_iter().flatten();
-        Self(hashes.filter_map(Value::as_u64).collect())
+    fn contains(&self, hash: u64) -> bool {
+        self.0.iter().any(|list| list.binary_search(&hash).is_ok())
     }
 
-    /// To be kept.
-    pub fn to_json(&self) -> Value {
-        json!(self.0)
+    fn extend(&mut self, new: BTreeSet<u64>) {
+        if new.is_empty() {
+            return;
+        }
+        let mut new: Vec<u64> = new.into_iter().collect();
+        while let Some(list) = self.0.pop_if(|list| list.len() <= 2 * new.len()) {
+            new.extend_from_slice(&list);
+            new.sort_unstable();
+        }
+        self.0.push(new.into());
     }
 
     /// The messages that say something new; they are remembered.
     fn fresh(&mut self, messages: &[ChatMessage]) -> Vec<ChatMessage> {
+        let mut new = BTreeSet::new();
         let is_fresh = |message: &&ChatMessage| {
             let text = spoken(message);
             let mut hasher = DefaultHasher::new();
             text.hash(&mut hasher);
-            !strip(&text).is_empty() && self.0.insert(hasher.finish())
+            let hash = hasher.finish();
+            !strip(&text).is_empty() && !self.contains(hash) && new.insert(hash)
         };
-        without_scheduled(messages)
-            .into_iter()
-            .filter(is_fresh)
-            .cloned()
-            .collect()
+        let fresh = without_scheduled(messages).into_iter().filter(is_fresh);
+        let fresh = fresh.cloned().collect();
+        self.extend(new);
+        fresh
     }
 }
 

@@ -1,7 +1,7 @@
 //! Long results of earlier turns keep only their head (stage 0 of every trim).
 
 use super::block::{cut, has, is, result_text, set_result_text, tail};
-use crate::chat::{ChatMessage, Content};
+use crate::chat::{Block, ChatMessage, Content};
 
 /// What stays of a long result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,10 @@ pub fn cut_history(
     let current = messages.iter().rposition(starts_current_turn);
     let current = current.unwrap_or(messages.len());
     let mut n_cut = 0;
-    for message in messages.iter_mut().take(current).filter(|m| m.is("user")) {
+    let is_long = |m: &&mut ChatMessage| {
+        m.is("user") && m.blocks().iter().any(|block| is_longer(block, most))
+    };
+    for message in messages.iter_mut().take(current).filter(is_long) {
         let Content::Blocks(blocks) = &mut message.content else {
             continue;
         };
@@ -47,6 +50,12 @@ pub fn cut_history(
         ));
     }
     n_cut
+}
+
+/// Whether a block is a result of more than so many characters.
+pub(super) fn is_longer(block: &Block, most: usize) -> bool {
+    let is_longer = |text: &str| text.len() > most && text.chars().nth(most).is_some();
+    result_text(block).is_some_and(is_longer)
 }
 
 /// The text with a notice in the place of what went, if it is longer than the limit.

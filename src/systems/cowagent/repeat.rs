@@ -22,6 +22,7 @@ pub(super) struct CallHistory(Vec<Made>);
 /// A call that was made.
 #[derive(Clone, Debug, PartialEq)]
 struct Made {
+    id: String,
     tool: String,
     arguments: String,
     succeeded: bool,
@@ -38,14 +39,22 @@ pub(super) struct Refusal {
 
 impl CallHistory {
     /// Remembers a call.
-    pub(super) fn record(&mut self, tool: &str, arguments: &Value, succeeded: bool) {
+    pub(super) fn record(&mut self, id: &str, tool: &str, arguments: &Value, succeeded: bool) {
         self.0.push(Made {
+            id: id.to_owned(),
             tool: tool.to_owned(),
             arguments: key(arguments),
             succeeded,
         });
         let too_many = self.0.len().saturating_sub(REMEMBERED);
         self.0.drain(..too_many);
+    }
+
+    /// Notes that the calls with an id failed.
+    pub(super) fn fail(&mut self, id: &str) {
+        for made in self.0.iter_mut().filter(|made| made.id == id) {
+            made.succeeded = false;
+        }
     }
 
     /// How often a call is among the last ones, and how often it succeeded there.
@@ -122,7 +131,7 @@ mod tests {
     fn refused_after(calls: &[(Value, bool)], next: &Value) -> Option<Refusal> {
         let mut history = CallHistory::default();
         for (arguments, succeeded) in calls {
-            history.record("run", arguments, *succeeded);
+            history.record("", "run", arguments, *succeeded);
         }
         history.refusal("run", next)
     }

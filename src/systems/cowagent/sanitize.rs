@@ -1,9 +1,9 @@
 //! Repairs calls without results and results without calls, after the trim and before every model call.
 
 use super::block::{answered_id, call_id, has};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, python_str};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Messages, Rule, python_str};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// What a made-up result says.
 const SYNTHETIC: &str = "Error: Missing tool_result adjacent to tool_use (session repair). \
@@ -37,6 +37,63 @@ pub fn sanitize(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize
         ));
     }
     n_removed + n_repairs
+}
+
+const SOUND: Rule = Rule {
+    name: "cowagent.sound",
+    by: 0,
+};
+
+/// What is known of messages that need no repair so far.
+#[derive(Clone, Default)]
+struct Sound {
+    /// Messages looked at.
+    seen: usize,
+    /// A message other than instructions was among them.
+    has_begun: bool,
+    is_broken: bool,
+    /// Calls that the next message must answer.
+    waiting: Vec<String>,
+    calls: HashSet<String>,
+    /// Results that answer none of the calls.
+    unasked: HashSet<String>,
+}
+
+impl Sound {
+    fn take_in(&mut self, message: &ChatMessage) {
+        if !self.has_begun && message.is("system") {
+            return;
+        }
+        self.is_broken |= !self.has_begun && is_orphan(message);
+        self.has_begun = true;
+        let blocks = message.blocks();
+        let answers = |id: &String| blocks.iter().any(|b| answered_id(b) == Some(id));
+        if !self.waiting.is_empty() {
+            self.is_broken |= !message.is("user") || !self.waiting.iter().all(answers);
+        }
+        self.waiting = calls(message);
+        for id in blocks.iter().filter_map(call_id) {
+            self.unasked.remove(id);
+            self.calls.insert(id.to_owned());
+        }
+        if message.is("user") {
+            let results = blocks.iter().filter_map(answered_id);
+            let unasked = results.filter(|id| !self.calls.contains(*id));
+            self.unasked.extend(unasked.map(str::to_owned));
+        }
+    }
+}
+
+/// Returns whether [`sanitize`] finds nothing to repair behind the instructions. Looks only at messages added since the
+/// last call.
+pub(super) fn is_sound(messages: &Messages) -> bool {
+    let sound = messages.find_out(SOUND, |sound: &mut Sound, messages| {
+        for message in &messages[sound.seen..] {
+            sound.take_in(message);
+        }
+        sound.seen = messages.len();
+    });
+    !sound.is_broken && sound.waiting.is_empty() && sound.unasked.is_empty()
 }
 
 /// After each message with calls the next must be the user's and hold all their results.
@@ -131,8 +188,12 @@ fn quoted(role: &str) -> String {
     inner.unwrap_or(&list).to_owned()
 }
 
+/// Whether a message of the user has results and no text.
+fn is_orphan(message: &ChatMessage) -> bool {
+    message.is("user") && has(message, "tool_result") && !has(message, "text")
+}
+
 fn remove_leading_results(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize {
-    let is_orphan = |m: &ChatMessage| m.is("user") && has(m, "tool_result") && !has(m, "text");
     let n_orphans = messages.iter().take_while(|m| is_orphan(m)).count();
     messages.drain(..n_orphans);
     log.extend(

@@ -57,6 +57,13 @@ pub(super) fn flattened(messages: &[ChatMessage], turns: &[Range<usize>]) -> Vec
     texts.flatten().collect()
 }
 
+/// Returns whether [`trim_messages`] drops or flattens anything.
+pub(super) fn is_due(messages: &[ChatMessage], system: u64, limits: &Limits) -> bool {
+    let turns = turns(messages);
+    turns_over_limit(&turns, limits.max_turns).is_some()
+        || !turns.is_empty() && messages_tokens(messages) + system > limits.max_tokens
+}
+
 /// The stages after the cut of old results. `system` is what the instructions count.
 pub fn trim_messages(
     messages: &[ChatMessage],

@@ -11,8 +11,8 @@ pub(super) struct Context;
 
 impl Rewrite for Context {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (_, said) = apart(scene.messages.into_vec());
-        let counts = Statistics::of(&said);
+        let (_, said) = apart(&scene.messages);
+        let counts = Statistics::of(said);
         Ok(Rewritten {
             terms: vec![
                 term("messages", counts.messages),
@@ -21,7 +21,7 @@ impl Rewrite for Context {
                 term("tool", counts.tool),
                 term("characters", counts.chars),
             ],
-            log: context_command(&said, "")
+            log: context_command(said, "")
                 .lines()
                 .map(str::to_owned)
                 .collect(),

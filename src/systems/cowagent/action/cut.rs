@@ -1,11 +1,11 @@
 //! Actions that shorten one part and keep the message.
 
 use super::super::block::{result_text, set_result_text};
-use super::super::history::{Ends, cut_history};
+use super::super::history::{Ends, cut_history, is_longer};
 use super::super::reasoning::cut_reasoning;
 use super::super::tool_result::cut_result;
 use super::{apart, idle, joined, term};
-use crate::chat::{BlockBody, ChatMessage, Content, Dialogue, Wants};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, Wants};
 use crate::engine::{Rewrite, Rewritten, Scene};
 
 /// Cuts results as they enter.
@@ -17,7 +17,8 @@ impl Rewrite for CutResult {
         let most = scene.count("result_chars");
         let mut messages = scene.messages.into_vec();
         let mut log = Vec::new();
-        for message in &mut messages {
+        let is_long = |m: &&mut ChatMessage| m.blocks().iter().any(|b| is_longer(b, most));
+        for message in messages.iter_mut().filter(is_long) {
             let Content::Blocks(blocks) = &mut message.content else {
                 continue;
             };
@@ -50,13 +51,16 @@ pub(super) struct CutThinking;
 impl Rewrite for CutThinking {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let most = scene.count("thinking_chars");
-        let mut messages = scene.messages.into_vec();
-        let newest = messages.last_mut().filter(|m| m.is("assistant"));
-        let n_cut = newest.map_or(0, |message| cut_thinking(message, most));
+        let mut newest = scene.messages.last().cloned();
+        let answer = newest.as_mut().filter(|m| m.is("assistant"));
+        let n_cut = answer.map_or(0, |message| cut_thinking(message, most));
         let terms = vec![term("cut", n_cut), term("thinking_chars", most)];
         Ok(Rewritten {
             fired: n_cut > 0,
-            messages: (n_cut > 0).then_some(messages),
+            messages: (n_cut > 0).then(|| {
+                let before = &scene.messages[..scene.messages.len() - 1];
+                before.iter().cloned().chain(newest).collect()
+            }),
             terms,
             ..Rewritten::default()
         })
@@ -64,6 +68,10 @@ impl Rewrite for CutThinking {
 }
 
 fn cut_thinking(message: &mut ChatMessage, most: usize) -> usize {
+    let is_thinking = |b: &Block| matches!(b.body, BlockBody::Thinking(_));
+    if !message.blocks().iter().any(is_thinking) {
+        return 0;
+    }
     let Content::Blocks(blocks) = &mut message.content else {
         return 0;
     };
@@ -102,7 +110,12 @@ impl CutHistory {
 impl Rewrite for CutHistory {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let most = scene.count("result_chars");
-        let (system, mut said) = apart(scene.messages.into_vec());
+        let (system, said) = apart(&scene.messages);
+        let is_long = |m: &ChatMessage| m.blocks().iter().any(|b| is_longer(b, most));
+        if !said.iter().any(is_long) {
+            return Ok(idle(vec![term("cut", 0), term("result_chars", most)]));
+        }
+        let mut said = said.to_vec();
         let mut log = Vec::new();
         let n_cut = cut_history(&mut said, most, self.0, &mut log);
         let terms = vec![term("cut", n_cut), term("result_chars", most)];
@@ -110,7 +123,7 @@ impl Rewrite for CutHistory {
             return Ok(idle(terms));
         }
         Ok(Rewritten {
-            messages: Some(joined(system, said)),
+            messages: Some(joined(system, &said)),
             fired: true,
             terms,
             log,

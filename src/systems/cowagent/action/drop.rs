@@ -19,7 +19,8 @@ pub(super) struct TrimScheduler;
 impl Rewrite for TrimScheduler {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let keep = scene.count("keep_turns");
-        let (system, mut said) = apart(scene.messages.into_vec());
+        let (system, said) = apart(&scene.messages);
+        let mut said = said.to_vec();
         let before = said.len();
         trim_to_turns(&mut said, keep);
         let n_removed = before - said.len();
@@ -31,7 +32,7 @@ impl Rewrite for TrimScheduler {
             return Ok(idle(terms));
         }
         Ok(Rewritten {
-            messages: Some(joined(system, said)),
+            messages: Some(joined(system, &said)),
             fired: true,
             terms,
             ..Rewritten::default()
@@ -46,16 +47,15 @@ pub(super) struct LimitTurns;
 impl Rewrite for LimitTurns {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let max_turns = scene.count("max_turns");
-        let (system, mut said) = apart(scene.messages.into_vec());
-        let turns = turns(&said);
+        let (system, said) = apart(&scene.messages);
+        let turns = turns(said);
         let mut terms = vec![term("turns", turns.len()), term("max_turns", max_turns)];
         let Some((start, n_removed)) = turns_over_limit(&turns, max_turns) else {
             return Ok(idle(terms));
         };
         terms.push(term("turns_removed", n_removed));
-        said.drain(..start);
         Ok(Rewritten {
-            messages: (start > 0).then(|| joined(system, said)),
+            messages: (start > 0).then(|| joined(system, &said[start..])),
             fired: true,
             terms,
             log: vec![turn_limit_line(turns.len(), n_removed, max_turns)],
@@ -65,9 +65,9 @@ impl Rewrite for LimitTurns {
 }
 
 /// What the two stages of the token budget look at.
-struct Weighed {
-    system: Vec<ChatMessage>,
-    said: Vec<ChatMessage>,
+struct Weighed<'a> {
+    system: &'a [ChatMessage],
+    said: &'a [ChatMessage],
     turns: Vec<Range<usize>>,
     system_tokens: u64,
     used: u64,
@@ -76,13 +76,13 @@ struct Weighed {
     terms: Vec<(String, f64)>,
 }
 
-impl Weighed {
-    fn new(scene: Scene<'_>) -> Self {
+impl<'a> Weighed<'a> {
+    fn new(scene: &'a Scene<'_>) -> Self {
         let (max_tokens, few_turns) = (scene.count("max_tokens"), scene.count("few_turns"));
-        let (system, said) = apart(scene.messages.into_vec());
-        let system_tokens = instructions_tokens(&system);
-        let used = messages_tokens(&said) + system_tokens;
-        let turns = turns(&said);
+        let (system, said) = apart(&scene.messages);
+        let system_tokens = instructions_tokens(system);
+        let used = messages_tokens(said) + system_tokens;
+        let turns = turns(said);
         Self {
             terms: vec![
                 term("used", used as usize),
@@ -104,7 +104,7 @@ impl Weighed {
         !self.turns.is_empty() && self.used > self.max_tokens
     }
 
-    fn becomes(mut self, said: Vec<ChatMessage>, left: u64, log: Vec<String>) -> Rewritten {
+    fn becomes(mut self, said: &[ChatMessage], left: u64, log: Vec<String>) -> Rewritten {
         self.terms.push(term("left", left as usize));
         Rewritten {
             messages: Some(joined(self.system, said)),
@@ -122,18 +122,18 @@ pub(super) struct FlattenTurns;
 
 impl Rewrite for FlattenTurns {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let weighed = Weighed::new(scene);
+        let weighed = Weighed::new(&scene);
         if !weighed.is_over() || weighed.turns.len() >= weighed.few_turns {
             return Ok(idle(weighed.terms));
         }
-        let texts = flattened(&weighed.said, &weighed.turns);
+        let texts = flattened(weighed.said, &weighed.turns);
         let left = messages_tokens(&texts) + weighed.system_tokens;
         let line = flatten_line(
             [weighed.used, weighed.max_tokens, left],
             [weighed.few_turns, weighed.turns.len()],
             [weighed.said.len(), texts.len()],
         );
-        Ok(weighed.becomes(texts, left, vec![line]))
+        Ok(weighed.becomes(&texts, left, vec![line]))
     }
 }
 
@@ -143,15 +143,15 @@ pub(super) struct HalveTurns;
 
 impl Rewrite for HalveTurns {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let mut weighed = Weighed::new(scene);
+        let mut weighed = Weighed::new(&scene);
         if !weighed.is_over() || weighed.turns.len() < weighed.few_turns {
             return Ok(idle(weighed.terms));
         }
         let (start, n_removed) = older_half(&weighed.turns);
         let n_kept = weighed.turns.len() - n_removed;
         let before = weighed.said.len();
-        let kept = weighed.said.split_off(start);
-        let left = messages_tokens(&kept) + weighed.system_tokens;
+        let kept = &weighed.said[start..];
+        let left = messages_tokens(kept) + weighed.system_tokens;
         let log = vec![
             halve_line([weighed.used, weighed.max_tokens], n_kept, n_removed),
             removed_line(n_removed, [before, kept.len()], [weighed.used, left]),

@@ -3,12 +3,15 @@
 use super::super::block::{answered_id, call_id, input};
 use super::super::repeat::{CallHistory, HINT, NOTICED_FROM, REPEATS};
 use super::super::run::ask_for_report;
-use super::super::sanitize::sanitize;
+use super::super::sanitize::{is_sound, sanitize};
 use super::super::turn::starts_turn;
 use super::{apart, idle, joined, term};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, Fields, Wants};
+use crate::chat::{
+    Block, BlockBody, ChatMessage, Content, Dialogue, Fields, Messages, Rule, Wants,
+};
 use crate::engine::{Rewrite, Rewritten, Scene};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// Repairs calls and results.
 #[derive(Debug)]
@@ -16,7 +19,11 @@ pub(super) struct Validate;
 
 impl Rewrite for Validate {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (system, mut said) = apart(scene.messages.into_vec());
+        if is_sound(&scene.messages) {
+            return Ok(idle(vec![term("repairs", 0)]));
+        }
+        let (system, said) = apart(&scene.messages);
+        let mut said = said.to_vec();
         let mut log = Vec::new();
         let n_repairs = sanitize(&mut said, &mut log);
         let terms = vec![term("repairs", n_repairs)];
@@ -24,7 +31,7 @@ impl Rewrite for Validate {
             return Ok(idle(terms));
         }
         Ok(Rewritten {
-            messages: Some(joined(system, said)),
+            messages: Some(joined(system, &said)),
             fired: true,
             terms,
             log,
@@ -63,15 +70,15 @@ pub(super) struct HintAtRepeats;
 
 impl Rewrite for HintAtRepeats {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (system, mut said) = apart(scene.messages.into_vec());
-        let (n_steps, tool, n_succeeded) = repeats(&said);
+        let (n_steps, tool, n_succeeded) = repeats(&scene.messages);
         let terms = vec![term("steps", n_steps), term("succeeded", n_succeeded)];
         if n_steps < NOTICED_FROM || n_succeeded < REPEATS {
             return Ok(idle(terms));
         }
-        said.push(notice(HINT));
+        let mut messages = scene.messages.into_vec();
+        messages.push(notice(HINT));
         Ok(Rewritten {
-            messages: Some(joined(system, said)),
+            messages: Some(messages),
             fired: true,
             terms,
             log: vec![format!(
@@ -90,45 +97,73 @@ fn notice(text: &str) -> ChatMessage {
     })
 }
 
-/// Steps of the current run, the first tool of the newest, and how often that call succeeded of late.
-fn repeats(messages: &[ChatMessage]) -> (usize, String, usize) {
-    let is_hint = |m: &ChatMessage| m.blocks().iter().any(|b| b.as_text() == Some(HINT));
-    let start = messages.iter().rposition(|m| starts_turn(m) && !is_hint(m));
-    let run = &messages[start.unwrap_or(0)..];
-    let failed: Vec<&str> = run
-        .iter()
-        .flat_map(ChatMessage::blocks)
-        .filter_map(failed_id)
-        .collect();
-    let mut history = CallHistory::default();
-    let mut n_steps = 0;
-    let mut newest: Option<(&str, &Value)> = None;
-    for message in run.iter().filter(|m| m.is("assistant")) {
-        let calls: Vec<&Block> = message
-            .blocks()
-            .iter()
-            .filter(|b| call_id(b).is_some())
-            .collect();
-        let named = calls
-            .iter()
-            .filter_map(|block| Some((*block, tool_of(block)?, input(block)?)));
-        for (block, tool, arguments) in named.clone() {
-            let succeeded = call_id(block).is_some_and(|id| !failed.contains(&id));
-            history.record(tool, arguments, succeeded);
+const REPEATED: Rule = Rule {
+    name: "cowagent.repeats",
+    by: 0,
+};
+
+/// The current run, up to the messages looked at.
+#[derive(Clone, Default)]
+struct CurrentRun {
+    /// Messages looked at.
+    seen: usize,
+    n_steps: usize,
+    history: CallHistory,
+    /// Calls whose result is an error.
+    failed: HashSet<String>,
+    /// The message of the newest step.
+    newest: Option<usize>,
+}
+
+impl CurrentRun {
+    fn take_in(&mut self, at: usize, message: &ChatMessage) {
+        let is_hint = || message.blocks().iter().any(|b| b.as_text() == Some(HINT));
+        if starts_turn(message) && !is_hint() {
+            *self = Self::default();
         }
-        if let Some((_, tool, arguments)) = named.clone().next() {
-            n_steps += 1;
-            newest = Some((tool, arguments));
+        for id in message.blocks().iter().filter_map(failed_id) {
+            self.history.fail(id);
+            self.failed.insert(id.to_owned());
+        }
+        if !message.is("assistant") {
+            return;
+        }
+        let n_steps = self.n_steps;
+        for (block, tool, arguments) in named_calls(message) {
+            let id = call_id(block).unwrap_or_default();
+            let succeeded = !self.failed.contains(id);
+            self.history.record(id, tool, arguments, succeeded);
+            self.n_steps = n_steps + 1;
+            self.newest = Some(at);
         }
     }
-    let ends_with_results = run
-        .last()
-        .is_some_and(|m| m.blocks().iter().any(|b| answered_id(b).is_some()));
-    let Some((tool, arguments)) = newest.filter(|_| ends_with_results) else {
-        return (n_steps, String::new(), 0);
+}
+
+/// Steps of the current run, the first tool of the newest, and how often that call succeeded of late. Looks only at
+/// messages added since the last call.
+fn repeats(messages: &Messages) -> (usize, String, usize) {
+    let run = messages.find_out(REPEATED, |run: &mut CurrentRun, messages| {
+        for (at, message) in messages.iter().enumerate().skip(run.seen) {
+            run.take_in(at, message);
+        }
+        run.seen = messages.len();
+    });
+    let has_result = |m: &ChatMessage| m.blocks().iter().any(|b| answered_id(b).is_some());
+    let newest = run
+        .newest
+        .filter(|_| messages.last().is_some_and(has_result));
+    let newest = newest.and_then(|at| named_calls(&messages[at]).next());
+    let Some((_, tool, arguments)) = newest else {
+        return (run.n_steps, String::new(), 0);
     };
-    let (_, n_succeeded) = history.repeats(tool, arguments);
-    (n_steps, tool.to_owned(), n_succeeded)
+    let (_, n_succeeded) = run.history.repeats(tool, arguments);
+    (run.n_steps, tool.to_owned(), n_succeeded)
+}
+
+/// Calls of a message that have an id, a tool and arguments.
+fn named_calls(message: &ChatMessage) -> impl Iterator<Item = (&Block, &str, &Value)> {
+    let calls = message.blocks().iter().filter(|b| call_id(b).is_some());
+    calls.filter_map(|block| Some((block, tool_of(block)?, input(block)?)))
 }
 
 fn tool_of(block: &Block) -> Option<&str> {

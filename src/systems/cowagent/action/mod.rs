@@ -160,10 +160,9 @@ fn plain(table: &toml::Table, action: impl Rewrite + 'static) -> Result<Arc<dyn 
 }
 
 /// The instructions in front, and what was said.
-fn apart(mut messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Vec<ChatMessage>) {
+fn apart(messages: &[ChatMessage]) -> (&[ChatMessage], &[ChatMessage]) {
     let is_instruction = |m: &&ChatMessage| m.is("system");
-    let said = messages.split_off(messages.iter().take_while(is_instruction).count());
-    (messages, said)
+    messages.split_at(messages.iter().take_while(is_instruction).count())
 }
 
 /// What the instructions count: one if there are none.
@@ -172,9 +171,8 @@ fn instructions_tokens(system: &[ChatMessage]) -> u64 {
 }
 
 /// The whole conversation again.
-fn joined(mut system: Vec<ChatMessage>, said: Vec<ChatMessage>) -> Vec<ChatMessage> {
-    system.extend(said);
-    system
+fn joined(system: &[ChatMessage], said: &[ChatMessage]) -> Vec<ChatMessage> {
+    [system, said].concat()
 }
 
 fn term(name: &str, value: usize) -> (String, f64) {

@@ -7,7 +7,7 @@ use super::super::run::{FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR};
 use super::super::turn::turns;
 use super::{apart, idle, joined, term};
 use crate::chat::{Dialogue, Wants};
-use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::engine::{Memory, Rewrite, Rewritten, Scene};
 use serde_json::json;
 
 /// Cuts, drops, and at last empties.
@@ -26,7 +26,8 @@ impl Rewrite for Recover {
         };
         // The call that was tried again after a trim is not tried a third time.
         let was_tried = scene.memory["tried_step"] == json!(scene.step);
-        let (system, mut said) = apart(scene.messages.into_vec());
+        let (system, said) = apart(&scene.messages);
+        let mut said = said.to_vec();
         let n_turns = turns(&said).len();
         let mut log = Vec::new();
         let helps = !was_tried && trim_for_overflow(&mut said, recovery, &mut log);
@@ -43,7 +44,7 @@ impl Rewrite for Recover {
         }
         terms.push(term("turns_left", turns(&said).len()));
         Ok(Rewritten {
-            messages: Some(joined(system, said)),
+            messages: Some(joined(system, &said)),
             edits: Vec::new(),
             fired: true,
             terms,
@@ -51,9 +52,9 @@ impl Rewrite for Recover {
             files: Vec::new(),
             halt: (!helps).then(|| OVERFLOW_ERROR.to_owned()),
             memory: if helps {
-                json!({"tried_step": scene.step})
+                json!({"tried_step": scene.step}).into()
             } else {
-                json!({})
+                Memory::default()
             },
         })
     }
@@ -69,9 +70,9 @@ fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
     let done = match meaning(error, true) {
         Meaning::Overflow => return None,
         Meaning::Format => {
-            let (system, said) = apart(scene.messages.clone().into_vec());
+            let (system, said) = apart(&scene.messages);
             Rewritten {
-                messages: Some(system),
+                messages: Some(system.to_vec()),
                 fired: true,
                 terms: vec![term("messages", said.len())],
                 log: vec![
@@ -107,8 +108,8 @@ impl Rewrite for Restore {
         let max_turns = scene.count("max_turns");
         let is_scheduled = scene.number("is_scheduled") > 0.0;
         let session = if is_scheduled { "scheduler_" } else { "" };
-        let (system, said) = apart(scene.messages.into_vec());
-        let restored = restore(&said, 0, max_turns, session);
+        let (system, said) = apart(&scene.messages);
+        let restored = restore(said, 0, max_turns, session);
         let terms = vec![
             term("messages", said.len()),
             term("restore_turns", restored.n_turns),
@@ -116,7 +117,7 @@ impl Rewrite for Restore {
             term("messages_restored", restored.messages.len()),
         ];
         Ok(Rewritten {
-            messages: Some(joined(system, restored.messages)),
+            messages: Some(joined(system, &restored.messages)),
             fired: true,
             terms,
             ..Rewritten::default()
@@ -130,13 +131,13 @@ pub(super) struct Clear;
 
 impl Rewrite for Clear {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (system, said) = apart(scene.messages.into_vec());
+        let (system, said) = apart(&scene.messages);
         let terms = vec![term("messages", said.len())];
         if said.is_empty() {
             return Ok(idle(terms));
         }
         Ok(Rewritten {
-            messages: Some(system),
+            messages: Some(system.to_vec()),
             fired: true,
             terms,
             log: vec![format!("✅ 已清除当前对话上下文 ({} 条消息)", said.len())],

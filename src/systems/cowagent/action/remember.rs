@@ -4,10 +4,10 @@ use super::super::error::{Meaning, meaning};
 use super::super::flush::{Flush, Flushed, Reason, daily_entry, daily_header, day_and_hour, flush};
 use super::super::inject::inject;
 use super::super::summary::Summarizer;
-use super::super::trim::{Limits, trim_messages};
+use super::super::trim::{Limits, is_due, trim_messages};
 use super::{apart, idle, instructions_tokens, joined, term};
 use crate::chat::{ChatMessage, Dialogue, Wants};
-use crate::engine::{FileContent, NewFile, Rewrite, Rewritten, Scene};
+use crate::engine::{FileContent, Memory, NewFile, Rewrite, Rewritten, Scene};
 use serde_json::json;
 
 /// Summarizes what the trim will drop, and puts the summary before the first text kept. The trim itself follows.
@@ -23,12 +23,15 @@ impl Rewrite for Remember {
             has_memory: true,
         };
         let injects = scene.number("inject") > 0.0;
-        let mut memory = Memory::of(&scene);
-        let (system, said) = apart(scene.messages.into_vec());
+        let mut memory = DailyMemory::of(&scene);
+        let (system, said) = apart(&scene.messages);
         let mut log = Vec::new();
-        let tokens = instructions_tokens(&system);
-        let trimmed = trim_messages(&said, tokens, &limits, &mut memory.flushed, &mut log);
-        let mut after = said.clone();
+        let tokens = instructions_tokens(system);
+        if !is_due(said, tokens, &limits) {
+            return Ok(memory.told(&[], None));
+        }
+        let trimmed = trim_messages(said, tokens, &limits, &mut memory.flushed, &mut log);
+        let mut after = said.to_vec();
         for flush in &trimmed.flushes {
             let summary = memory.write(flush, dialogue)?;
             if let (true, Some(summary), Some(target)) = (injects, summary, &flush.target) {
@@ -36,7 +39,7 @@ impl Rewrite for Remember {
             }
         }
         let changed = (after != said).then_some(after);
-        let messages = changed.map(|said| joined(system, said));
+        let messages = changed.map(|said| joined(system, &said));
         Ok(memory.told(&trimmed.flushes, messages))
     }
 }
@@ -50,14 +53,17 @@ impl Rewrite for RememberAll {
         if !scene.error.is_empty() && meaning(scene.error, true) != Meaning::Overflow {
             return Ok(Rewritten::default());
         }
-        let mut memory = Memory::of(&scene);
-        let (_, said) = apart(scene.messages.into_vec());
+        let mut memory = DailyMemory::of(&scene);
+        let (_, said) = apart(&scene.messages);
         let flushed = &mut memory.flushed;
-        let flush = flush(&said, Reason::Overflow, None, flushed, &mut Vec::new());
+        let flush = flush(said, Reason::Overflow, None, flushed, &mut Vec::new());
         memory.write(&flush, dialogue)?;
         Ok(memory.told(&[flush], None))
     }
 }
+
+/// Key of the texts that were handed over.
+const FLUSHED: &str = "flushed";
 
 /// Stands for the hour of an entry in a session without times.
 const UNKNOWN_HOUR: &str = "time unknown";
@@ -69,9 +75,10 @@ fn daily_file(day: Option<&str>) -> String {
 }
 
 /// The process's memory: texts that were handed over, and the daily file.
-struct Memory {
+struct DailyMemory {
     flushed: Flushed,
-    file: String,
+    /// The file of the day has been begun.
+    has_file: bool,
     day: Option<String>,
     hour: String,
     summarizer: Summarizer,
@@ -79,16 +86,14 @@ struct Memory {
     entries: String,
 }
 
-impl Memory {
+impl DailyMemory {
     fn of(scene: &Scene<'_>) -> Self {
         let moment = scene.since.and_then(|since| day_and_hour(since, scene.now));
         let (day, hour) = moment.unzip();
-        let kept = |key: &str| scene.memory[key].as_str();
-        let is_same_day = kept("daily_memory_day") == day.as_deref();
-        let file = kept("daily_memory_file").filter(|_| is_same_day);
+        let begun = scene.memory["daily_memory_file"].as_str();
         Self {
-            flushed: Flushed::from_json(&scene.memory["flushed"]),
-            file: file.unwrap_or_default().to_owned(),
+            flushed: scene.memory.shared(FLUSHED).cloned().unwrap_or_default(),
+            has_file: begun == Some(&daily_file(day.as_deref())),
             day,
             hour: hour.unwrap_or_else(|| UNKNOWN_HOUR.to_owned()),
             summarizer: Summarizer {
@@ -118,10 +123,10 @@ impl Memory {
         if let Some(summary) = &summary {
             let entry = daily_entry(flush.reason, &self.hour, summary);
             self.log.push(entry.trim().to_owned());
-            let header = self.day.as_deref().filter(|_| self.file.is_empty());
-            let added = header.map_or_else(String::new, daily_header) + &entry;
-            self.file += &added;
-            self.entries += &added;
+            let header = self.day.as_deref().filter(|_| !self.has_file);
+            self.entries += &header.map_or_else(String::new, daily_header);
+            self.entries += &entry;
+            self.has_file = true;
         }
         Ok(summary)
     }
@@ -137,7 +142,13 @@ impl Memory {
         if fresh == 0 {
             return idle(terms);
         }
-        let files = new_entries(daily_file(self.day.as_deref()), &self.entries);
+        let file = daily_file(self.day.as_deref());
+        let memory = if self.has_file {
+            json!({"daily_memory_file": file}).into()
+        } else {
+            Memory::default()
+        };
+        let files = new_entries(file, &self.entries);
         Rewritten {
             messages,
             edits: Vec::new(),
@@ -146,11 +157,7 @@ impl Memory {
             log: self.log,
             files,
             halt: None,
-            memory: json!({
-                "flushed": self.flushed.to_json(),
-                "daily_memory_day": self.day,
-                "daily_memory_file": self.file,
-            }),
+            memory: memory.with(FLUSHED, self.flushed),
         }
     }
 }

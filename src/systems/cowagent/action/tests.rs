@@ -1,13 +1,13 @@
 use super::*;
 use crate::chat::{Dialogue, Heard, message_from_json, message_to_json};
-use crate::engine::{Hook, Scene, Storage};
+use crate::engine::{FileContent, Hook, Memory, Scene, Storage};
 use crate::units::Millis;
 use serde_json::{Value, json};
 
 fn scene(
     messages: &[Value],
     numbers: &'static [(&'static str, f64)],
-    memory: Value,
+    memory: Memory,
 ) -> Scene<'static> {
     Scene {
         messages: messages
@@ -52,6 +52,13 @@ fn texts(rewritten: &Rewritten) -> Vec<String> {
     messages.iter().map(said).collect()
 }
 
+fn written(rewritten: &Rewritten) -> &str {
+    match &rewritten.files[0].content {
+        FileContent::Text(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn conversation(n_turns: usize) -> Vec<Value> {
     let system = json!({"role": "system", "content": "be good"});
     let turns = (1..=n_turns).flat_map(|n| {
@@ -77,7 +84,7 @@ fn a_summary_stands_before_what_the_trim_will_keep_and_in_the_daily_file() {
     let conversation = conversation(4);
     let remembered = act(
         "cowagent.remember",
-        scene(&conversation, numbers, Value::Null),
+        scene(&conversation, numbers, Memory::default()),
         &heard,
     );
     assert!(remembered.fired);
@@ -87,7 +94,7 @@ fn a_summary_stands_before_what_the_trim_will_keep_and_in_the_daily_file() {
          The recent conversation continues below.\n\n---\n\nquestion 3"
     );
     let file = "\n## Trimmed Context (time unknown)\n\n- two things\n";
-    assert_eq!(remembered.memory["daily_memory_file"], file);
+    assert_eq!(written(&remembered), file);
     assert_eq!(remembered.files[0].name, "memory/daily.md");
     // The same texts are not handed over twice.
     let again = act(
@@ -119,17 +126,19 @@ fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
         };
         act("cowagent.remember", scene, &heard)
     };
-    let first = at("2026-03-01T22:00:30Z", 4, Value::Null);
+    let first = at("2026-03-01T22:00:30Z", 4, Memory::default());
     assert_eq!(first.files[0].name, "memory/2026-03-01.md");
     let file = "# Daily Memory: 2026-03-01\n\n\n## Trimmed Context (23:01)\n\n- two things\n";
-    assert_eq!(first.memory["daily_memory_file"], file);
+    assert_eq!(written(&first), file);
     let same = at("2026-03-01T22:50:00Z", 9, first.memory.clone());
-    let told = same.memory["daily_memory_file"].as_str().unwrap();
-    assert!(told.starts_with(file) && told.len() > file.len(), "{told}");
+    assert_eq!(same.files[0].name, first.files[0].name);
+    let entry = "\n## Trimmed Context (23:51)\n\n- two things\n";
+    assert!(same.files[0].appends);
+    assert_eq!(written(&same), entry);
     let next = at("2026-03-01T23:00:00Z", 9, first.memory);
     assert_eq!(next.files[0].name, "memory/2026-03-02.md");
     assert_eq!(
-        next.memory["daily_memory_file"],
+        written(&next),
         "# Daily Memory: 2026-03-02\n\n\n## Trimmed Context (00:01)\n\n- two things\n"
     );
 }
@@ -138,7 +147,7 @@ fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
 fn half_of_too_many_turns_goes() {
     let limited = act(
         "cowagent.limit_turns",
-        scene(&conversation(4), &[("max_turns", 3.0)], Value::Null),
+        scene(&conversation(4), &[("max_turns", 3.0)], Memory::default()),
         &[],
     );
     assert_eq!(
@@ -157,7 +166,7 @@ fn half_of_too_many_turns_goes() {
     );
     let kept = act(
         "cowagent.limit_turns",
-        scene(&conversation(3), &[("max_turns", 3.0)], Value::Null),
+        scene(&conversation(3), &[("max_turns", 3.0)], Memory::default()),
         &[],
     );
     assert!(!kept.fired);
@@ -169,7 +178,7 @@ fn of_the_two_answers_to_the_budget_only_one_acts() {
     let run = |name: &str, n_turns: usize| {
         act(
             name,
-            scene(&conversation(n_turns), numbers, Value::Null),
+            scene(&conversation(n_turns), numbers, Memory::default()),
             &[],
         )
     };
@@ -187,7 +196,7 @@ fn a_second_overflow_of_the_same_call_empties_the_conversation() {
     ];
     let first = act(
         "cowagent.recover",
-        scene(&conversation(8), numbers, Value::Null),
+        scene(&conversation(8), numbers, Memory::default()),
         &[],
     );
     assert_eq!(first.messages.as_ref().map(Vec::len), Some(11));
@@ -210,7 +219,7 @@ fn a_short_conversation_is_emptied_at_once() {
     ];
     let recovered = act(
         "cowagent.recover",
-        scene(&conversation(5), numbers, Value::Null),
+        scene(&conversation(5), numbers, Memory::default()),
         &[],
     );
     assert!(recovered.halt.is_some());
@@ -234,7 +243,7 @@ fn a_third_equal_success_brings_a_hint() {
     let run = |n: usize| {
         act(
             "cowagent.hint_at_repeats",
-            scene(&with_calls(n), &[], Value::Null),
+            scene(&with_calls(n), &[], Memory::default()),
             &[],
         )
     };

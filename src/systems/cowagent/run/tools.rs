@@ -73,7 +73,8 @@ impl<W: World> Run<'_, W> {
             match self.world.run_tool(&call.tool, &call.arguments) {
                 ToolOutcome::Returned { status, result } => {
                     let succeeded = status == "success";
-                    self.calls.record(&call.tool, &call.arguments, succeeded);
+                    self.calls
+                        .record(&call.id, &call.tool, &call.arguments, succeeded);
                     return (status, result);
                 }
                 ToolOutcome::Raised(error) => {
@@ -82,7 +83,8 @@ impl<W: World> Run<'_, W> {
                 }
             }
         };
-        self.calls.record(&call.tool, &call.arguments, false);
+        self.calls
+            .record(&call.id, &call.tool, &call.arguments, false);
         (status.to_owned(), json!(text))
     }
 
