@@ -5,7 +5,7 @@
 use super::fault::{Fault, Stop, class_of, head, number, signed, whole, with_commas};
 use super::notes::{Wording, rebuild};
 use super::reminder::{Known, context_reminder};
-use super::safe_split::{safe_keep, split_system};
+use super::safe_split::{safe_keep_behind_system, split_system};
 use super::transcript::summary_request;
 use super::turn_state::TurnState;
 use crate::chat::{ChatMessage, Dialogue, Heard, python_str};
@@ -89,11 +89,12 @@ pub fn compact(
     dialogue: &mut Dialogue<'_>,
     log: &mut Vec<String>,
 ) -> Result<(), Stop> {
-    let (system, conversation) = split_system(state.messages.to_vec());
+    let messages = state.messages.clone();
+    let (system, conversation) = split_system(&messages);
     if signed(conversation.len()) <= keep_recent {
         return Ok(());
     }
-    let n_kept = safe_keep(&conversation, keep_recent)?;
+    let n_kept = safe_keep_behind_system(&messages, keep_recent)?;
     let (old, kept) = conversation.split_at(conversation.len() - n_kept);
     if old.is_empty() {
         return Ok(());

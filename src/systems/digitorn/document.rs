@@ -58,11 +58,11 @@ pub fn emergency(
     mode: ToolInjection,
     known: Known<'_>,
 ) -> Result<Emergency, Fault> {
-    let (system, conversation) = split_system(messages);
+    let (system, conversation) = split_system(&messages);
     let n = conversation.len();
     let mut kept = n;
     for keep in (1..=keep_recent.div_euclid(2).max(1)).rev() {
-        kept = safe_keep(&conversation, keep)?;
+        kept = safe_keep(conversation, keep)?;
         let tail = conversation.get(n - kept..).unwrap_or_default();
         if log_tokens(tail)? <= max_tokens / 2 {
             break;
@@ -70,7 +70,7 @@ pub fn emergency(
     }
     let (old, tail) = conversation.split_at(n - kept);
     let messages = if old.is_empty() {
-        system.into_iter().chain(conversation).collect()
+        messages
     } else {
         let reminder = context_reminder(known, mode, tail)?;
         rebuild(

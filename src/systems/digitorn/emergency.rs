@@ -55,16 +55,16 @@ pub fn emergency_compact(
     known: Known<'_>,
 ) -> Result<Emergency, Fault> {
     let keep = keep_recent.div_euclid(2).max(LEAST_KEPT);
-    let (system, conversation) = split_system(messages);
+    let (system, conversation) = split_system(&messages);
     let n = conversation.len();
     if signed(n) <= keep {
-        let whole = truncate_oversized(joined(system, conversation), max_tokens);
+        let whole = truncate_oversized(messages, max_tokens);
         let log = format!("emergency_compact: truncated oversized messages ({n} msgs)");
         return Ok(done(whole, [log]));
     }
-    let n_kept = safe_keep(&conversation, keep)?;
+    let n_kept = safe_keep(conversation, keep)?;
     if n_kept == n {
-        return forced(system, conversation, max_tokens, mode, known);
+        return forced(messages, max_tokens, mode, known);
     }
     let (old, kept) = conversation.split_at(n - n_kept);
     let reminder = context_reminder(known, mode, kept)?;
@@ -79,8 +79,7 @@ pub fn emergency_compact(
 
 /// The whole conversation is one chain: long messages are shortened, then the older half goes, pairs or no pairs.
 fn forced(
-    system: Option<ChatMessage>,
-    conversation: Vec<ChatMessage>,
+    messages: Vec<ChatMessage>,
     max_tokens: i64,
     mode: ToolInjection,
     known: Known<'_>,
@@ -90,10 +89,10 @@ fn forced(
          dropping oldest half"
             .to_owned(),
     ];
-    let shortened = truncate_oversized(joined(system, conversation), max_tokens);
-    let (system, conversation) = split_system(shortened);
+    let shortened = truncate_oversized(messages, max_tokens);
+    let (system, conversation) = split_system(&shortened);
     if signed(conversation.len()) <= LEAST_KEPT {
-        return Ok(done(joined(system, conversation), log));
+        return Ok(done(shortened, log));
     }
     let (old, kept) = conversation.split_at(conversation.len() / 2);
     let reminder = context_reminder(known, mode, kept)?;
@@ -103,10 +102,6 @@ fn forced(
         old.len()
     ));
     Ok(done(rebuild(system, note, kept), log))
-}
-
-fn joined(system: Option<ChatMessage>, conversation: Vec<ChatMessage>) -> Vec<ChatMessage> {
-    system.into_iter().chain(conversation).collect()
 }
 
 fn done(messages: Vec<ChatMessage>, log: impl IntoIterator<Item = String>) -> Emergency {

@@ -48,10 +48,10 @@ fn with_reminder(note: String, reminder: &str) -> String {
 
 /// System prompt, note, what is kept.
 pub(super) fn rebuild(
-    system: Option<ChatMessage>,
+    system: Option<&ChatMessage>,
     note: ChatMessage,
     kept: &[ChatMessage],
 ) -> Vec<ChatMessage> {
-    let head = system.into_iter().chain([note]);
+    let head = system.cloned().into_iter().chain([note]);
     head.chain(kept.iter().cloned()).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::estimate::has_calls;
 use super::fault::{Fault, signed};
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, Messages, Rule};
 
 /// How many of the newest messages stay when at least `keep_recent` should: the cut walks back over results and over
 /// assistants that called tools. Only the first kept message is looked at.
@@ -10,28 +10,70 @@ use crate::chat::ChatMessage;
 /// # Errors
 /// `IndexError`, as the original raises it for a `keep_recent` of 0 or less.
 pub fn safe_keep(conversation: &[ChatMessage], keep_recent: i64) -> Result<usize, Fault> {
-    let n = conversation.len();
+    keep(conversation.len(), keep_recent, |wanted| {
+        let before = conversation.get(1..=wanted).unwrap_or_default();
+        before
+            .iter()
+            .rposition(|m| !is_inside(m))
+            .map(|idx| idx + 1)
+    })
+}
+
+const OUTSIDE: Rule = Rule {
+    name: "digitorn: outside of chains",
+    by: 0,
+};
+
+/// Like [`safe_keep`] of what stands behind the system prompt. Looks only at messages added since the last call.
+///
+/// # Errors
+/// As [`safe_keep`].
+pub(super) fn safe_keep_behind_system(
+    messages: &Messages,
+    keep_recent: i64,
+) -> Result<usize, Fault> {
+    /// Messages looked at, and those among them outside of chains.
+    #[derive(Clone, Default)]
+    struct Outside(usize, Vec<usize>);
+    let outside = messages.find_out(OUTSIDE, |Outside(seen, outside), messages| {
+        let new = messages.iter().enumerate().skip(*seen);
+        outside.extend(new.filter(|(_, m)| !is_inside(m)).map(|(at, _)| at));
+        *seen = messages.len();
+    });
+    let (system, conversation) = split_system(messages);
+    let n_system = usize::from(system.is_some());
+    keep(conversation.len(), keep_recent, |wanted| {
+        let n_before = outside.1.partition_point(|at| *at <= n_system + wanted);
+        let last = outside.1[..n_before].last()?;
+        last.checked_sub(n_system).filter(|at| *at > 0)
+    })
+}
+
+/// Returns how many messages stay. `last_outside` finds the last message outside of chains, from the second to one.
+fn keep(
+    n: usize,
+    keep_recent: i64,
+    last_outside: impl FnOnce(usize) -> Option<usize>,
+) -> Result<usize, Fault> {
     if keep_recent >= signed(n) {
         return Ok(n);
     }
     if keep_recent <= 0 {
         return Err(Fault::out_of_range());
     }
-    let wanted = n - keep_recent as usize;
-    let is_inside = |m: &ChatMessage| m.is("tool") || (m.is("assistant") && has_calls(m));
-    let before = conversation.get(1..=wanted).unwrap_or_default();
-    let split = before.iter().rposition(|m| !is_inside(m));
-    Ok(n - split.map_or(0, |idx| idx + 1))
+    let split = last_outside(n - keep_recent as usize);
+    Ok(n - split.unwrap_or(0))
+}
+
+/// Whether a message belongs to a chain of calls.
+fn is_inside(message: &ChatMessage) -> bool {
+    message.is("tool") || (message.is("assistant") && has_calls(message))
 }
 
 /// The system prompt, if the first message is one, and the rest.
-pub(super) fn split_system(
-    mut messages: Vec<ChatMessage>,
-) -> (Option<ChatMessage>, Vec<ChatMessage>) {
-    if messages.first().is_some_and(|m| m.is("system")) {
-        let system = messages.remove(0);
-        (Some(system), messages)
-    } else {
-        (None, messages)
+pub(super) fn split_system(messages: &[ChatMessage]) -> (Option<&ChatMessage>, &[ChatMessage]) {
+    match messages {
+        [system, rest @ ..] if system.is("system") => (Some(system), rest),
+        _ => (None, messages),
     }
 }

@@ -121,15 +121,11 @@ impl Compact {
 }
 
 impl Rewrite for Compact {
-    fn rewrite(
-        &self,
-        mut scene: Scene<'_>,
-        dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
-        let (system, conversation) = split_system(std::mem::take(&mut scene.messages).into_vec());
+    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let (system, conversation) = split_system(&scene.messages);
         let keep = scene.number("keep_recent") as i64;
-        let done = self.compact(&scene, &conversation, keep, dialogue)?;
-        let before = estimate_tokens(&conversation);
+        let done = self.compact(&scene, conversation, keep, dialogue)?;
+        let before = estimate_tokens(conversation);
         Ok(rewritten(system, done, before))
     }
 }
@@ -140,11 +136,7 @@ struct Fit {
 }
 
 impl Rewrite for Fit {
-    fn rewrite(
-        &self,
-        mut scene: Scene<'_>,
-        dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let limit = limit_of(&scene);
         let definitions = definitions(scene.tools);
         let all = scene.messages.weigh(WRITTEN, written);
@@ -152,9 +144,9 @@ impl Rewrite for Fit {
         let (mut now, mut dropped) = (before, 0);
         let mut messages = None;
         if now as f64 > limit {
-            let all = std::mem::take(&mut scene.messages).into_vec();
-            let (system, mut conversation) = split_system(all);
-            let fixed = definitions + system.as_ref().map_or(0, written);
+            let (system, conversation) = split_system(&scene.messages);
+            let mut conversation = conversation.to_vec();
+            let fixed = definitions + system.map_or(0, written);
             let mut keep = scene.number("keep_recent") as i64;
             for _ in 0..MOST_TRIES {
                 if now as f64 <= limit {
@@ -172,7 +164,8 @@ impl Rewrite for Fit {
                 let bytes: u64 = conversation.iter().map(written).sum();
                 now = (fixed + bytes) / BYTES_PER_TOKEN;
             }
-            messages = (dropped > 0).then(|| system.into_iter().chain(conversation).collect());
+            messages =
+                (dropped > 0).then(|| system.cloned().into_iter().chain(conversation).collect());
         }
         Ok(Rewritten {
             messages,
@@ -261,17 +254,18 @@ impl Rewrite for Emergency {
             });
         }
         let keep = emergency_keep_recent(scene.number("keep_recent") as i64);
-        let (system, mut conversation) = split_system(scene.messages.into_vec());
-        if conversation.first().is_some_and(|m| m.written.is_some()) {
-            conversation.remove(0);
-        }
-        let before = estimate_tokens(&conversation);
-        let done = truncate(&conversation, keep, "");
+        let (system, conversation) = split_system(&scene.messages);
+        let conversation = match conversation {
+            [note, rest @ ..] if note.written.is_some() => rest,
+            _ => conversation,
+        };
+        let before = estimate_tokens(conversation);
+        let done = truncate(conversation, keep, "");
         Ok(rewritten(system, done, before))
     }
 }
 
-fn rewritten(system: Option<ChatMessage>, done: Compaction, before: u64) -> Rewritten {
+fn rewritten(system: Option<&ChatMessage>, done: Compaction, before: u64) -> Rewritten {
     let after = estimate_tokens(&done.messages);
     let is_done = done.dropped > 0;
     Rewritten {
@@ -280,7 +274,7 @@ fn rewritten(system: Option<ChatMessage>, done: Compaction, before: u64) -> Rewr
             ("tokens_after", after as f64),
             ("messages_dropped", done.dropped as f64),
         ]),
-        messages: is_done.then(|| system.into_iter().chain(done.messages).collect()),
+        messages: is_done.then(|| system.cloned().into_iter().chain(done.messages).collect()),
         fired: is_done,
         ..Rewritten::default()
     }

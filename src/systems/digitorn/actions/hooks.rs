@@ -11,7 +11,7 @@ use super::super::runner::HookRunner;
 use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, known, mode_of, only, terms};
-use crate::chat::{ChatMessage, Dialogue, Layout, Shape, Wants, python_dumps};
+use crate::chat::{Dialogue, Layout, Messages, Rule, Shape, Wants, python_dumps};
 use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, Rewritten, Scene};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -221,10 +221,27 @@ fn told(event: &HookEvent) -> Option<String> {
     })
 }
 
-/// Calls of tools since the user spoke last.
-pub(super) fn calls_of_turn(messages: &[ChatMessage]) -> i64 {
-    let since = messages.iter().rev().take_while(|m| !m.is("user"));
-    since.map(|m| signed(m.calls().len())).sum()
+const CALLS_OF_TURN: Rule = Rule {
+    name: "digitorn: calls of the turn",
+    by: 0,
+};
+
+/// Calls of tools since the user spoke last. Looks only at messages added since the last call.
+pub(super) fn calls_of_turn(messages: &Messages) -> i64 {
+    /// Messages looked at, and the calls.
+    #[derive(Clone, Default)]
+    struct Calls(usize, i64);
+    let calls = messages.find_out(CALLS_OF_TURN, |Calls(seen, calls), messages| {
+        for message in &messages[*seen..] {
+            if message.is("user") {
+                *calls = 0;
+            } else {
+                *calls += signed(message.calls().len());
+            }
+        }
+        *seen = messages.len();
+    });
+    calls.1
 }
 
 fn remembered(memory: &Memory, hook: &Hook) -> HookState {
@@ -250,7 +267,7 @@ fn memory(runner: &HookRunner<'_>, state: &TurnState) -> Memory {
         "last_compact_turn".to_owned(),
         json!(state.last_compact_turn),
     );
-    Value::Object(memory)
+    Value::Object(memory).into()
 }
 
 fn key(hook: &Hook) -> String {

@@ -1,7 +1,7 @@
 use super::ACTIONS;
 use crate::chat::{ChatMessage, Dialogue, Heard, message_from_json};
 use crate::engine::{Hook, Memory, Rewrite, Rewritten, Scene, Storage};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Numbers as the preset has them, for a window of 3,000.
@@ -76,7 +76,7 @@ fn run(rule: &dyn Rewrite, scene: Scene<'_>) -> Rewritten {
 #[test]
 fn a_chat_without_tools_compacts_once_and_never_again() {
     let hooks = action("digitorn.hooks", "");
-    let first = run(&*hooks, scene(chat(9), (9, 0), 100.0, Value::Null));
+    let first = run(&*hooks, scene(chat(9), (9, 0), 100.0, Memory::default()));
     assert_eq!(first.messages.as_ref().unwrap().len(), 6);
     assert!(first.fired);
     let again = run(&*hooks, scene(chat(9), (10, 0), 200.0, first.memory));
@@ -96,7 +96,10 @@ fn own_hooks_keep_their_count_in_the_memory() {
     let once = r#"hooks = [{ id = "note", on = "turn_start", max_fires = 1, action = { type = "inject_message", content = "N" } }]"#;
     let hooks = action("digitorn.hooks", once);
     let short = vec![ChatMessage::new("user", "q")];
-    let first = run(&*hooks, scene(short.clone(), (1, 0), 0.0, Value::Null));
+    let first = run(
+        &*hooks,
+        scene(short.clone(), (1, 0), 0.0, Memory::default()),
+    );
     let messages = first.messages.unwrap();
     assert_eq!(messages[0].text(), Some("q\n\n[System note: N]"));
     assert_eq!(first.memory["hook note"]["fire_count"], 1);
@@ -120,7 +123,7 @@ fn the_document_s_example_injects_at_its_turn_only() {
             vec![ChatMessage::new("system", "s")],
             (1, 0),
             0.0,
-            Value::Null,
+            Memory::default(),
         )
     };
     let late = |call: u32| Scene {
@@ -141,11 +144,11 @@ fn the_document_s_example_injects_at_its_turn_only() {
 #[test]
 fn anthropic_s_refusal_is_not_recognized() {
     let emergency = action("digitorn.emergency", "");
-    let seen = run(&*emergency, scene(chat(9), (1, 0), 0.0, Value::Null));
+    let seen = run(&*emergency, scene(chat(9), (1, 0), 0.0, Memory::default()));
     assert_eq!(seen.messages.unwrap().len(), 6);
     let claude = Scene {
         model: "claude-sonnet-4",
-        ..scene(chat(9), (1, 0), 0.0, Value::Null)
+        ..scene(chat(9), (1, 0), 0.0, Memory::default())
     };
     let missed = run(&*emergency, claude);
     assert!(missed.messages.is_none());
@@ -159,7 +162,12 @@ fn a_result_is_cut_in_place() {
         json!({"role": "tool", "tool_call_id": "c", "name": "ls", "content": "y".repeat(6_000)});
     let done = run(
         &*cut,
-        scene(vec![message_from_json(&result)], (1, 1), 0.0, Value::Null),
+        scene(
+            vec![message_from_json(&result)],
+            (1, 1),
+            0.0,
+            Memory::default(),
+        ),
     );
     let text = done.messages.unwrap()[0].text().unwrap().to_owned();
     assert!(text.contains("showing first 4500 of 6000 characters from ls."));
@@ -168,14 +176,14 @@ fn a_result_is_cut_in_place() {
 #[test]
 fn the_rewrite_in_go_keeps_half_as_many_until_a_request_fits() {
     let fit = action("digitorn.go_fit", "prompt = 'P'");
-    let done = run(&*fit, scene(chat(9), (5, 0), 0.0, Value::Null));
+    let done = run(&*fit, scene(chat(9), (5, 0), 0.0, Memory::default()));
     let messages = done.messages.unwrap();
     assert_eq!(
         messages.len(),
         2 + 2,
         "system prompt and recap, then the least that it keeps"
     );
-    let again = run(&*fit, scene(messages, (6, 0), 1.0, Value::Null));
+    let again = run(&*fit, scene(messages, (6, 0), 1.0, Memory::default()));
     assert!(
         again.messages.is_none(),
         "what it keeps cannot shrink further"

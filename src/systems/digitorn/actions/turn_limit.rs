@@ -27,12 +27,14 @@ impl Rewrite for TurnLimit {
         let turn = i64::from(scene.turn.1);
         let max_turns = scene.number("max_turns") as i64;
         let tool_calls = calls_of_turn(&scene.messages);
-        let mut messages = scene.messages.into_vec();
         let warning = turn_limit_warning(turn, max_turns, tool_calls);
         let is_near = warning.is_some();
-        messages.extend(warning);
         Ok(Rewritten {
-            messages: is_near.then_some(messages),
+            messages: warning.map(|warning| {
+                let mut messages = scene.messages.into_vec();
+                messages.push(warning);
+                messages
+            }),
             fired: is_near,
             terms: terms(&[("turn", turn as f64), ("max_turns", max_turns as f64)]),
             ..Rewritten::default()
