@@ -19,6 +19,7 @@ mod hindsight;
 mod index;
 mod marked;
 mod memo;
+mod memory;
 mod merge;
 mod meter;
 mod named;
@@ -62,6 +63,7 @@ pub use file::{FileContent, NewFile, Storage};
 pub use hindsight::cleared_after;
 pub use index::SessionIndex;
 pub use memo::Memo;
+pub use memory::Memory;
 pub use meter::{Count, Meter, MeterColumn};
 pub use outcome::{Halt, Idle, Outcome, Peak, Sample, SummaryTraffic};
 pub use policy::{Knob, KnobRole, KnobValues, Policy, PolicyError};
@@ -69,7 +71,7 @@ pub use provider_error::ProviderError;
 pub use recorded::recorded;
 pub use request::{Reply, Request};
 pub use rewrite::{
-    Memory, MessageEdit, NamedAction, NamedMeter, NamedWindow, Registry, Rewrite, Rewritten, Scene,
+    MessageEdit, NamedAction, NamedMeter, NamedWindow, Registry, Rewrite, Rewritten, Scene,
 };
 pub use run::{Answer, Poll, Run, Schedule, drive, simulate};
 pub use seen::{PartSight, Seen, SeenChange, SeenKind, SeenText, Sight, TextChange};

@@ -146,11 +146,14 @@ pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -
         |compaction| after(case, meter, compaction),
     );
     working.append_history(end);
-    working.set_overhead(
-        case.ledger
-            .overhead_at(until.unwrap_or(session.steps.len())),
-    );
+    working.set_overhead(overhead(case, until));
     working
+}
+
+/// What the file does not hold of the call at the step with this index, or of the one after the last.
+pub(super) fn overhead(case: &Case, until: Option<usize>) -> Tokens {
+    let ledger = &case.ledger;
+    until.map_or_else(|| ledger.overhead_next(), |step| ledger.overhead_at(step))
 }
 
 /// Index of the call whose answer is the last before the step with this index, or before the session's end.

@@ -221,18 +221,16 @@ impl Working<'_> {
 
     /// The same where only some entries changed and some are gone (indices): results never come back.
     fn live_again(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
-        let mut is_other = vec![false; self.next_id as usize];
+        let touched = changed.iter().chain(gone);
+        let mut others: Vec<u32> = touched.map(|idx| entries[*idx].id).collect();
+        others.sort_unstable();
         let mut live = Live::default();
         for idx in changed {
-            is_other[entries[*idx].id as usize] = true;
             self.live_in(&entries[*idx], &mut live);
-        }
-        for idx in gone {
-            is_other[entries[*idx].id as usize] = true;
         }
         let mut live = live.iter().copied().peekable();
         self.live.retain_mut(|result| {
-            if !is_other[result.message as usize] {
+            if others.binary_search(&result.message).is_err() {
                 return true;
             }
             let left = live.next_if(|left| left.part == result.part);

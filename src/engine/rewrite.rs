@@ -4,6 +4,7 @@
 //! handed in as a [`Registry`] when a policy is read.
 
 use super::file::{NewFile, Storage};
+use super::memory::Memory;
 use super::stages::Hook;
 use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
 use crate::units::Millis;
@@ -126,9 +127,6 @@ pub struct Scene<'a> {
     pub storage: &'a Storage,
 }
 
-/// What an action keeps between steps, for this run only: JSON, so that it can be shown and compared.
-pub type Memory = Value;
-
 /// What a named action did.
 #[derive(Clone, Debug, Default)]
 pub struct Rewritten {
@@ -146,7 +144,7 @@ pub struct Rewritten {
     pub files: Vec<NewFile>,
     /// The system gives up here: its error, in its own words.
     pub halt: Option<String>,
-    /// What to keep for later steps; `Null` keeps what there was.
+    /// What to keep for later steps; what it does not name stays as it was.
     pub memory: Memory,
 }
 

@@ -169,16 +169,22 @@ impl Shown {
         let spans = Arc::make_mut(&mut self.spans);
         let from = self.end;
         self.end = context.entries.len();
-        if shape == Shape::OpenAi {
-            let mut new = Vec::with_capacity(self.end - from);
-            let n_known = self.messages.len();
-            let note = |entries, n_given, n_new| spans.note(entries, n_given, n_known + n_new);
-            add_messages(&mut new, case, context, from, shape, note);
-            self.messages.grow(new);
-        } else {
-            // What is new may join the last message there is.
-            let note = |entries, n_given, n| spans.note(entries, n_given, n);
-            add_messages(&mut self.messages, case, context, from, shape, note);
+        // The first new entry may join the last message.
+        let last = self.messages.last().cloned();
+        let n_before = self.messages.len() - usize::from(last.is_some());
+        let mut new = Vec::with_capacity(self.end - from + 1);
+        new.extend(last.clone());
+        let note = |entries, n_given, n_new| spans.note(entries, n_given, n_before + n_new);
+        add_messages(&mut new, case, context, from, shape, note);
+        match (last, new.first()) {
+            (Some(last), Some(first)) if !first.is_copy_of(&last) => {
+                self.messages.truncate(n_before);
+                self.messages.extend(new);
+            }
+            (last, _) => {
+                let new = new.into_iter().skip(usize::from(last.is_some()));
+                self.messages.grow(new);
+            }
         }
     }
 }

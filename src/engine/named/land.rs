@@ -12,7 +12,6 @@ use crate::engine::run::Run;
 use crate::engine::stages::{Action, Mutates};
 use crate::engine::taken::widen;
 use crate::engine::unseen::StandIn;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// What an action left of what it saw, where that is different.
@@ -56,11 +55,7 @@ fn without(unseen: &StandIn, before: &Messages, done: &mut Rewritten) {
 impl Run<'_> {
     /// An action has come to its end: what it did lands now or later.
     pub(super) fn done(&mut self, stage: usize, talk: Talk, mut done: Rewritten) {
-        if let (Value::Object(kept), Value::Object(new)) = (&mut self.named.memory, &done.memory) {
-            kept.extend(new.clone());
-        } else if done.memory.is_object() {
-            self.named.memory = done.memory.clone();
-        }
+        self.named.memory.update(&done.memory);
         let delay = self.triggers.bound(stage).delay.as_ref();
         let delay = delay.map_or(0.0, |steps| steps.value(&self.triggers.moment)) as usize;
         if delay > 0 && (done.messages.is_some() || !done.edits.is_empty()) {

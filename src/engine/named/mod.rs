@@ -4,7 +4,8 @@ mod land;
 
 pub(super) use land::After;
 
-use super::rewrite::{Memory, Rewritten, Scene};
+use super::memory::Memory;
+use super::rewrite::{Rewritten, Scene};
 use super::run::{Run, Waiting};
 use super::scene::Spans;
 use super::stages::{Action, Hook};

@@ -1,6 +1,6 @@
 //! Where in a step a run is, and what comes next.
 
-use super::{Run, Schedule};
+use super::{Run, Schedule, recorded};
 use crate::engine::expr::Quantity;
 use crate::engine::stages::Hook;
 use crate::units::Tokens;
@@ -43,9 +43,8 @@ impl Run<'_> {
             step.context_end
         });
         if self.schedule != Schedule::Replay {
-            let next = self.until.unwrap_or(session.steps.len());
-            self.working
-                .set_overhead(self.case.ledger.overhead_at(next));
+            let overhead = recorded::overhead(self.case, self.until);
+            self.working.set_overhead(overhead);
         }
         self.triggers.moment.fired.fill(false);
         self.note_step();

@@ -44,9 +44,9 @@ impl Stored {
 impl Conversation {
     /// Takes a replay's messages apart.
     pub fn of(messages: Vec<ChatMessage>) -> Self {
-        let n_system = messages.iter().take_while(|m| m.is("system")).count();
+        let history = history(&messages).len();
         let mut instructions = messages;
-        let history = instructions.split_off(n_system);
+        let history = instructions.split_off(instructions.len() - history);
         let mut summary = String::new();
         instructions.retain(|message| match summary_in(message) {
             Some(text) => {
@@ -75,6 +75,12 @@ impl Conversation {
         messages.extend(stored.history);
         messages
     }
+}
+
+/// Returns the stored history among a replay's messages: all behind the instructions.
+pub fn history(messages: &[ChatMessage]) -> &[ChatMessage] {
+    let n_system = messages.iter().take_while(|m| m.is("system")).count();
+    &messages[n_system..]
 }
 
 /// The summary in a message of ours.

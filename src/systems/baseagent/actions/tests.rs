@@ -2,9 +2,8 @@
 
 use super::*;
 use crate::chat::{Content, Dialogue, Fields, Heard, Text, Wants};
-use crate::engine::{Hook, Storage};
+use crate::engine::{Hook, Memory, Storage};
 use crate::systems::baseagent::MARKER;
-use serde_json::Value;
 
 /// A message whose content is a part of a session.
 fn said(role: &str, text: &str, part: u32) -> ChatMessage {
@@ -36,7 +35,7 @@ fn run(
         since: None,
         model: "",
         window: 200_000,
-        memory: Value::Null,
+        memory: Memory::default(),
         error: "",
         storage: &Storage::AsSet,
     };

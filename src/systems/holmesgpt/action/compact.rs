@@ -197,7 +197,7 @@ fn rewritten(outcome: Outcome, llm: &Llm, threshold: Threshold, memory: &Value) 
         log: outcome.log,
         files: Vec::new(),
         halt: outcome.error.map(|error| error.text),
-        memory: json!({"costs": costs.to_json()}),
+        memory: json!({"costs": costs.to_json()}).into(),
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
                     since: None,
                     model: "",
                     window: window as u64,
-                    memory: Value::Null,
+                    memory: Value::Null.into(),
                     error: "",
                     storage: &Storage::AsSet,
                 };

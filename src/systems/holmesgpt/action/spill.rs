@@ -192,7 +192,7 @@ mod tests {
             since: None,
             model: "",
             window: 4_000,
-            memory: Value::Null,
+            memory: Value::Null.into(),
             error: "",
             storage: &Storage::AsSet,
         };

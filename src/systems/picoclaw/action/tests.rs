@@ -5,7 +5,7 @@ use crate::chat::{ChatMessage, Content, Dialogue, Heard, Text, message_from_json
 use crate::engine::{Hook, Memory, Rewritten, Scene, Storage};
 use crate::systems::picoclaw::active_turn::REFUSED;
 use crate::systems::picoclaw::prompt::summary_part;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A message a letter: instructions, user, assistant, call, tool; each is the part of its index.
 fn said(roles: &str) -> Vec<ChatMessage> {
@@ -40,7 +40,7 @@ impl Default for Play<'_> {
             options: "",
             numbers: &[],
             at: Hook::BeforeCall,
-            memory: Value::Null,
+            memory: Memory::default(),
             heard: &[],
         }
     }
@@ -122,12 +122,12 @@ fn what_the_turn_adds_goes_along_as_it_is() {
         };
         play.run("picoclaw.sanitize", said(roles))
     };
-    let first = sanitize(Value::Null, "ituau");
+    let first = sanitize(Memory::default(), "ituau");
     assert_eq!(texts(&first), ["i0", "u2", "a3", "u4"]);
     // A call that follows an answer would not be sent from a store.
     let second = sanitize(first.memory, "ituauact");
     assert_eq!(texts(&second), ["i0", "u2", "a3", "u4", "a5", "c6", "t7"]);
-    let fresh = sanitize(Value::Null, "ituauact");
+    let fresh = sanitize(Memory::default(), "ituauact");
     assert_eq!(texts(&fresh), ["i0", "u2", "a3", "u4", "a5"]);
 }
 
@@ -142,7 +142,7 @@ fn turns_left_out_at_first_stay_out_for_the_turn() {
         play.run("picoclaw.trim_to_fit", said(roles))
     };
     // Five tokens a message, thirteen for the system prompt.
-    let first = trim(Value::Null, 30.0, "iuauau");
+    let first = trim(Memory::default(), 30.0, "iuauau");
     assert_eq!(texts(&first), ["i0", "u3", "a4", "u5"]);
     let later = trim(first.memory, 1000.0, "iuauaua");
     assert_eq!(texts(&later), ["i0", "u3", "a4", "u5", "a6"]);

@@ -7,6 +7,7 @@ use crate::engine::{Rewrite, Rewritten, Scene};
 use crate::systems::picoclaw::budget::{Trimmed, trim_to_fit};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::prompt::Prompt;
+use crate::systems::picoclaw::store::history;
 use crate::systems::picoclaw::turn_setup::{STILL_EXCEEDED, TRIMMED};
 use crate::systems::picoclaw::{Conversation, Edition};
 use std::sync::Arc;
@@ -20,25 +21,26 @@ pub(super) fn make(options: &toml::Table) -> Made {
 }
 
 impl Rewrite for TrimToFit {
-    fn rewrite(&self, mut scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let turn = scene.turn.0;
         let before = Built::read(&scene.memory);
-        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
-        let history = &conversation.stored.history;
         let mut done = Rewritten::default();
-        let still = before.and_then(|built| built.still(history, turn));
+        let still = before.and_then(|built| built.still(&scene.messages, turn));
         let built = still.unwrap_or_else(|| {
+            let conversation = Conversation::of(scene.messages.to_vec());
+            let history = &conversation.stored.history;
             let mut built = Built::new(history, turn, before.as_ref());
             let trimmed = trim(&scene, &conversation, built.turn_start(history));
             built.leave_out(history, trimmed.dropped);
             report(&mut done, &trimmed);
             built
         });
-        let left_out = built.left_out(history);
+        let left_out = built.left_out(history(&scene.messages));
         done.memory = built.write();
         done.terms.push(term("left_out", left_out as f64));
         done.fired = left_out > 0;
         done.messages = (left_out > 0).then(|| {
+            let mut conversation = Conversation::of(scene.messages.into_vec());
             conversation.stored.history.drain(..left_out);
             conversation.into_messages()
         });

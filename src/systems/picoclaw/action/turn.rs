@@ -3,9 +3,14 @@
 //! PicoClaw builds a request once a turn, and again after a refusal; in between it appends what the turn adds as it
 //! is. A replay asks for every request, so what was decided is kept until the turn ends or the store is rewritten.
 
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, Messages, Rule};
 use crate::engine::Memory;
 use serde_json::json;
+
+const BUILT_FROM: Rule = Rule {
+    name: "picoclaw.messages_built_from",
+    by: 0,
+};
 
 /// What a request was built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,15 +49,45 @@ impl Built {
         built
     }
 
-    /// What was built in this turn, if the store was not rewritten since.
-    pub(super) fn still(self, history: &[ChatMessage], turn: u32) -> Option<Self> {
-        (self.turn == turn && self.count(history) == self.messages).then_some(self)
+    /// Returns what was built in this turn if the store was not rewritten since. `messages` are a replay's, instructions
+    /// included. Looks only at messages added since the last call.
+    pub(super) fn still(self, messages: &Messages, turn: u32) -> Option<Self> {
+        /// The messages looked at, and those at the start of the history whose parts are all up to a part.
+        #[derive(Clone, Default)]
+        struct Count {
+            up_to: u32,
+            seen: usize,
+            history: usize,
+            is_over: bool,
+        }
+        if self.turn != turn {
+            return None;
+        }
+        let count = messages.find_out(BUILT_FROM, |count: &mut Count, messages| {
+            if count.up_to != self.up_to {
+                *count = Count {
+                    up_to: self.up_to,
+                    ..Count::default()
+                };
+            }
+            for message in &messages[count.seen..] {
+                if count.history > 0 || !message.is("system") {
+                    count.is_over |= !self.was_there(message);
+                    count.history += usize::from(!count.is_over);
+                }
+            }
+            count.seen = messages.len();
+        });
+        (count.history == self.messages).then_some(self)
     }
 
-    /// Messages at the start of a history that were there.
+    /// Counts the messages at the start of a history that were there.
     fn count(&self, history: &[ChatMessage]) -> usize {
-        let was_there = |m: &&ChatMessage| m.parts().all(|part| part <= self.up_to);
-        history.iter().take_while(was_there).count()
+        history.iter().take_while(|m| self.was_there(m)).count()
+    }
+
+    fn was_there(&self, message: &ChatMessage) -> bool {
+        message.parts().all(|part| part <= self.up_to)
     }
 
     /// Where what belongs to the running turn starts.
@@ -96,6 +131,7 @@ impl Built {
             "messages": self.messages,
             "from_part": self.from_part,
         })
+        .into()
     }
 }
 
@@ -139,14 +175,17 @@ mod tests {
     fn what_was_built_holds_while_the_turn_only_adds_to_it() {
         let built = Built::new(&history(&[0, 1, 10]), 2, None);
         let kept = Built::read(&built.write()).unwrap();
-        assert_eq!(kept.still(&history(&[0, 1, 10, 11, 12]), 2), Some(built));
         assert_eq!(
-            kept.still(&history(&[0, 1, 10, 11]), 3),
+            kept.still(&history(&[0, 1, 10, 11, 12]).into(), 2),
+            Some(built)
+        );
+        assert_eq!(
+            kept.still(&history(&[0, 1, 10, 11]).into(), 3),
             None,
             "another turn"
         );
         assert_eq!(
-            kept.still(&history(&[1, 10, 11]), 2),
+            kept.still(&history(&[1, 10, 11]).into(), 2),
             None,
             "a message is gone"
         );

@@ -1,0 +1,58 @@
+//! What named actions keep between steps of a run.
+
+use serde_json::Value;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// What an action keeps between steps, for this run only: JSON, so that it can be shown and compared, and values that
+/// grow with the session, which copies share. Reads as the JSON.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    json: Value,
+    shared: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
+}
+
+impl Memory {
+    /// Adds a value that copies share.
+    #[must_use]
+    pub fn with<T: Any + Send + Sync>(mut self, key: &'static str, value: T) -> Self {
+        self.shared.insert(key, Arc::new(value));
+        self
+    }
+
+    /// Returns a value that [`Self::with`] added.
+    pub fn shared<T: Any>(&self, key: &str) -> Option<&T> {
+        self.shared.get(key)?.downcast_ref()
+    }
+
+    /// Takes over what an action keeps; keys that it does not name stay as they are.
+    pub(super) fn update(&mut self, new: &Self) {
+        match (&mut self.json, &new.json) {
+            (Value::Object(kept), Value::Object(new)) => kept.extend(new.clone()),
+            (kept, Value::Object(_)) => kept.clone_from(&new.json),
+            _ => {}
+        }
+        let shared = new.shared.iter();
+        self.shared
+            .extend(shared.map(|(key, value)| (*key, Arc::clone(value))));
+    }
+}
+
+impl From<Value> for Memory {
+    fn from(json: Value) -> Self {
+        Self {
+            json,
+            ..Self::default()
+        }
+    }
+}
+
+impl Deref for Memory {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.json
+    }
+}
