@@ -42,14 +42,19 @@ const COPIED: [&str; 5] = ["json", "jsonl", "ndjson", "md", "traj"];
 
 /// A path, or where something is there the first that is free with a number behind its name: `a-2.json`.
 pub fn free_path(path: &Path) -> PathBuf {
+    numbered(path)
+        .find(|path| !super::is_taken(path) && !is_claimed(path))
+        .unwrap_or_else(|| path.to_owned())
+}
+
+/// A path, and the same with a number behind its name: `a.json`, `a-2.json`, `a-3.json`, …
+pub(super) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let dot = if extension.is_empty() { "" } else { "." };
-    let others = (2..=u32::MAX).map(|n| path.with_file_name(format!("{stem}-{n}{dot}{extension}")));
-    std::iter::once(path.to_owned())
-        .chain(others)
-        .find(|path| !super::is_taken(path) && !is_claimed(path))
-        .unwrap_or_else(|| path.to_owned())
+    let others =
+        (2..=u32::MAX).map(move |n| path.with_file_name(format!("{stem}-{n}{dot}{extension}")));
+    std::iter::once(path.to_owned()).chain(others)
 }
 
 /// The folder of the source, or the current one, whichever is no agent's own session store.

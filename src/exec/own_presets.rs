@@ -52,6 +52,23 @@ impl OwnPresets {
         }
     }
 
+    /// Where they are kept; none where nothing of the program's own is kept.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Removes every one that can be read and returns how many were removed. Other files stay.
+    ///
+    /// # Errors
+    /// One line: a preset cannot be removed.
+    pub fn clear(&self) -> Result<usize, LoadError> {
+        let presets = self.all().into_iter().filter(|own| own.policy.is_ok());
+        let names = presets.filter_map(|own| Some(own.name()?.to_owned()));
+        names
+            .map(|name| self.remove(&name))
+            .try_fold(0, |n, removed| removed.map(|_| n + 1))
+    }
+
     /// Whether any can be kept.
     pub fn is_kept(&self) -> bool {
         self.folder.is_some()
@@ -186,6 +203,9 @@ mod tests {
         assert!(kept.save(&mine("Mine").unwrap()).is_err());
         assert_eq!(fs::read_to_string(&diary).unwrap(), "a diary");
         assert!(kept.all()[0].policy.is_err());
+        kept.save(&mine("Yours").unwrap()).unwrap();
+        assert_eq!(kept.clear().unwrap(), 1);
+        assert_eq!(fs::read_to_string(&diary).unwrap(), "a diary");
         assert!(OwnPresets::default().save(&mine("Mine").unwrap()).is_err());
     }
 }

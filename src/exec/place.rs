@@ -2,9 +2,12 @@
 
 use super::unfinished::{self, Unfinished};
 use std::fs;
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use tempfile::NamedTempFile;
+
+/// Bytes that are written or compared at once.
+const PART: usize = 1 << 20;
 
 /// The folder that a file lies in.
 pub(super) fn folder_of(path: &Path) -> &Path {
@@ -82,13 +85,33 @@ impl Staged {
         Self::made(unfinished::builder(), output, bytes)
     }
 
+    /// Writes it beside its place, part by part.
+    pub(super) fn streamed(
+        output: &Path,
+        write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        Self::written(unfinished::builder(), output, |file| {
+            let mut file = BufWriter::with_capacity(PART, file);
+            write(&mut file)?;
+            file.flush()
+        })
+    }
+
     fn made(
         builder: tempfile::Builder<'_, 'static>,
         output: &Path,
         bytes: &[u8],
     ) -> io::Result<Self> {
+        Self::written(builder, output, |file| file.write_all(bytes))
+    }
+
+    fn written(
+        builder: tempfile::Builder<'_, 'static>,
+        output: &Path,
+        write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>,
+    ) -> io::Result<Self> {
         let (mut file, unfinished) = unfinished::temporary_file(builder, folder_of(output))?;
-        file.write_all(bytes)?;
+        write(&mut file)?;
         file.as_file().sync_all()?;
         Ok(Self { file, unfinished })
     }
@@ -101,6 +124,26 @@ impl Staged {
         file.rewind()?;
         file.read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Whether the disk holds these bytes and no others.
+    pub(super) fn holds(&self, bytes: &[u8]) -> io::Result<bool> {
+        let mut file = self.file.as_file();
+        file.rewind()?;
+        let mut file = BufReader::with_capacity(PART, file);
+        let mut rest = bytes;
+        loop {
+            let part = file.fill_buf()?;
+            let n = part.len();
+            if n == 0 {
+                return Ok(rest.is_empty());
+            }
+            match rest.strip_prefix(part) {
+                Some(after) => rest = after,
+                None => return Ok(false),
+            }
+            file.consume(n);
+        }
     }
 
     /// Puts it in its place, where nothing may be; with it, all that belongs to it is finished.

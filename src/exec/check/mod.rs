@@ -12,9 +12,10 @@ pub(super) use contents::{arguments, definition};
 
 use crate::engine::{Case, KnobValues, Policy};
 use crate::formats::{self, Format, ImportReport, Input};
-use crate::session::{Body, Managed, Session};
+use crate::session::{Body, FileBytes, Managed, Session};
 use crate::units::Tokens;
 use std::collections::HashSet;
+use std::fmt;
 
 /// One check of a written export.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -87,7 +88,7 @@ impl Promise<'_> {
 }
 
 /// Reads the written bytes and runs every check.
-pub(super) fn all(promise: &Promise<'_>, bytes: Vec<u8>) -> Vec<Check> {
+pub(super) fn all(promise: &Promise<'_>, bytes: FileBytes) -> Vec<Check> {
     let (read, report) = match read_back(promise, bytes) {
         Ok(read) => read,
         Err(why) => return vec![Check::failed("reads back", why)],
@@ -106,13 +107,9 @@ pub(super) fn all(promise: &Promise<'_>, bytes: Vec<u8>) -> Vec<Check> {
     checks
 }
 
-fn read_back(promise: &Promise<'_>, bytes: Vec<u8>) -> Result<(Session, ImportReport), String> {
+fn read_back(promise: &Promise<'_>, bytes: FileBytes) -> Result<(Session, ImportReport), String> {
     let name = promise.case.session.source.name.clone();
-    let parsed = formats::parse(&Input {
-        name,
-        bytes: bytes.into(),
-    })
-    .map_err(|refused| refused.to_string())?;
+    let parsed = formats::parse(&Input { name, bytes }).map_err(|refused| refused.to_string())?;
     let session = parsed
         .sessions
         .into_iter()
@@ -133,18 +130,37 @@ fn context_messages(session: &Session) -> Vec<usize> {
     session.real_context(session.messages.len())
 }
 
+/// What an id stands for, and the id.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Id<'a> {
+    Message(&'a str),
+    Call(&'a str),
+}
+
+impl fmt::Display for Id<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(id) => write!(f, "message {id}"),
+            Self::Call(id) => write!(f, "call {id}"),
+        }
+    }
+}
+
 /// No two messages and no two calls share an id, except where they do in the source.
 fn unique_ids(promise: &Promise<'_>, read: &Session) -> Check {
     const NAME: &str = "ids unique";
+    let repeated = repeated_ids(read, context_messages(read));
+    if repeated.is_empty() {
+        return Check::passed(NAME, "no id stands for two messages or two calls");
+    }
     let source = &promise.case.session;
-    let all: Vec<usize> = (0..source.messages.len()).collect();
-    let known: HashSet<String> = repeated_ids(source, &all).into_iter().collect();
-    let repeated = repeated_ids(read, &context_messages(read));
+    let known = repeated_ids(source, 0..source.messages.len());
+    let known: HashSet<Id<'_>> = known.into_iter().collect();
     if let Some(id) = repeated.iter().find(|id| !known.contains(*id)) {
         return Check::failed(NAME, format!("{id} stands for more than one"));
     }
     // Ids of messages are the file's own: no provider sees them.
-    match repeated.iter().find(|id| id.starts_with("call ")) {
+    match repeated.iter().find(|id| matches!(id, Id::Call(_))) {
         Some(id) => Check::warned(
             NAME,
             format!("{id} stands for more than one as in the source, which providers may refuse"),
@@ -153,21 +169,24 @@ fn unique_ids(promise: &Promise<'_>, read: &Session) -> Check {
     }
 }
 
-fn repeated_ids(session: &Session, messages: &[usize]) -> Vec<String> {
-    let of_messages = messages.iter().map(|idx| &session.messages[*idx]);
-    let parts = of_messages.clone().flat_map(|m| session.parts_of(m));
-    let messages = of_messages
-        .filter_map(|m| m.id.as_deref())
-        .map(|id| format!("message {id}"));
-    let calls = parts.filter_map(|p| match &p.body {
-        Body::ToolCall { call, .. } => Some(format!("call {call}")),
-        _ => None,
-    });
+/// The ids of the messages, then those of their calls, that others had before.
+fn repeated_ids(session: &Session, messages: impl IntoIterator<Item = usize>) -> Vec<Id<'_>> {
+    let (mut of_messages, mut of_calls) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
-    messages
-        .chain(calls)
-        .filter(|id| !seen.insert(id.clone()))
-        .collect()
+    for idx in messages {
+        let message = &session.messages[idx];
+        let id = message.id.as_deref().map(Id::Message);
+        of_messages.extend(id.filter(|id| !seen.insert(*id)));
+        for part in session.parts_of(message) {
+            if let Body::ToolCall { call, .. } = &part.body
+                && !seen.insert(Id::Call(call))
+            {
+                of_calls.push(Id::Call(call));
+            }
+        }
+    }
+    of_messages.append(&mut of_calls);
+    of_messages
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ fn checks_of(source: &str, format: &str, written: &str) -> Vec<Check> {
         knobs: &policy.defaults(),
         step: 0,
     };
-    all(&promise, written.as_bytes().to_vec())
+    all(&promise, written.as_bytes().to_vec().into())
 }
 
 /// The same by name, where the source was to be written.
@@ -340,7 +340,8 @@ fn a_notice_between_kept_messages_changes_the_id_of_a_parent_and_nothing_else() 
     let written = write(&case.session, &managed).expect("a session of this format");
     let written = String::from_utf8(written).expect("text");
     let kept_bytes = |text: &str| {
-        let (read, _) = read_back(&promise, text.as_bytes().to_vec()).expect("it reads back");
+        let (read, _) =
+            read_back(&promise, text.as_bytes().to_vec().into()).expect("it reads back");
         bytes::check(&promise, &read)
     };
     assert_eq!(

@@ -65,16 +65,14 @@ pub fn convert(
     let session = &loaded.case.session;
     let is_copy = format.name == session.source.format;
     let bytes = if is_copy {
-        session.source.bytes.whole().to_vec()
+        session.source.bytes.whole()
     } else {
-        written(session, format)?
+        written(session, format)?.into()
     };
-    let staged = Staged::new(output, &bytes).map_err(|error| cannot_create(output, &error))?;
-    let back = staged
-        .read()
-        .map_err(|error| cannot_create(output, &error))?;
+    let (n_bytes, unwritten) = (bytes.len(), |error| cannot_create(output, &error));
+    let staged = Staged::new(output, &bytes).map_err(unwritten)?;
     let aspects = if is_copy {
-        if back != bytes {
+        if !staged.holds(&bytes).map_err(unwritten)? {
             return Err(format!(
                 "{} does not hold what was written to it; write elsewhere",
                 output.display()
@@ -82,7 +80,9 @@ pub fn convert(
         }
         Vec::new()
     } else {
-        let read = read_again(&back, format, &Progress::default())?;
+        drop(bytes);
+        let back = staged.read().map_err(unwritten)?;
+        let read = read_again(back, format, &Progress::default())?;
         compare::aspects(loaded, &read)
     };
     staged
@@ -90,7 +90,7 @@ pub fn convert(
         .map_err(|error| cannot_create(output, &error))?;
     Ok(Converted {
         output: output.to_owned(),
-        bytes: bytes.len(),
+        bytes: n_bytes,
         is_copy,
         aspects,
     })
@@ -112,7 +112,7 @@ pub fn would_convert(
     }
     let bytes = written(session, format)?;
     progress.go_on().map_err(|stopped| stopped.to_string())?;
-    let read = read_again(&bytes, format, progress)?;
+    let read = read_again(bytes, format, progress)?;
     Ok(compare::aspects(loaded, &read))
 }
 
@@ -154,10 +154,10 @@ fn written(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
 }
 
 /// Read as this format, whatever else it could be taken for: texts alone look alike in many.
-fn read_again(bytes: &[u8], format: &Format, progress: &Progress) -> Result<Session, String> {
+fn read_again(bytes: Vec<u8>, format: &Format, progress: &Progress) -> Result<Session, String> {
     let input = Input {
         name: String::new(),
-        bytes: bytes.to_vec().into(),
+        bytes: bytes.into(),
     };
     let unread = |why: &str| {
         format!(

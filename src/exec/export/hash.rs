@@ -1,13 +1,54 @@
-//! What tells bytes from others: SHA-256, in hexadecimal.
+//! SHA-256 of bytes, in hexadecimal.
 
-use ring::digest::{SHA256, digest};
-use std::fmt::Write as _;
+use ring::digest::{Context, Digest, SHA256, digest};
 
-/// The hash of some bytes.
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Returns the hash of some bytes.
 pub(in crate::exec) fn sha256(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in digest(&SHA256, bytes).as_ref() {
-        let _ = write!(text, "{byte:02x}");
+    hexadecimal(&digest(&SHA256, bytes))
+}
+
+/// The hash of bytes that are written one after another.
+pub(super) struct Hasher(Context);
+
+impl Hasher {
+    /// Starts without any bytes.
+    pub(super) fn new() -> Self {
+        Self(Context::new(&SHA256))
     }
-    text
+
+    /// Adds the next bytes.
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Returns the hash of all bytes.
+    pub(super) fn finish(self) -> String {
+        hexadecimal(&self.0.finish())
+    }
+}
+
+fn hexadecimal(digest: &Digest) -> String {
+    let mut text = [0; 64];
+    for (pair, byte) in text.chunks_exact_mut(2).zip(digest.as_ref()) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_in_parts_have_the_hash_of_the_whole() {
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(b"abc"), known);
+        let mut hasher = Hasher::new();
+        hasher.update(b"a");
+        hasher.update(b"bc");
+        assert_eq!(hasher.finish(), known);
+    }
 }

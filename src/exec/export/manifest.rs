@@ -12,6 +12,7 @@ use crate::exec::summary::{RequestRecord, Summarizer};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::path::Path;
 
 /// What a restore needs of a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,7 +71,7 @@ pub(super) fn recipe(pieces: &[Piece]) -> Vec<Take> {
 pub(in crate::exec) fn put_together(
     recipe: &Recipe,
     managed: &[u8],
-    removed: &[Removed],
+    removed: impl Iterator<Item = Result<Removed, String>>,
 ) -> Result<Vec<u8>, String> {
     let stated = recipe.source.bytes;
     let too_large = || format!("there is no room for the {stated} bytes that the manifest states");
@@ -78,14 +79,32 @@ pub(in crate::exec) fn put_together(
     if stated as u64 > MOST_BYTES || bytes.try_reserve_exact(stated).is_err() {
         return Err(too_large());
     }
+    let put = |stretch: &[u8]| bytes.extend_from_slice(stretch);
+    each_stretch(stated, &recipe.restore, managed, removed, put)?;
+    Ok(bytes)
+}
+
+/// Passes every stretch of the source to `put`, in order: no more than the `stated` bytes.
+///
+/// # Errors
+/// One line: which file is not what it was.
+pub(super) fn each_stretch(
+    stated: usize,
+    restore: &[Take],
+    managed: &[u8],
+    removed: impl Iterator<Item = Result<Removed, String>>,
+    mut put: impl FnMut(&[u8]),
+) -> Result<(), String> {
+    let mut left = stated;
     let mut put = |stretch: &[u8]| {
-        bytes.extend_from_slice(stretch);
-        let is_longer = bytes.len() > stated;
+        let rest = left.checked_sub(stretch.len());
         let longer = || format!("the manifest makes more than the {stated} bytes that it states");
-        (!is_longer).then_some(()).ok_or_else(longer)
+        left = rest.ok_or_else(longer)?;
+        put(stretch);
+        Ok::<_, String>(())
     };
-    let mut lines = removed.iter().enumerate();
-    for take in &recipe.restore {
+    let mut lines = removed.enumerate();
+    for take in restore {
         match take {
             Take::Managed(start, length) => {
                 let end = start.checked_add(*length);
@@ -95,19 +114,20 @@ pub(in crate::exec) fn put_together(
             Take::Removed(n) => {
                 for _ in 0..*n {
                     let (line, removed) = lines.next().ok_or("the sidecar lacks lines")?;
-                    let stretch = removed.bytes();
+                    let stretch = removed?.into_bytes();
                     let broken = || format!("line {} of the sidecar is not what it was", line + 1);
                     put(&stretch.ok_or_else(broken)?)?;
                 }
             }
         }
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// What a manifest tells beyond the recipe.
 pub(super) struct Told<'a> {
     pub(super) job: &'a ExportJob,
+    pub(super) base: &'a Path,
     pub(super) outcome: &'a Outcome,
     pub(super) before: Tokens,
     pub(super) after: Tokens,
@@ -196,6 +216,7 @@ fn summaries(summarizer: &Summarizer, requests: &[RequestRecord]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::iter;
 
     #[test]
     fn a_manifest_makes_no_more_bytes_than_it_states() {
@@ -211,7 +232,7 @@ mod tests {
             removed: mark(0),
             restore: vec![Take::Managed(0, 4); 3],
         };
-        let made = |stated| put_together(&recipe(stated), b"text", &[]);
+        let made = |stated| put_together(&recipe(stated), b"text", iter::empty());
         assert_eq!(made(12).as_deref(), Ok(&b"texttexttext"[..]));
         assert!(made(11).unwrap_err().contains("more than the 11 bytes"));
         assert!(made(usize::MAX).unwrap_err().contains("no room"));

@@ -26,11 +26,11 @@ use super::place::{Staged, cannot_create};
 use super::summary::{Answers, LogWriter, RequestRecord, Summarizer, refusal};
 use crate::engine::{Case, ExecutedContext, KnobValues, Outcome, Policy, Schedule, Storage, drive};
 use crate::formats::{self, FORMATS, Format, Input};
-use crate::session::{Managed, Session};
+use crate::session::{FileBytes, Managed, Session};
 use crate::units::Tokens;
 use files::Files;
 use manifest::Told;
-use sidecars::{refuse, sidecars};
+use sidecars::{renamed, sidecar_base, sidecars};
 use std::path::{Path, PathBuf};
 
 /// An export to be made.
@@ -86,9 +86,10 @@ pub struct Exported {
 /// # Errors
 /// One line that says what to do; then nothing was written.
 pub fn export(job: &ExportJob) -> Result<Exported, String> {
-    refuse(&job.output)?;
+    refuse_output(&job.output)?;
+    let base = sidecar_base(&job.output);
     let mut answers = Answers::new(&job.summarizer, &job.given);
-    let mut ran = run(job, &mut answers)?;
+    let mut ran = run(job, &base, &mut answers)?;
     let requests = std::mem::take(&mut answers.records);
     let log = answers.log().and_then(|log| log.outcome().0);
     if !ran.outcome.removes() {
@@ -98,15 +99,19 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         });
     }
     ran.notes.extend(refusal(&requests));
-    let made = Made::new(job, ran.outcome, ran.notes)?;
-    let staged = Staged::new(&job.output, &made.bytes)
-        .map_err(|error| cannot_create(&job.output, &error))?;
+    ran.notes.extend(renamed(&job.output, &base));
+    let (made, bytes) = Made::new(job, ran.outcome, ran.notes)?;
+    let staged =
+        Staged::new(&job.output, &bytes).map_err(|error| cannot_create(&job.output, &error))?;
+    drop(bytes);
     let read = staged
         .read()
         .map_err(|error| cannot_create(&job.output, &error))?;
-    let mut checks = made.checks(job, &read);
+    let read = FileBytes::from(read);
+    let mut checks = made.checks(job, read.clone());
     let told = Told {
         job,
+        base: &base,
         outcome: &made.outcome,
         before: made.before,
         after: made.after,
@@ -148,10 +153,11 @@ pub fn export_seen(job: &ExportJob) -> Result<Exported, String> {
     if let Some(reason) = answers.broken.take().or(answers.failures.pop()) {
         return Err(format!("nothing was written: {reason}"));
     }
-    let made = Made::new(job, outcome, Vec::new())?;
-    write_file(&job.output, &made.bytes)?;
+    let (made, bytes) = Made::new(job, outcome, Vec::new())?;
+    write_file(&job.output, &bytes)?;
+    drop(bytes);
     let read = std::fs::read(&job.output).map_err(|error| cannot_create(&job.output, &error))?;
-    let checks = made.checks(job, &read);
+    let checks = made.checks(job, read.into());
     Ok(Exported {
         requests: answers.records,
         ..made.exported(job, checks)
@@ -187,6 +193,7 @@ pub fn preview(job: &ExportJob) -> Result<Preview, String> {
     }
     let mut notes = std::mem::take(&mut answers.notes);
     notes.extend(outcome.warnings.iter().cloned());
+    notes.extend(notes::of_run(job, &outcome));
     let log = answers.log().map(LogWriter::outcome);
     let (log, trouble) = log.unwrap_or_default();
     notes.extend(trouble);
@@ -210,9 +217,9 @@ struct Ran {
 }
 
 /// Plays the policy, its requests answered for real and its files written.
-fn run(job: &ExportJob, answers: &mut Answers<'_>) -> Result<Ran, String> {
+fn run(job: &ExportJob, base: &Path, answers: &mut Answers<'_>) -> Result<Ran, String> {
     job.format.export.ok_or_else(|| cannot_write(job.format))?;
-    let folder = files_folder(job);
+    let folder = files_folder(job, base);
     let place = Storage::Folder(folder.to_string_lossy().into());
     let mut outcome = played(job, place, answers);
     let mut notes = Vec::new();
@@ -239,24 +246,27 @@ fn run(job: &ExportJob, answers: &mut Answers<'_>) -> Result<Ran, String> {
     })
 }
 
-/// A managed conversation as it is to be written.
+/// A managed conversation that is to be written.
 struct Made {
     outcome: Outcome,
     executed: ExecutedContext,
     managed: Managed,
-    bytes: Vec<u8>,
     before: Tokens,
     after: Tokens,
     notes: Vec<String>,
 }
 
 impl Made {
-    fn new(job: &ExportJob, outcome: Outcome, mut notes: Vec<String>) -> Result<Self, String> {
+    /// With the bytes of the file.
+    fn new(
+        job: &ExportJob,
+        outcome: Outcome,
+        mut notes: Vec<String>,
+    ) -> Result<(Self, Vec<u8>), String> {
         let write = job.format.export.ok_or_else(|| cannot_write(job.format))?;
         let (before, after) = (notes::before(job, &outcome), outcome.context.tokens());
         notes.extend(outcome.warnings.iter().cloned());
-        notes.extend(notes::overflows(&outcome));
-        notes.extend(notes::still_too_large(job, after));
+        notes.extend(notes::of_run(job, &outcome));
         let executed = ExecutedContext::new(outcome.context.clone())
             .map_err(|predicted| predicted.to_string())?;
         let mut managed = executed.managed(&job.case.session);
@@ -272,19 +282,19 @@ impl Made {
         let bytes = write(&job.case.session, &managed)
             .map_err(|error| format!("{error}; choose another format"))?;
         drop(held);
-        Ok(Self {
+        let made = Self {
             outcome,
             executed,
             managed,
-            bytes,
             before,
             after,
             notes,
-        })
+        };
+        Ok((made, bytes))
     }
 
     /// What the written file says, read again.
-    fn checks(&self, job: &ExportJob, bytes: &[u8]) -> Vec<Check> {
+    fn checks(&self, job: &ExportJob, bytes: FileBytes) -> Vec<Check> {
         let promised = self.executed.context();
         let promise = Promise {
             case: &job.case,
@@ -298,7 +308,7 @@ impl Made {
                 .until
                 .unwrap_or(job.case.session.steps.len().saturating_sub(1)),
         };
-        check::all(&promise, bytes.to_vec())
+        check::all(&promise, bytes)
     }
 
     fn exported(self, job: &ExportJob, checks: Vec<Check>) -> Exported {
@@ -330,8 +340,8 @@ fn played(job: &ExportJob, storage: Storage, answers: &mut Answers<'_>) -> Outco
 }
 
 /// Where files go, by a path that means the same in every folder, since pointers name it.
-fn files_folder(job: &ExportJob) -> PathBuf {
-    let folder = job.files.clone().unwrap_or_else(|| files_path(&job.output));
+fn files_folder(job: &ExportJob, base: &Path) -> PathBuf {
+    let folder = job.files.clone().unwrap_or_else(|| files_path(base));
     std::path::absolute(&folder).unwrap_or(folder)
 }
 
@@ -349,10 +359,10 @@ fn cannot_write(format: &Format) -> String {
 }
 
 /// The conversation that some bytes hold.
-fn session_of(bytes: &[u8]) -> Option<Session> {
+fn session_of(bytes: FileBytes) -> Option<Session> {
     let input = Input {
         name: String::new(),
-        bytes: bytes.to_vec().into(),
+        bytes,
     };
     formats::parse(&input).ok()?.sessions.into_iter().next()
 }
@@ -368,8 +378,7 @@ fn unchanged(
     notes.extend(outcome.warnings.iter().cloned());
     let why = idle::why(job, outcome, &requests);
     notes.push(format!("{why}: nothing was written"));
-    notes.extend(notes::overflows(outcome));
-    notes.extend(notes::still_too_large(job, tokens));
+    notes.extend(notes::of_run(job, outcome));
     Exported {
         output: None,
         sidecars: None,

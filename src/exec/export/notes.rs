@@ -1,11 +1,26 @@
 //! What a person should know of a run that was executed.
 
 use super::ExportJob;
-use crate::engine::{Budget, Outcome, Schedule};
+use crate::engine::{Budget, Did, Event, Hook, Outcome, Schedule, simulate};
+use crate::exec::counted;
+use crate::report::figure;
+use crate::session::RecordedCompaction;
 use crate::units::Tokens;
+use std::collections::BTreeSet;
+
+/// What a person should know of a run, whether it changed anything or not.
+pub(super) fn of_run(job: &ExportJob, outcome: &Outcome) -> Vec<String> {
+    let notes = [
+        last_call(job),
+        late_results(job, outcome),
+        overflows(outcome),
+        still_too_large(job, outcome.context.tokens()),
+    ];
+    notes.into_iter().flatten().collect()
+}
 
 /// A replay may overflow on its way, whatever it ends with.
-pub(super) fn overflows(outcome: &Outcome) -> Option<String> {
+fn overflows(outcome: &Outcome) -> Option<String> {
     match outcome.overflows {
         0 => None,
         1 => Some("1 call of this replay did not fit at first".to_owned()),
@@ -14,7 +29,7 @@ pub(super) fn overflows(outcome: &Outcome) -> Option<String> {
 }
 
 /// A policy may act and still not help, or not act where it should.
-pub(super) fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
+fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
     let step = job.until.unwrap_or(job.case.session.steps.len());
     let window = job.case.windows.at(step);
     let output_reserve = job.policy.output_reserve(&job.knobs, &job.case, step);
@@ -30,6 +45,65 @@ pub(super) fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> 
         )
     };
     (after > usable).then(text)
+}
+
+/// The last call reports less than the messages in the file weigh, so its size is not the one that a run starts from.
+fn last_call(job: &ExportJob) -> Option<String> {
+    let (session, ledger) = (&job.case.session, &job.case.ledger);
+    let is_at_end = job.schedule != Schedule::Replay && job.until.is_none();
+    let step = session.steps.len().checked_sub(1).filter(|_| is_at_end)?;
+    let reported = session.steps[step].usage?.input;
+    let is_short = ledger.overhead_at(step) != ledger.overhead_next();
+    let model = session.steps[step]
+        .model
+        .map(|model| &session.models[model]);
+    let model = model.map(|model| format!(" ({model})")).unwrap_or_default();
+    is_short.then(|| {
+        format!(
+            "call {}{model} reports {} tokens, less than the messages in the file weigh: it was sent something else, so the calls before it tell what is not recorded",
+            step + 1,
+            figure::tokens(reported)
+        )
+    })
+}
+
+/// Stages for tool results act only when a result arrives, so that a policy applied now does not meet those that are in the
+/// context already, where a replay does.
+fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
+    let (case, policy) = (&job.case, &job.policy);
+    let stages = || policy.stages.iter().filter(|s| s.at == Hook::ToolResult);
+    if job.schedule == Schedule::Replay || stages().next().is_none() {
+        return None;
+    }
+    let is_done = |event: &&Event| {
+        let is_change = matches!(event.did, Did::Removed | Did::Changed);
+        is_change && stages().any(|stage| stage.id == event.stage)
+    };
+    let results = |outcome: &Outcome| -> BTreeSet<usize> {
+        let events = outcome.events.iter().filter(is_done);
+        events
+            .flat_map(|e| e.messages.iter().cloned().flatten())
+            .collect()
+    };
+    let replay = simulate(case, policy, &job.knobs, job.until);
+    let is_before = |c: &&RecordedCompaction| job.until.is_none_or(|step| c.step <= step);
+    let compaction = case.session.compactions.iter().rev().find(is_before);
+    // What a recorded compaction took is in neither.
+    let since = compaction.map_or(0, |compaction| compaction.before_message);
+    let met = results(outcome);
+    let late = results(&replay)
+        .range(since..)
+        .filter(|m| !met.contains(m))
+        .count();
+    let stages: Vec<&str> = stages().map(|stage| &*stage.id).collect();
+    (late > 0).then(|| {
+        format!(
+            "{} left {} as recorded: {} changed only on arrival, and `--schedule replay` applies that from the first call",
+            stages.join(" and "),
+            counted(late, "tool result"),
+            if late == 1 { "it is" } else { "they are" },
+        )
+    })
 }
 
 /// Now: the last real context. Replay: the whole history up to the same point.

@@ -40,9 +40,9 @@ pub(in crate::exec) struct Removed {
 
 impl Removed {
     /// Its bytes, if they are what the hash says.
-    pub(in crate::exec) fn bytes(&self) -> Option<Vec<u8>> {
-        let bytes = match (&self.text, &self.base64) {
-            (Some(text), _) => text.clone().into_bytes(),
+    pub(super) fn into_bytes(self) -> Option<Vec<u8>> {
+        let bytes = match (self.text, self.base64) {
+            (Some(text), _) => text.into_bytes(),
             (None, Some(coded)) => STANDARD.decode(coded).ok()?,
             (None, None) => return None,
         };
@@ -57,13 +57,14 @@ struct Fated {
     event: Option<u32>,
 }
 
-/// Describes the pieces that the managed file lacks, in order.
-pub(super) fn removed(
-    case: &Case,
+/// Describes the pieces that the managed file lacks, in order, each when it is asked for: together they are larger than
+/// the source.
+pub(super) fn removed<'a>(
+    case: &'a Case,
     context: &Context,
-    events: &[Event],
-    pieces: &[Piece],
-) -> Vec<Removed> {
+    events: &'a [Event],
+    pieces: &'a [Piece],
+) -> impl Iterator<Item = Removed> + 'a {
     let bytes = case.session.source.bytes.whole();
     let fates = fates(case, context);
     let mut starts: Vec<(usize, usize)> = Vec::new();
@@ -72,7 +73,7 @@ pub(super) fn removed(
     }
     starts.sort_unstable();
     let gone = pieces.iter().filter(|piece| piece.managed.is_none());
-    gone.map(|piece| {
+    gone.map(move |piece| {
         let from = starts.partition_point(|(start, _)| *start < piece.span.start);
         let within = starts[from..]
             .iter()
@@ -96,7 +97,6 @@ pub(super) fn removed(
             text,
         }
     })
-    .collect()
 }
 
 /// What became of every message, with the event that did it.

@@ -13,8 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Files read at a time: between two such bunches the newest are already told.
+/// Files read at first: between two bunches the newest are already told. The next bunches are larger, so that cores seldom
+/// wait for one another.
 const BUNCH: usize = 8;
+/// And at most.
+const MOST_AT_ONCE: usize = 64;
 
 /// A session of a list.
 #[derive(Clone, Debug)]
@@ -72,16 +75,16 @@ pub fn list(
     let mut listing = Listing::default();
     // What the sessions read so far are called, by their ids.
     let mut titles: HashMap<String, String> = HashMap::new();
-    for bunch in items.chunks(BUNCH) {
+    let (mut rest, mut at_once) = (&items[..], BUNCH);
+    while !rest.is_empty() && listing.sessions.len() < most {
         progress.go_on()?;
-        if listing.sessions.len() >= most {
-            break;
-        }
+        let (bunch, others) = rest.split_at(at_once.min(rest.len()));
+        (rest, at_once) = (others, MOST_AT_ONCE.min(2 * at_once));
         let summary = |item: &Item| match cache.get(&item.found, &item.id()) {
             Some(known) => (known.clone(), false),
             None => (item.summary(), true),
         };
-        let read: Vec<_> = bunch.par_iter().map(summary).collect();
+        let read: Vec<_> = bunch.par_iter().with_max_len(1).map(summary).collect();
         for (summary, _) in &read {
             titles.extend(summary.as_ref().ok().and_then(named_by_id));
         }

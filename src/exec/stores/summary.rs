@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Which way of reading and weighing summaries are made by: what an earlier one left is read anew. It goes up whenever a
 /// list would say something else of the same file.
-pub(super) const READING: u32 = 2;
+pub(super) const READING: u32 = 3;
 
 /// What a list says of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

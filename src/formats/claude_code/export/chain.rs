@@ -32,7 +32,7 @@ impl Chain {
         if let Some(missing) = self.missing(record) {
             let stand_in =
                 json!({"type": "system", "subtype": "removed", "content": "", "isMeta": true});
-            self.write_ours(missing, Some(&record.copied), &stand_in);
+            self.write_ours(missing, Some(&record.copied()), &stand_in);
         } else if !self.continues(record) && record.parent.is_some() && record.parent != self.last {
             self.write_adopted(&record.text);
             self.after(record);
@@ -82,10 +82,10 @@ impl Chain {
 
     /// The record's parent, if no record written so far is it.
     fn missing(&self, record: &Kept<'_>) -> Option<String> {
-        record
-            .parent
-            .clone()
-            .filter(|parent| !self.written.contains(parent))
+        let parent = record.parent.as_ref();
+        parent
+            .filter(|parent| !self.written.contains(*parent))
+            .cloned()
     }
 
     /// Writes a record with the last one as its parent.

@@ -14,6 +14,7 @@ mod chain;
 mod edit;
 pub(super) mod embedded;
 
+use crate::formats::borrowed::Json;
 use crate::formats::{CannotExport, json, mark};
 use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 use chain::Chain;
@@ -47,9 +48,11 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     let mut items = Vec::new();
     for entry in &managed.entries {
         match entry {
-            ManagedEntry::Kept { message } => items.extend(records(session, *message, None)),
+            ManagedEntry::Kept { message } => {
+                items.extend(records(session, &bytes, *message, None));
+            }
             ManagedEntry::Edited { message, parts } => {
-                items.extend(records(session, *message, Some(parts)));
+                items.extend(records(session, &bytes, *message, Some(parts)));
             }
             ManagedEntry::Written { text, kind, .. } => {
                 items.push(Item::Written { text, kind: *kind });
@@ -84,18 +87,25 @@ struct Kept<'a> {
     message: usize,
     uuid: Option<String>,
     parent: Option<String>,
-    copied: Map<String, Value>,
+}
+
+impl Kept<'_> {
+    /// The fields that records of ours copy.
+    fn copied(&self) -> Map<String, Value> {
+        fields(&json::parse_lenient(&self.text).unwrap_or_default())
+    }
 }
 
 /// The records of a message, or what an edit leaves of them.
 fn records<'a>(
-    session: &'a Session,
+    session: &Session,
+    bytes: &'a [u8],
     message: usize,
     edit: Option<&[ManagedPart]>,
 ) -> Vec<Item<'a>> {
     let raw = session.messages[message].raw.iter();
     let left = raw.enumerate().filter_map(|(record, span)| {
-        let text = session.raw(span);
+        let text = Cow::Borrowed(&bytes[span.clone()]);
         let left = match edit {
             None => text,
             Some(kept) => edited(session, message, record, text, kept)?,
@@ -127,16 +137,26 @@ fn edited<'a>(
 }
 
 fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
-    let value = json::parse_lenient(&text).unwrap_or_default();
-    let string = |key: &str| json::str_at(&value, &[key]).map(ToOwned::to_owned);
-    let (uuid, parent) = (string("uuid"), string("parentUuid"));
+    let (uuid, parent) = ids(&text);
     Item::Kept(Kept {
         text,
         message,
         uuid,
         parent,
-        copied: fields(&value),
     })
+}
+
+/// The ids of a record and of its parent.
+fn ids(record: &[u8]) -> (Option<String>, Option<String>) {
+    const NAMES: [&str; 2] = ["uuid", "parentUuid"];
+    let parsed = str::from_utf8(record).ok().and_then(Json::parse);
+    let [uuid, parent] = if let Some(record) = parsed {
+        NAMES.map(|name| record.str_at(&[name]).map(Cow::into_owned))
+    } else {
+        let record = json::parse_lenient(record).unwrap_or_default();
+        NAMES.map(|name| json::str_at(&record, &[name]).map(ToOwned::to_owned))
+    };
+    (uuid, parent)
 }
 
 /// The fields of a record that records of ours copy.
@@ -159,7 +179,7 @@ fn write(
     calibration: Option<&Calibration>,
     origin: Option<&Map<String, Value>>,
 ) -> Vec<u8> {
-    let copied = |at: usize| copied(items, at).or(origin);
+    let copied = |at: usize| copied(items, at).or_else(|| origin.cloned());
     let mut chain = Chain::default();
     if items.iter().any(|item| {
         matches!(
@@ -174,7 +194,7 @@ fn write(
             "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
             "level": "info", "compactMetadata": {"trigger": "manual"},
         });
-        chain.boundary(copied(0), &boundary);
+        chain.boundary(copied(0).as_ref(), &boundary);
     }
     for (at, item) in items.iter().enumerate() {
         match item {
@@ -185,7 +205,7 @@ fn write(
                 } else {
                     None
                 };
-                chain.ours(next, copied(at), &written(text, *kind));
+                chain.ours(next, copied(at).as_ref(), &written(text, *kind));
             }
         }
     }
@@ -195,7 +215,7 @@ fn write(
         if let Some(c) = calibration {
             own["calibration"] = mark::written(c);
         }
-        chain.boundary(copied(items.len() - 1), &own);
+        chain.boundary(copied(items.len() - 1).as_ref(), &own);
     }
     chain.out
 }
@@ -211,10 +231,10 @@ fn written(text: &str, kind: WrittenKind) -> Value {
 }
 
 /// What our record at this place copies: from the next kept one, else from the one before.
-fn copied<'a>(items: &'a [Item<'_>], at: usize) -> Option<&'a Map<String, Value>> {
-    let copied = |item: &'a Item<'_>| {
+fn copied(items: &[Item<'_>], at: usize) -> Option<Map<String, Value>> {
+    let copied = |item: &Item<'_>| {
         if let Item::Kept(record) = item {
-            Some(&record.copied)
+            Some(record.copied())
         } else {
             None
         }
