@@ -1132,6 +1132,34 @@ fn the_state_can_be_listed_and_cleared() {
     assert!(!kept.exists());
 }
 
+#[test]
+fn own_presets_are_listed_with_the_state_and_cleared_only_by_name() {
+    let here = folder();
+    let run = |args: &[&str]| {
+        let mut command = command(here.path(), args);
+        command.env("XDG_DATA_HOME", here.path().join("data"));
+        command.output().expect("the program starts")
+    };
+    let state = |args: &[&str]| json(&run(&[&["state", "--json"][..], args].concat()));
+    assert_eq!(state(&[])["presets"], Value::Null);
+    let save = |name: &str| run(&["presets", "save", "prune", "--as", name]);
+    assert!(save("mine").status.success() && save("yours").status.success());
+    let presets = here.path().join("data/plimsoll/presets");
+    let diary = presets.join("diary.toml");
+    fs::write(&diary, "no preset").expect("it can be written");
+    let listed = serde_json::json!({"path": presets, "count": 2});
+    assert_eq!(state(&["list"])["presets"], listed);
+    for what in [&["clear"][..], &["clear", "logs"]] {
+        assert_eq!(state(what)["presets_cleared"], 0);
+        assert_eq!(state(&[])["presets"], listed);
+    }
+    let said = stdout(&run(&["state", "clear"]));
+    assert!(said.contains("kept 2 presets of your own in "), "{said}");
+    assert_eq!(state(&["clear", "presets"])["presets_cleared"], 2);
+    assert_eq!(state(&[])["presets"], Value::Null);
+    assert!(diary.exists());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_standard_output_is_named_as_the_reason() {

@@ -197,12 +197,34 @@ fn a_list_holds_no_more_than_asked_for_and_names_the_folder_that_was_looked_into
 
 #[test]
 fn the_peak_of_a_list_is_that_of_the_session_within_a_tenth() {
-    let here = folder();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    same_peaks(&samples, 5);
+}
+
+#[test]
+fn the_peak_of_a_managed_copy_in_a_list_is_calibrated_as_the_copy_is() {
+    let here = folder();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/slow-growth.jsonl");
+    let source = source.to_string_lossy();
+    let args = [
+        "compact",
+        &source,
+        "--policy",
+        "truncate",
+        "-o",
+        "copy.jsonl",
+    ];
+    json(here.path(), &args);
+    same_peaks(here.path(), 1);
+}
+
+/// Compares the peaks in a list of at least `least` sessions with those of the sessions themselves.
+fn same_peaks(samples: &Path, least: usize) {
+    let here = folder();
     let folder = samples.to_string_lossy().into_owned();
     let listed = json(here.path(), &["sessions", &folder, "--no-state"]);
     let listed = listed["sessions"].as_array().cloned().unwrap_or_default();
-    assert!(listed.len() > 4, "{listed:?}");
+    assert!(listed.len() >= least, "{listed:?}");
     for session in listed {
         let file = session["path"].as_str().unwrap_or_default().to_owned();
         let curve = json(here.path(), &["replay", &file, "--policy", "none"]);

@@ -10,6 +10,7 @@ use plimsoll::presets;
 use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +66,72 @@ fn all_ok(exported: &Exported) {
         failed.is_empty() && !exported.checks.is_empty(),
         "{failed:?}"
     );
+}
+
+#[test]
+fn a_last_call_that_was_sent_something_else_is_not_where_an_export_starts_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(sample("slow-growth.jsonl")).unwrap();
+    let mut records: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let mut answers = records
+        .iter()
+        .filter(|record| record["message"]["usage"].is_object());
+    let last = answers.next_back().unwrap()["message"]["id"].clone();
+    for record in records
+        .iter_mut()
+        .filter(|record| record["message"]["id"] == last)
+    {
+        record["message"]["model"] = json!("claude-haiku-4-5-20251001");
+        record["message"]["usage"] = json!({"input_tokens": 12_000, "output_tokens": 10});
+    }
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    let source = folder.path().join("odd.jsonl");
+    fs::write(&source, lines.join("\n")).unwrap();
+    let export_of = |source: &Path, name: &str| {
+        let mut job = job(source, "truncate", folder.path().join(name));
+        job.schedule = Schedule::Now { force: true };
+        export(&job).unwrap()
+    };
+    let whole = export_of(&sample("slow-growth.jsonl"), "whole.out");
+    let odd = export_of(&source, "odd.out");
+    all_ok(&odd);
+    assert!(
+        odd.before.0.abs_diff(whole.before.0) < 100,
+        "{:?}",
+        odd.before
+    );
+    let says = |exported: &Exported| {
+        let notes = exported.notes.iter();
+        notes
+            .filter(|note| {
+                note.contains("(claude-haiku-4-5-20251001) reports 12,000 tokens, less than")
+            })
+            .count()
+    };
+    assert_eq!((says(&whole), says(&odd)), (0, 1), "{:?}", odd.notes);
+}
+
+#[test]
+fn a_stage_for_results_that_comes_too_late_is_noted_and_a_replay_acts_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = "spill left 1 tool result as recorded: it is changed only on arrival, and `--schedule replay` applies that from the first call";
+    for (schedule, says) in [
+        (Schedule::Now { force: false }, true),
+        (Schedule::Replay, false),
+    ] {
+        let output = folder.path().join(format!("{says}.json"));
+        let mut job = job(&sample("giant-tool-result.json"), "holmesgpt", output);
+        job.schedule = schedule;
+        let exported = export(&job).unwrap();
+        all_ok(&exported);
+        let is_noted = exported.notes.iter().any(|said| said == note);
+        assert_eq!(is_noted, says, "{:?}", exported.notes);
+        let has_files = exported.sidecars.unwrap().files.is_some();
+        assert_eq!(has_files, !says);
+    }
 }
 
 #[test]
@@ -297,9 +364,92 @@ fn a_changed_file_is_told_from_the_one_that_was_written() {
     fs::remove_file(&output).unwrap();
     let error = restore(&output, None).unwrap_err();
     assert!(error.contains("interrupted"), "{error}");
-    // The strays are in the way of an export of that name, and nothing is written over them.
-    let error = export(&job(&source, "holmesgpt", output)).unwrap_err();
-    assert!(error.contains("interrupted"), "{error}");
+}
+
+/// What the files of a folder hold, by name; folders are left out.
+fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder)
+        .expect("readable")
+        .map(|entry| entry.expect("readable"));
+    let files = entries.filter(|entry| entry.path().is_file());
+    let name = |entry: &fs::DirEntry| entry.file_name().into_string().expect("readable");
+    files
+        .map(|entry| (name(&entry), fs::read(entry.path()).expect("readable")))
+        .collect()
+}
+
+#[test]
+fn an_agent_that_moves_each_export_over_its_messages_goes_on_for_many_rounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let (messages, next) = ["messages.json", "next.json"]
+        .map(|name| folder.path().join(name))
+        .into();
+    fs::copy(sample("handoff.json"), &messages).unwrap();
+    for round in 1..=6 {
+        let source = fs::read(&messages).unwrap();
+        let before = files_in(folder.path());
+        let mut job = job(&messages, "truncate", next.clone());
+        job.schedule = Schedule::Now { force: true };
+        job.policy.set(&mut job.knobs, "keep_recent", 4.0).unwrap();
+        let exported = export(&job).unwrap();
+        all_ok(&exported);
+        assert_eq!(exported.output.as_ref(), Some(&next), "round {round}");
+        // What only the sidecars of earlier rounds hold stays.
+        let after = files_in(folder.path());
+        assert!(
+            before
+                .iter()
+                .all(|(name, bytes)| after.get(name) == Some(bytes))
+        );
+        let says = exported.notes.iter().any(|note| {
+            note == &format!("the sidecars of an earlier export to this name are kept, so these are named next-{round}")
+        });
+        assert_eq!(says, round > 1, "{:?}", exported.notes);
+        fs::rename(&next, &messages).unwrap();
+        let back = folder.path().join(format!("back-{round}"));
+        restore(&messages, Some(&back)).unwrap();
+        assert_eq!(fs::read(&back).unwrap(), source, "round {round}");
+        // The agent goes on.
+        let mut body: Value = serde_json::from_slice(&fs::read(&messages).unwrap()).unwrap();
+        let said = ["user", "assistant"].repeat(4);
+        let said = said.iter().enumerate();
+        let said =
+            said.map(|(n, role)| json!({"role": role, "content": format!("{role} {round}.{n}")}));
+        let all = body.get_mut("messages").expect("a body");
+        all.as_array_mut().unwrap().extend(said);
+        fs::write(&messages, body.to_string()).unwrap();
+    }
+    let error = restore(&messages, None).unwrap_err();
+    assert!(
+        error.contains("none of the 6 manifests beside it describes these bytes"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_files_of_an_export_that_was_moved_away_stay_and_the_next_has_a_folder_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = with_giant_result(folder.path());
+    let output = folder.path().join("out.json");
+    for (name, files) in [("a.json", "out.files"), ("b.json", "out-2.files")] {
+        let exported = export(&job(&source, "holmesgpt", output.clone())).unwrap();
+        all_ok(&exported);
+        let wrote = exported.sidecars.unwrap().files;
+        assert_eq!(wrote, Some((folder.path().join(files), 2)));
+        fs::rename(&output, folder.path().join(name)).unwrap();
+    }
+    // Half of an export that was killed is in nobody's way either.
+    fs::remove_file(folder.path().join("out.manifest.json")).unwrap();
+    let exported = export(&job(&source, "holmesgpt", output)).unwrap();
+    let note =
+        "the sidecars of an interrupted export to this name are kept, so these are named out-3";
+    assert!(exported.notes.iter().any(|said| said == note));
+    assert!(folder.path().join("out.removed.jsonl").is_file());
+    for name in ["b.json", "out.json"] {
+        let back = folder.path().join(format!("{name}.back"));
+        restore(&folder.path().join(name), Some(&back)).unwrap();
+        assert_eq!(fs::read(&back).unwrap(), fs::read(&source).unwrap());
+    }
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn count_and_give_up(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten
         fired: true,
         terms: vec![("count".to_owned(), count as f64)],
         halt: (count == 3).then(|| "enough".to_owned()),
-        memory: serde_json::json!({ "count": count }),
+        memory: serde_json::json!({ "count": count }).into(),
         ..Rewritten::default()
     })
 }

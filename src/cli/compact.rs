@@ -55,7 +55,8 @@ plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
   --resumable          instead, as a new session into the store of the program that recorded it (Claude Code,
                        Codex), and the command that resumes it; the recorded session stays as it is
 
-The source is never written and nothing is overwritten. What was written is read again and checked; exit 1 if a check
+The source is never written and nothing is overwritten. Where sidecars of an earlier export to OUT are left, those of this one
+get a number (OUT-2.removed.jsonl, …). What was written is read again and checked; exit 1 if a check
 fails, or if nothing was written because the answer of a model was refused. If the policy does not act
 nothing is written and the reason is printed.
 

@@ -16,6 +16,9 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 /// Bytes of an error or a note that are shown; the longest path has as many.
 const LONGEST_LINE: usize = 4 << 10;
 
+/// Bytes of JSON that are written at once.
+const PART: usize = 256 << 10;
+
 /// Prints a result that is already laid out (its texts went through [`clean`]).
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
@@ -26,7 +29,7 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
 
 /// Prints a result as JSON. What a terminal could obey is escaped; the values stay the same.
 pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    let mut out = Escaped(BufWriter::new(io::stdout().lock()));
+    let mut out = Escaped(BufWriter::with_capacity(PART, io::stdout().lock()));
     serde_json::to_writer_pretty(&mut out, value)
         .map_err(io::Error::from)
         .and_then(|()| writeln!(out.0))
@@ -41,6 +44,10 @@ struct Escaped<W>(W);
 impl<W: Write> Write for Escaped<W> {
     /// Takes a text: the serializer writes no part of a character.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+            self.0.write_all(bytes)?;
+            return Ok(bytes.len());
+        }
         let text = str::from_utf8(bytes).map_err(io::Error::other)?;
         let is_escaped = |c: char| c != '\n' && is_obeyed(c);
         let mut from = 0;

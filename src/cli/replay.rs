@@ -178,17 +178,17 @@ fn event_shape(event: &Event) -> Value {
     })
 }
 
-fn sample_shape(sample: &Sample) -> Value {
-    json!({
-        "step": sample.step + 1,
-        "turn": sample.turn,
-        "window": sample.window,
-        "metered": sample.metered,
-        "tokens": sample.tokens,
-        "pressure": sample.pressure,
-        "believed": sample.believed,
-        "overflows": sample.overflows,
-    })
+fn sample_shape(sample: &Sample) -> Streamed<'_> {
+    Streamed::record([
+        ("step", json!(sample.step + 1)),
+        ("turn", json!(sample.turn)),
+        ("window", json!(sample.window)),
+        ("metered", json!(sample.metered)),
+        ("tokens", json!(sample.tokens)),
+        ("pressure", json!(sample.pressure)),
+        ("believed", json!(sample.believed)),
+        ("overflows", json!(sample.overflows)),
+    ])
 }
 
 fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {

@@ -16,8 +16,9 @@ plimsoll restore MANAGED [-o ORIGINAL]
 
   -o, --output ORIGINAL  where to, a new file; beside MANAGED under the source's own name unless told
 
-MANAGED is what `compact` wrote; what was taken out and the manifest must stand beside it. Nothing is overwritten. The hash
-of every file is checked first: if one was changed, nothing is written.
+MANAGED is what `compact` wrote. The manifest and what was taken out must be in its folder. MANAGED may have been renamed: the
+manifest is found by its hash. Nothing is overwritten. The hash of every file is checked first: if one was changed, nothing is
+written.
 
 JSON: output, bytes, source.
 ",

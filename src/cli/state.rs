@@ -4,27 +4,34 @@ use super::args::{Shared, Words};
 use super::output::{clean, counted, grouped, json, print};
 use super::{Status, Verb};
 use crate::exec::stores::Cache;
-use crate::exec::{State, clear_logs, logs};
+use crate::exec::{OwnPresets, State, clear_logs, logs};
 use crate::units::Rate;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) const VERB: Verb = Verb {
     name: "state",
     summary: "List what the program itself keeps between runs, or clear it.",
     help: "\
 plimsoll state [list] [--json]
-plimsoll state clear [logs] [--json]
+plimsoll state clear [logs | presets] [--json]
 
-One file with recent files, the theme and prices that were typed, what `sessions` found out about session files (titles, sizes), and the logs of runs
-in which a model wrote summaries: what was asked and answered, never a key. Nothing else is kept, and nothing with --no-state.
-`clear logs` removes the logs alone.
+Plimsoll keeps, and nothing with --no-state:
+  one file     recent files, the theme, prices that you typed
+  sessions     what `sessions` found out about session files (titles, sizes)
+  logs         runs in which a model wrote summaries: requests and answers, never a key
+  presets      your own presets, which you saved with `presets save` or in the window
+
+  clear          removes the file, what is known of sessions and the logs; keeps your presets
+  clear logs     removes the logs only
+  clear presets  removes your presets only; files in their folder that are no presets stay
 
 JSON of list: path, exists, recent[], theme (null where none was chosen), price (typed last, USD for a
 million tokens: input, cache_read, cache_write, output, and caching, the rule; null where none was), sessions (the file; null where there is none),
-logs[{path, bytes}]. JSON of clear: path, cleared, sessions_cleared, logs_cleared.
+logs[{path, bytes}], presets{path, count} (null where there is none). JSON of clear: path, cleared, sessions_cleared, logs_cleared,
+presets_cleared.
 ",
     run,
 };
@@ -41,8 +48,9 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         [] | ["list"] => list(&path, shared.json)?,
         ["clear"] => clear(&path, shared.json, true)?,
         ["clear", "logs"] => clear(&path, shared.json, false)?,
+        ["clear", "presets"] => clear_presets(&path, shared.json)?,
         _ => bail!(
-            "state {}: say state list, state clear or state clear logs",
+            "state {}: say state list, state clear, state clear logs or state clear presets",
             operands.join(" ")
         ),
     }
@@ -62,6 +70,7 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     let logs = logs();
     let sessions = Cache::kept();
     let sessions = sessions.map(|path| path.to_string_lossy().into_owned());
+    let presets = own_presets();
     if as_json {
         return json(&json!({
             "path": path.to_string_lossy(),
@@ -70,11 +79,12 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
             "theme": theme,
             "price": state.price,
             "sessions": sessions,
+            "presets": presets.as_ref().map(|(folder, n)| json!({"path": folder.to_string_lossy(), "count": n})),
             "logs": logs.iter().map(|log| json!({"path": log.path.to_string_lossy(), "bytes": log.bytes})).collect::<Vec<_>>(),
         }));
     }
     let mut text = format!("{}\n", clean(&path.to_string_lossy()));
-    if kept.is_none() {
+    if kept.is_none() && sessions.is_none() && logs.is_empty() && presets.is_none() {
         text.push_str("  nothing is kept\n");
     }
     for file in &recent {
@@ -97,11 +107,23 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     if let Some(sessions) = &sessions {
         let _ = writeln!(text, "  list    {}", clean(sessions));
     }
+    if let Some((folder, n)) = &presets {
+        let (folder, n) = (folder.to_string_lossy(), counted(*n, "preset"));
+        let _ = writeln!(text, "  presets {} ({n})", clean(&folder));
+    }
     for log in &logs {
         let (path, bytes) = (log.path.to_string_lossy(), grouped(log.bytes));
         let _ = writeln!(text, "  log     {} ({bytes} bytes)", clean(&path));
     }
     print(&text)
+}
+
+/// The folder of the user's own presets and how many it holds; none where it holds none.
+fn own_presets() -> Option<(PathBuf, usize)> {
+    let own = OwnPresets::here();
+    let n = own.all().iter().filter(|own| own.policy.is_ok()).count();
+    let folder = own.folder().filter(|_| n > 0)?;
+    Some((folder.to_owned(), n))
 }
 
 /// A price of a million tokens.
@@ -122,6 +144,7 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
             "cleared": cleared,
             "sessions_cleared": of_sessions,
             "logs_cleared": n_logs,
+            "presets_cleared": 0,
         }));
     }
     let mut said = match (state_too, cleared) {
@@ -135,5 +158,27 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
     if n_logs > 0 || !state_too {
         let _ = writeln!(said, "removed {}", counted(n_logs, "log"));
     }
+    if let Some((folder, n)) = own_presets().filter(|_| state_too) {
+        let (n, folder) = (counted(n, "preset"), folder.to_string_lossy());
+        let _ = writeln!(
+            said,
+            "kept {n} of your own in {}; `plimsoll state clear presets` removes your presets",
+            clean(&folder)
+        );
+    }
     print(&said)
+}
+
+fn clear_presets(path: &Path, as_json: bool) -> anyhow::Result<()> {
+    let n = OwnPresets::here().clear()?;
+    if as_json {
+        return json(&json!({
+            "path": path.to_string_lossy(),
+            "cleared": false,
+            "sessions_cleared": false,
+            "logs_cleared": 0,
+            "presets_cleared": n,
+        }));
+    }
+    print(&format!("removed {} of your own\n", counted(n, "preset")))
 }
