@@ -1,0 +1,638 @@
+//! The rules that one crate cannot have the compiler enforce: who may name whom, what is pure, what stands in a table.
+//!
+//! Each rule is a function from a file's path and text to what is wrong with it, so that each can be shown to fail.
+
+mod source;
+
+use source::{code_of, macros_of, paths_of};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Who may name whom. `lib.rs` declares all and is no layer.
+const LAYERS: [(&str, &[&str]); 17] = [
+    ("units", &[]),
+    ("safe_text", &[]),
+    ("progress", &["units"]),
+    ("session", &["units"]),
+    ("formats", &["units", "progress", "session"]),
+    ("tokens", &["units", "progress", "session"]),
+    ("chat", &["session"]),
+    ("engine", &["units", "session", "chat", "tokens"]),
+    ("systems", &["units", "session", "chat", "tokens", "engine"]),
+    (
+        "presets",
+        &["units", "session", "tokens", "engine", "systems"],
+    ),
+    (
+        "analysis",
+        &[
+            "units", "progress", "session", "chat", "tokens", "engine", "presets",
+        ],
+    ),
+    ("providers", &["units", "session", "chat"]),
+    (
+        "report",
+        &[
+            "units",
+            "safe_text",
+            "session",
+            "tokens",
+            "engine",
+            "presets",
+            "analysis",
+        ],
+    ),
+    (
+        "exec",
+        &[
+            "units",
+            "progress",
+            "session",
+            "formats",
+            "tokens",
+            "chat",
+            "engine",
+            "presets",
+            "analysis",
+            "providers",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "units",
+            "safe_text",
+            "progress",
+            "session",
+            "formats",
+            "tokens",
+            "engine",
+            "presets",
+            "analysis",
+            "providers",
+            "report",
+            "exec",
+        ],
+    ),
+    (
+        "app",
+        &[
+            "units",
+            "safe_text",
+            "progress",
+            "session",
+            "formats",
+            "tokens",
+            "engine",
+            "presets",
+            "analysis",
+            "providers",
+            "report",
+            "exec",
+        ],
+    ),
+    ("main", &["cli", "app"]),
+];
+
+/// Layers without any effect on, or view of, the world.
+const PURE: [&str; 13] = [
+    "units",
+    "safe_text",
+    "progress",
+    "session",
+    "formats",
+    "tokens",
+    "chat",
+    "engine",
+    "systems",
+    "presets",
+    "analysis",
+    "providers",
+    "report",
+];
+
+/// What a pure layer may not name, by the start of its path.
+const WORLD: [&str; 19] = [
+    "std::env",
+    "std::fs",
+    "std::io::Stderr",
+    "std::io::Stdin",
+    "std::io::Stdout",
+    "std::io::stderr",
+    "std::io::stdin",
+    "std::io::stdout",
+    "std::net",
+    "std::os",
+    "std::process",
+    "std::thread",
+    "std::time::Instant",
+    "std::time::SystemTime",
+    "etcetera",
+    "reqwest",
+    "rustls",
+    "tempfile",
+    "tokio",
+];
+
+/// What opens, writes or looks for files, by the start of its path; only `exec` does.
+const FILES: [&str; 4] = ["std::fs", "tempfile", "image::open", "image::save_buffer"];
+
+/// The same as methods, which no path leads to.
+const FILE_METHODS: [&str; 10] = [
+    "canonicalize",
+    "exists",
+    "is_dir",
+    "is_file",
+    "read_dir",
+    "read_link",
+    "save_with_format",
+    "symlink_metadata",
+    "tempfile_in",
+    "try_exists",
+];
+
+/// What only the window may name.
+const WINDOW: [&str; 7] = [
+    "eframe",
+    "egui",
+    "egui_extras",
+    "egui_plot",
+    "poll_promise",
+    "rfd",
+    "winit",
+];
+
+/// Macros that print; only `cli/output.rs` prints, and it needs none of them.
+const PRINTING: [&str; 5] = ["dbg", "eprint", "eprintln", "print", "println"];
+
+/// Lines of a file; tests are excepted.
+const LONGEST: usize = 600;
+
+/// The layer of a file under `src`.
+fn layer_of(path: &str) -> &str {
+    let first = path.split('/').next().unwrap_or(path);
+    first.strip_suffix(".rs").unwrap_or(first)
+}
+
+/// Layers that a file names and may not.
+fn forbidden_layers(path: &str, text: &str) -> Vec<String> {
+    let layer = layer_of(path);
+    let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == layer) else {
+        return if layer == "lib" {
+            Vec::new()
+        } else {
+            vec![format!("{path}: `{layer}` is no layer")]
+        };
+    };
+    let named = paths_of(&code_of(text))
+        .into_iter()
+        .filter_map(|p| layer_named(path, &p).map(str::to_owned));
+    let wrong = named.filter(|n| {
+        n != layer && LAYERS.iter().any(|(l, _)| l == n) && !allowed.contains(&n.as_str())
+    });
+    let mut wrong: Vec<String> = wrong
+        .map(|n| format!("{path}: `{layer}` may not name `{n}`"))
+        .collect();
+    wrong.dedup();
+    wrong
+}
+
+/// The top module that a path leads to, if it starts at the crate's root.
+fn layer_named<'a>(file: &str, path: &'a str) -> Option<&'a str> {
+    let mut names = path.split("::");
+    let first = names.next()?;
+    if first == "crate" || first == "plimsoll" {
+        return names.next();
+    }
+    // `super` from a file `a/b.rs` is `a`, from `a/mod.rs` the root.
+    let is_mod = file.ends_with("/mod.rs");
+    let depth = file.split('/').count() - usize::from(is_mod);
+    let ups = path.split("::").take_while(|name| *name == "super").count();
+    (ups > 0 && ups == depth)
+        .then(|| path.split("::").nth(ups))
+        .flatten()
+}
+
+/// Things of the world, or of the window, that a file names and may not.
+fn forbidden_world(path: &str, text: &str) -> Vec<String> {
+    let layer = layer_of(path);
+    let is_pure = PURE.contains(&layer);
+    let is_window = matches!(layer, "app" | "main");
+    let starts = |p: &str, with: &str| p == with || p.starts_with(&format!("{with}::"));
+    let wrong = paths_of(&code_of(text)).into_iter().filter(|p| {
+        (is_pure && WORLD.iter().any(|w| starts(p, w)))
+            || (!is_window && WINDOW.iter().any(|w| starts(p, w)))
+    });
+    wrong
+        .map(|p| format!("{path}: `{layer}` may not name `{p}`"))
+        .collect()
+}
+
+/// Files touched where only `exec` may. (Pure layers may not either: [`forbidden_world`].)
+fn files_touched(path: &str, text: &str) -> Vec<String> {
+    let layer = layer_of(path);
+    if !matches!(layer, "cli" | "app" | "main") {
+        return Vec::new();
+    }
+    let starts = |p: &str, with: &str| p == with || p.starts_with(&format!("{with}::"));
+    let wrong = paths_of(&code_of(text)).into_iter().filter(|p| {
+        let last = p.rsplit("::").next().unwrap_or(p);
+        FILES.iter().any(|w| starts(p, w)) || FILE_METHODS.contains(&last)
+    });
+    wrong
+        .map(|p| format!("{path}: `{p}`; only exec touches files"))
+        .collect()
+}
+
+/// Printing where it is not allowed.
+fn printing(path: &str, text: &str) -> Vec<String> {
+    let code = code_of(text);
+    let macros = macros_of(&code)
+        .into_iter()
+        .filter(|m| PRINTING.contains(&m.as_str()))
+        .map(|m| format!("{m}!"));
+    let streams = paths_of(&code).into_iter().filter(|p| {
+        path != "cli/output.rs"
+            && ["stdout", "stderr"]
+                .iter()
+                .any(|s| p.ends_with(&format!("io::{s}")))
+    });
+    macros
+        .chain(streams)
+        .map(|what| format!("{path}: `{what}`; only cli/output.rs prints"))
+        .collect()
+}
+
+/// A file that is too long to read.
+fn too_long(path: &str, text: &str) -> Vec<String> {
+    let lines = text.lines().count();
+    let is_tests = path.ends_with("tests.rs") || path.contains("/tests/");
+    if lines > LONGEST && !is_tests {
+        vec![format!("{path}: {lines} lines, at most {LONGEST}")]
+    } else {
+        Vec::new()
+    }
+}
+
+/// Rows (`const NAME: Row = …`) of a family's files that its table, in `mod.rs`, does not name. `child` is the file's
+/// module in the family.
+fn missing_rows(child: &str, text: &str, row: &str, table: &str) -> Vec<String> {
+    let code = code_of(text);
+    let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (table, marker) = (code_of(table), format!(": {row} ="));
+    let names = code
+        .match_indices(&marker)
+        .filter_map(|(at, _)| code[..at].rsplit(' ').next());
+    let missing = names.filter(|name| !paths_of(&table).contains(&format!("{child}::{name}")));
+    missing
+        .map(|name| format!("{child}::{name} is not in the table of {row}s"))
+        .collect()
+}
+
+/// The children of a family's folder that its `mod.rs` does not declare: such a file is never compiled.
+fn undeclared(child: &str, table: &str) -> Vec<String> {
+    let code = code_of(table);
+    let words: Vec<&str> = code.split_whitespace().collect();
+    let is_declared = words
+        .windows(2)
+        .any(|w| w[0] == "mod" && w[1].trim_end_matches(';') == child);
+    if is_declared {
+        Vec::new()
+    } else {
+        vec![format!("{child} is not declared")]
+    }
+}
+
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// Every source file under a folder with its path from there.
+fn files_under(folder: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).expect("the folder is there") {
+            let path = entry.expect("its entries can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let name = path
+                    .strip_prefix(folder)
+                    .expect("it lies under it")
+                    .to_string_lossy()
+                    .replace('\\', "/");
+                files.push((name, fs::read_to_string(&path).expect("sources are UTF-8")));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn check_all(rule: fn(&str, &str) -> Vec<String>) {
+    // A file named tests.rs is compiled for tests only and may name what it tests with.
+    let files = files_under(&src());
+    assert!(files.len() > 20, "found only {} files", files.len());
+    let tested = files
+        .iter()
+        .filter(|(path, _)| !path.ends_with("/tests.rs"));
+    let wrong: Vec<String> = tested.flat_map(|(path, text)| rule(path, text)).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// Checks a family whose rows are constants of a type; returns how many files have one.
+fn check_family(folder: &str, row: &str) -> usize {
+    let files = files_under(&src().join(folder));
+    let table = &files
+        .iter()
+        .find(|(path, _)| path == "mod.rs")
+        .expect("a family has a mod.rs")
+        .1;
+    let (mut wrong, mut rows) = (Vec::new(), 0);
+    for (path, text) in files.iter().filter(|(path, _)| path != "mod.rs") {
+        let child = path
+            .split('/')
+            .next()
+            .unwrap_or(path)
+            .trim_end_matches(".rs");
+        wrong.extend(undeclared(child, table));
+        wrong.extend(missing_rows(child, text, row, table));
+        rows += usize::from(text.contains(&format!(": {row} =")));
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    rows
+}
+
+#[test]
+fn no_layer_names_what_lies_above_it() {
+    check_all(forbidden_layers);
+}
+
+#[test]
+fn pure_layers_do_not_touch_the_world_and_only_the_window_knows_the_window() {
+    check_all(forbidden_world);
+}
+
+#[test]
+fn only_exec_touches_files() {
+    check_all(files_touched);
+}
+
+#[test]
+fn only_the_output_of_the_command_line_prints() {
+    check_all(printing);
+}
+
+#[test]
+fn no_file_is_too_long_to_read() {
+    check_all(too_long);
+}
+
+#[test]
+fn every_format_counter_verb_and_api_is_in_its_table() {
+    assert!(check_family("formats", "Format") >= 4);
+    assert!(check_family("providers", "Api") >= 3);
+    assert!(check_family("tokens", "Counter") >= 2);
+    assert!(check_family("cli", "Verb") >= 4);
+}
+
+#[test]
+fn every_panel_of_the_window_is_declared_and_shown() {
+    let files = files_under(&src().join("app/panels"));
+    assert!(files.len() > 8, "found only {} panels", files.len());
+    let app: String = files_under(&src().join("app"))
+        .into_iter()
+        .map(|(_, text)| code_of(&text))
+        .collect();
+    let named = paths_of(&app);
+    let table = &files
+        .iter()
+        .find(|(path, _)| path == "mod.rs")
+        .expect("a family has a mod.rs")
+        .1;
+    for (path, _) in files.iter().filter(|(path, _)| path != "mod.rs") {
+        let child = path
+            .split('/')
+            .next()
+            .unwrap_or(path)
+            .trim_end_matches(".rs");
+        assert_eq!(undeclared(child, table), Vec::<String>::new());
+        let is_used = named.iter().any(|p| {
+            p.split("::")
+                .collect::<Vec<_>>()
+                .windows(2)
+                .any(|w| w[0] == child)
+        });
+        assert!(is_used, "no part of the window shows the panel {child}");
+    }
+}
+
+#[test]
+fn every_preset_file_is_in_the_table_under_its_own_name() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/presets");
+    let names = fs::read_dir(folder)
+        .expect("the presets are there")
+        .map(|e| e.expect("readable").path());
+    let mut on_disk: Vec<String> = names
+        .map(|p| {
+            p.file_stem()
+                .expect("files have names")
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    on_disk.sort();
+    let mut in_table: Vec<String> = plimsoll::presets::PRESETS
+        .iter()
+        .map(|p| p.name.to_owned())
+        .collect();
+    in_table.sort();
+    assert_eq!(on_disk, in_table);
+    for preset in plimsoll::presets::PRESETS {
+        let policy = plimsoll::presets::by_name(preset.name).expect("a bundled preset is right");
+        assert_eq!(policy.name, preset.name);
+    }
+}
+
+#[test]
+fn a_layer_that_names_one_above_it_is_found_however_it_is_written() {
+    let wrong = |path: &str, text: &str| forbidden_layers(path, text).len();
+    assert_eq!(wrong("session/mod.rs", "use crate::tokens::Fit;"), 1);
+    assert_eq!(
+        wrong(
+            "session/mod.rs",
+            "use crate::{units::Tokens, formats::{self, Input}};"
+        ),
+        1
+    );
+    assert_eq!(
+        wrong("session/part.rs", "fn f() { crate::engine::drive() }"),
+        1
+    );
+    assert_eq!(wrong("session/mod.rs", "use super::tokens;"), 1);
+    assert_eq!(
+        wrong("session/a/b.rs", "use super::super::super::tokens;"),
+        1
+    );
+    assert_eq!(wrong("cli/mod.rs", "use crate::app::App;"), 1);
+    assert_eq!(wrong("main.rs", "use plimsoll::engine::Case;"), 1);
+    assert_eq!(wrong("newcomer/mod.rs", ""), 1);
+}
+
+#[test]
+fn what_a_layer_may_name_is_left_alone() {
+    let wrong = |path: &str, text: &str| forbidden_layers(path, text);
+    let none = Vec::<String>::new();
+    assert_eq!(
+        wrong("engine/mod.rs", "use crate::{session::Session, tokens};"),
+        none
+    );
+    assert_eq!(
+        wrong(
+            "session/mod.rs",
+            "// crate::engine\n/* crate::app */ const A: &str = \"crate::cli\";"
+        ),
+        none
+    );
+    assert_eq!(
+        wrong(
+            "session/mod.rs",
+            "const A: &str = r#\"\" crate::cli\"#; fn f<'a>() -> char { '\"' }"
+        ),
+        none
+    );
+    assert_eq!(wrong("session/part.rs", "use super::tokens;"), none);
+    assert_eq!(
+        wrong(
+            "session/mod.rs",
+            "#[cfg(test)]\nmod tests { use crate::engine::drive; fn f() {} }"
+        ),
+        none
+    );
+    assert_eq!(
+        wrong(
+            "session/mod.rs",
+            "#[cfg(test)]\nmod tests;\nuse crate::cli::run;"
+        )
+        .len(),
+        1
+    );
+    assert_eq!(wrong("main.rs", "use plimsoll::{app, cli};"), none);
+}
+
+#[test]
+fn a_pure_layer_that_touches_the_world_is_found() {
+    let wrong = |path: &str, text: &str| forbidden_world(path, text).len();
+    assert_eq!(wrong("engine/mod.rs", "use std::fs;"), 1);
+    assert_eq!(wrong("engine/mod.rs", "use std::{fmt, thread};"), 1);
+    assert_eq!(
+        wrong("formats/mod.rs", "use std::time::{Duration, Instant};"),
+        1
+    );
+    assert_eq!(
+        wrong("tokens/mod.rs", "fn f() { std::env::var(\"A\"); }"),
+        1
+    );
+    assert_eq!(
+        wrong("analysis/mod.rs", "use std::io::{self, stdin as s};"),
+        1
+    );
+    assert_eq!(wrong("exec/mod.rs", "use eframe::egui;"), 1);
+    assert_eq!(wrong("cli/mod.rs", "fn f(c: egui::Context) {}"), 1);
+    assert_eq!(wrong("exec/mod.rs", "use std::{fs, thread};"), 0);
+    assert_eq!(wrong("app/mod.rs", "use eframe::egui;"), 0);
+    assert_eq!(
+        wrong(
+            "engine/mod.rs",
+            "use std::time::Duration; use std::io::Read as _;"
+        ),
+        0
+    );
+}
+
+#[test]
+fn a_file_touched_outside_exec_is_found() {
+    let wrong = |path: &str, text: &str| files_touched(path, text).len();
+    assert_eq!(wrong("app/mod.rs", "use std::{fmt, fs};"), 1);
+    assert_eq!(
+        wrong("cli/mod.rs", "fn f() { std::fs::write(\"a\", \"b\"); }"),
+        1
+    );
+    assert_eq!(
+        wrong(
+            "app/picture.rs",
+            "fn f(i: RgbaImage) { i.save_with_format(p, f) }"
+        ),
+        1
+    );
+    assert_eq!(wrong("main.rs", "fn f(p: &Path) -> bool { p.exists() }"), 1);
+    assert_eq!(
+        wrong("exec/mod.rs", "use std::fs; use tempfile::NamedTempFile;"),
+        0
+    );
+    assert_eq!(
+        wrong(
+            "app/mod.rs",
+            "#[cfg(test)]\nmod tests { use std::fs; }\nconst A: &str = \"std::fs\"; fn f() { include_bytes!(\"a\"); }"
+        ),
+        0
+    );
+}
+
+#[test]
+fn printing_outside_its_place_is_found() {
+    assert_eq!(
+        printing("engine/mod.rs", "fn f() { println!(\"{}\", 1) }").len(),
+        1
+    );
+    assert_eq!(
+        printing("cli/mod.rs", "fn f() { std::io::stdout().lock(); }").len(),
+        1
+    );
+    assert_eq!(
+        printing("cli/output.rs", "fn f() { io::stdout().lock(); }").len(),
+        0
+    );
+    assert_eq!(
+        printing(
+            "cli/mod.rs",
+            "// println!(1)\nfn f(println: bool) -> bool { !println }"
+        )
+        .len(),
+        0
+    );
+}
+
+#[test]
+fn a_file_of_more_than_600_lines_is_found() {
+    assert_eq!(
+        too_long("engine/run.rs", &"\n".repeat(LONGEST + 1)).len(),
+        1
+    );
+    assert_eq!(too_long("engine/run.rs", &"\n".repeat(LONGEST)).len(), 0);
+    assert_eq!(
+        too_long("engine/tests.rs", &"\n".repeat(LONGEST + 1)).len(),
+        0
+    );
+}
+
+#[test]
+fn a_row_or_a_file_that_its_table_forgets_is_found() {
+    let table = "mod pi; mod qwen;\nstatic FORMATS: &[Format] = &[pi::FORMAT];";
+    let file = "pub(super) const FORMAT: Format = Format { };";
+    assert_eq!(missing_rows("pi", file, "Format", table).len(), 0);
+    assert_eq!(missing_rows("qwen", file, "Format", table).len(), 1);
+    assert_eq!(
+        missing_rows(
+            "pi",
+            "pub const OTHER: Format =\n Format {};",
+            "Format",
+            table
+        )
+        .len(),
+        1
+    );
+    assert_eq!(undeclared("qwen", table).len(), 0);
+    assert_eq!(undeclared("goose", table).len(), 1);
+}

@@ -1,0 +1,237 @@
+//! The command line at its edges: names that are mistyped, files that are damaged, figures that cannot be right.
+
+use crate::program::plimsoll;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn json(folder: &Path, args: &[&str]) -> Value {
+    let output = plimsoll(folder, &[args, &["--json"]].concat());
+    serde_json::from_slice(&output.stdout).unwrap_or_default()
+}
+
+/// What it says when it refuses.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let output = plimsoll(folder, args);
+    assert!(!output.status.success(), "{args:?} was accepted");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn sample(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    path.join(name).to_string_lossy().into_owned()
+}
+
+fn conversation(folder: &Path, name: &str, damaged: &str) {
+    let text = format!(
+        r#"{{"messages": [{{"role":"user","content":"Hello?"}}, {{"role":"assistant","content":"Hi."}},
+{damaged}
+{{"role":"user","content":"Bye."}}, {{"role":"assistant","content":"Bye."}}]}}"#
+    );
+    fs::write(folder.join(name), text).expect("it can be written");
+}
+
+#[test]
+fn one_damaged_message_is_told_with_its_line_and_the_others_are_read() {
+    let here = folder();
+    for damaged in [
+        r#""oops","#,
+        r#"{"content":"of nobody"},"#,
+        "null,",
+        r#"{"role":5,"content":"x"},"#,
+        r#"{"role":"user"},"#,
+        r#"{"role":"user","content":42},"#,
+    ] {
+        conversation(here.path(), "c.json", damaged);
+        let found = json(here.path(), &["inspect", "c.json"]);
+        assert_eq!(found["format"], "openai_chat", "{damaged}: {found}");
+        assert_eq!(found["messages"], 4, "{damaged}: {found}");
+        let warning = found["warnings"][0].as_str().unwrap_or_default();
+        assert!(warning.starts_with("line 2: a "), "{damaged}: {found}");
+    }
+    // Where most of it is something else, it is no conversation.
+    let text = r#"[{"role":"user","content":"x"},1,2,3,4,5]"#;
+    fs::write(here.path().join("n.json"), text).expect("it can be written");
+    refused(here.path(), &["inspect", "n.json"]);
+}
+
+#[test]
+fn one_report_that_cannot_be_right_changes_neither_window_nor_peak_nor_cost() {
+    let here = folder();
+    let text = fs::read_to_string(sample("slow-growth.jsonl")).expect("it is there");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut reports = 0;
+    let key = "\"cache_read_input_tokens\":";
+    for line in &mut lines {
+        let Some(at) = line.find(key).map(|at| at + key.len()) else {
+            continue;
+        };
+        reports += 1;
+        if reports == 100 {
+            let end = at + line[at..].find([',', '}']).expect("a number ends");
+            line.replace_range(at..end, "9000000");
+        }
+    }
+    assert!(reports > 100, "the premise");
+    fs::write(here.path().join("s.jsonl"), lines.join("\n")).expect("it can be written");
+    let right = json(here.path(), &["inspect", &sample("slow-growth.jsonl")]);
+    let wrong = json(here.path(), &["inspect", "s.jsonl"]);
+    assert!(right["window"].is_u64(), "{right}");
+    assert_eq!(wrong["window"], right["window"]);
+    let peak = |found: &Value| found["recorded"]["peak_input_tokens"].clone();
+    assert_eq!(peak(&wrong), peak(&right));
+    let said = wrong["warnings"].to_string();
+    assert!(said.contains("cannot be right and was left out"), "{said}");
+    let found = json(
+        here.path(),
+        &["diagnose", "s.jsonl", "--policy", "truncate"],
+    );
+    let insights = found["insights"].to_string();
+    assert!(insights.contains("impossible_usage"), "{insights}");
+    let whole = json(
+        here.path(),
+        &[
+            "diagnose",
+            &sample("slow-growth.jsonl"),
+            "--policy",
+            "truncate",
+        ],
+    );
+    let usd = |found: &Value| {
+        found["lanes"][0]["cost"]["usd"]
+            .as_f64()
+            .unwrap_or_default()
+    };
+    let (is, was) = (usd(&found), usd(&whole));
+    assert!(is > 0.95 * was && is <= was, "{is} instead of {was}");
+}
+
+#[test]
+fn a_verdict_speaks_of_the_trigger_that_was_given_and_says_whose_it_is() {
+    let here = folder();
+    let said = |trigger: &str| {
+        let set = format!("compression_trigger={trigger}");
+        let file = sample("slow-growth.jsonl");
+        let args = ["diagnose", &file, "--policy", "truncate", "--set", &set];
+        let found = json(here.path(), &args);
+        assert_eq!(found["trigger"].to_string(), trigger);
+        let output = plimsoll(here.path(), &args);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().nth(1).unwrap_or_default().to_owned()
+    };
+    let (low, high) = (said("0.3"), said("0.92"));
+    assert!(low.contains("the trigger of truncate ("), "{low}");
+    assert!(high.contains("the trigger of truncate ("), "{high}");
+    assert_ne!(low, high);
+}
+
+#[test]
+fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
+    let here = folder();
+    conversation(here.path(), "c.json", "");
+    let cases: [(&[&str], &str); 7] = [
+        (
+            &["c.json", "--screenshot", "x.jpg"],
+            "pictures are written as PNG; give a name that ends in .png",
+        ),
+        (
+            &["restore", "c.json"],
+            "there is no c.manifest.json beside it; give a file that `compact` wrote",
+        ),
+        (
+            &["presets", "save", "truncate", "--as", "../evil"],
+            "a name is no path",
+        ),
+        (
+            &["replay", "c.json", "--policy", "truncat"],
+            "did you mean truncate?",
+        ),
+        (
+            &["convert", "c.json", "--to", "openai-chat"],
+            "did you mean openai_chat?",
+        ),
+        (
+            &["convert", "c.json", "--to", "foo"],
+            "can be written as anthropic_messages or openai_chat, or copied in its own format",
+        ),
+        (
+            &["replay", "c.json", "--policy", "xyzzy"],
+            "or give a FILE.toml",
+        ),
+    ];
+    for (args, told) in cases {
+        let said = refused(here.path(), args);
+        assert!(said.contains(told), "{args:?}: {said}");
+    }
+    assert!(!here.path().join("x.jpg").exists());
+}
+
+#[test]
+fn a_list_holds_no_more_than_asked_for_and_names_the_folder_that_was_looked_into() {
+    let here = folder();
+    for n in 0..7 {
+        conversation(here.path(), &format!("c{n}.json"), "");
+    }
+    let found = json(
+        here.path(),
+        &["sessions", ".", "--limit", "3", "--no-state"],
+    );
+    assert_eq!(
+        found["sessions"].as_array().map(Vec::len),
+        Some(3),
+        "{found}"
+    );
+    assert_eq!(found["not_read"], 4);
+    let looked = &found["looked_into"];
+    assert_eq!(looked[0]["agent"], Value::Null, "{found}");
+    assert_eq!(looked.as_array().map(Vec::len), Some(1), "{found}");
+}
+
+#[test]
+fn the_peak_of_a_list_is_that_of_the_session_within_a_tenth() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    same_peaks(&samples, 5);
+}
+
+#[test]
+fn the_peak_of_a_managed_copy_in_a_list_is_calibrated_as_the_copy_is() {
+    let here = folder();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/slow-growth.jsonl");
+    let source = source.to_string_lossy();
+    let args = [
+        "compact",
+        &source,
+        "--policy",
+        "truncate",
+        "-o",
+        "copy.jsonl",
+    ];
+    json(here.path(), &args);
+    same_peaks(here.path(), 1);
+}
+
+/// Compares the peaks in a list of at least `least` sessions with those of the sessions themselves.
+fn same_peaks(samples: &Path, least: usize) {
+    let here = folder();
+    let folder = samples.to_string_lossy().into_owned();
+    let listed = json(here.path(), &["sessions", &folder, "--no-state"]);
+    let listed = listed["sessions"].as_array().cloned().unwrap_or_default();
+    assert!(listed.len() >= least, "{listed:?}");
+    for session in listed {
+        let file = session["path"].as_str().unwrap_or_default().to_owned();
+        let curve = json(here.path(), &["replay", &file, "--policy", "none"]);
+        let lanes = curve["lanes"].as_array().cloned().unwrap_or_default();
+        let recorded = lanes.iter().find(|lane| lane["lane"] == "recorded");
+        let exact = recorded.map_or(0.0, |lane| lane["peak"].as_f64().unwrap_or_default());
+        let listed = session["peak_tokens"].as_f64().unwrap_or_default();
+        assert!(
+            (listed / exact - 1.0).abs() < 0.1,
+            "{file}: {listed} in the list, {exact} by itself"
+        );
+    }
+}

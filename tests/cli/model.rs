@@ -1,0 +1,307 @@
+//! `compact` with a model as people meet it: what is told before anything is sent, and how long and how often it is
+//! asked.
+
+use crate::server::{STREAM_HEAD, Server, answer};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Compacts a sample session once, with its summary by a model of this server.
+fn compact(folder: &Path, server: &Server, more: &[&str]) -> Output {
+    compact_by(folder, server, "summarize", more)
+}
+
+/// Compacts by any policy.
+fn compact_by(folder: &Path, server: &Server, policy: &str, more: &[&str]) -> Output {
+    let more = [&["--no-state"], more].concat();
+    compact_through("openai", folder, server, policy, &more)
+}
+
+/// Compacts with a model behind one of the APIs; logs go into the folder.
+fn compact_through(
+    api: &str,
+    folder: &Path,
+    server: &Server,
+    policy: &str,
+    more: &[&str],
+) -> Output {
+    let sample: PathBuf = [
+        env!("CARGO_MANIFEST_DIR"),
+        "sample_sessions",
+        "slow-growth.jsonl",
+    ]
+    .iter()
+    .collect();
+    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .arg("compact")
+        .arg(sample)
+        .args(["--policy", policy, "--force"])
+        .args(["--summarizer", api, "--model", "gpt-4o"])
+        .args(["--base-url", &server.url(), "--model-window", "200000"])
+        .args(["-o", "out.jsonl"])
+        .args(more)
+        .env("XDG_DATA_HOME", folder.join("data"))
+        .env("HOME", folder)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts")
+}
+
+/// A stream of these events.
+fn stream(events: &[&str]) -> Vec<u8> {
+    let events: Vec<String> = events.iter().map(|e| format!("data: {e}\n\n")).collect();
+    let events = events.concat();
+    format!("{STREAM_HEAD}{events}").into_bytes()
+}
+
+/// The log of the only run.
+fn log(folder: &Path) -> String {
+    let runs = std::fs::read_dir(folder.join("data/plimsoll/runs")).expect("a folder of logs");
+    let paths: Vec<PathBuf> = runs.flatten().map(|entry| entry.path()).collect();
+    let [path] = &paths[..] else {
+        panic!("one log: {paths:?}");
+    };
+    std::fs::read_to_string(path).expect("it is there")
+}
+
+/// What `--json` printed.
+fn result(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).expect("a result")
+}
+
+/// A model with `words` words to say that stops at `max_tokens`, a word being a token, and reports what it said.
+fn obedient(words: usize) -> Server {
+    Server::new(move |seen, client| {
+        let sent = seen.json();
+        let most = ["max_tokens", "max_completion_tokens"]
+            .iter()
+            .find_map(|key| sent[*key].as_u64());
+        let said = most.map_or(words, |most| words.min(most as usize));
+        let choice = json!({"index": 0, "delta": {"content": " fact".repeat(said)}, "finish_reason": if said < words { "length" } else { "stop" }});
+        let usage = json!({"prompt_tokens": 20_000, "completion_tokens": said, "total_tokens": 20_000 + said});
+        let chunk = json!({"choices": [choice], "usage": usage});
+        client.say(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n").as_bytes());
+    })
+}
+
+fn complaint(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn what_it_sends_and_what_that_costs_is_told_first() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let words = "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Half is done.\"},\"finish_reason\":\"stop\"}]}";
+    let server = Server::saying(format!("{STREAM_HEAD}data: {words}\n\ndata: [DONE]\n\n"));
+    let output = compact(here.path(), &server, &[]);
+    let told = complaint(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    // A model of a known price costs nothing where this machine serves it.
+    let price = "; price: none, the server is this machine; no log is kept";
+    assert!(
+        told.contains(" in 1 request to 127.0.0.1:") && told.contains(price),
+        "{told}"
+    );
+    assert!(told.contains(" and gets back at most "), "{told}");
+    let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
+    assert!(written.contains("Half is done."));
+}
+
+#[test]
+fn a_busy_server_is_asked_as_often_as_the_person_wants() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let busy = answer(
+        "503 Service Unavailable",
+        "",
+        "{\"error\":{\"message\":\"busy\"}}",
+    );
+    let server = Server::saying(busy);
+    let output = compact(here.path(), &server, &["--tries", "1"]);
+    assert_eq!(output.status.code(), Some(2), "{}", complaint(&output));
+    assert_eq!(server.seen().len(), 1);
+    for wrong in ["0", "many", "-1", "1000"] {
+        let output = compact(here.path(), &server, &["--tries", wrong]);
+        let told = complaint(&output);
+        assert!(told.contains("whole number from 1 to 100"), "{told}");
+    }
+    assert_eq!(server.seen().len(), 1, "nobody is asked by mistake");
+}
+
+#[test]
+fn an_answer_that_does_not_begin_is_waited_for_as_long_as_the_person_wants() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::new(|_, client| client.stall());
+    let output = compact(here.path(), &server, &["--wait", "0.3", "--tries", "1"]);
+    let told = complaint(&output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("within 300ms") && told.contains("raise the limit"),
+        "{told}"
+    );
+    assert_eq!(std::fs::read_dir(here.path()).expect("a folder").count(), 0);
+}
+
+/// Nothing is written, the exit code says so, and the only request is listed with the reason.
+#[track_caller]
+fn assert_refused(output: &Output, folder: &Path, why: &str) {
+    assert_eq!(output.status.code(), Some(1), "{}", complaint(output));
+    let result = result(output);
+    let [request] = &result["requests"].as_array().expect("a list")[..] else {
+        panic!("one request: {result}");
+    };
+    let failed = request["failed"].as_str().unwrap_or_default();
+    assert!(failed.contains(why), "{failed:?} lacks {why:?}");
+    let notes = result["notes"].to_string();
+    assert!(
+        notes.contains("summary request 1 of 1") && notes.contains(why),
+        "{notes}"
+    );
+    assert!(result["changed"] == false && !folder.join("out.jsonl").exists());
+}
+
+#[test]
+fn a_filtered_or_refused_answer_is_not_used_whatever_text_came_with_it() {
+    let filtered: [(&str, &[&str]); 5] = [
+        (
+            "openai",
+            &[
+                r#"{"choices":[{"delta":{"content":"The work began"}}]}"#,
+                r#"{"choices":[{"delta":{},"finish_reason":"content_filter"}]}"#,
+                r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+            ],
+        ),
+        (
+            "openai",
+            &[
+                r#"{"choices":[{"delta":{"content":"The work","refusal":"I cannot"},"finish_reason":"stop"}]}"#,
+            ],
+        ),
+        (
+            "openai",
+            &[r#"{"choices":[{"delta":{"content":"The work"},"finish_reason":"SAFETY"}]}"#],
+        ),
+        (
+            "anthropic",
+            &[
+                r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"The work began"}}"#,
+                r#"{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"output_tokens":5}}"#,
+                r#"{"type":"message_stop"}"#,
+            ],
+        ),
+        (
+            "openai-responses",
+            &[
+                r#"{"type":"response.output_text.delta","delta":"The work began"}"#,
+                r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}}"#,
+            ],
+        ),
+    ];
+    for (api, events) in filtered {
+        let here = tempfile::tempdir().expect("a temporary folder");
+        let server = Server::saying(stream(events));
+        let output = compact_through(api, here.path(), &server, "summarize", &["--json"]);
+        assert_refused(&output, here.path(), "the model refused to answer");
+        let log = log(here.path());
+        assert!(log.contains("\"ended\":\"refused\""), "{log}");
+    }
+}
+
+#[test]
+fn a_summary_without_words_is_a_failure_that_is_listed() {
+    let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}"#;
+    let of_text = |text: &str| {
+        format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}},"finish_reason":"stop"}}]}}"#)
+    };
+    for (event, why) in [
+        (of_text(""), "the summary is empty"),
+        (of_text("  \\n"), "the summary is empty"),
+        (call.to_owned(), "called a tool in the place of a summary"),
+    ] {
+        let here = tempfile::tempdir().expect("a temporary folder");
+        let server = Server::saying(stream(&[&event]));
+        let output = compact(here.path(), &server, &["--json"]);
+        assert_refused(&output, here.path(), why);
+        let output = compact(here.path(), &server, &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stdout).contains(why));
+    }
+}
+
+#[test]
+fn an_answer_that_repeats_itself_is_pointed_out_and_a_character_cut_in_half_is_whole() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::saying(stream(&[
+        r#"{"choices":[{"delta":{"content":"Done \ud83e"}}]}"#,
+        r#"{"choices":[{"delta":{"content":"\udd80\n"}}]}"#,
+        &format!(
+            r#"{{"choices":[{{"delta":{{"content":"{}"}},"finish_reason":"stop"}}]}}"#,
+            "- The tests were run.\\n".repeat(30)
+        ),
+    ]));
+    let output = compact(here.path(), &server, &["--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
+    let notes = result(&output)["notes"].to_string();
+    assert!(notes.contains("repeats one line 30 times"), "{notes}");
+    let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
+    assert!(written.contains("Done 🦀"));
+}
+
+#[test]
+fn a_systems_own_limit_is_asked_for_and_an_answer_within_it_is_used() {
+    for (policy, limit) in [
+        ("baseagent", 4_096),
+        ("holmesgpt", 4_000),
+        ("summarize", 2_000),
+    ] {
+        let here = tempfile::tempdir().expect("a temporary folder");
+        let server = obedient(1_500);
+        let set = format!("summary_max_tokens={limit}");
+        let more = ["--set", &set, "--json", "--format", "openai_chat"];
+        let output = compact_by(here.path(), &server, policy, &more);
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{policy}: {}",
+            complaint(&output)
+        );
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let requests = told["requests"].as_array().expect("it asked");
+        assert!(
+            !requests.is_empty() && requests.iter().all(|r| r["failed"].is_null()),
+            "{policy}: {told}"
+        );
+        let asked = server.seen()[0].json();
+        let most = ["max_tokens", "max_completion_tokens"]
+            .iter()
+            .find_map(|key| asked[*key].as_u64())
+            .expect("a limit is sent");
+        // Ours leaves room for what stands before the summary.
+        assert!(most <= limit && most * 10 >= limit * 8, "{policy}: {most}");
+        let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
+        assert!(written.contains(&" fact".repeat(1_000)), "{policy}");
+    }
+}
+
+#[test]
+fn an_answer_of_the_longest_length_allowed_is_used() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let server = obedient(100_000);
+    let output = compact(here.path(), &server, &["--set", "summary_max_tokens=1000"]);
+    assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
+    assert_eq!(server.seen().len(), 1);
+    let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
+    assert!(written.contains(&" fact".repeat(800)));
+}
+
+#[test]
+fn an_answer_far_over_its_limit_is_refused() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let choice =
+        json!({"index": 0, "delta": {"content": " fact".repeat(5_000)}, "finish_reason": "stop"});
+    let chunk = json!({"choices": [choice]});
+    let server = Server::saying(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"));
+    let more = ["--set", "summary_max_tokens=1000", "--json"];
+    let output = compact(here.path(), &server, &more);
+    assert_refused(&output, here.path(), "allowed");
+}

@@ -1,0 +1,270 @@
+//! `plimsoll sessions`: the real binary over stores laid out as agents lay them out.
+#![cfg(unix)]
+
+use crate::program::plimsoll;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn sample(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    folder.join(name)
+}
+
+fn listed(home: &Path, args: &[&str]) -> Value {
+    let output = plimsoll(home, args);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{error}");
+    serde_json::from_slice(&output.stdout).expect("the output is JSON")
+}
+
+/// A home with a session of Claude Code and one of Codex, a sub-agent's, and what must never be opened.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let put = |from: Option<PathBuf>, to: &str| {
+        let to = home.path().join(to);
+        fs::create_dir_all(to.parent().unwrap_or(&to)).expect("a folder");
+        match from {
+            Some(from) => fs::copy(from, to).map(|_| ()).expect("a copy"),
+            None => fs::write(to, "{\"token\": \"a secret\"}").expect("a file"),
+        }
+    };
+    let claude = sample("compacted.jsonl");
+    put(Some(claude.clone()), ".claude/projects/-home-me/1.jsonl");
+    put(
+        Some(claude),
+        ".claude/projects/-home-me/1/subagents/agent-2.jsonl",
+    );
+    put(
+        Some(sample("many-tool-results.jsonl")),
+        ".codex/sessions/2026/11/22/rollout-2026-11-22T10-00-00-1.jsonl",
+    );
+    put(None, ".codex/auth.json");
+    put(None, ".codex/sessions/2026/auth.json");
+    put(None, ".claude/.credentials.json");
+    home
+}
+
+#[test]
+fn sessions_of_every_agent_are_listed_and_nothing_beside_them_is_opened() {
+    let home = home();
+    let shape = listed(home.path(), &["sessions", "--json"]);
+    let sessions = shape["sessions"].as_array().unwrap();
+    let mut agents: Vec<_> = sessions
+        .iter()
+        .map(|s| s["agent"].as_str().unwrap())
+        .collect();
+    agents.sort_unstable();
+    assert_eq!(agents, ["Claude Code", "Codex"]);
+    assert_eq!(shape["unread"], Value::Array(Vec::new()));
+    let claude = sessions
+        .iter()
+        .find(|s| s["agent"] == "Claude Code")
+        .unwrap();
+    assert_eq!(claude["peak_basis"], "reported");
+    assert!(claude["compactions"].as_u64() > Some(0));
+    assert!(claude["peak_share"].as_f64().unwrap() > 0.1);
+    assert!(claude["project"].as_str().unwrap().starts_with('/'));
+
+    let one = listed(home.path(), &["sessions", "--agent", "codex", "--json"]);
+    assert_eq!(one["sessions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_was_read_is_remembered_until_the_file_changes_or_the_state_is_cleared() {
+    let home = home();
+    let kept = home.path().join(".local/share/plimsoll/sessions.json");
+    listed(home.path(), &["sessions", "--json", "--no-state"]);
+    assert!(!kept.exists(), "--no-state keeps nothing");
+    let first = listed(home.path(), &["sessions", "--json"]);
+    // What is remembered is believed: a title of ours comes back.
+    let title = first["sessions"][0]["title"].as_str().unwrap();
+    let text = fs::read_to_string(&kept).unwrap();
+    fs::write(
+        &kept,
+        text.replace(&title.replace('"', "\\\""), "remembered"),
+    )
+    .unwrap();
+    let second = listed(home.path(), &["sessions", "--json"]);
+    assert_eq!(second["sessions"][0]["title"], "remembered");
+    let path = first["sessions"][0]["path"].as_str().unwrap();
+    let mut grown = fs::read(path).unwrap();
+    grown.push(b'\n');
+    fs::write(path, grown).unwrap();
+    let third = listed(home.path(), &["sessions", "--json"]);
+    assert_eq!(third["sessions"][0]["title"], title);
+    assert!(plimsoll(home.path(), &["state", "clear"]).status.success());
+    assert!(!kept.exists());
+}
+
+#[test]
+fn what_was_read_in_an_earlier_way_is_read_anew() {
+    let home = home();
+    let kept = home.path().join(".local/share/plimsoll/sessions.json");
+    let first = listed(home.path(), &["sessions", "--json"]);
+    let mut old: Value = serde_json::from_slice(&fs::read(&kept).unwrap()).unwrap();
+    let version = old["version"].as_str().unwrap().to_owned();
+    let (program, reading) = version.split_once('/').unwrap();
+    assert_eq!(program, env!("CARGO_PKG_VERSION"));
+    for file in old["files"].as_object_mut().unwrap().values_mut() {
+        file["summary"]["Ok"]["peak"] = 7.into();
+    }
+    let peaks = |shape: &Value| -> Vec<Value> {
+        let sessions = shape["sessions"].as_array().into_iter().flatten();
+        sessions.map(|s| s["peak_tokens"].clone()).collect()
+    };
+    for (version, is_believed) in [
+        (version.clone(), true),
+        (
+            format!("{program}/{}", reading.parse::<u32>().unwrap() - 1),
+            false,
+        ),
+        (program.to_owned(), false),
+    ] {
+        old["version"] = version.into();
+        fs::write(&kept, old.to_string()).unwrap();
+        let again = listed(home.path(), &["sessions", "--json"]);
+        let believed = peaks(&again).iter().all(|peak| *peak == 7);
+        assert_eq!(believed, is_believed);
+        assert!(is_believed || peaks(&again) == peaks(&first));
+    }
+}
+
+/// What a list says of our own sessions. Where this has to be changed for the same files, so has `READING` in
+/// `exec/stores/summary.rs`, beside it here: lists that were remembered before would go on saying the other.
+const READ: (&str, &[(&str, u64, u64, &str)]) = (
+    "3",
+    &[
+        ("compacted.jsonl", 136, 160_695, "reported"),
+        ("giant-tool-result.json", 46, 140_305, "estimated"),
+        ("handoff.json", 31, 3_111, "estimated"),
+        ("images-and-cjk.json", 28, 9_214, "estimated"),
+        ("many-tool-results.jsonl", 282, 189_016, "reported"),
+        ("slow-growth.jsonl", 729, 149_924, "reported"),
+    ],
+);
+
+#[test]
+fn a_list_says_of_the_same_files_what_it_says_in_this_way_of_reading() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = sample("");
+    let shape = listed(
+        home.path(),
+        &["sessions", &folder.to_string_lossy(), "--json"],
+    );
+    let kept = home.path().join(".local/share/plimsoll/sessions.json");
+    let kept: Value = serde_json::from_slice(&fs::read(kept).unwrap()).unwrap();
+    let reading = kept["version"]
+        .as_str()
+        .and_then(|v| v.split_once('/'))
+        .unwrap()
+        .1;
+    let mut found: Vec<(String, u64, u64, String)> = Vec::new();
+    for session in shape["sessions"].as_array().unwrap() {
+        let path = Path::new(session["path"].as_str().unwrap());
+        found.push((
+            path.file_name().unwrap().to_string_lossy().into_owned(),
+            session["messages"].as_u64().unwrap(),
+            session["peak_tokens"].as_u64().unwrap(),
+            session["peak_basis"].as_str().unwrap().to_owned(),
+        ));
+    }
+    found.sort();
+    let found: Vec<_> = found
+        .iter()
+        .map(|(name, n, peak, basis)| (&**name, *n, *peak, &**basis))
+        .collect();
+    assert_eq!((reading, &found[..]), READ);
+}
+
+#[test]
+fn a_folder_is_listed_with_what_cannot_be_opened_counted_and_where_nothing_is_it_says_where_it_looked()
+ {
+    let home = home();
+    let folder = home.path().join("mine");
+    fs::create_dir(&folder).unwrap();
+    fs::copy(sample("handoff.json"), folder.join("a.json")).unwrap();
+    fs::write(folder.join("package.json"), "{\"name\": \"x\"}").unwrap();
+    let folder = folder.to_string_lossy().into_owned();
+    let output = plimsoll(home.path(), &["sessions", &folder]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("a.json"), "{said}");
+    assert!(said.contains("1 file: not a session"), "{said}");
+
+    let empty = tempfile::tempdir().unwrap();
+    let output = plimsoll(empty.path(), &["sessions"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("No folder of Claude Code, Codex"), "{said}");
+}
+
+#[test]
+fn a_session_that_is_kept_as_many_files_is_listed_once() {
+    let home = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        let path = home.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    for (n, source) in [(0, "user"), (1, "agent"), (2, "user")] {
+        let event = format!(
+            r#"{{"id":{n},"timestamp":"2026-01-01T00:00:0{n}","source":"{source}","action":"message","args":{{"content":"Word {n}"}}}}"#
+        );
+        put(&format!("mine/talk/events/{n}.json"), &event);
+    }
+    put(
+        "mine/storage/session/p/ses_1.json",
+        r#"{"id":"ses_1","title":"Stored"}"#,
+    );
+    put(
+        "mine/storage/message/ses_1/msg_1.json",
+        r#"{"id":"msg_1","role":"user"}"#,
+    );
+    put(
+        "mine/storage/part/msg_1/prt_1.json",
+        r#"{"type":"text","text":"hello"}"#,
+    );
+    let folder = home.path().join("mine").to_string_lossy().into_owned();
+    let shape = listed(home.path(), &["sessions", &folder, "--json", "--no-state"]);
+    let mut found: Vec<_> = shape["sessions"].as_array().unwrap().iter().collect();
+    found.sort_by_key(|s| s["title"].as_str());
+    let row = |s: &Value| (s["title"].clone(), s["messages"].clone());
+    assert_eq!(
+        found.iter().map(|s| row(s)).collect::<Vec<_>>(),
+        [("Stored".into(), 1.into()), ("Word 0".into(), 3.into())]
+    );
+    assert_eq!(shape["unread"], Value::Array(Vec::new()));
+    // The folder of one session is that session, wherever sessions are gone through.
+    let talk = home.path().join("mine/talk").to_string_lossy().into_owned();
+    let shape = listed(home.path(), &["sessions", &talk, "--json", "--no-state"]);
+    assert_eq!(shape["sessions"][0]["messages"], 3);
+    let gate = [
+        "gate",
+        &talk,
+        "--policy",
+        "none",
+        "--max-overflows",
+        "0",
+        "--json",
+    ];
+    let shape = listed(home.path(), &gate);
+    assert_eq!(shape["sessions"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn what_is_no_folder_or_no_agent_is_said_in_one_line() {
+    let home = home();
+    for (args, why) in [
+        (["sessions", "/does/not/exist"], "no such folder or file"),
+        (
+            ["sessions", "--agent=nobody"],
+            "known are claude-code, codex",
+        ),
+        (["sessions", "--agent=codx"], "did you mean codex?"),
+        (["sessions", "--limit=few"], "whole number"),
+    ] {
+        let output = plimsoll(home.path(), &args);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(why) && error.lines().count() == 1, "{error}");
+    }
+}

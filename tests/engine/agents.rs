@@ -1,0 +1,377 @@
+//! Presets of widely used agents: each acts from the very token on from which its system does.
+
+use crate::conversation::{Talk, text};
+use plimsoll::engine::{
+    Case, Event, KnobValues, Outcome, Policy, WindowPlan, WindowSource, simulate,
+};
+use plimsoll::presets::{self, PRESETS, native};
+use plimsoll::session::Role;
+use plimsoll::tokens::{self, Progress, TokenLedger};
+use plimsoll::units::Tokens;
+use std::sync::Arc;
+
+/// What a model takes.
+struct Model {
+    window: u64,
+    max_output: u32,
+    /// A limit for prompts of its own; 0 for none.
+    input_limit: u32,
+}
+
+const MODELS: [Model; 4] = [
+    Model {
+        window: 200_000,
+        max_output: 64_000,
+        input_limit: 0,
+    },
+    Model {
+        window: 272_000,
+        max_output: 128_000,
+        input_limit: 272_000,
+    },
+    Model {
+        window: 32_768,
+        max_output: 8_192,
+        input_limit: 0,
+    },
+    Model {
+        window: 1_000_000,
+        max_output: 64_000,
+        input_limit: 0,
+    },
+];
+
+/// A preset, what its trigger looks at, and by model the first value at which it acts: worked out from what is known
+/// of each system before there were presets.
+const TRIGGERS: [(&str, Looks, [u64; 4]); 13] = [
+    (
+        "opencode",
+        Looks::LastTotal,
+        [168_000, 252_000, 24_576, 968_000],
+    ),
+    (
+        "opencode-v2",
+        Looks::Used,
+        [168_000, 240_000, 12_768, 968_000],
+    ),
+    (
+        "codex",
+        Looks::LastTotal,
+        [180_000, 244_800, 29_492, 900_000],
+    ),
+    (
+        "codex",
+        Looks::AfterTools,
+        [180_000, 244_800, 29_492, 900_000],
+    ),
+    (
+        "codex-remote",
+        Looks::LastTotal,
+        [180_000, 244_800, 29_492, 900_000],
+    ),
+    (
+        "claude-code",
+        Looks::Used,
+        [167_000, 239_000, 11_576, 967_000],
+    ),
+    (
+        "gemini-cli",
+        Looks::LastInput,
+        [100_000, 136_000, 16_384, 500_000],
+    ),
+    (
+        "goose",
+        Looks::LastTotal,
+        [160_001, 217_601, 26_215, 800_001],
+    ),
+    ("cline", Looks::Used, [162_000, 244_800, 26_543, 810_000]),
+    (
+        "cline-legacy",
+        Looks::LastTotal,
+        [160_000, 232_000, 26_215, 960_000],
+    ),
+    ("roo-code", Looks::Used, [171_809, 236_609, 21_300, 891_809]),
+    ("pi", Looks::Used, [183_617, 255_617, 16_385, 983_617]),
+    (
+        "anthropic-compaction",
+        Looks::Used,
+        [150_000, 150_000, 150_000, 150_000],
+    ),
+];
+
+/// What a trigger looks at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Looks {
+    /// At what is in the context when a turn begins.
+    Used,
+    /// The same when results have come in.
+    AfterTools,
+    /// At what the last call reported as its prompt.
+    LastInput,
+    /// At that and the answer.
+    LastTotal,
+}
+
+impl Looks {
+    fn term(self) -> &'static str {
+        match self {
+            Self::Used | Self::AfterTools => "used",
+            Self::LastInput => "last_input",
+            Self::LastTotal => "last_total",
+        }
+    }
+
+    /// The call before which it looks: that of the third turn, or the second of the second.
+    fn step(self) -> usize {
+        if self == Self::AfterTools { 3 } else { 4 }
+    }
+
+    /// What it sees of a run in which nothing was done.
+    fn seen(self, case: &Case, outcome: &Outcome) -> u64 {
+        let sample = |step: usize| outcome.samples[step].metered.0;
+        match self {
+            Self::Used => sample(4),
+            Self::AfterTools | Self::LastInput => sample(3),
+            // The question of the third turn is not in it yet.
+            Self::LastTotal => {
+                let n_messages = case.session.messages.len();
+                sample(4) - u64::from(case.ledger.truth.per_message[n_messages - 2])
+            }
+        }
+    }
+}
+
+/// Two turns with a call each, the second begun with a text of so many units, and the beginning of a third.
+fn session(unit: usize, units: u64) -> Talk {
+    let mut talk = Talk::new();
+    talk.turn(1, 12);
+    let question = "x".repeat(12 + unit * units as usize);
+    talk.message(Role::User, vec![text(&question)]);
+    talk.call("call_2", 12);
+    talk.message(Role::Assistant, vec![text("That is done.")]);
+    talk.message(Role::User, vec![text("next")]);
+    talk.message(Role::Assistant, vec![text("That is done.")]);
+    talk
+}
+
+/// A case in which a quarter of the characters is the truth: quick to count, and what is added is known to the token.
+fn case(talk: &Talk, window: u64) -> Case {
+    let session = talk.session();
+    let counter = tokens::by_name("chars/4").expect("there is one");
+    let ledger =
+        TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
+    let windows = WindowPlan::constant(Tokens(window), session.steps.len(), WindowSource::ByHand);
+    Case::new(Arc::new(session), ledger, windows)
+}
+
+fn policy(name: &str) -> Policy {
+    presets::by_name(name).expect("a bundled preset")
+}
+
+/// A preset's knobs for a model.
+fn knobs(policy: &Policy, model: &Model) -> KnobValues {
+    let mut values = policy.defaults();
+    // Little is kept, so that there is something to take in a small window, too.
+    for (name, value) in [
+        ("max_output", model.max_output),
+        ("input_limit", model.input_limit),
+        ("keep_recent_tokens", 2_000),
+    ] {
+        // Roo Code takes its own 8,192 where a profile sets nothing.
+        if policy.knob(name).is_some() && policy.name != "roo-code" {
+            policy
+                .set(&mut values, name, f64::from(value))
+                .expect("in range");
+        }
+    }
+    values
+}
+
+/// Plays a preset up to where its trigger looks, where that sees so much.
+fn events(name: &str, looks: Looks, model: &Model, seen: u64) -> Vec<Event> {
+    let policy = policy(name);
+    let unit = if name == "cline" { 3 } else { 4 };
+    let values = knobs(&policy, model);
+    let until = Some(looks.step());
+    let empty = case(&session(unit, 0), 1_000_000_000);
+    let nothing = simulate(&empty, &policy, &values, until);
+    let more = seen - looks.seen(&empty, &nothing);
+    let talk = session(unit, more);
+    simulate(&case(&talk, model.window), &policy, &values, until).events
+}
+
+#[test]
+fn every_agent_acts_at_its_trigger_and_not_one_token_below() {
+    for (name, looks, points) in TRIGGERS {
+        for (model, at) in MODELS.iter().zip(points) {
+            let place = format!("{name}, {looks:?}, a window of {}", model.window);
+            let acts = |event: &&Event| event.step == looks.step() && event.n_messages() > 0;
+            // Beyond the window a call is refused first, where that is another stage.
+            let below = events(name, looks, model, at - 1);
+            let planned = |e: &&Event| !e.stage.ends_with("refused");
+            assert_eq!(
+                below.iter().filter(planned).count(),
+                0,
+                "{place}: {below:?}"
+            );
+            let found = events(name, looks, model, at);
+            let event = found.iter().filter(planned).find(acts);
+            let event = event.unwrap_or_else(|| panic!("{place}: {found:?}"));
+            let seen = event.cause.value(looks.term());
+            assert_eq!(seen, Some(at as f64), "{place}: {:?}", event.cause);
+        }
+    }
+}
+
+#[test]
+fn the_server_clears_all_but_three_results_of_every_request_above_its_trigger() {
+    let mut talk = Talk::new();
+    talk.turn(12, 8_000);
+    let case = case(&talk, 200_000);
+    let policy = policy("anthropic");
+    let outcome = simulate(&case, &policy, &policy.defaults(), None);
+    let first = outcome.events.first().expect("it acts");
+    assert!(
+        first
+            .cause
+            .value("sent")
+            .is_some_and(|sent| sent > 100_000.0)
+    );
+    // From then on every call brings one result, and the oldest of four goes.
+    let steps: Vec<_> = outcome.events.iter().map(|e| e.step).collect();
+    assert!(
+        steps.windows(2).all(|pair| pair[1] == pair[0] + 1),
+        "{steps:?}"
+    );
+    assert_eq!(
+        outcome
+            .events
+            .last()
+            .map(plimsoll::engine::Event::n_messages),
+        Some(1)
+    );
+    outcome.context.check(&case).expect("the books balance");
+}
+
+#[test]
+fn codex_leaves_what_the_user_said_with_the_summary_behind_it() {
+    let mut talk = Talk::new();
+    talk.turn(1, 10).turn(3, 2_200).turn(1, 10);
+    let case = case(&talk, 6_000);
+    let policy = policy("codex");
+    let mut values = policy.defaults();
+    policy
+        .set(&mut values, "summary_max_tokens", 500.0)
+        .expect("in range");
+    let outcome = simulate(&case, &policy, &values, Some(4));
+    let event = outcome.events.last().expect("it acts");
+    assert_eq!(event.stage, "compact_in_turn");
+    let written = outcome
+        .context
+        .entries
+        .iter()
+        .position(|e| e.message().is_none());
+    let kept: Vec<_> = outcome
+        .context
+        .entries
+        .iter()
+        .filter_map(plimsoll::engine::Entry::message)
+        .collect();
+    let said = |m: &u32| case.session.messages[*m as usize].role;
+    let roles: Vec<_> = kept.iter().map(said).collect();
+    assert!(
+        roles.iter().all(|r| matches!(r, Role::System | Role::User)),
+        "{roles:?}"
+    );
+    assert_eq!(written, Some(outcome.context.entries.len() - 1));
+    outcome.context.check(&case).expect("the books balance");
+}
+
+#[test]
+fn gemini_does_not_summarize_one_long_turn() {
+    let mut talk = Talk::new();
+    talk.turn(10, 1_000);
+    let case = case(&talk, 4_000);
+    let policy = policy("gemini-cli");
+    let outcome = simulate(&case, &policy, &policy.defaults(), None);
+    assert!(outcome.events.is_empty(), "{:?}", outcome.events);
+    assert!(outcome.overflows > 0);
+}
+
+#[test]
+fn the_second_engine_of_opencode_keeps_nothing_of_one_long_turn_and_cuts_what_it_keeps_of_more() {
+    let policy = policy("opencode-v2");
+    let mut values = policy.defaults();
+    for (name, value) in [
+        ("buffer", 2_000.0),
+        ("max_output", 2_000.0),
+        ("keep_recent_tokens", 500.0),
+        ("summary_max_tokens", 500.0),
+    ] {
+        policy.set(&mut values, name, value).expect("in range");
+    }
+    let stages = |talk: &Talk| {
+        let case = case(talk, 12_000);
+        let outcome = simulate(&case, &policy, &values, None);
+        outcome.context.check(&case).expect("the books balance");
+        let stages = outcome.events.iter().map(|e| e.stage.clone());
+        stages.collect::<Vec<_>>()
+    };
+    let mut one = Talk::new();
+    one.turn(8, 1_000);
+    assert_eq!(stages(&one), ["compact_all"]);
+    let mut more = Talk::new();
+    more.turn(7, 1_000).turn(2, 1_000);
+    assert_eq!(stages(&more)[..2], ["compact", "cut_kept"]);
+}
+
+#[test]
+fn claude_code_gives_long_results_to_files_and_says_where_they_are() {
+    let mut talk = Talk::new();
+    talk.turn(2, 20_000);
+    let case = case(&talk, 200_000);
+    let policy = policy("claude-code");
+    let outcome = simulate(&case, &policy, &policy.defaults(), None);
+    assert_eq!(outcome.events.len(), 2);
+    let file = &outcome.events[0].files[0];
+    assert_eq!(file.n_bytes(), Some(100_000));
+    let marker = outcome
+        .context
+        .markers
+        .iter()
+        .find(|m| m.text.contains(&file.name));
+    assert!(marker.is_some_and(|m| m.text.contains("98000 more characters")));
+    outcome.context.check(&case).expect("the books balance");
+}
+
+/// Agents rather than strategies of our own or the five systems with actions of their own.
+fn agents() -> impl Iterator<Item = Policy> {
+    let start = PRESETS.iter().position(|p| p.name == "claude-code");
+    PRESETS[start.expect("it is bundled")..]
+        .iter()
+        .map(|p| policy(p.name))
+}
+
+#[test]
+fn every_agent_says_where_it_comes_from_and_what_is_not_known() {
+    assert!(agents().count() >= 20);
+    for policy in agents() {
+        let name = &policy.name;
+        assert!(!policy.sources.is_empty(), "{name}");
+        assert!(
+            policy.unknowns.len() + policy.differences.len() > 0,
+            "{name}"
+        );
+        for knob in &policy.knobs {
+            assert!(knob.help.ends_with('.'), "{name}: {}", knob.name);
+        }
+        let written =
+            native::export(&policy, &policy.defaults()).expect("it is configured somehow");
+        assert!(!written.file.is_empty(), "{name}");
+        let is_opaque = policy.stages.iter().any(
+            |stage| matches!(&stage.action, plimsoll::engine::Action::Summarize(s) if s.is_opaque),
+        );
+        let says_so = policy.help.contains("Size only");
+        assert_eq!(is_opaque, says_so, "{name}");
+    }
+}

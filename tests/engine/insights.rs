@@ -1,0 +1,379 @@
+//! Insights: each is named where it bites, with figures worked out by hand, and not where it does not.
+
+use crate::conversation::{Talk, case, part, text};
+use plimsoll::analysis::cost::{Billing, Bills, audit, break_even};
+use plimsoll::analysis::insight::{
+    Certainty, Facts, Insight, InsightKind, Lane, Level, card, insights, lane_insights,
+};
+use plimsoll::analysis::retained::{growth, retained, share_of_largest};
+use plimsoll::analysis::{LastUses, findings};
+use plimsoll::engine::{Case, recorded, simulate};
+use plimsoll::presets::{self, prices::Prices};
+use plimsoll::session::{Body, MediaKind, Role, Usage, leave_out_impossible};
+use plimsoll::units::{Share, Tokens};
+use std::sync::Arc;
+
+const RESERVE: Tokens = Tokens(32_000);
+const TRIGGER: Share = Share(0.75);
+
+fn found(case: &Case) -> Vec<Insight> {
+    let really = recorded(case, RESERVE, None);
+    let bills = Bills::new(case, Billing::at(Prices::bundled()));
+    let audit = audit(case, &bills, &really);
+    insights(&Facts::new(
+        case,
+        &really,
+        (RESERVE, TRIGGER),
+        audit.as_ref(),
+    ))
+}
+
+fn of(found: &[Insight], kind: InsightKind) -> Option<&Insight> {
+    found.iter().find(|insight| insight.kind == kind)
+}
+
+/// What there is to know about a preset's run.
+fn of_lane(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Insight> {
+    let policy = presets::by_name(preset).expect("bundled");
+    let mut values = policy.defaults();
+    for (name, value) in knobs {
+        policy.set(&mut values, name, *value).expect("a knob");
+    }
+    let outcome = simulate(case, &policy, &values, None);
+    let bills = Bills::new(case, Billing::at(Prices::bundled()));
+    lane_insights(
+        case,
+        Lane {
+            name: preset,
+            policy: &policy,
+            knobs: &values,
+            outcome: &outcome,
+            findings: &findings(case, &policy, &values, &outcome),
+            break_even: &break_even(&bills, &outcome),
+        },
+    )
+}
+
+/// A call of a tool with its result.
+fn tool(talk: &mut Talk, id: &str, (name, arguments): (&str, &str), result: &str) {
+    let call = Body::ToolCall {
+        call: id.into(),
+        tool: name.into(),
+        arguments: arguments.into(),
+    };
+    let result = Body::ToolResult {
+        call: id.into(),
+        tool: name.into(),
+        is_error: false,
+        text: result.into(),
+    };
+    talk.message(Role::Assistant, vec![part(call)]);
+    talk.message(Role::Tool, vec![part(result)]);
+}
+
+/// Lines that each hold a name of their own, from `first` on.
+fn listing(first: usize, lines: usize) -> String {
+    let line = |n: usize| format!("the module crate_{n:05} does something\n");
+    (first..first + lines).map(line).collect()
+}
+
+#[test]
+fn a_quiet_session_gives_no_insight() {
+    let case = case(&Talk::turns(3, 2, 40), 200_000);
+    assert_eq!(found(&case), []);
+    for preset in ["none", "truncate", "prune", "summarize"] {
+        assert_eq!(of_lane(&case, preset, &[]), [], "{preset}");
+    }
+}
+
+#[test]
+fn a_message_costs_its_tokens_with_every_call_until_a_compaction_takes_it() {
+    // Messages 0 to 4: system, request, call, result, answer; then a compaction that keeps its summary alone.
+    let mut talk = Talk::new();
+    talk.turn(1, 100).turn(1, 100);
+    talk.compact_before(5, "What was done.");
+    let case = case(&talk, 200_000);
+    let carried = retained(&case, &recorded(&case, RESERVE, None));
+    // Calls at 2, 4 | 7, 9: message 5 is the summary, which only the file's own compaction wrote.
+    let calls: Vec<usize> = carried
+        .messages
+        .iter()
+        .map(|carried| carried.calls)
+        .collect();
+    assert_eq!(calls, [2, 2, 1, 1, 0, 2, 2, 1, 1, 0]);
+    let last: Vec<_> = carried
+        .messages
+        .iter()
+        .map(|carried| carried.last)
+        .collect();
+    assert_eq!(
+        last[..6],
+        [Some(1), Some(1), Some(1), Some(1), None, Some(3)]
+    );
+    let result = carried.messages[3];
+    assert_eq!(result.retained(), result.tokens);
+    let heaviest = carried.heaviest(&case.session, 10);
+    let all: u64 = heaviest.iter().map(|carried| carried.retained().0).sum();
+    assert_eq!(
+        carried.share(&heaviest),
+        Share(all as f64 / carried.sent.0 as f64)
+    );
+    let instructions: u64 = [0].iter().map(|m| carried.messages[*m].retained().0).sum();
+    assert_eq!(carried.sent, Tokens(all + instructions));
+}
+
+#[test]
+fn growth_is_told_by_the_message_that_made_most_of_it() {
+    let mut talk = Talk::new();
+    talk.turn(0, 0).call("small", 20).call("large", 4_000);
+    talk.message(Role::Assistant, vec![text("Done.")]);
+    let case = case(&talk, 200_000);
+    let grown = growth(&case, &recorded(&case, RESERVE, None));
+    let largest = grown
+        .iter()
+        .max_by_key(|grown| grown.grown)
+        .expect("it grows");
+    // system 0, request 1, answer 2, call 3, result 4, call 5, result 6
+    assert_eq!(largest.message, Some(6));
+    let all: u64 = grown.iter().map(|grown| grown.grown.0).sum();
+    assert_eq!(
+        share_of_largest(&grown, Share(0.05)),
+        Share(largest.grown.0 as f64 / all as f64)
+    );
+}
+
+#[test]
+fn a_large_result_that_nothing_names_again_is_dead_and_one_that_is_named_is_not() {
+    let build = |names_it: bool| {
+        let mut talk = Talk::new();
+        talk.turn(0, 0);
+        tool(&mut talk, "a", ("list", "{}"), &listing(10_000, 300));
+        for idx in 0..20 {
+            talk.call(&format!("step_{idx:02}"), 5);
+        }
+        let last = if names_it {
+            "crate_10077 is wrong."
+        } else {
+            "All is well."
+        };
+        talk.message(Role::Assistant, vec![text(last)]);
+        case(&talk, 200_000)
+    };
+    let dead = build(false);
+    let all = found(&dead);
+    let insight = of(&all, InsightKind::DeadResults).expect("dead");
+    assert_eq!(
+        (insight.certainty, insight.message),
+        (Certainty::Inferred, Some(4))
+    );
+    // The result stands in message 4 and is carried by 20 more calls and the last answer.
+    assert_eq!(insight.stake, Tokens(dead.ledger.message(4).0 * 21));
+    assert!(of(&found(&build(true)), InsightKind::DeadResults).is_none());
+}
+
+#[test]
+fn names_that_stand_everywhere_tell_nothing_and_escapes_are_no_letters() {
+    let mut talk = Talk::new();
+    talk.turn(0, 0);
+    tool(
+        &mut talk,
+        "a",
+        ("read", "{}"),
+        "fn parse_amount and common_name",
+    );
+    for _ in 0..20 {
+        talk.message(Role::User, vec![text("common_name again")]);
+    }
+    tool(
+        &mut talk,
+        "b",
+        ("edit", r#"{"old":"\tparse_amount\n"}"#),
+        "ok",
+    );
+    talk.message(Role::Assistant, vec![text("common_name")]);
+    let case = case(&talk, 200_000);
+    // system, request, answer, call, result (4), twenty, call (25)
+    assert_eq!(LastUses::new(&case.session).of_message(4), Some(25));
+}
+
+#[test]
+fn the_same_result_twice_is_told_while_the_first_is_still_there() {
+    let build = |compacts: bool| {
+        let mut talk = Talk::new();
+        talk.turn(0, 0);
+        let content = listing(20_000, 200);
+        tool(&mut talk, "a", ("read", r#"{"path":"a.rs"}"#), &content);
+        tool(&mut talk, "b", ("read", r#"{"path":"a.rs"}"#), &content);
+        for idx in 0..6 {
+            talk.call(&format!("later_{idx:02}"), 5);
+        }
+        if compacts {
+            talk.compact_before(5, "The file was read.");
+        }
+        case(&talk, 200_000)
+    };
+    let twice = build(false);
+    let all = found(&twice);
+    let insight = of(&all, InsightKind::DuplicateResults).expect("twice");
+    assert_eq!(
+        (insight.certainty, insight.message),
+        (Certainty::Certain, Some(6))
+    );
+    // Carried by the six calls after it.
+    assert_eq!(insight.stake, Tokens(twice.ledger.part(6).0 * 6));
+    assert!(of(&found(&build(true)), InsightKind::DuplicateResults).is_none());
+}
+
+#[test]
+fn a_whole_file_of_which_one_line_is_named_is_broad_and_a_range_of_it_is_not() {
+    let build = |arguments: &str| {
+        let mut talk = Talk::new();
+        talk.turn(0, 0);
+        tool(&mut talk, "a", ("read", arguments), &listing(30_000, 500));
+        for idx in 0..8 {
+            talk.call(&format!("later_{idx:02}"), 5);
+        }
+        talk.message(Role::Assistant, vec![text("crate_30001 it is.")]);
+        case(&talk, 200_000)
+    };
+    let all = found(&build(r#"{"path":"a.rs"}"#));
+    let insight = of(&all, InsightKind::BroadResults).expect("broad");
+    assert!(
+        insight.text.starts_with("1 whole-file read of which"),
+        "{}",
+        insight.text
+    );
+    let narrow = found(&build(r#"{"path":"a.rs","offset":1,"limit":500}"#));
+    assert!(
+        of(&narrow, InsightKind::BroadResults).is_none(),
+        "{narrow:?}"
+    );
+}
+
+#[test]
+fn a_picture_that_goes_with_every_call_is_told() {
+    let mut talk = Talk::new();
+    let picture = Body::Media {
+        media: MediaKind::Image,
+        mime: "image/png".into(),
+        bytes: 100_000,
+        pixels: Some((1_000, 1_000)),
+        within: None,
+    };
+    talk.message(Role::User, vec![text("Look at this."), part(picture)]);
+    for idx in 0..6 {
+        talk.call(&format!("later_{idx:02}"), 5);
+    }
+    let all = found(&case(&talk, 200_000));
+    let insight = of(&all, InsightKind::ImagesResent).expect("a picture");
+    assert!(
+        insight.text.starts_with("1 picture or document went with"),
+        "{}",
+        insight.text
+    );
+}
+
+#[test]
+fn one_step_past_trigger_and_limit_at_once_is_told_with_its_message() {
+    let mut talk = Talk::new();
+    talk.turn(2, 500).call("huge", 40_000);
+    talk.message(Role::Assistant, vec![text("Done.")]);
+    let all = found(&case(&talk, 64_000));
+    let insight = of(&all, InsightKind::ThresholdSkipped).expect("skipped");
+    assert_eq!((insight.level, insight.message), (Level::Bad, Some(8)));
+    // The same growth in small steps crosses the trigger first.
+    let slow = found(&case(&Talk::tool_calls(90, 450), 64_000));
+    assert!(
+        of(&slow, InsightKind::ThresholdSkipped).is_none(),
+        "{slow:?}"
+    );
+}
+
+#[test]
+fn many_calls_near_the_trigger_are_told() {
+    // Usable 32,000, trigger 24,000: 15,000 to begin with and 125 a call are 21,600 after 53 calls or so.
+    let mut talk = Talk::new();
+    talk.message(Role::User, vec![text(&"what to heed ".repeat(5_000))]);
+    talk.turn(100, 100);
+    let all = found(&case(&talk, 64_000));
+    let insight = of(&all, InsightKind::Hovering).expect("hovering");
+    assert!(insight.stake > Tokens(40 * 21_600), "{insight:?}");
+}
+
+#[test]
+fn a_policy_that_keeps_more_than_its_trigger_is_told_before_it_runs() {
+    // About 230 tokens a pair: 160 messages are some 18,000, half of usable 32,000 is 16,000.
+    let case = case(&Talk::tool_calls(150, 200), 64_000);
+    let knobs = [("compression_trigger", 0.5), ("keep_recent", 160.0)];
+    let all = of_lane(&case, "truncate", &knobs);
+    let proof = of(&all, InsightKind::CannotGetBelow).expect("proven");
+    assert_eq!(
+        (proof.level, proof.lane.as_deref()),
+        (Level::Bad, Some("truncate"))
+    );
+    let policy = presets::by_name("truncate").expect("bundled");
+    let mut values = policy.defaults();
+    for (name, value) in knobs {
+        policy.set(&mut values, name, value).expect("a knob");
+    }
+    let outcome = simulate(&case, &policy, &values, None);
+    let step = proof.step.expect("a call");
+    let after = outcome.samples[step..].iter();
+    assert!(after.clone().count() > 3);
+    for sample in after {
+        assert!(
+            sample.tokens >= Tokens(16_000),
+            "call {} is below",
+            sample.step + 1
+        );
+    }
+    let fewer = of_lane(&case, "truncate", &[("compression_trigger", 0.5)]);
+    assert!(
+        of(&fewer, InsightKind::CannotGetBelow).is_none(),
+        "{fewer:?}"
+    );
+}
+
+#[test]
+fn usage_that_jumps_to_twice_the_context_and_back_is_impossible() {
+    let mut case = case(&Talk::tool_calls(12, 40), 200_000);
+    let mut session = (*case.session).clone();
+    for (idx, step) in session.steps.iter_mut().enumerate() {
+        let input = if idx == 6 {
+            82_000
+        } else {
+            40_000 + 100 * idx as u64
+        };
+        step.usage = Some(Usage {
+            input: Tokens(input),
+            ..Usage::default()
+        });
+    }
+    leave_out_impossible(&mut session);
+    assert_eq!(session.steps[6].usage, None);
+    case.session = Arc::new(session);
+    let all = found(&case);
+    let insight = of(&all, InsightKind::ImpossibleUsage).expect("a spike");
+    assert!(insight.text.contains("2.0 times"), "{}", insight.text);
+    assert_eq!(
+        (insight.step, insight.certainty),
+        (Some(6), Certainty::Likely)
+    );
+}
+
+#[test]
+fn the_card_says_who_filled_the_context() {
+    let mut talk = Talk::new();
+    talk.turn(0, 0).call("large", 4_000);
+    for idx in 0..20 {
+        talk.call(&format!("later_{idx:02}"), 5);
+    }
+    let case = case(&talk, 200_000);
+    let really = recorded(&case, RESERVE, None);
+    let facts = Facts::new(&case, &really, (RESERVE, TRIGGER), None);
+    let said: String = card(&facts)
+        .iter()
+        .map(|clause| clause.text.as_str())
+        .collect();
+    assert!(said.contains("are the 10 most-carried messages."), "{said}");
+}

@@ -1,0 +1,346 @@
+//! What holds for every session, every preset and every setting, tried on random ones.
+
+use crate::conversation::{Talk, case, pairs_are_whole, part};
+use plimsoll::engine::{
+    Answer, ByHand, Case, Did, EntryBody, ExecutedContext, Fate, KnobValues, Mutates, Outcome,
+    Policy, Repair, Reply, Request, Schedule, drive, simulate,
+};
+use plimsoll::presets::native::Native;
+use plimsoll::presets::{PRESETS, Preset};
+use plimsoll::session::{Body, MediaKind, Role};
+use proptest::prelude::*;
+
+/// What may happen next in a made-up conversation.
+#[derive(Clone, Debug)]
+enum Move {
+    Turn { calls: usize, words: usize },
+    Parallel { calls: usize, words: usize },
+    Instructions,
+    Picture,
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let a_move = prop_oneof![
+        4 => (0..6_usize, 0..300_usize).prop_map(|(calls, words)| Move::Turn { calls, words }),
+        2 => (2..5_usize, 0..200_usize).prop_map(|(calls, words)| Move::Parallel { calls, words }),
+        1 => Just(Move::Instructions),
+        1 => Just(Move::Picture),
+    ];
+    prop::collection::vec(a_move, 1..12)
+}
+
+fn talk(moves: &[Move]) -> Talk {
+    let mut talk = Talk::new();
+    for (number, a_move) in moves.iter().enumerate() {
+        match a_move {
+            Move::Turn { calls, words } => {
+                talk.turn(*calls, *words);
+            }
+            Move::Parallel { calls, words } => parallel(&mut talk, number, *calls, *words),
+            Move::Instructions => {
+                talk.message(
+                    Role::System,
+                    vec![crate::conversation::text("New rules from here on.")],
+                );
+            }
+            Move::Picture => {
+                let (id, within) = (
+                    format!("shot_{number}"),
+                    Some(format!("shot_{number}").into()),
+                );
+                talk.message(Role::Assistant, vec![call(&id)]);
+                let image = Body::Media {
+                    media: MediaKind::Image,
+                    mime: "image/png".into(),
+                    bytes: 9_000,
+                    pixels: Some((800, 600)),
+                    within,
+                };
+                talk.message(Role::User, vec![result(&id, 3), part(image)]);
+            }
+        }
+    }
+    talk
+}
+
+fn call(id: &str) -> plimsoll::session::Part {
+    part(Body::ToolCall {
+        call: id.into(),
+        tool: "grep".into(),
+        arguments: "{\"pattern\":\"fn\"}".into(),
+    })
+}
+
+fn result(id: &str, words: usize) -> plimsoll::session::Part {
+    let text = "match ".repeat(words).into();
+    part(Body::ToolResult {
+        call: id.into(),
+        tool: "grep".into(),
+        is_error: false,
+        text,
+    })
+}
+
+/// Several calls in one message, their results in one message, as Anthropic writes them.
+fn parallel(talk: &mut Talk, number: usize, calls: usize, words: usize) {
+    let ids: Vec<_> = (0..calls)
+        .map(|idx| format!("par_{number}_{idx}"))
+        .collect();
+    talk.message(Role::Assistant, ids.iter().map(|id| call(id)).collect());
+    talk.message(Role::User, ids.iter().map(|id| result(id, words)).collect());
+}
+
+/// Whether a policy does not say that it breaks pairs.
+fn keeps_pairs(policy: &Policy) -> bool {
+    policy.stages.iter().all(|s| s.repair == Repair::Whole)
+}
+
+/// Every knob somewhere in its range, most of them low, where things happen.
+fn values(policy: &Policy, dice: &[f64]) -> KnobValues {
+    let mut values = policy.defaults();
+    for (knob, dice) in policy.knobs.iter().zip(dice.iter().cycle()) {
+        let [low, high] = knob.range;
+        let value = low + (high - low) * dice.powi(4);
+        let whole = if knob.step >= 1.0 {
+            value.round()
+        } else {
+            value
+        };
+        policy
+            .set(&mut values, &knob.name, whole.clamp(low, high))
+            .expect("inside the range");
+    }
+    values
+}
+
+struct Digest;
+
+impl Answer for Digest {
+    fn answer(&mut self, case: &Case, request: &Request) -> Reply {
+        Reply::Summary(plimsoll::engine::digest(case, request).into())
+    }
+}
+
+/// Our own strategies, or the presets of real systems.
+fn presets_of(ours: bool) -> impl Iterator<Item = &'static Preset> {
+    PRESETS
+        .iter()
+        .filter(move |preset| Native::of(preset.name).is_none() == ours)
+}
+
+/// Plays a preset and checks its books at every `nth` step.
+fn books_balance(
+    case: &Case,
+    preset: &Preset,
+    dice: &[f64],
+    nth: usize,
+) -> Result<(), TestCaseError> {
+    let failed = |what: String| TestCaseError::fail(format!("{}: {what}", preset.name));
+    let policy = preset.policy().expect("bundled");
+    let values = values(&policy, dice);
+    let whole = simulate(case, &policy, &values, None);
+    let steps = case.session.steps.len();
+    for until in (0..steps).step_by(nth).map(Some).chain([None]) {
+        let outcome = simulate(case, &policy, &values, until);
+        outcome.context.check(case).map_err(failed)?;
+        if keeps_pairs(&policy) {
+            pairs_are_whole(case, &outcome.context).map_err(failed)?;
+        }
+        prop_assert!(
+            outcome
+                .samples
+                .iter()
+                .zip(&whole.samples)
+                .all(|(a, b)| a == b)
+        );
+    }
+    for sample in &whole.samples {
+        prop_assert_eq!(
+            u64::from(sample.by_kind.iter().sum::<u32>()),
+            sample.tokens.0
+        );
+    }
+    let n_removing = whole
+        .events
+        .iter()
+        .filter(|e| e.did == Did::Removed)
+        .count();
+    // A view that is made anew for call after call is one compaction.
+    let views = policy.stages.iter().any(|s| s.mutates == Mutates::View);
+    prop_assert!(whole.compactions == n_removing || views && whole.compactions < n_removing);
+    Ok(())
+}
+
+/// What a person may mark in a conversation: of each kind some messages, wherever they stand.
+fn marks() -> impl Strategy<Value = [Vec<usize>; 3]> {
+    let some = || prop::collection::vec(0..80_usize, 0..10);
+    [some(), some(), some()]
+}
+
+fn by_hand(case: &Case, [pinned, cleared, dropped]: &[Vec<usize>; 3]) -> Case {
+    // Now and then one that is not there at all.
+    let n = case.session.messages.len() + 1;
+    let within = |marks: &[usize]| marks.iter().map(|mark| mark % n).collect();
+    case.with_by_hand(ByHand {
+        pinned: within(pinned),
+        cleared: within(cleared),
+        dropped: within(dropped),
+    })
+}
+
+/// Plays a preset over a conversation with marks and checks what came of them at every `nth` step.
+fn marks_are_kept(
+    case: &Case,
+    preset: &Preset,
+    dice: &[f64],
+    nth: usize,
+) -> Result<(), TestCaseError> {
+    let failed = |what: String| TestCaseError::fail(format!("{}: {what}", preset.name));
+    let policy = preset.policy().expect("bundled");
+    let values = values(&policy, dice);
+    let steps = case.session.steps.len();
+    for until in (0..steps).step_by(nth).map(Some).chain([None]) {
+        let outcome = simulate(case, &policy, &values, until);
+        outcome.context.check(case).map_err(failed)?;
+        if keeps_pairs(&policy) {
+            pairs_are_whole(case, &outcome.context).map_err(failed)?;
+        }
+        let by_hand: Vec<_> = outcome.events.iter().filter(|e| e.is_by_hand()).collect();
+        prop_assert!(by_hand.len() <= 2);
+        prop_assert!(by_hand.iter().all(|e| e.orphans == 0 && e.n_messages() > 0));
+        is_done_or_said(case, &outcome, Native::of(preset.name).is_none()).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// What was dropped is gone, what was cleared says nothing of its own, what was pinned is untouched: or a warning says
+/// why not.
+fn is_done_or_said(case: &Case, outcome: &Outcome, ours: bool) -> Result<(), String> {
+    let entry = |message: &usize| {
+        let mut entries = outcome.context.entries.iter();
+        entries.find(|e| e.message() == Some(*message as u32))
+    };
+    let said = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
+    let is_said_by = |message: &&usize| **message < outcome.context.messages_end;
+    for message in case.by_hand.dropped.iter().filter(is_said_by) {
+        if entry(message).is_some() && !said("not dropped by hand") {
+            return Err(format!("message {message} is not dropped"));
+        }
+    }
+    for message in case.by_hand.cleared.iter().filter(is_said_by) {
+        let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
+        if is_as_it_was && !said("not cleared by hand") {
+            return Err(format!("message {message} is not cleared"));
+        }
+    }
+    for message in case.by_hand.pinned.iter().filter(is_said_by) {
+        let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
+        if !is_as_it_was && (ours || !said("knows no pins")) {
+            return Err(format!("message {message} is pinned and was touched"));
+        }
+    }
+    Ok(())
+}
+
+/// Two runs of a preset are the same.
+fn runs_repeat(case: &Case, preset: &Preset, dice: &[f64]) -> Result<(), TestCaseError> {
+    let policy = preset.policy().expect("bundled");
+    let values = values(&policy, dice);
+    let (a, b) = (
+        simulate(case, &policy, &values, None),
+        simulate(case, &policy, &values, None),
+    );
+    prop_assert_eq!(a.events, b.events);
+    prop_assert_eq!(a.samples, b.samples);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_books_balance_and_pairs_stay_whole_at_every_step(
+        moves in moves(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
+    ) {
+        let case = case(&talk(&moves), window);
+        for preset in presets_of(true) {
+            books_balance(&case, preset, &dice, 3)?;
+            let policy = preset.policy().expect("bundled");
+            // A real system may well do more harm than good; our own strategies may not.
+            for event in simulate(&case, &policy, &values(&policy, &dice), None).events {
+                // What could not be done is told, and changes nothing.
+                let is_told = event.did == Did::Told && event.messages.is_empty() && !event.log.is_empty();
+                let shrinks = event.after < event.before && event.did == Did::Removed;
+                prop_assert!(shrinks || (is_told && event.after == event.before), "{:?}", event);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_person_marks_is_done_or_said_and_the_books_balance(
+        moves in moves(), marks in marks(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
+    ) {
+        let case = by_hand(&case(&talk(&moves), window), &marks);
+        for preset in presets_of(true) {
+            marks_are_kept(&case, preset, &dice, 3)?;
+        }
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_events(moves in moves(), dice in prop::collection::vec(0.0..1.0_f64, 8)) {
+        let case = case(&talk(&moves), 2_000);
+        for preset in presets_of(true) {
+            runs_repeat(&case, preset, &dice)?;
+        }
+    }
+
+    #[test]
+    fn what_is_executed_holds_no_predicted_text_and_fits_its_cap(moves in moves(), cap in 64..512_u32) {
+        let case = case(&talk(&moves), 2_000);
+        let policy = plimsoll::presets::by_name("summarize").expect("bundled");
+        let mut values = policy.defaults();
+        policy.set(&mut values, "summary_max_tokens", f64::from(cap)).expect("inside the range");
+        let outcome = drive(&case, &policy, &values, Schedule::Now { force: true }, None, &mut Digest);
+        for (written, tokens) in outcome.context.written() {
+            prop_assert!(!written.is_predicted && tokens.0 <= u64::from(cap));
+        }
+        let fates = outcome.context.fates(case.session.messages.len());
+        prop_assert!(fates.iter().all(|(fate, _)| matches!(fate, Fate::Kept | Fate::Summarized)));
+        let executed = ExecutedContext::new(outcome.context).expect("nothing is predicted");
+        prop_assert_eq!(executed.managed(&case.session).entries.len(), executed.context().entries.len());
+    }
+
+    #[test]
+    fn no_text_makes_the_expression_parser_panic(text in "[a-z_0-9 ()+*/<>=!,.'-]{0,60}|\\PC{0,40}") {
+        let vocabulary = plimsoll::engine::Vocabulary::default();
+        if let Err(error) = plimsoll::engine::Expr::parse_any(&text, &vocabulary) {
+            prop_assert!(error.column <= text.chars().count() + 1);
+        }
+    }
+}
+
+proptest! {
+    // There are many of them, and each works on whole messages.
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_books_of_real_systems_balance_whatever_they_do(
+        moves in moves(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
+    ) {
+        let case = case(&talk(&moves), window);
+        for preset in presets_of(false) {
+            books_balance(&case, preset, &dice, 7)?;
+            runs_repeat(&case, preset, &dice)?;
+        }
+    }
+
+    #[test]
+    fn what_a_person_marks_is_done_or_said_whatever_a_real_system_does(
+        moves in moves(), marks in marks(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
+    ) {
+        let case = by_hand(&case(&talk(&moves), window), &marks);
+        for preset in presets_of(false) {
+            marks_are_kept(&case, preset, &dice, 7)?;
+        }
+    }
+}

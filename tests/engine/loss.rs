@@ -1,0 +1,685 @@
+//! What was lost: exact expectations on sessions made by hand.
+
+use crate::conversation::{Talk, case, part, text};
+use plimsoll::analysis::insight::{InsightKind, loss_insights};
+use plimsoll::analysis::loss::Kept::{Gone, Partly, Verbatim};
+use plimsoll::analysis::loss::{
+    AtRisk, Fault, Loss, Names, hindsight, references_at_risk, reuse_distances, saved, standing,
+    survival,
+};
+use plimsoll::engine::{
+    Answer, Case, EntryBody, Left, Outcome, PartFate, PartSight, Reply, Request, Schedule,
+    SeenKind, Sight, drive, recorded, simulate,
+};
+use plimsoll::presets;
+use plimsoll::session::{Body, Role};
+use plimsoll::units::{Share, Tokens};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A call of a tool with its result.
+fn tool(talk: &mut Talk, id: &str, arguments: &str, result: &str) {
+    let call = Body::ToolCall {
+        call: id.into(),
+        tool: "tool".into(),
+        arguments: arguments.into(),
+    };
+    let result = Body::ToolResult {
+        call: id.into(),
+        tool: "tool".into(),
+        is_error: false,
+        text: result.into(),
+    };
+    talk.message(Role::Assistant, vec![part(call)]);
+    talk.message(Role::Tool, vec![part(result)]);
+}
+
+/// 0 system, 1 request, then a result that says this (3).
+fn told(result: &str) -> Talk {
+    let mut talk = Talk::new();
+    talk.message(Role::User, vec![text("Please look.")]);
+    tool(&mut talk, "a", "{}", result);
+    talk
+}
+
+fn says(talk: &mut Talk, answer: &str) {
+    talk.message(Role::Assistant, vec![text(answer)]);
+}
+
+/// Calls and results that name nothing, two messages each.
+fn idle(talk: &mut Talk, calls: usize) {
+    for idx in 0..calls {
+        tool(talk, &format!("idle{idx}"), "{}", "nothing new");
+    }
+}
+
+fn play(case: &Case, stage: &str) -> Outcome {
+    play_with(case, stage, &mut plimsoll::engine::Estimator)
+}
+
+fn play_with(case: &Case, stage: &str, answers: &mut dyn Answer) -> Outcome {
+    let toml = format!("name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n{stage}");
+    let policy = presets::parse(&toml).unwrap_or_else(|why| panic!("{why}"));
+    let knobs = policy.defaults();
+    drive(case, &policy, &knobs, Schedule::Replay, None, answers)
+}
+
+/// Before the call of this step everything but instructions and the newest message goes.
+fn drop_at(step: usize) -> String {
+    stage(step, "do = { drop = {} }")
+}
+
+fn stage(step: usize, rest: &str) -> String {
+    format!(
+        "[[stage]]\nid = \"d\"\nat = \"before_call\"\nwhen = \"step == {}\"\ntake = {{ what = \"messages\", keep = [\"system\", \"last_messages(1)\"] }}\n{rest}",
+        step + 1
+    )
+}
+
+fn at_risk(case: &Case, outcome: &Outcome) -> AtRisk {
+    references_at_risk(&Names::new(&case.session), case, outcome)
+}
+
+/// Step, source and word of each fault.
+fn faults(case: &Case, outcome: &Outcome) -> Vec<(usize, usize, String)> {
+    let names = Names::new(&case.session);
+    let found = references_at_risk(&names, case, outcome);
+    let said = |f: &Fault| (f.step, f.source, names.word(f.name).to_owned());
+    found.faults.iter().map(said).collect()
+}
+
+fn fault(step: usize, source: usize, word: &str) -> (usize, usize, String) {
+    (step, source, word.to_owned())
+}
+
+#[test]
+fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
+    // Messages: 3 tells, 4 and 5 say nothing, 6 uses it at call 2 (index).
+    let mut talk = told("fn parse_amount stands in /home/dev/src/ledger/money.rs");
+    idle(&mut talk, 1);
+    says(&mut talk, "I change parse_amount now.");
+    let case = case(&talk, 100_000);
+    let outcome = play(&case, &drop_at(2));
+    let found = at_risk(&case, &outcome);
+    let refetch = case.ledger.message(3);
+    assert_eq!(
+        found,
+        AtRisk {
+            uses: 1,
+            faults: vec![Fault {
+                step: 2,
+                message: 6,
+                source: 3,
+                name: 0,
+                refetch,
+            }],
+            horizon: Some(2),
+            refetch,
+            fewest: 1,
+            ..AtRisk::default()
+        }
+    );
+    // Nothing is missed where nothing is taken, and nothing before it is.
+    assert_eq!(faults(&case, &recorded(&case, Tokens(0), None)), []);
+    assert_eq!(faults(&case, &play(&case, &drop_at(9))), []);
+}
+
+#[test]
+fn what_was_said_again_is_not_at_risk() {
+    let mut talk = told("parse_amount rounds down");
+    idle(&mut talk, 1);
+    talk.message(Role::User, vec![text("What about parse_amount?")]);
+    says(&mut talk, "parse_amount rounds down.");
+    let case = case(&talk, 100_000);
+    // The request that names it again is the newest message and stays.
+    assert_eq!(faults(&case, &play(&case, &drop_at(2))), []);
+}
+
+#[test]
+fn what_was_missed_counts_as_fetched_for_forty_messages() {
+    let mut talk = told("parse_amount and round_half_even and post_entry");
+    talk.message(Role::User, vec![text("Go on.")]); // 4
+    says(&mut talk, "First parse_amount."); // 5, call 1
+    idle(&mut talk, 19); // 6 to 43
+    talk.message(Role::User, vec![text("Go on.")]); // 44
+    says(&mut talk, "Then round_half_even."); // 45, call 21
+    says(&mut talk, "Then post_entry."); // 46, call 22
+    let case = case(&talk, 100_000);
+    let outcome = play(&case, &drop_at(1));
+    let expected = [fault(1, 3, "parse_amount"), fault(22, 3, "post_entry")];
+    assert_eq!(faults(&case, &outcome), expected);
+}
+
+#[test]
+fn two_names_of_one_message_are_one_fault() {
+    let mut talk = told("parse_amount and round_half_even");
+    idle(&mut talk, 1);
+    says(&mut talk, "round_half_even belongs into parse_amount.");
+    let case = case(&talk, 100_000);
+    let found = at_risk(&case, &play(&case, &drop_at(2)));
+    assert_eq!((found.uses, found.faults.len()), (2, 1));
+}
+
+#[test]
+fn arguments_are_read_decoded() {
+    // Read as they are written, the tab before the name would be the letter t.
+    let mut talk = told("\tthis.agent = 1;");
+    idle(&mut talk, 1);
+    tool(&mut talk, "b", r#"{"code":"\n\tthis.agent = 2;"}"#, "done");
+    let case = case(&talk, 100_000);
+    let outcome = play(&case, &drop_at(2));
+    assert_eq!(faults(&case, &outcome), [fault(2, 3, "this.agent")]);
+}
+
+#[test]
+fn absolute_and_relative_paths_are_one_name() {
+    let mut talk = told("found in /home/dev/project/src/ledger/money.rs");
+    idle(&mut talk, 1);
+    tool(&mut talk, "b", r#"{"path":"src/ledger/money.rs"}"#, "empty");
+    let case = case(&talk, 100_000);
+    let outcome = play(&case, &drop_at(2));
+    assert_eq!(faults(&case, &outcome), [fault(2, 3, "ledger/money.rs")]);
+}
+
+#[test]
+fn a_name_that_stands_everywhere_tells_nothing() {
+    let mut talk = told("main_loop");
+    for idx in 0..12 {
+        tool(&mut talk, &format!("m{idx}"), "{}", "main_loop");
+    }
+    says(&mut talk, "main_loop");
+    let case = case(&talk, 100_000);
+    assert_eq!(at_risk(&case, &play(&case, &drop_at(13))).uses, 0);
+}
+
+#[test]
+fn a_change_for_one_call_only_is_missed_by_that_call_only() {
+    let mut talk = told("parse_amount and round_half_even");
+    idle(&mut talk, 1);
+    says(&mut talk, "parse_amount"); // call 2
+    let view = stage(2, "do = { drop = {} }\nmutates = \"view\"");
+    talk.message(Role::User, vec![text("Go on.")]);
+    says(&mut talk, "round_half_even"); // call 3
+    let case = case(&talk, 100_000);
+    let expected = [fault(2, 3, "parse_amount")];
+    assert_eq!(faults(&case, &play(&case, &view)), expected);
+    // Had it been kept so, the next would miss it too, were it not for the forty messages.
+    let found = at_risk(&case, &play(&case, &drop_at(2)));
+    assert_eq!(found.faults.len(), 1);
+}
+
+/// Answers every request with this.
+struct Says(&'static str);
+
+impl Answer for Says {
+    fn answer(&mut self, _: &Case, _: &Request) -> Reply {
+        Reply::Summary(self.0.into())
+    }
+}
+
+#[test]
+fn the_text_of_a_summary_counts_and_a_predicted_one_leaves_it_open() {
+    let mut talk = told("parse_amount stands beside round_half_even");
+    idle(&mut talk, 1);
+    says(&mut talk, "parse_amount"); // call 2
+    talk.message(Role::User, vec![text("Go on.")]);
+    says(&mut talk, "round_half_even"); // call 3
+    let case = case(&talk, 100_000);
+    let stage = stage(
+        2,
+        "do = { summarize = { max_tokens = \"50\", prefix = \"\", prompt = \"summarize\" } }",
+    );
+    let real = play_with(&case, &stage, &mut Says("We found parse_amount."));
+    assert_eq!(faults(&case, &real), [fault(3, 3, "round_half_even")]);
+    assert_eq!(at_risk(&case, &real).fewest, 1);
+    let predicted = play(&case, &stage);
+    let found = at_risk(&case, &predicted);
+    assert_eq!((found.faults.len(), found.fewest), (1, 0));
+    assert_eq!(found.horizon, Some(2));
+}
+
+#[test]
+fn what_is_left_of_a_result_counts() {
+    let mut talk = told(&format!(
+        "parse_amount {}round_half_even",
+        "line ".repeat(400)
+    ));
+    says(&mut talk, "parse_amount"); // call 1
+    talk.message(Role::User, vec![text("Go on.")]);
+    says(&mut talk, "round_half_even"); // call 2
+    let case = case(&talk, 100_000);
+    let cut = "[[stage]]\nid = \"c\"\nat = \"tool_result\"\nwhen = \"true\"\ndo = { cut = { unit = \"chars\", over = \"100\", keep = \"50\", head = 1.0, marker = \"[cut]\" } }";
+    let outcome = play(&case, cut);
+    assert_eq!(faults(&case, &outcome), [fault(2, 3, "round_half_even")]);
+}
+
+const CODE: &str = "fn settle(entry: Entry) {\n    ledger.post(entry);\n    ledger.close();\n}\n";
+
+/// A file is read (3), two calls later it is edited by this (6).
+fn edited(arguments: &str) -> Case {
+    let mut talk = told(CODE);
+    idle(&mut talk, 1);
+    tool(&mut talk, "edit", arguments, "ok");
+    case(&talk, 100_000)
+}
+
+#[test]
+fn an_edit_of_lines_that_are_gone_is_blind_whatever_the_tool_calls_them() {
+    let old = "    ledger.post(entry);\\n    ledger.close();";
+    let patch = "*** Begin Patch\\n*** Update File: a.rs\\n@@\\n-    ledger.post(entry);\\n+    x();\\n     ledger.close();\\n*** End Patch";
+    let search = "------- SEARCH\\n    ledger.post(entry);\\n    ledger.close();\\n=======\\n    x();\\n+++++++ REPLACE";
+    for arguments in [
+        format!(r#"{{"old_string":"{old}","new_string":"x();"}}"#),
+        format!(r#"{{"oldText":"{old}","newText":"x();"}}"#),
+        format!(r#"{{"edits":[{{"old_str":"{old}","new_str":"x();"}}]}}"#),
+        format!(r#"{{"command":["apply_patch","{patch}"]}}"#),
+        format!(r#"{{"diff":"{search}"}}"#),
+        patch.replace("\\n", "\n"),
+    ] {
+        let case = edited(&arguments);
+        let found = at_risk(&case, &play(&case, &drop_at(2)));
+        let blind: Vec<_> = found
+            .blind_edits
+            .iter()
+            .map(|e| (e.step, e.lines, e.seen))
+            .collect();
+        assert_eq!((found.edits, blind), (1, vec![(2, 2, 0)]), "{arguments}");
+        assert_eq!(found.horizon, Some(2));
+        let whole = at_risk(&case, &play(&case, &drop_at(9)));
+        assert_eq!((whole.edits, whole.blind_edits.len()), (1, 0));
+    }
+}
+
+#[test]
+fn an_edit_of_lines_that_nobody_had_said_is_not_judged() {
+    let case = edited(r#"{"old_string":"    something_else(entirely);","new_string":"x();"}"#);
+    assert_eq!(at_risk(&case, &play(&case, &drop_at(2))).edits, 0);
+    // A search is no edit, though its argument has a name of one.
+    let case = edited(r#"{"search":"    ledger.post(entry);"}"#);
+    assert_eq!(at_risk(&case, &play(&case, &drop_at(2))).edits, 0);
+}
+
+#[test]
+fn what_a_recorded_summary_says_is_no_fault_of_the_recorded_lane() {
+    let mut talk = told("parse_amount beside round_half_even");
+    idle(&mut talk, 1);
+    says(&mut talk, "parse_amount"); // call 2
+    talk.message(Role::User, vec![text("Go on.")]);
+    says(&mut talk, "round_half_even"); // call 3
+    talk.compact_before(4, "We know parse_amount.");
+    let case = case(&talk, 100_000);
+    let really = recorded(&case, Tokens(0), None);
+    // The summary is message 4 of the file.
+    assert_eq!(faults(&case, &really), [fault(3, 3, "round_half_even")]);
+}
+
+#[test]
+fn distances_of_all_uses_give_every_setting_at_once() {
+    // parse_amount: last copy 3, used in 6. round_half_even: restated by the request in 7, used in 8.
+    let mut talk = told("parse_amount and round_half_even");
+    idle(&mut talk, 1);
+    says(&mut talk, "parse_amount");
+    talk.message(Role::User, vec![text("And round_half_even?")]);
+    says(&mut talk, "round_half_even");
+    let case = case(&talk, 100_000);
+    let curves = reuse_distances(&Names::new(&case.session), &case);
+    assert_eq!(curves.messages.all(), [1, 3]);
+    let miss = |reach| curves.messages.miss(reach);
+    assert_eq!(
+        [miss(0), miss(1), miss(2), miss(3)],
+        [1.0, 0.5, 0.5, 0.0].map(Share)
+    );
+    assert_eq!(curves.messages.smallest(Share(0.5)), 1);
+    assert_eq!(curves.messages.smallest(Share(0.05)), 3);
+    // Of the first alone every copy is a result: it must be protected with the one after it.
+    let both = case.ledger.message(3) + case.ledger.message(5);
+    assert_eq!(curves.results.all(), [both.0]);
+}
+
+/// What a context shows of each message, and the policy's own texts in it (those in the place of parts included).
+#[derive(Debug, PartialEq)]
+struct Shown {
+    messages: Vec<Vec<Option<Arc<str>>>>,
+    texts: Vec<Arc<str>>,
+}
+
+/// Stands for a part that is there as it was.
+fn kept() -> Arc<str> {
+    "kept".into()
+}
+
+fn of_context(case: &Case, outcome: &Outcome) -> Shown {
+    let session = &case.session;
+    let gone = |m: &plimsoll::session::Message| vec![None; m.parts.len()];
+    let mut messages: Vec<_> = session.messages.iter().map(gone).collect();
+    let mut texts = Vec::new();
+    for entry in &outcome.context.entries {
+        match &entry.body {
+            EntryBody::Original(m) => messages[*m as usize].fill(Some(kept())),
+            EntryBody::Written(written) => texts.push(Arc::clone(&written.text)),
+            EntryBody::Edited(edited) => {
+                let parts = messages[edited.message as usize].iter_mut();
+                for (part, fate) in parts.zip(edited.parts.as_slice()) {
+                    *part = match fate {
+                        PartFate::Kept => Some(kept()),
+                        PartFate::Removed { .. } => None,
+                        PartFate::Cleared { marker } => {
+                            let marker = &outcome.context.markers[*marker as usize];
+                            match marker.left {
+                                Left::All => Some(kept()),
+                                Left::Some => Some(Arc::clone(&marker.text)),
+                                Left::Nothing => {
+                                    texts.push(Arc::clone(&marker.text));
+                                    Some(Arc::clone(&marker.text))
+                                }
+                            }
+                        }
+                    };
+                }
+            }
+        }
+    }
+    sorted(messages, texts)
+}
+
+fn sorted(messages: Vec<Vec<Option<Arc<str>>>>, mut texts: Vec<Arc<str>>) -> Shown {
+    texts.sort();
+    texts.dedup();
+    Shown { messages, texts }
+}
+
+fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
+    let (session, seen) = (&case.session, &outcome.seen);
+    let end = session.steps[step].context_end;
+    let of = |(idx, m): (usize, &plimsoll::session::Message)| {
+        let is_there = m.in_history && idx < end;
+        vec![is_there.then(kept); m.parts.len()]
+    };
+    let mut messages: Vec<_> = session.messages.iter().enumerate().map(of).collect();
+    for change in seen.changes.iter().filter(|c| c.step as usize <= step) {
+        for message in change.messages.clone() {
+            let parts = &mut messages[message as usize];
+            match change.now {
+                Sight::Whole => parts.fill(Some(kept())),
+                Sight::Gone => parts.fill(None),
+                Sight::Partly(first) => {
+                    let sights = seen.parts_from(first, parts.len());
+                    for (part, sight) in parts.iter_mut().zip(sights) {
+                        *part = match sight {
+                            PartSight::Kept => Some(kept()),
+                            PartSight::Gone => None,
+                            PartSight::Text(text) => {
+                                Some(Arc::clone(&seen.texts[*text as usize].text))
+                            }
+                        };
+                    }
+                }
+            }
+        }
+    }
+    let mut is_there = vec![false; seen.texts.len()];
+    for change in seen.text_changes.iter().filter(|c| c.step as usize <= step) {
+        assert_ne!(is_there[change.text as usize], change.is_there, "no change");
+        is_there[change.text as usize] = change.is_there;
+    }
+    let texts = seen.texts.iter().zip(is_there).filter(|(_, is)| *is);
+    assert!(
+        texts
+            .clone()
+            .all(|(text, _)| text.kind != SeenKind::Remainder)
+    );
+    sorted(
+        messages,
+        texts.map(|(text, _)| Arc::clone(&text.text)).collect(),
+    )
+}
+
+/// A session in which every policy has something to do: long results, and room for a third of it.
+fn crowded() -> Case {
+    let mut talk = Talk::new();
+    for turn in 0..12 {
+        talk.turn(5, 40 + 90 * (turn % 3));
+    }
+    case(&talk, 4_000)
+}
+
+#[test]
+fn what_is_written_down_of_each_call_is_what_the_call_saw() {
+    let case = crowded();
+    let mut changes = 0;
+    for preset in presets::PRESETS {
+        let policy = presets::by_name(preset.name).expect("bundled");
+        let mut knobs = policy.defaults();
+        for knob in &policy.knobs {
+            if knob.name == "output_reserve" {
+                policy.set(&mut knobs, "output_reserve", 500.0).ok();
+            }
+        }
+        let outcome = simulate(&case, &policy, &knobs, None);
+        changes += outcome.seen.changes.len();
+        for step in (0..case.session.steps.len()).step_by(3) {
+            let until = simulate(&case, &policy, &knobs, Some(step));
+            assert_eq!(
+                of_seen(&case, &outcome, step),
+                of_context(&case, &until),
+                "{} at {step}",
+                preset.name
+            );
+        }
+    }
+    assert!(changes > 100, "{changes}");
+}
+
+#[test]
+fn an_instruction_is_gone_until_it_is_said_again() {
+    let mut talk = Talk::new();
+    talk.message(
+        Role::User,
+        vec![text(
+            "Fix the parser. Never push to main! Why do you never ask?",
+        )],
+    );
+    idle(&mut talk, 3); // calls 0 to 2
+    talk.message(Role::User, vec![text("Once more: Never push to main!")]); // 8
+    idle(&mut talk, 1); // call 3
+    let case = case(&talk, 100_000);
+    let names = Names::new(&case.session);
+    let said: Vec<_> = names
+        .instructions()
+        .iter()
+        .map(|i| (i.message, &*i.text))
+        .collect();
+    let again = (8, "Once more: Never push to main!");
+    assert_eq!(said, [(1, "Never push to main!"), again]);
+    let gone = |outcome: &Outcome| standing(&names, &case, outcome).remove(0).gone;
+    assert_eq!(
+        gone(&play(&case, &drop_at(1))),
+        [Range { start: 1, end: 3 }]
+    );
+    assert!(gone(&play(&case, &drop_at(9))).is_empty());
+    assert!(gone(&recorded(&case, Tokens(0), None)).is_empty());
+}
+
+#[test]
+fn what_programs_say_in_a_persons_place_is_no_instruction() {
+    let mut talk = Talk::new();
+    talk.message(
+        Role::User,
+        vec![text(
+            "<system-reminder>\nYou must be brief.\n</system-reminder>\nHello there",
+        )],
+    );
+    tool(&mut talk, "a", "{}", "You must never do that.");
+    let session = talk.session();
+    assert!(Names::new(&session).instructions().is_empty());
+}
+
+#[test]
+fn a_recorded_summary_and_a_lane_are_asked_what_is_left_at_the_same_place() {
+    let mut talk = Talk::new();
+    talk.message(
+        Role::User,
+        vec![text("Never touch the generated parser tables.")],
+    );
+    talk.message(Role::User, vec![text("Always answer in German.")]);
+    tool(
+        &mut talk,
+        "a",
+        r#"{"path":"/w/src/ledger/money.rs","content":"parse_amount round_half_even"}"#,
+        "ok",
+    );
+    tool(
+        &mut talk,
+        "b",
+        r#"{"path":"src/app/main.rs","content":"x"}"#,
+        "ok",
+    );
+    idle(&mut talk, 1);
+    talk.message(Role::User, vec![text("Go on.")]);
+    says(
+        &mut talk,
+        "parse_amount in ledger/money.rs, round_half_even in app/main.rs",
+    );
+    talk.compact_before(
+        9,
+        "We wrote parse_amount in money.rs. Do not ever touch generated tables of the parser.",
+    );
+    let case = case(&talk, 100_000);
+    let names = Names::new(&case.session);
+    let kept = |outcome: &Outcome| {
+        let found = survival(&names, &case, outcome, 0).expect("a call came after");
+        let mut words: Vec<_> = found
+            .names
+            .iter()
+            .map(|(name, kept)| (names.word(*name).to_owned(), *kept))
+            .collect();
+        words.sort();
+        let instructions: Vec<_> = found.instructions.iter().map(|(_, kept)| *kept).collect();
+        (found.step, words, instructions, found.files)
+    };
+    let word = |word: &str, kept| (word.to_owned(), kept);
+    let (step, words, instructions, files) = kept(&recorded(&case, Tokens(0), None));
+    assert_eq!(step, 3);
+    assert_eq!(
+        words,
+        [
+            word("app/main.rs", Gone),
+            word("ledger/money.rs", Partly),
+            word("parse_amount", Verbatim),
+            word("round_half_even", Gone),
+        ]
+    );
+    assert_eq!(instructions, [Partly, Gone]);
+    assert_eq!(
+        files,
+        [
+            ("ledger/money.rs".into(), Partly),
+            ("app/main.rs".into(), Gone)
+        ]
+    );
+    let (_, words, instructions, files) = kept(&play(&case, &drop_at(9)));
+    assert!(words.iter().all(|(_, kept)| *kept == Verbatim));
+    assert_eq!(instructions, [Verbatim, Verbatim]);
+    assert!(files.iter().all(|(_, kept)| *kept == Verbatim));
+}
+
+#[test]
+fn hindsight_clears_each_result_after_its_last_use_and_loses_nothing() {
+    let long = "line ".repeat(100);
+    let mut talk = told(&format!("parse_amount {long}")); // 3, call 0
+    tool(&mut talk, "b", "{}", &long); // 4 and 5, call 1: never used
+    says(&mut talk, "parse_amount"); // 6, call 2
+    talk.message(Role::User, vec![text("Go on.")]); // 7
+    says(&mut talk, "Done."); // 8, call 3
+    talk.message(Role::User, vec![text("Thank you.")]);
+    says(&mut talk, "Good."); // call 4
+    let case = case(&talk, 100_000);
+    let names = Names::new(&case.session);
+    let best = hindsight(&names, &case, Tokens(1_000));
+    best.context.check(&case).expect("the books balance");
+    let cleared: Vec<_> = best
+        .events
+        .iter()
+        .map(|e| (e.step, e.messages.clone()))
+        .collect();
+    // Both are last needed by call 2: one is named there, the other is first seen there.
+    let both = vec![Range { start: 3, end: 4 }, Range { start: 5, end: 6 }];
+    assert_eq!(cleared, [(3, both)]);
+    assert_eq!(faults(&case, &best), []);
+    let none = recorded(&case, Tokens(1_000), None);
+    let share = |lane: &Outcome| saved(&none, &best, lane);
+    assert_eq!(share(&none), Some(Share(0.0)));
+    assert_eq!(share(&best), Some(Share(1.0)));
+    assert!(
+        share(&play(&case, &drop_at(3))) > Some(Share(1.0)),
+        "what loses can save more"
+    );
+    assert_eq!(saved(&none, &none, &none), None);
+}
+
+#[test]
+fn hindsight_loses_nothing_in_any_session() {
+    let case = crowded();
+    let names = Names::new(&case.session);
+    let best = hindsight(&names, &case, Tokens(500));
+    let found = at_risk(&case, &best);
+    assert_eq!((found.faults.len(), found.blind_edits.len()), (0, 0));
+    assert!(best.compactions > 10);
+}
+
+#[test]
+fn what_a_lane_lost_is_told_beside_what_really_was() {
+    let case = edited(
+        r#"{"old_string":"    ledger.post(entry);\n    ledger.close();","new_string":"x();"}"#,
+    );
+    let names = Names::new(&case.session);
+    let of = |outcome: &Outcome| Loss::of(&names, &case, outcome);
+    let (lane, floor) = (
+        of(&play(&case, &drop_at(2))),
+        of(&recorded(&case, Tokens(0), None)),
+    );
+    let found = loss_insights(&case, &names, (Some("mine"), &lane), &floor);
+    let kinds: Vec<_> = found
+        .iter()
+        .map(|i| (i.kind, i.lane.as_deref(), i.step))
+        .collect();
+    let mine = Some("mine");
+    assert_eq!(
+        kinds,
+        [
+            (InsightKind::BlindEdits, mine, Some(2)),
+            (InsightKind::FidelityHorizon, mine, Some(2)),
+        ]
+    );
+    assert_eq!(
+        found[0].text,
+        "1 of 1 edit could not have been written: the text to be replaced had left the context."
+    );
+    // What the recorded context lacks as well is no news, and of that itself nothing of the kind is told.
+    assert_eq!(loss_insights(&case, &names, (mine, &lane), &lane), []);
+    assert_eq!(loss_insights(&case, &names, (None, &lane), &floor), []);
+}
+
+#[test]
+fn an_instruction_that_left_the_context_is_told() {
+    let mut talk = Talk::new();
+    talk.message(Role::User, vec![text("Never push to main!")]);
+    idle(&mut talk, 3);
+    let case = case(&talk, 100_000);
+    let names = Names::new(&case.session);
+    let loss = Loss::of(&names, &case, &play(&case, &drop_at(1)));
+    let found = loss_insights(&case, &names, (Some("mine"), &loss), &Loss::default());
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].kind, found[0].message),
+        (InsightKind::InstructionGone, Some(1))
+    );
+    assert_eq!(
+        found[0].text,
+        "1 of 1 standing instruction no longer stands word for word in the context: “Never push to main!”."
+    );
+    assert_eq!(
+        found[0].evidence,
+        "said in message 2, first missing at call 2, missing at 2 of 3 calls"
+    );
+}

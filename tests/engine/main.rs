@@ -1,0 +1,23 @@
+//! Tests of the engine, the token counters and the analyses, through the public library.
+
+#[path = "../common/conversation.rs"]
+mod conversation;
+
+mod agents;
+mod cost;
+mod digest;
+mod findings;
+mod insights;
+mod invariants;
+mod loss;
+mod manual_edits;
+mod named_actions;
+mod native_settings;
+mod properties;
+mod replay;
+mod report;
+mod stages;
+mod tokens;
+mod totals;
+mod tracks;
+mod tune;

@@ -1,0 +1,448 @@
+//! Named actions in a run: whatever they do to messages, the books of the context hold.
+
+#![expect(
+    clippy::unnecessary_wraps,
+    clippy::needless_pass_by_value,
+    reason = "all rules share one signature"
+)]
+
+use crate::conversation::{Talk, case};
+use plimsoll::chat::{Ask, ChatMessage, Dialogue, Heard, Shape, Wants};
+use plimsoll::engine::{
+    Answer, Case, Did, EntryBody, Fate, MessageEdit, NamedAction, NamedMeter, Outcome, Policy,
+    Registry, Reply, Request, Rewrite, Rewritten, Scene, Schedule, drive, simulate,
+};
+use plimsoll::units::Tokens;
+use std::sync::Arc;
+
+/// What the rules of these tests do with a scene.
+type Rule = fn(Scene<'_>, &mut Dialogue<'_>) -> Result<Rewritten, Wants>;
+
+#[derive(Debug)]
+struct ByRule(Rule);
+
+impl Rewrite for ByRule {
+    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        (self.0)(scene, dialogue)
+    }
+}
+
+const fn row(name: &'static str, shape: Shape, make: MakeRule) -> NamedAction {
+    NamedAction {
+        name,
+        verb: "drop",
+        help: "",
+        shape,
+        numbers: &["keep"],
+        make,
+    }
+}
+
+type MakeRule = fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>;
+
+static ACTIONS: [NamedAction; 9] = [
+    row("drop_oldest", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(drop_oldest)))
+    }),
+    row("drop_oldest_blocks", Shape::Anthropic, |_| {
+        Ok(Arc::new(ByRule(drop_oldest)))
+    }),
+    row("cut_result", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(cut_result)))
+    }),
+    row("empty_results", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(empty_results)))
+    }),
+    row("thin_out", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(thin_out)))
+    }),
+    row("thin_out_by_edits", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(thin_out_by_edits)))
+    }),
+    row("two_summaries", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(two_summaries)))
+    }),
+    row("note_to_newest", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(note_to_newest)))
+    }),
+    row("count_and_give_up", Shape::OpenAi, |_| {
+        Ok(Arc::new(ByRule(count_and_give_up)))
+    }),
+];
+
+static METERS: [NamedMeter; 1] = [NamedMeter {
+    name: "letters",
+    help: "",
+    shape: Shape::OpenAi,
+    units: |message| message.text().map_or(0, |text| text.chars().count() as u64),
+    tokens: |letters| letters / 4,
+    tools: |_| 0,
+}];
+
+static REGISTRY: Registry = Registry {
+    actions: &[&ACTIONS],
+    meters: &[&METERS[0]],
+    windows: &[],
+};
+
+fn changed(messages: Vec<ChatMessage>) -> Rewritten {
+    Rewritten {
+        messages: Some(messages),
+        fired: true,
+        ..Rewritten::default()
+    }
+}
+
+/// Keeps instructions and the newest messages; a notice stands for the rest.
+fn drop_oldest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let keep = scene.count("keep");
+    let n_gone = (scene.messages.len() - 1).saturating_sub(keep);
+    let mut messages = scene.messages;
+    messages.drain(1..=n_gone);
+    messages.insert(
+        1,
+        ChatMessage::notice("user", format!("{n_gone} messages are gone")),
+    );
+    Ok(changed(messages.into_vec()))
+}
+
+fn cut_result(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let keep = scene.count("keep");
+    let cut = |message: &ChatMessage| {
+        let text = message.text().unwrap_or_default();
+        let head: String = text.chars().take(keep).collect();
+        message.with_text(format!("{head}…"))
+    };
+    let is_long = |m: &ChatMessage| m.is("tool") && m.text().is_some_and(|t| t.len() > keep);
+    if !scene.messages.iter().any(is_long) {
+        return Ok(Rewritten::default());
+    }
+    Ok(changed(
+        scene
+            .messages
+            .iter()
+            .map(|m| if is_long(m) { cut(m) } else { m.clone() })
+            .collect(),
+    ))
+}
+
+fn empty_results(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let empty = |m: &ChatMessage| {
+        if m.is("tool") {
+            m.with_text("[gone]")
+        } else {
+            m.clone()
+        }
+    };
+    Ok(changed(scene.messages.iter().map(empty).collect()))
+}
+
+/// Of all but the newest messages leaves some out and empties results.
+fn thin_out_by_edits(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let n_old = scene.messages.len().saturating_sub(scene.count("keep"));
+    let old = scene.messages[..n_old].iter().enumerate().skip(1);
+    let edit = |(at, message): (usize, &ChatMessage)| match at % 5 {
+        3 => Some(MessageEdit { at, now: None }),
+        _ if message.is("tool") => Some(MessageEdit {
+            at,
+            now: Some(message.with_text("[gone]")),
+        }),
+        _ => None,
+    };
+    Ok(Rewritten {
+        edits: old.filter_map(edit).collect(),
+        fired: true,
+        ..Rewritten::default()
+    })
+}
+
+/// The same as a whole.
+fn thin_out(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let messages = scene.messages.clone();
+    let done = thin_out_by_edits(scene, dialogue)?;
+    Ok(Rewritten {
+        messages: done.after(&messages),
+        edits: Vec::new(),
+        ..done
+    })
+}
+
+/// Asks twice and puts both answers in the place of everything but the newest messages.
+fn two_summaries(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let keep = scene.count("keep");
+    if scene.messages.len() < keep + 3 {
+        return Ok(Rewritten::default());
+    }
+    let old = scene.messages[1..scene.messages.len() - keep].to_vec();
+    let halves = old.split_at(old.len() / 2);
+    let mut texts = Vec::new();
+    for half in [halves.0, halves.1] {
+        let ask = Ask {
+            messages: half.to_vec(),
+            with_tools: false,
+            max_tokens: Some(50),
+        };
+        match dialogue.ask(ask)? {
+            Heard::Text(text) => texts.push(text.to_string()),
+            _ => return Ok(Rewritten::default()),
+        }
+    }
+    let mut messages = vec![scene.messages[0].clone()];
+    messages.push(ChatMessage::summary("user", texts.join(" / ")));
+    messages.extend_from_slice(&scene.messages[scene.messages.len() - keep..]);
+    Ok(changed(messages))
+}
+
+fn note_to_newest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let mut messages = scene.messages;
+    let newest = messages.iter_mut().rev().find(|m| m.is("user"));
+    if let Some(message) = newest {
+        let text = message.text().unwrap_or_default();
+        *message = message.with_text(format!("{text}\n\n[note]"));
+    }
+    Ok(changed(messages.into_vec()))
+}
+
+/// Counts its own firings in memory and gives up at the third.
+fn count_and_give_up(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    let count = scene.memory["count"].as_u64().unwrap_or(0) + 1;
+    Ok(Rewritten {
+        fired: true,
+        terms: vec![("count".to_owned(), count as f64)],
+        halt: (count == 3).then(|| "enough".to_owned()),
+        memory: serde_json::json!({ "count": count }).into(),
+        ..Rewritten::default()
+    })
+}
+
+fn policy(stage: &str, rest: &str) -> Policy {
+    let text = format!(
+        "name = \"test\"\nlabel = \"Test\"\nhelp = \"\"\n[meter]\nname = \"letters\"\nbelieves = \"used / 100\"\n[[stage]]\nid = \"it\"\n{stage}\n{rest}"
+    );
+    Policy::parse(&text, &REGISTRY).expect("a policy")
+}
+
+fn long_talk() -> Case {
+    let mut talk = Talk::new();
+    talk.turn(3, 100).turn(3, 100).turn(3, 100);
+    case(&talk, 100_000)
+}
+
+fn run(case: &Case, policy: &Policy) -> Outcome {
+    let outcome = simulate(case, policy, &policy.defaults(), None);
+    outcome.context.check(case).expect("the books hold");
+    outcome
+}
+
+#[test]
+fn a_notice_stands_for_all_that_an_action_left_out_in_both_shapes() {
+    let case = long_talk();
+    for action in ["drop_oldest", "drop_oldest_blocks"] {
+        let stage = format!(
+            "at = \"before_call\"\nwhen = \"msgs > 8\"\ndo = {{ named = \"{action}\", keep = 4 }}"
+        );
+        let outcome = run(&case, &policy(&stage, ""));
+        assert!(outcome.compactions > 1, "{action}");
+        let (written, _) = outcome.context.written().next().expect("a notice");
+        assert!(written.text.ends_with("messages are gone"));
+        let fates = outcome.context.fates(case.session.messages.len());
+        assert_eq!(fates[0].0, Fate::Kept, "instructions stay");
+        assert_eq!(fates[1].0, Fate::Dropped);
+    }
+}
+
+#[test]
+fn a_result_is_cut_before_it_joins_the_context() {
+    let case = long_talk();
+    let stage =
+        "at = \"tool_result\"\nwhen = \"used >= 0\"\ndo = { named = \"cut_result\", keep = 20 }";
+    let outcome = run(&case, &policy(stage, ""));
+    let untouched = run(
+        &case,
+        &policy(
+            "at = \"manual\"\nwhen = \"used > 0\"\ndo = { named = \"cut_result\", keep = 20 }",
+            "",
+        ),
+    );
+    assert_eq!(outcome.events.len(), 9);
+    assert!(outcome.samples[3].tokens < untouched.samples[3].tokens - Tokens(200));
+    let cut = outcome.context.fates(case.session.messages.len());
+    assert_eq!(cut.iter().filter(|(fate, _)| *fate == Fate::Cut).count(), 9);
+}
+
+#[test]
+fn a_view_changes_what_the_call_sees_and_nothing_else() {
+    let case = long_talk();
+    let stage = "at = \"before_call\"\nwhen = \"used > 0\"\ndo = { named = \"empty_results\", keep = 0 }\nmutates = \"view\"";
+    let outcome = run(&case, &policy(stage, ""));
+    let originals = outcome.context.entries.iter();
+    assert!(
+        originals
+            .clone()
+            .all(|e| matches!(e.body, EntryBody::Original(_)))
+    );
+    let with_view = outcome.samples.last().expect("a call").tokens;
+    assert!(with_view.0 * 2 < outcome.context.tokens().0);
+}
+
+#[test]
+fn edits_of_single_messages_do_what_the_whole_conversation_would() {
+    let cut = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"step < 6\"\ndo = { named = \"cut_result\", keep = 20 }";
+    let more = "[[stage]]\nid = \"more\"\nat = \"before_call\"\nwhen = \"step > 6 and step < 10\"\ndo = { named = \"drop_oldest\", keep = 4 }";
+    let later = format!("{more}\nmutates = \"view\"");
+    let late = "[[stage]]\nid = \"late\"\nat = \"overflow_error\"\nwhen = \"step > 8\"\ndo = { named = \"empty_results\", keep = 0 }";
+    for (rest, window) in [
+        ("", 100_000),
+        (cut, 100_000),
+        (more, 100_000),
+        (&later, 100_000),
+        (late, 400),
+    ] {
+        for mutates in ["store", "view"] {
+            let of = |action: &str| {
+                let stage = format!(
+                    "at = \"before_call\"\nwhen = \"used > 0\"\ndo = {{ named = \"{action}\", keep = 3 }}\nmutates = \"{mutates}\""
+                );
+                policy(&stage, rest)
+            };
+            same_at_each_call(&of("thin_out"), &of("thin_out_by_edits"), window);
+        }
+    }
+}
+
+/// Two policies differ in nothing, wherever they are looked at.
+fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
+    let mut talk = Talk::new();
+    talk.turn(4, 60).turn(2, 100).turn(5, 60).turn(3, 40);
+    let case = case(&talk, window);
+    for until in (0..case.session.steps.len()).map(Some).chain([None]) {
+        let told = |policy: &Policy| {
+            let outcome = simulate(&case, policy, &policy.defaults(), until);
+            outcome.context.check(&case).expect("the books hold");
+            let Outcome {
+                samples,
+                events,
+                context,
+                ..
+            } = &outcome;
+            assert!(!events.is_empty() || until == Some(0));
+            format!("{samples:#?}\n{events:#?}\n{context:#?}")
+        };
+        assert_eq!(told(one), told(other), "until {until:?}");
+    }
+}
+
+#[test]
+fn an_action_asks_as_often_as_it_needs_and_lands_once_it_has_all_answers() {
+    struct Numbered(u32);
+    impl Answer for Numbered {
+        fn answer(&mut self, _: &Case, request: &Request) -> Reply {
+            assert!(!request.messages.is_empty() && request.input > Tokens::ZERO);
+            self.0 += 1;
+            Reply::Summary(format!("answer {}", self.0).into())
+        }
+    }
+    let case = long_talk();
+    let stage =
+        "at = \"before_call\"\nwhen = \"step == 9\"\ndo = { named = \"two_summaries\", keep = 4 }";
+    let policy = policy(stage, "");
+    let mut answers = Numbered(0);
+    let outcome = drive(
+        &case,
+        &policy,
+        &policy.defaults(),
+        Schedule::Replay,
+        None,
+        &mut answers,
+    );
+    outcome.context.check(&case).expect("the books hold");
+    assert_eq!(outcome.summaries.requests, 2);
+    let (written, _) = outcome.context.written().next().expect("a summary");
+    assert_eq!(&*written.text, "answer 1 / answer 2");
+    assert!(outcome.events[0].request.is_some() && !written.is_predicted);
+    let fates = outcome.context.fates(case.session.messages.len());
+    assert_eq!(fates[2].0, Fate::Summarized);
+    let predicted = run(&case, &policy);
+    assert!(predicted.context.written().all(|(w, _)| w.is_predicted));
+}
+
+#[test]
+fn what_works_in_the_background_lands_later_in_front_of_what_was_said_since() {
+    let case = long_talk();
+    let stage = "at = \"before_call\"\nwhen = \"step == 5\"\ndo = { named = \"two_summaries\", keep = 2 }\ndelay = \"3\"";
+    let outcome = run(&case, &policy(stage, ""));
+    assert_eq!(outcome.events.len(), 1);
+    assert_eq!(
+        outcome.events[0].step, 7,
+        "three steps after the fifth call"
+    );
+    let at_once = run(&case, &policy(&stage.replace('3', "0"), ""));
+    assert_eq!(outcome.context.tokens(), at_once.context.tokens());
+}
+
+#[test]
+fn a_note_added_to_a_message_leaves_it_kept() {
+    let case = long_talk();
+    let stage =
+        "at = \"before_call\"\nwhen = \"step == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
+    let outcome = run(&case, &policy(stage, ""));
+    assert_eq!(
+        (outcome.compactions, outcome.events[0].did),
+        (0, Did::Changed)
+    );
+    assert!(outcome.events[0].after > outcome.events[0].before);
+    assert_eq!(
+        outcome.context.fates(case.session.messages.len())[1].0,
+        Fate::Kept
+    );
+}
+
+#[test]
+fn memory_lasts_a_run_and_giving_up_is_noted() {
+    let case = long_talk();
+    let stage = "at = \"turn_start\"\nwhen = \"used >= 0\"\ndo = { named = \"count_and_give_up\", keep = 0 }";
+    let outcome = run(&case, &policy(stage, ""));
+    let counted: Vec<f64> = outcome.events.iter().map(|e| e.cause.terms[1].1).collect();
+    assert_eq!(counted, [1.0, 2.0, 3.0]);
+    let did: Vec<Did> = outcome.events.iter().map(|e| e.did).collect();
+    assert_eq!(did, [Did::Nothing, Did::Nothing, Did::Told]);
+    assert_eq!((outcome.halts.len(), &*outcome.halts[0].why), (1, "enough"));
+}
+
+#[test]
+fn a_named_meter_rounds_the_whole_and_says_what_the_policy_believes() {
+    let case = long_talk();
+    let outcome = run(
+        &case,
+        &policy(
+            "at = \"manual\"\nwhen = \"used > 0\"\ndo = { named = \"cut_result\", keep = 1 }",
+            "",
+        ),
+    );
+    let texts = case.session.parts.iter().map(|p| p.body.clone());
+    let letters: usize = texts
+        .filter(|body| !matches!(body, plimsoll::session::Body::ToolCall { .. }))
+        .map(|body| body.text().chars().count())
+        .sum();
+    let last = outcome.samples.last().expect("a call");
+    let answer = "That is done.".len();
+    assert_eq!(last.metered.0, (letters - answer) as u64 / 4);
+    assert_eq!(
+        last.believed.expect("a belief").0,
+        last.metered.as_f64() / 100.0
+    );
+}
+
+#[test]
+fn a_preset_that_names_what_is_not_there_is_refused() {
+    let refused = |text: &str| {
+        let text = format!(
+            "name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n[[stage]]\nid = \"it\"\nat = \"manual\"\nwhen = \"used > 0\"\n{text}"
+        );
+        Policy::parse(&text, &REGISTRY)
+            .expect_err("a mistake")
+            .to_string()
+    };
+    assert!(refused("do = { named = \"fly\", keep = 1 }").contains("no action is named `fly`"));
+    assert!(refused("do = { named = \"drop_oldest\" }").contains("needs the number `keep`"));
+}

@@ -1,0 +1,193 @@
+//! Configurations in the systems' own forms: what is tuned here can be pasted there, and the reverse.
+
+use crate::conversation::{Talk, case};
+use plimsoll::engine::{Did, simulate};
+use plimsoll::presets::native::{NATIVE, Native, export, import};
+use plimsoll::presets::{self, PRESETS};
+
+const DIGITORN: &str = include_str!("../configs/digitorn.yaml");
+
+#[test]
+fn every_system_reads_back_what_it_wrote() {
+    for native in NATIVE {
+        let policy = presets::by_name(native.system).expect("bundled");
+        let mut knobs = policy.defaults();
+        let knob = policy
+            .knobs
+            .iter()
+            .find(|k| k.key.is_some() && k.choices.is_empty() && k.range[0] < k.value)
+            .expect("a number");
+        let tuned = (knob.value - knob.step).max(knob.range[0]);
+        policy.set(&mut knobs, &knob.name, tuned).expect("in range");
+        let written = export(&policy, &knobs).expect("it has a configuration");
+        let read = import(&written.text).unwrap_or_else(|why| panic!("{}: {why}", native.system));
+        assert_eq!(read.policy.name, native.system, "{}", written.text);
+        assert_eq!(read.knobs.get(&knob.name), Some(tuned), "{}", written.text);
+    }
+}
+
+#[test]
+fn every_preset_of_a_system_finds_its_configuration_and_ours_have_none() {
+    let ours = ["truncate", "prune", "summarize", "none"];
+    for preset in PRESETS {
+        assert_eq!(
+            Native::of(preset.name).is_none(),
+            ours.contains(&preset.name)
+        );
+    }
+    let truncate = presets::by_name("truncate").expect("bundled");
+    let refused = export(&truncate, &truncate.defaults()).expect_err("it is ours");
+    assert!(refused.contains("no configuration of its own"), "{refused}");
+}
+
+#[test]
+fn a_percentage_there_is_a_share_here() {
+    let policy = presets::by_name("picoclaw").expect("bundled");
+    let mut knobs = policy.defaults();
+    policy
+        .set(&mut knobs, "compression_trigger", 0.29)
+        .expect("in range");
+    let written = export(&policy, &knobs).expect("it has one").text;
+    assert!(
+        written.contains("\"summarize_token_percent\": 29\n") || written.contains(": 29,"),
+        "{written}"
+    );
+    assert_eq!(
+        import(&written)
+            .expect("read")
+            .knobs
+            .get("compression_trigger"),
+        Some(0.29)
+    );
+}
+
+#[test]
+fn what_the_shipped_code_ignores_is_said_where_the_form_allows_and_beside_it() {
+    let policy = presets::by_name("baseagent").expect("bundled");
+    let written = export(&policy, &policy.defaults()).expect("it has one");
+    let line = written
+        .text
+        .lines()
+        .find(|l| l.contains("prune_protect"))
+        .expect("a line");
+    assert!(line.contains("# ignored:"), "{line}");
+    assert!(
+        written
+            .notes
+            .iter()
+            .any(|note| note.contains("prune_protect"))
+    );
+}
+
+#[test]
+fn a_python_dict_with_comments_and_grouped_digits_is_read() {
+    let text = "CONFIG = {\n    \"auto_compact_threshold\": 0.70,  # More aggressive\n    'prune_protect': 30_000,\n}\n";
+    let read = import(text).expect("BaseAgent's");
+    assert_eq!(read.policy.name, "baseagent");
+    assert_eq!(read.knobs.get("compression_trigger"), Some(0.7));
+    assert_eq!(read.knobs.get("prune_protect"), Some(30_000.0));
+}
+
+#[test]
+fn what_is_out_of_range_or_unknown_is_told_and_not_taken() {
+    let read = import("{\"agent_max_context_turns\": 9000, \"channel_type\": \"web\"}")
+        .expect("CowAgent's");
+    assert_eq!(read.policy.name, "cowagent");
+    assert_eq!(read.knobs.get("agent_max_context_turns"), Some(20.0));
+    assert!(
+        read.notes.iter().any(|note| note.contains("out of range")),
+        "{:?}",
+        read.notes
+    );
+    assert_eq!(read.unread, ["channel_type"]);
+    assert!(
+        import("hello")
+            .expect_err("nothing")
+            .contains("no setting that we know")
+    );
+}
+
+#[test]
+fn a_whole_application_is_read_as_given_with_placeholders_kept_and_dead_keys_named() {
+    let read = import(DIGITORN).expect("Digitorn's");
+    let knob = |name: &str| read.knobs.get(name);
+    assert_eq!(
+        knob("max_tokens"),
+        Some(131_072.0),
+        "the window of deepseek-chat"
+    );
+    assert_eq!(
+        knob("keep_recent"),
+        Some(6.0),
+        "the agent's block replaces the execution's"
+    );
+    assert_eq!(knob("compression_trigger"), Some(0.15));
+    assert_eq!(knob("summary_max_tokens"), Some(512.0));
+    let toml = read.toml.as_deref().expect("it has hooks of its own");
+    assert!(toml.contains("pressure_log") && toml.contains("turn5_reminder"));
+    assert!(
+        toml.contains("count = 5") && !toml.contains("private"),
+        "numbers stay numbers: {toml}"
+    );
+    assert!(!read.notes.iter().any(|note| note.contains("API_KEY=")));
+    let says = |word: &str| read.notes.iter().any(|note| note.contains(word));
+    assert!(
+        says("count") && says("message"),
+        "what the code ignores: {:?}",
+        read.notes
+    );
+}
+
+/// Its document's "What happens at runtime": pressure is logged at every call, compaction fires once pressure passes
+/// 15 %, and not again for two turns.
+#[test]
+fn a_whole_application_replays_as_its_document_says() {
+    let read = import(DIGITORN).expect("Digitorn's");
+    let mut talk = Talk::new();
+    talk.turn(2, 40).turn(12, 3_000);
+    let case = case(&talk, 131_072);
+    let outcome = simulate(&case, &read.policy, &read.knobs, None);
+    outcome.context.check(&case).expect("the books hold");
+    let logged = outcome.events.iter().flat_map(|e| &e.log);
+    assert!(logged.filter(|line| line.contains("tokens, ")).count() >= case.session.steps.len());
+    let compacted: Vec<_> = outcome
+        .events
+        .iter()
+        .filter(|e| e.did == Did::Removed)
+        .collect();
+    let first = compacted.first().expect("it compacts");
+    let pressure = first.before.as_f64() / (131_072.0 - 4_096.0);
+    assert!((0.10..0.30).contains(&pressure), "{pressure}");
+    assert!(
+        compacted
+            .windows(2)
+            .all(|pair| pair[1].step - pair[0].step >= 3)
+    );
+}
+
+#[test]
+fn a_hook_of_ones_own_acts_at_its_own_threshold() {
+    let yaml = "execution:\n  context:\n    max_tokens: 20000\n  hooks:\n    - id: mine\n      on: turn_start\n      condition: {type: context_pressure, threshold: 0.5}\n      action: {type: compact_context, strategy: truncate, keep_recent: 4}\n";
+    let read = import(yaml).expect("Digitorn's");
+    let mut talk = Talk::new();
+    talk.turn(1, 40).turn(1, 9_000).turn(1, 40).turn(1, 40);
+    let case = case(&talk, 131_072);
+    let outcome = simulate(&case, &read.policy, &read.knobs, None);
+    let removed = outcome.events.iter().filter(|e| e.did == Did::Removed);
+    assert!(removed.count() > 0, "{:?}", outcome.events);
+}
+
+#[test]
+fn a_number_that_is_none_is_refused_with_its_place() {
+    let yaml = "agents:\n  - id: main\n    brain:\n      context:\n        compression_trigger: ";
+    for number in [".nan", "1e400", ".inf"] {
+        let why = import(&format!("{yaml}{number}\n")).expect_err("no number");
+        assert!(
+            why.contains("as YAML: line 5") && why.contains(number),
+            "{why}"
+        );
+        assert_eq!(why.lines().count(), 1, "{why}");
+    }
+    let why = import("{\"agents\": [}").expect_err("no JSON");
+    assert!(why.contains("as JSON: expected value at line 1"), "{why}");
+}

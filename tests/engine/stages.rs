@@ -1,0 +1,321 @@
+//! Words of stages that several agents need, each on a small session made by hand.
+
+use crate::conversation::{Talk, case, event_words, pairs_are_whole};
+use plimsoll::engine::{Case, Entry, Fate, Outcome, simulate};
+use plimsoll::presets;
+use plimsoll::session::Role;
+
+/// Plays one stage.
+fn play(case: &Case, stage: &str) -> Outcome {
+    play_until(case, stage, None)
+}
+
+fn play_until(case: &Case, stage: &str, until: Option<usize>) -> Outcome {
+    let toml = format!("name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n{stage}");
+    let policy = presets::parse(&toml).unwrap_or_else(|why| panic!("{why}"));
+    let outcome = simulate(case, &policy, &policy.defaults(), until);
+    outcome.context.check(case).expect("the books balance");
+    pairs_are_whole(case, &outcome.context).expect("whole pairs");
+    outcome
+}
+
+fn refusal(stage: &str) -> String {
+    let toml = format!("name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n{stage}");
+    presets::parse(&toml).expect_err("a mistake").to_string()
+}
+
+fn left(outcome: &Outcome) -> Vec<u32> {
+    let entries = outcome.context.entries.iter();
+    entries.filter_map(Entry::message).collect()
+}
+
+fn fates(case: &Case, outcome: &Outcome) -> Vec<Fate> {
+    let fates = outcome.context.fates(case.session.messages.len());
+    fates.into_iter().map(|(fate, _)| fate).collect()
+}
+
+/// Drops at the step's first moment only.
+fn drop_at(step: usize, take: &str) -> String {
+    format!(
+        "[[stage]]\nid = \"d\"\nat = \"before_call\"\nwhen = \"step == {step}\"\ntake = {{ what = \"messages\", {take} }}\ndo = {{ drop = {{}} }}"
+    )
+}
+
+#[test]
+fn first_messages_stay_with_the_results_of_their_calls() {
+    // 0 system, 1 user, 2 call, 3 result, 4 call, 5 result, …
+    let case = case(&Talk::tool_calls(6, 10), 100_000);
+    let take = "keep = [\"system\", \"first_messages(2)\", \"last_messages(2)\"]";
+    let outcome = play_until(&case, &drop_at(6, take), Some(5));
+    assert_eq!(
+        left(&outcome),
+        [0, 1, 2, 3, 10, 11],
+        "{}",
+        event_words(&outcome)
+    );
+}
+
+#[test]
+fn oldest_takes_no_more_than_so_many_and_never_a_call_without_its_result() {
+    let case = case(&Talk::tool_calls(6, 10), 100_000);
+    let even = play_until(
+        &case,
+        &drop_at(6, "keep = [\"system\"], oldest = \"3\""),
+        Some(5),
+    );
+    assert_eq!(left(&even), [0, 4, 5, 6, 7, 8, 9, 10, 11]);
+    let odd = play_until(
+        &case,
+        &drop_at(6, "keep = [\"system\"], oldest = \"4\""),
+        Some(5),
+    );
+    assert_eq!(left(&odd), left(&even));
+}
+
+#[test]
+fn what_a_person_said_stays_newest_first_as_far_as_it_fits() {
+    let case = case(&Talk::turns(4, 1, 10), 100_000);
+    let users: Vec<u32> = (0..case.session.messages.len() as u32)
+        .filter(|m| case.session.messages[*m as usize].role == Role::User)
+        .collect();
+    let step = case.session.steps.len() - 1;
+    let weight = case.ledger.truth.per_message[users[3] as usize];
+    let take = format!("keep = [\"system\", \"user_tokens({})\"]", 2 * weight);
+    let outcome = play_until(&case, &drop_at(step + 1, &take), Some(step));
+    assert_eq!(left(&outcome), [0, users[2], users[3]]);
+    let outcome = play_until(
+        &case,
+        &drop_at(step + 1, "keep = [\"last_user\"]"),
+        Some(step),
+    );
+    assert_eq!(left(&outcome), [users[3]]);
+}
+
+#[test]
+fn a_cut_at_the_next_turn_keeps_less_and_never_the_turn_that_goes_on() {
+    let case = case(&Talk::turns(3, 1, 50), 100_000);
+    let step = case.session.steps.len() - 1;
+    let opens: Vec<u32> = (0..case.session.messages.len() as u32)
+        .filter(|m| case.index.opens_turn[*m as usize])
+        .collect();
+    let take =
+        |n: usize| format!("keep = [\"system\", \"last_messages({n})\"], boundary = \"next_turn\"");
+    let newest = |outcome: &Outcome| left(outcome)[1];
+    // Five messages reach into the second turn: the cut moves on to where the third begins.
+    let outcome = play_until(&case, &drop_at(step + 1, &take(5)), Some(step));
+    assert_eq!(newest(&outcome), opens[2]);
+    // Nothing opens a turn within the newest message: it moves back.
+    let outcome = play_until(&case, &drop_at(step + 1, &take(1)), Some(step));
+    assert_eq!(newest(&outcome), opens[2]);
+    let outcome = play_until(&case, &drop_at(step + 1, &take(0)), Some(step));
+    assert_eq!(newest(&outcome), opens[2]);
+}
+
+fn clear(take: &str) -> String {
+    let comma = if take.is_empty() { "" } else { "," };
+    format!(
+        "[[stage]]\nid = \"c\"\nat = \"before_call\"\nwhen = \"true\"\ntake = {{ what = \"tool_results\"{comma} {take} }}\ndo = {{ clear = {{ marker = \"[gone]\" }} }}"
+    )
+}
+
+#[test]
+fn all_but_the_newest_results_are_cleared() {
+    let case = case(&Talk::tool_calls(5, 50), 100_000);
+    let outcome = play(&case, &clear("keep = [\"last_results(2)\"]"));
+    let cleared: Vec<_> = (0..)
+        .zip(fates(&case, &outcome))
+        .filter(|(_, f)| *f == Fate::Cleared)
+        .map(|(m, _)| m)
+        .collect();
+    assert_eq!(cleared, [3, 5, 7]);
+}
+
+#[test]
+fn results_of_other_tools_are_neither_cleared_nor_counted() {
+    let mut talk = Talk::tool_calls(3, 50);
+    let call = plimsoll::session::Body::ToolCall {
+        call: "w".into(),
+        tool: "write_file".into(),
+        arguments: "{}".into(),
+    };
+    let result = plimsoll::session::Body::ToolResult {
+        call: "w".into(),
+        tool: "write_file".into(),
+        is_error: false,
+        text: "line ".repeat(50).into(),
+    };
+    talk.message(Role::Assistant, vec![crate::conversation::part(call)]);
+    talk.message(Role::Tool, vec![crate::conversation::part(result)]);
+    talk.message(Role::Assistant, vec![crate::conversation::text("Written.")]);
+    let case = case(&talk, 100_000);
+    let cleared = |take: &str| -> Vec<usize> {
+        let outcome = play(&case, &clear(take));
+        let fates = fates(&case, &outcome);
+        (0..fates.len())
+            .filter(|m| fates[*m] == Fate::Cleared)
+            .collect()
+    };
+    // 3, 5 and 7 are results of read, 10 of write_file.
+    assert_eq!(
+        cleared("keep = [\"last_results(1)\"], only = [\"read\"]"),
+        [3, 5]
+    );
+    assert_eq!(
+        cleared("keep = [\"last_results(1)\"], except = [\"read\"]"),
+        Vec::<usize>::new()
+    );
+    assert_eq!(cleared("only = [\"write*\"]"), [10]);
+}
+
+#[test]
+fn only_what_the_very_same_call_returned_again_is_cleared() {
+    let mut talk = Talk::new();
+    talk.turn(1, 50);
+    for id in ["again", "other", "again_2"] {
+        let path = if id == "other" { "b" } else { "a" };
+        let call = plimsoll::session::Body::ToolCall {
+            call: id.into(),
+            tool: "read".into(),
+            arguments: format!("{{\"path\":\"{path}\"}}").into(),
+        };
+        let result = plimsoll::session::Body::ToolResult {
+            call: id.into(),
+            tool: "read".into(),
+            is_error: false,
+            text: "line ".repeat(50).into(),
+        };
+        talk.message(Role::Assistant, vec![crate::conversation::part(call)]);
+        talk.message(Role::Tool, vec![crate::conversation::part(result)]);
+    }
+    talk.message(Role::Assistant, vec![crate::conversation::text("Read.")]);
+    let case = case(&talk, 100_000);
+    let outcome = play(&case, &clear("repeated = true"));
+    let fates = fates(&case, &outcome);
+    let cleared: Vec<_> = (0..fates.len())
+        .filter(|m| fates[*m] == Fate::Cleared)
+        .collect();
+    assert_eq!(cleared, [6], "the first of the two reads of a");
+    assert_eq!(outcome.events.len(), 1);
+    assert_eq!(
+        outcome.events[0].step,
+        case.session.steps.len() - 1,
+        "once it was read again"
+    );
+}
+
+const CUT: &str = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"true\"\ndo = { cut = { unit = \"chars\", over = \"100\", keep = \"40\", head = 0.5, marker = \"…\" } }\n";
+
+#[test]
+fn a_result_that_was_cut_can_still_be_cleared_and_weighs_what_is_left() {
+    let case = case(&Talk::tool_calls(4, 100), 100_000);
+    let cut = play(&case, CUT);
+    assert_eq!(cut.events.len(), 4);
+    assert!(fates(&case, &cut).contains(&Fate::Cut));
+    let both = format!("{CUT}{}", clear("keep = [\"last_results(1)\"]"));
+    let outcome = play(&case, &both);
+    let fates = fates(&case, &outcome);
+    assert_eq!(
+        [fates[3], fates[5], fates[7], fates[9]],
+        [Fate::Cleared, Fate::Cleared, Fate::Cleared, Fate::Cut]
+    );
+    let whole = format!("{CUT}{}", clear("keep = [\"last_tool_tokens(1000)\"]"));
+    assert_eq!(
+        play(&case, &whole).events.len(),
+        4,
+        "what is left of all four fits"
+    );
+}
+
+#[test]
+fn a_pinned_result_is_not_cut() {
+    let case = case(&Talk::tool_calls(3, 100), 100_000);
+    let pins = plimsoll::engine::ByHand {
+        pinned: vec![5],
+        ..plimsoll::engine::ByHand::default()
+    };
+    let outcome = play(&case.with_by_hand(pins), CUT);
+    let fates = fates(&case, &outcome);
+    assert_eq!(
+        [fates[3], fates[5], fates[7]],
+        [Fate::Cut, Fate::Kept, Fate::Cut]
+    );
+}
+
+#[test]
+fn old_results_are_cut_once_and_their_whole_goes_to_files() {
+    let case = case(&Talk::tool_calls(4, 100), 100_000);
+    let stage = "[[stage]]\nid = \"mask\"\nat = \"before_call\"\nwhen = \"true\"\ntake = { what = \"tool_results\", keep = [\"last_results(1)\"] }\ndo = { cut = { unit = \"chars\", over = \"200\", keep = \"40\", head = 0.5, marker = \"… {path} …\", spill = true } }\n";
+    let outcome = play(&case, stage);
+    let touched: Vec<_> = outcome
+        .events
+        .iter()
+        .map(plimsoll::engine::Event::n_messages)
+        .collect();
+    assert_eq!(touched, [1, 1, 1]);
+    assert_eq!(outcome.events[0].action, "spill");
+    assert_eq!(outcome.events[0].files[0].n_bytes(), Some(500));
+}
+
+#[test]
+fn what_was_reported_last_shrinks_with_the_context_and_what_is_sent_does_not() {
+    let case = case(&Talk::tool_calls(6, 100), 100_000);
+    let log = "[[stage]]\nid = \"log\"\nat = \"before_call\"\nwhen = \"true\"\ndo = { log = \"{last_input} {last_total} {used} {sent}\" }\n";
+    let clear = "[[stage]]\nid = \"c\"\nat = \"after_tools\"\nwhen = \"step == 5\"\ntake = { what = \"tool_results\" }\ndo = { clear = { marker = \"[gone]\" } }\n";
+    let outcome = play(&case, &format!("{clear}{log}"));
+    let lines: Vec<Vec<u64>> = outcome
+        .events
+        .iter()
+        .filter(|e| e.stage == "log")
+        .map(|e| {
+            e.log[0]
+                .split(' ')
+                .map(|n| n.parse().expect("a number"))
+                .collect()
+        })
+        .collect();
+    let samples: Vec<u64> = outcome.samples.iter().map(|s| s.metered.0).collect();
+    assert_eq!(lines[0][..2], [0, 0]);
+    for step in 1..4 {
+        assert_eq!(lines[step][0], samples[step - 1]);
+        assert!(lines[step][0] < lines[step][1] && lines[step][1] < lines[step][2]);
+        assert_eq!(lines[step][2], lines[step][3]);
+    }
+    let event = outcome
+        .events
+        .iter()
+        .find(|e| e.stage == "c")
+        .expect("it acts");
+    let saved = event.before.0 - event.after.0;
+    assert_eq!(lines[4][3] - lines[4][2], saved);
+    assert_eq!(lines[4][..2], [lines[4][2]; 2]);
+}
+
+#[test]
+fn words_that_would_do_nothing_are_refused() {
+    let no_effect = refusal(&clear("keep = [\"first_messages(2)\"]"));
+    assert!(no_effect.contains("no effect"), "{no_effect}");
+    let no_effect = refusal(&drop_at(1, "keep = [\"last_results(2)\"]"));
+    assert!(no_effect.contains("no effect"), "{no_effect}");
+    let tools = refusal(&drop_at(1, "only = [\"read\"]"));
+    assert!(tools.contains("about tool results"), "{tools}");
+    let oldest = refusal(&clear("oldest = \"2\""));
+    assert!(oldest.contains("about messages"), "{oldest}");
+    let hook = refusal(&clear("").replace("before_call", "tool_result"));
+    assert!(hook.contains("only `cut` and named"), "{hook}");
+    let lines = refusal(&CUT.replace("head = 0.5", "head = 0.5, lines = \"3\""));
+    assert!(lines.contains("where lines are counted"), "{lines}");
+}
+
+#[test]
+fn a_rest_is_counted_in_minutes() {
+    // Without times in the file a call is taken to need 15 seconds.
+    let case = case(&Talk::tool_calls(2, 10), 100_000);
+    let log = "[[stage]]\nid = \"log\"\nat = \"before_call\"\nwhen = \"idle > 0.2\"\ndo = { log = \"{idle:.2}\" }\n";
+    let outcome = play(&case, log);
+    let lines: Vec<_> = outcome
+        .events
+        .iter()
+        .map(|e| (e.step, &*e.log[0]))
+        .collect();
+    assert_eq!(lines, [(1, "0.25"), (2, "0.25")]);
+}

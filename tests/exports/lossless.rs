@@ -1,0 +1,221 @@
+//! What a program, an editor or a crash does to a file is still there when the file is written back untouched, in
+//! every format that can be written.
+
+use crate::fixtures::{Fixture, all_kept, fixtures, read, said};
+
+/// A change to a file that leaves what it says alone.
+struct Change {
+    name: &'static str,
+    /// Where it makes sense.
+    of: Of,
+    make: fn(&str) -> String,
+}
+
+/// Which files a change is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    Any,
+    /// It adds members; what is kept whole then says more.
+    Members,
+    /// It is about lines, so only for files that have a record a line.
+    Lines,
+    /// The same, of files whose beginning tells what they are all the same.
+    LongLines,
+}
+
+const fn change(of: Of, name: &'static str, make: fn(&str) -> String) -> Change {
+    Change { name, of, make }
+}
+
+static CHANGES: &[Change] = &[
+    change(Of::Any, "as it is", str::to_owned),
+    change(Of::Any, "byte order mark", |text| format!("\u{feff}{text}")),
+    change(Of::Any, "carriage returns", |text| {
+        text.replace('\n', "\r\n")
+    }),
+    change(Of::Any, "no final newline", |text| {
+        text.trim_end().to_owned()
+    }),
+    change(Of::Any, "final newline", |text| {
+        format!("{}\n", text.trim_end())
+    }),
+    change(Of::Any, "blank end", |text| format!("{text}\n \n\n")),
+    change(
+        Of::Any,
+        "mark, carriage returns, no final newline",
+        |text| format!("\u{feff}{}", text.trim_end().replace('\n', "\r\n")),
+    ),
+    change(Of::Members, "key written twice", |text| {
+        with(text, r#""zz":"first","zz":"second","#)
+    }),
+    change(Of::Members, "huge integers", |text| {
+        with(
+            text,
+            r#""zz":[123456789012345678901234567890,-9223372036854775809,18446744073709551616],"#,
+        )
+    }),
+    change(Of::Members, "odd numbers", |text| {
+        with(text, r#""zz":[1.50,-0.0,1E5,1e400,1e-400],"#)
+    }),
+    change(Of::Members, "lone surrogates", |text| {
+        with(text, r#""zz":"\ud83d and \udc00","z\ud800":0,"#)
+    }),
+    change(Of::Members, "escapes that need not be", |text| {
+        with(text, r#""z\u007a":"\u0041\/\u0000\ud83d\ude00","#)
+    }),
+    change(Of::Lines, "blank lines", |text| {
+        text.replace('\n', "\n\n \t\n")
+    }),
+    change(Of::Lines, "glued lines", |text| text.replacen('\n', "", 1)),
+    change(Of::Lines, "all on one line", |text| text.replace('\n', " ")),
+    change(Of::LongLines, "a line that is no record", |text| {
+        behind_last(text, "not a record\n")
+    }),
+    change(Of::LongLines, "NUL bytes", |text| {
+        behind_last(text, "\0\0\0\0\n")
+    }),
+    change(Of::LongLines, "NUL bytes before a record", |text| {
+        behind_last(text, "\0\0\0\0")
+    }),
+];
+
+/// This before the last line.
+fn behind_last(text: &str, this: &str) -> String {
+    let last = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
+    format!("{}{this}{}", &text[..last], &text[last..])
+}
+
+/// Members added to every object of a text.
+fn with(text: &str, members: &str) -> String {
+    let mut changed = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("{\"") {
+        // What stands in a string is left alone: there the quote is its end.
+        let is_whole = rest[at + 2..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        changed.push_str(&rest[..=at]);
+        if is_whole {
+            changed.push_str(members);
+        }
+        rest = &rest[at + 1..];
+    }
+    changed + rest
+}
+
+/// The fixtures whose only session can be written.
+fn writable() -> Vec<(Fixture, String, Vec<String>)> {
+    let mut found = Vec::new();
+    for fixture in fixtures() {
+        let text = String::from_utf8_lossy(&fixture.bytes).into_owned();
+        let sessions = read(&fixture.name, &fixture.bytes).map(|parsed| parsed.sessions);
+        if let (Some(_), Ok([only])) = (fixture.export(), sessions.as_deref()) {
+            let said = said(only);
+            found.push((fixture, text, said));
+        }
+    }
+    found
+}
+
+/// What is wrong with what is written of a file that was changed like this; `said` is what it says, if that is known.
+fn wrong(fixture: &Fixture, text: &str, expected: Option<&[String]>) -> Option<String> {
+    let parsed = match read(&fixture.name, text.as_bytes()) {
+        Ok(parsed) => parsed,
+        // What is left of a torn file may be no conversation.
+        Err(_) if expected.is_none() => return None,
+        Err(refused) => return Some(format!("refused: {refused}")),
+    };
+    let [only] = &parsed.sessions[..] else {
+        return Some(format!("{} sessions", parsed.sessions.len()));
+    };
+    let Some(export) = plimsoll::formats::by_name(only.source.format).and_then(|f| f.export) else {
+        return Some(format!("read as {}", only.source.format));
+    };
+    match export(only, &all_kept(only)) {
+        Err(error) => return Some(format!("not written: {error}")),
+        Ok(out) if out != text.as_bytes() => {
+            return Some(format!(
+                "written as\n{}\ninstead of\n{text}",
+                String::from_utf8_lossy(&out)
+            ));
+        }
+        Ok(_) => {}
+    }
+    let said = said(only);
+    let differs = expected.is_some_and(|expected| expected != said);
+    differs.then(|| format!("says {said:#?}\ninstead of {expected:#?}"))
+}
+
+#[test]
+fn what_was_done_to_a_file_is_there_when_it_is_written_untouched() {
+    let (mut tried, mut all) = (0, Vec::new());
+    for (fixture, text, said) in writable() {
+        for change in CHANGES {
+            let is_for = match change.of {
+                Of::Any | Of::Members => true,
+                Of::Lines => fixture.is_lines(),
+                Of::LongLines => fixture.is_lines() && text.lines().count() > 4,
+            };
+            if !is_for {
+                continue;
+            }
+            tried += 1;
+            let said = (change.of != Of::Members).then_some(&said[..]);
+            if let Some(what) = wrong(&fixture, &(change.make)(&text), said) {
+                all.push(format!("{}, {}: {what}", fixture.name, change.name));
+            }
+        }
+    }
+    assert!(tried > 250, "only {tried} were tried");
+    assert!(
+        all.is_empty(),
+        "{} of {tried}:\n{}",
+        all.len(),
+        all.join("\n\n")
+    );
+}
+
+#[test]
+fn a_file_torn_anywhere_in_its_last_or_its_first_lines_is_written_as_it_is() {
+    let (mut tried, mut all) = (0, Vec::new());
+    for (fixture, text, _) in writable() {
+        if !fixture.is_lines() {
+            continue;
+        }
+        let last = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
+        let second = text.find('\n').map_or(0, |at| at + 1);
+        for share in 1..8 {
+            let end = text.floor_char_boundary(last + (text.len() - last) * share / 8);
+            let torn_end = text[..end].to_owned();
+            // A program died in a line, and the next went on behind it.
+            let start = text.floor_char_boundary(second * share / 8);
+            let torn_start = format!("{}{}", &text[..start], &text[second..]);
+            let torn_twice = format!("{torn_end}{text}");
+            for torn in [torn_end, torn_start, torn_twice] {
+                tried += 1;
+                if let Some(what) = wrong(&fixture, &torn, None) {
+                    all.push(format!("{}, {share}/8: {what}", fixture.name));
+                }
+            }
+        }
+    }
+    assert!(tried > 100, "only {tried} were tried");
+    assert!(
+        all.is_empty(),
+        "{} of {tried}:\n{}",
+        all.len(),
+        all.join("\n\n")
+    );
+}
+
+#[test]
+fn the_only_conversation_left_of_a_torn_data_set_is_written_with_the_rest_of_it() {
+    let all = fixtures();
+    let set = all
+        .iter()
+        .find(|f| f.name == "sharegpt/many.jsonl")
+        .unwrap();
+    let text = String::from_utf8_lossy(&set.bytes);
+    let (first, second) = text.split_once('\n').unwrap();
+    let torn = format!("{first}\n{}", &second[..second.len() / 2]);
+    assert_eq!(read(&set.name, torn.as_bytes()).unwrap().sessions.len(), 1);
+    assert_eq!(wrong(set, &torn, None), None);
+}

@@ -1,0 +1,313 @@
+//! Managed copies in every format that can be written: what is marked by hand in a fixture is written, passes every check
+//! that reads it again, and gives the source back.
+
+use crate::fixtures::{Fixture, fixtures, read};
+use plimsoll::engine::{ByHand, Case, Schedule, WindowPlan, WindowSource};
+use plimsoll::exec::{ExportJob, Exported, Summarizer, export, restore};
+use plimsoll::presets;
+use plimsoll::session::{Body, Role, Session};
+use plimsoll::tokens::{Basis, Progress, TokenLedger, default_counter};
+use plimsoll::units::Tokens;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn case(session: Session) -> Option<Case> {
+    let ledger = TokenLedger::count(&session, default_counter(), &Progress::default()).ok()?;
+    let n = session.steps.len().max(1);
+    let windows = WindowPlan::constant(Tokens(100_000), n, WindowSource::ByHand);
+    Some(Case::new(Arc::new(session), ledger, windows))
+}
+
+/// The main conversation of every fixture that can be written.
+fn written() -> Vec<(Fixture, Case)> {
+    let all = fixtures().into_iter();
+    let all = all.filter(|fixture| fixture.export().is_some());
+    all.filter_map(|fixture| {
+        let parsed = read(&fixture.name, &fixture.bytes).ok()?;
+        let case = case(parsed.sessions.into_iter().next()?)?;
+        Some((fixture, case))
+    })
+    .collect()
+}
+
+fn job(fixture: &Fixture, case: Case, output: PathBuf) -> Option<ExportJob> {
+    let policy = presets::by_name("none")?;
+    Some(ExportJob {
+        knobs: policy.defaults(),
+        format: plimsoll::formats::by_name(fixture.format)?,
+        case,
+        policy,
+        schedule: Schedule::Now { force: false },
+        until: None,
+        summarizer: Summarizer::Digest,
+        output,
+        files: None,
+        given: Vec::new(),
+    })
+}
+
+fn failed(exported: &Exported) -> Vec<String> {
+    let failed = exported.checks.iter().filter(|check| !check.ok);
+    failed
+        .map(|check| format!("{}: {}", check.name, check.detail))
+        .collect()
+}
+
+/// Fixtures of which something cannot be written without a message: what stands beside a tool's answer and is nothing
+/// that we know goes with it, and how many tokens a thought has is told by the response that goes with the last message.
+const NOT_WITHOUT: [&str; 2] = ["llama_factory/picture.json", "openai_responses/logged.json"];
+
+/// Messages of the real context that answer tools.
+fn answers(session: &Session) -> Vec<usize> {
+    let is_answer = |idx: &usize| {
+        let parts = session.parts_of(&session.messages[*idx]);
+        parts
+            .iter()
+            .any(|part| matches!(part.body, Body::ToolResult { .. }))
+    };
+    let context = session.real_context(session.messages.len());
+    context.into_iter().filter(is_answer).collect()
+}
+
+#[test]
+fn a_copy_with_its_tools_answers_cleared_passes_every_check_and_gives_the_source_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut wrong, mut formats) = (Vec::new(), Vec::new());
+    for (at, (fixture, case)) in written().into_iter().enumerate() {
+        let cleared = answers(&case.session);
+        let marks = ByHand {
+            cleared,
+            ..ByHand::default()
+        };
+        let output = folder.path().join(at.to_string());
+        let job = job(&fixture, case.with_by_hand(marks), output.clone()).unwrap();
+        let exported = match export(&job) {
+            Ok(exported) => exported,
+            Err(why) => {
+                wrong.push(format!("{}: {why}", fixture.name));
+                continue;
+            }
+        };
+        if exported.output.is_none() {
+            continue;
+        }
+        formats.push(fixture.format);
+        wrong.extend(
+            failed(&exported)
+                .iter()
+                .map(|why| format!("{}: {why}", fixture.name)),
+        );
+        let back = output.with_extension("back");
+        restore(&output, Some(&back)).unwrap();
+        assert!(
+            fs::read(&back).unwrap() == fixture.bytes,
+            "{}",
+            fixture.name
+        );
+    }
+    formats.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(formats.len() > 9, "{formats:?}");
+}
+
+#[test]
+fn a_copy_that_holds_only_a_summary_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = presets::by_name("baseagent").unwrap();
+    let (mut wrong, mut n) = (Vec::new(), 0);
+    for (at, (fixture, case)) in written().into_iter().enumerate() {
+        let output = folder.path().join(at.to_string());
+        let job = ExportJob {
+            knobs: policy.defaults(),
+            policy: policy.clone(),
+            schedule: Schedule::Now { force: true },
+            ..job(&fixture, case, output.clone()).unwrap()
+        };
+        let Ok(exported) = export(&job) else {
+            continue;
+        };
+        if exported.output.is_none() {
+            continue;
+        }
+        n += 1;
+        let failed = failed(&exported);
+        wrong.extend(failed.iter().map(|why| format!("{}: {why}", fixture.name)));
+        let back = output.with_extension("back");
+        restore(&output, Some(&back)).unwrap();
+        assert!(
+            fs::read(&back).unwrap() == fixture.bytes,
+            "{}",
+            fixture.name
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(n > 20, "{n}");
+}
+
+#[test]
+fn a_copy_is_weighed_as_its_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut wrong, mut formats) = (Vec::new(), Vec::new());
+    let all = written().into_iter().enumerate();
+    for (at, (fixture, case)) in all.filter(|(_, (f, _))| !NOT_WITHOUT.contains(&&*f.name)) {
+        let Basis::Calibrated(error) = case.ledger.basis else {
+            continue;
+        };
+        let context = case.session.real_context(case.session.messages.len());
+        let marks = ByHand {
+            dropped: context.last().copied().into_iter().collect(),
+            ..ByHand::default()
+        };
+        let output = folder.path().join(at.to_string());
+        let job = job(&fixture, case.with_by_hand(marks), output.clone()).unwrap();
+        let Ok(exported) = export(&job) else {
+            continue;
+        };
+        if exported.output.is_none() {
+            continue;
+        }
+        assert_eq!(failed(&exported), [""; 0], "{}", fixture.name);
+        let parsed = read(&fixture.name, &fs::read(&output).unwrap()).unwrap();
+        let copy = self::case(parsed.sessions.into_iter().next().unwrap()).unwrap();
+        let held = copy.session.real_context(copy.session.messages.len());
+        let held: Tokens = held.iter().map(|idx| copy.ledger.message(*idx)).sum();
+        let weighed = (copy.ledger.basis, copy.ledger.overhead + held);
+        if weighed != (Basis::Calibrated(error), exported.after) {
+            wrong.push(format!(
+                "{}: {weighed:?}, not {error:?}, {:?}",
+                fixture.name, exported.after
+            ));
+        }
+        formats.push(fixture.format);
+    }
+    formats.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(formats.len() > 5, "{formats:?}");
+}
+
+/// The message that a conversation has to begin with.
+fn first_words(session: &Session) -> usize {
+    let context = session.real_context(session.messages.len());
+    let is_first = |idx: &usize| session.messages[*idx].role != Role::System;
+    context.into_iter().find(is_first).unwrap_or(0)
+}
+
+#[test]
+fn a_copy_from_whose_middle_messages_were_dropped_passes_every_check_and_gives_the_source_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut wrong, mut n) = (Vec::new(), 0);
+    let all = written().into_iter().enumerate();
+    for (at, (fixture, case)) in all.filter(|(_, (f, _))| !NOT_WITHOUT.contains(&&*f.name)) {
+        let context = case.session.real_context(case.session.messages.len());
+        // Pairs go together, whichever of them was named.
+        let first = first_words(&case.session);
+        for nth in (0..context.len()).filter(|nth| context[*nth] > first) {
+            let marks = ByHand {
+                dropped: [context[nth]].into_iter().collect(),
+                ..ByHand::default()
+            };
+            let output = folder.path().join(format!("{at}-{nth}"));
+            let job = job(&fixture, case.with_by_hand(marks), output.clone()).unwrap();
+            let exported = match export(&job) {
+                Ok(exported) => exported,
+                Err(why) => {
+                    wrong.push(format!("{} without {nth}: {why}", fixture.name));
+                    continue;
+                }
+            };
+            if exported.output.is_none() {
+                continue;
+            }
+            n += 1;
+            let failed = failed(&exported);
+            wrong.extend(
+                failed
+                    .iter()
+                    .map(|why| format!("{} without {nth}: {why}", fixture.name)),
+            );
+            let back = output.with_extension("back");
+            restore(&output, Some(&back)).unwrap();
+            assert!(
+                fs::read(&back).unwrap() == fixture.bytes,
+                "{}",
+                fixture.name
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(n > 50, "{n}");
+}
+
+/// What a copy without these messages reads as.
+fn copied(name: &str, dropped: &[usize]) -> Option<(String, Session)> {
+    let folder = tempfile::tempdir().ok()?;
+    let mut all = written().into_iter();
+    let (fixture, case) = all.find(|(fixture, _)| fixture.name == name)?;
+    let marks = ByHand {
+        dropped: dropped.to_vec(),
+        ..ByHand::default()
+    };
+    let output = folder.path().join("copy");
+    let job = job(&fixture, case.with_by_hand(marks), output.clone())?;
+    export(&job).ok()?;
+    let bytes = fs::read(&output).ok()?;
+    let session = read(name, &bytes).ok()?.sessions.into_iter().next()?;
+    Some((String::from_utf8(bytes).ok()?, session))
+}
+
+/// What is said, each with who says it, on one line.
+fn lines(session: &Session) -> Vec<String> {
+    let line = |message: &plimsoll::session::Message| {
+        let texts: Vec<&str> = session
+            .parts_of(message)
+            .iter()
+            .map(|part| part.body.text())
+            .collect();
+        format!("{}: {}", message.role.name(), texts.join(" / "))
+    };
+    session.messages.iter().map(line).collect()
+}
+
+#[test]
+fn in_a_copy_of_opencode_nothing_is_hidden_any_more_and_no_report_of_before_is_believed() {
+    let (text, session) = copied("opencode/export.json", &[11]).unwrap();
+    assert_eq!(
+        lines(&session),
+        [
+            "user: What did we do so far?",
+            "assistant: The shop was read and tested.",
+            "user: Continue"
+        ]
+    );
+    assert!(session.messages.iter().all(|m| m.in_history));
+    assert!(session.compactions.is_empty() && session.messages[0].is_injected);
+    assert!(session.steps.iter().all(|step| step.usage.is_none()));
+    assert!(
+        !text.contains("\"compaction\"") && !text.contains("\"summary\": true"),
+        "{text}"
+    );
+    // What was pruned stays pruned, and does not come back by its mark.
+    let (text, session) = copied("opencode/list.json", &[3]).unwrap();
+    assert!(lines(&session)[2].starts_with("tool: [Old tool result content cleared]"));
+    assert!(
+        !text.contains("compacted") && session.compactions.is_empty(),
+        "{text}"
+    );
+    assert_eq!(text.matches("\"mime\": \"image/png\"").count(), 1, "{text}");
+}
+
+#[test]
+fn in_a_copy_of_goose_everybody_sees_all_and_two_answers_stay_two() {
+    let (text, session) = copied("goose/export.json", &[4]).unwrap();
+    assert_eq!(
+        lines(&session),
+        [
+            "user: The user asked about rain; it will rain.",
+            "assistant: I will continue from there.",
+            "assistant: Sun."
+        ]
+    );
+    assert!(session.messages.iter().all(|m| m.in_history) && session.compactions.is_empty());
+    assert!(!text.contains("false"), "{text}");
+}

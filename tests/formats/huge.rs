@@ -1,0 +1,129 @@
+//! Sessions larger than any that people are likely to have: opened within bounds. The largest takes minutes and is
+//! asked for: `cargo test --release --test formats -- --ignored huge`.
+
+use plimsoll::formats::{Input, parse};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What the program says, and the most memory it took in bytes, where the system tells.
+fn inspected(path: &Path) -> (String, Option<u64>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    command
+        .arg("inspect")
+        .arg(path)
+        .args(["--no-state", "--counter", "chars/4"]);
+    let measured = Path::new("/usr/bin/time").is_file();
+    if measured {
+        let args: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+        command = Command::new("/usr/bin/time");
+        command
+            .args(["-f", "%M"])
+            .arg(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(args);
+    }
+    let Ok(output) = command.stdin(Stdio::null()).output() else {
+        return (String::new(), None);
+    };
+    let [out, err] =
+        [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b).into_owned());
+    let kilobytes = err
+        .trim_end()
+        .lines()
+        .last()
+        .and_then(|line| line.parse::<u64>().ok());
+    (out + &err, kilobytes.map(|n| n << 10).filter(|_| measured))
+}
+
+/// What the program and a file's ends take, in bytes.
+const BESIDE: u64 = 200_000_000;
+
+/// A file with this in it is refused or read with this said, in so many times its size.
+fn takes(name: &str, bytes: &[u8], times: u64, says: &str) {
+    takes_at_most(name, bytes, bytes.len() as u64 * times, says);
+}
+
+/// The same in so many bytes of memory beside [`BESIDE`].
+fn takes_at_most(name: &str, bytes: &[u8], most: u64, says: &str) {
+    let here = tempfile::tempdir().expect("a folder");
+    let path = here.path().join(name);
+    fs::write(&path, bytes).expect("room for the file");
+    let (said, memory) = inspected(&path);
+    assert!(said.contains(says), "{name}: {said}");
+    if let Some(memory) = memory {
+        assert!(
+            memory <= most + BESIDE,
+            "{name} of {} bytes took {memory}",
+            bytes.len()
+        );
+    }
+}
+
+#[test]
+fn a_line_of_50_megabytes_and_a_picture_of_20_are_read() {
+    let long = "word ".repeat(10 << 20);
+    let line = |kind: &str, id: &str, content: &str| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"{id}","parentUuid":null,"sessionId":"s","message":{{"role":"{kind}","content":{content}}}}}"#
+        )
+    };
+    let session = [
+        line("user", "a", &format!("\"{long}\"")),
+        line("assistant", "b", "\"Yes.\""),
+    ];
+    takes(
+        "line.jsonl",
+        session.join("\n").as_bytes(),
+        4,
+        "messages     2 ",
+    );
+    let data = "QUJD".repeat(5 << 20);
+    let image = format!(
+        r#"[{{"role":"user","content":[{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}]}},{{"role":"assistant","content":"A cat."}}]"#
+    );
+    takes("picture.json", image.as_bytes(), 4, "messages     2 ");
+}
+
+#[test]
+fn small_things_without_end_are_refused_before_they_fill_the_memory() {
+    let lines = "{\"role\":\"user\",\"content\":\"\"}\n".repeat(5_100_000);
+    takes(
+        "lines.jsonl",
+        lines.as_bytes(),
+        2,
+        "more than 5 million lines",
+    );
+    let list = format!("[{}{{}}]", "{},".repeat(17_000_000));
+    takes(
+        "list.json",
+        list.as_bytes(),
+        2,
+        "more than 16 million values",
+    );
+    let within = format!(
+        "{{\"messages\":[{{\"role\":\"user\",\"content\":[{}1]}}]}}",
+        "1,".repeat(17_000_000)
+    );
+    takes(
+        "within.json",
+        within.as_bytes(),
+        2,
+        "more than 16 million values",
+    );
+}
+
+#[test]
+#[ignore = "half a gigabyte, minutes without optimization"]
+fn half_a_gigabyte_and_100_000_messages_open_in_three_times_their_text() {
+    let bytes = crate::bench_sessions::file_with(100_000, 3_800);
+    assert!(bytes.len() > 500 << 20, "only {} bytes", bytes.len());
+    let parsed = parse(&Input {
+        name: "huge.jsonl".to_owned(),
+        bytes: bytes.clone().into(),
+    });
+    let parts = &parsed.unwrap().sessions[0].parts;
+    let text: usize = parts.iter().map(|part| part.body.text().len()).sum();
+    assert!(text < bytes.len(), "{text} bytes of text");
+    let most = text as u64 * 3;
+    takes_at_most("huge.jsonl", &bytes, most, "messages     100,000 ");
+}

@@ -1,0 +1,23 @@
+//! Tests of the formats: fixtures, recorded sessions and hostile files.
+
+#[path = "../../benches/common/mod.rs"]
+#[expect(dead_code, reason = "its usual number of messages is for benchmarks")]
+mod bench_sessions;
+#[path = "../common/fixtures.rs"]
+mod fixtures;
+#[path = "../common/hostile.rs"]
+mod hostile_input;
+#[path = "../common/rules.rs"]
+mod rules;
+
+mod claude;
+mod codex;
+mod detection;
+mod hostile;
+mod hostile_places;
+mod hostile_shown;
+mod hostile_values;
+mod huge;
+mod messages;
+mod packed;
+mod real;

@@ -1,0 +1,203 @@
+//! A large file's bytes are packed: it is read, looked at and written as any other.
+
+use crate::fixtures::{all_kept, fixtures};
+use plimsoll::exec::{LoadOptions, Loaded, convert, load};
+use plimsoll::formats::{self, Input, Parsed};
+use plimsoll::session::{FileBytes, ManagedEntry, ManagedPart, Packer, Session};
+use plimsoll::tokens::{self, Progress};
+use std::fs;
+use std::path::Path;
+
+fn packed(bytes: &[u8]) -> FileBytes {
+    let mut packer = Packer::default();
+    packer.push(bytes);
+    packer.finish()
+}
+
+fn read(name: &str, bytes: FileBytes) -> Result<Parsed, String> {
+    let name = name.to_owned();
+    formats::parse(&Input { name, bytes }).map_err(|refused| refused.to_string())
+}
+
+/// All that is known of a session but its bytes.
+fn told(session: &Session) -> String {
+    let Session {
+        title,
+        track,
+        project,
+        models,
+        messages,
+        parts,
+        steps,
+        compactions,
+        calibration,
+        ..
+    } = session;
+    format!(
+        "{title} {track:?} {project:?} {models:?} {messages:?} {parts:?} {steps:?} {compactions:?} {calibration:?}"
+    )
+}
+
+/// What is read of a file, or why nothing was.
+fn all_told(read: &Result<Parsed, String>) -> String {
+    match read {
+        Ok(Parsed {
+            sessions,
+            warnings,
+            report,
+        }) => {
+            let told: Vec<String> = sessions.iter().map(told).collect();
+            format!("{} {warnings:?} {report:?}", told.join("\n"))
+        }
+        Err(refused) => refused.clone(),
+    }
+}
+
+/// What its format writes of a session: untouched, and with its first part replaced and its last message left out.
+fn written(session: &Session) -> Vec<String> {
+    let Some(export) = formats::by_name(session.source.format).and_then(|format| format.export)
+    else {
+        return Vec::new();
+    };
+    let mut edited = all_kept(session);
+    let first = session
+        .messages
+        .first()
+        .map(|message| message.parts.clone());
+    if let (Some(parts), [first, .., _]) = (first, &mut edited.entries[..]) {
+        let replaced = |part| match part {
+            0 => ManagedPart::Replaced {
+                part,
+                text: "something else".to_owned(),
+            },
+            part => ManagedPart::Kept { part },
+        };
+        *first = ManagedEntry::Edited {
+            message: 0,
+            parts: parts.map(replaced).collect(),
+        };
+        edited.entries.pop();
+    }
+    let write = |managed| match export(session, managed) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) => error.to_string(),
+    };
+    [all_kept(session), edited].iter().map(write).collect()
+}
+
+/// A file as it is, and as programs and people leave files.
+fn as_left(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let text = String::from_utf8_lossy(bytes);
+    vec![
+        bytes.to_vec(),
+        [b"\xef\xbb\xbf", bytes].concat(),
+        text.replace('\n', "\r\n").into_bytes(),
+        bytes[..bytes.len().saturating_sub(7)].to_vec(),
+        [bytes, b"\n\n{\"torn\":"].concat(),
+    ]
+}
+
+#[test]
+fn every_fixture_reads_and_is_written_the_same_however_it_was_left() {
+    let (mut read_, mut written_) = (0, 0);
+    for fixture in fixtures() {
+        for (nth, bytes) in as_left(&fixture.bytes).iter().enumerate() {
+            let plain = read(&fixture.name, bytes.clone().into());
+            let packed = read(&fixture.name, packed(bytes));
+            assert_eq!(
+                all_told(&plain),
+                all_told(&packed),
+                "{} {nth}",
+                fixture.name
+            );
+            let (Ok(plain), Ok(packed)) = (plain, packed) else {
+                continue;
+            };
+            read_ += 1;
+            for (plain, packed) in plain.sessions.iter().zip(&packed.sessions) {
+                let expected = written(plain);
+                assert_eq!(expected, written(packed), "{} {nth}", fixture.name);
+                written_ += expected.len();
+            }
+        }
+    }
+    assert!(
+        read_ > 200 && written_ > 200,
+        "{read_} read, {written_} written"
+    );
+}
+
+fn opened(path: &Path) -> Loaded {
+    let options = LoadOptions {
+        counter: tokens::by_name("chars/4").expect("it is one of ours"),
+        window: None,
+        conversation: 0,
+    };
+    load(path, &options, &Progress::default()).expect("a session")
+}
+
+#[test]
+fn a_large_session_shows_and_writes_the_same_once_it_is_packed() {
+    let here = tempfile::tempdir().unwrap();
+    let path = here.path().join("large.jsonl");
+    fs::write(&path, crate::bench_sessions::file_of(8_000)).unwrap();
+    let plain = opened(&path);
+    let mut loaded = opened(&path);
+    loaded.pack();
+    let (source, session) = (&plain.case.session, &loaded.case.session);
+    assert!(session.source.bytes.is_packed() && !source.source.bytes.is_packed());
+    for message in session.messages.iter().step_by(97) {
+        for span in &message.raw {
+            assert_eq!(session.raw(span), source.raw(span));
+        }
+    }
+    assert_eq!(written(session), written(source));
+    for format in ["claude_code", "openai_chat"] {
+        let format = formats::by_name(format).unwrap();
+        let [a, b] = [&plain, &loaded].map(|loaded| {
+            let output = here.path().join("out");
+            convert(loaded, format, &output).unwrap();
+            let bytes = fs::read(&output).unwrap();
+            fs::remove_file(&output).unwrap();
+            bytes
+        });
+        assert!(a == b && !a.is_empty(), "{}", format.name);
+    }
+}
+
+#[test]
+fn a_large_file_reads_the_same_block_by_block() {
+    let mut bytes = crate::bench_sessions::file_of(8_000);
+    let long = "word ".repeat(1 << 20);
+    let line = format!(
+        r#"{{"type":"user","uuid":"long","parentUuid":"u-7999","sessionId":"s","message":{{"role":"user","content":"{long}"}}}}"#
+    );
+    bytes.extend_from_slice(b"no record\n");
+    bytes.extend_from_slice(line.as_bytes());
+    bytes.extend_from_slice(b"\nnone either\n{\"torn\":");
+    for bytes in [bytes.clone(), [b"\xef\xbb\xbf\n\n", &bytes[..]].concat()] {
+        let (plain, packed) = (read("a", bytes.clone().into()), read("a", packed(&bytes)));
+        let expected = all_told(&plain);
+        assert!(expected == all_told(&packed));
+        assert!(expected.contains("line: Some(800") && plain.is_ok());
+    }
+}
+
+#[test]
+fn a_packed_file_that_has_grown_is_told_from_one_that_was_changed() {
+    let before = crate::bench_sessions::file_of(8_000);
+    let mut grown = before.clone();
+    grown.extend_from_slice(b"{\"type\":\"user\"}\n");
+    let mut changed = grown.clone();
+    let middle = changed.len() / 2;
+    changed[middle] ^= 1;
+    let [before, grown, changed] = [before, grown, changed].map(|bytes| {
+        let mut bytes = FileBytes::from(bytes);
+        bytes.pack();
+        assert!(bytes.is_packed());
+        bytes
+    });
+    assert!(grown.starts_with(&before));
+    assert!(!before.starts_with(&grown));
+    assert!(!changed.starts_with(&before));
+}

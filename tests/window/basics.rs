@@ -1,0 +1,397 @@
+//! The window driven by accessible names, without a display: what people do first, and what must be told when it fails.
+
+use crate::screen::sized;
+use egui::Vec2;
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use plimsoll::app::App;
+use std::path::{Path, PathBuf};
+
+/// A window of 1440 x 900 that works within its frames and remembers nothing.
+fn window(paths: Vec<PathBuf>) -> Harness<'static, App> {
+    sized(paths, Vec2::new(1440.0, 900.0))
+}
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample_sessions")
+        .join(name)
+}
+
+const MANY_RESULTS: &str = "many-tool-results.jsonl";
+
+#[test]
+fn the_empty_window_invites() {
+    let window = window(Vec::new());
+    window.get_by_label("Open a file…");
+    window.get_by_role_and_label(Role::TextInput, "Path");
+    window.get_by_label("Everything stays on this machine. Files are never changed.");
+    assert!(
+        window.query_by_label("Export…").is_none(),
+        "nothing can be exported yet"
+    );
+}
+
+#[test]
+fn an_example_opens_with_three_lanes_and_a_verdict() {
+    let mut window = window(Vec::new());
+    window
+        .get_by_label("Many medium tool results, which pruning is for")
+        .click();
+    window.run_steps(6);
+    for lane in [
+        "Focus lane 1: Truncate",
+        "Focus lane 2: Prune",
+        "Focus lane 3: Summarize",
+    ] {
+        window.get_by_label_contains(lane);
+    }
+    window.get_by_label_contains("Peaked at");
+    window.get_by_label("Export…");
+}
+
+#[test]
+fn a_missing_file_is_told_with_its_name() {
+    let mut window = window(Vec::new());
+    let path = window.get_by_role_and_label(Role::TextInput, "Path");
+    path.focus();
+    path.type_text("/nowhere/at-all.jsonl");
+    window.run_steps(2);
+    window.get_by_label("Load").click();
+    window.run_steps(4);
+    window.get_by_label_contains("/nowhere/at-all.jsonl");
+    window.get_by_label("Open a file…");
+}
+
+#[test]
+fn a_lower_trigger_compacts_more_and_undo_restores_the_lanes() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let before = lanes(&window);
+    window
+        .get_by_role_and_label(Role::Slider, "compression_trigger")
+        .set_value_accesskit(0.30);
+    window.run_steps(4);
+    let after = lanes(&window);
+    assert_ne!(before, after, "the lanes follow the slider");
+    window.get_by_label("Undo").click();
+    window.run_steps(4);
+    assert_eq!(lanes(&window), before);
+    window.get_by_label("Redo").click();
+    window.run_steps(4);
+    assert_eq!(lanes(&window), after);
+}
+
+#[test]
+fn a_row_of_the_table_selects_its_message_everywhere() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    window.key_press(egui::Key::J);
+    window.run_steps(3);
+    window.get_by_label("Message 1");
+    window.get_by_label("Record").click();
+    window.run_steps(3);
+    window.get_by_label_contains("at byte");
+}
+
+#[test]
+fn typing_in_the_filter_moves_nothing_else() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    window.key_press(egui::Key::Slash);
+    window.run_steps(3);
+    window
+        .get_by_role_and_label(Role::TextInput, "Filter messages")
+        .type_text("zzz-no-such-text-j1");
+    window.run_steps(3);
+    window.get_by_label("No message matches the filter.");
+    assert!(
+        window.query_by_label("Message 1").is_none(),
+        "`j` was typed, not pressed"
+    );
+}
+
+#[test]
+fn an_export_is_written_beside_nothing_and_checked() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join(MANY_RESULTS);
+    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let bytes = std::fs::read(&source).expect("the copy can be read");
+    let mut window = window(vec![source.clone()]);
+    window.get_by_label("Export…").click();
+    window.run_steps(3);
+    window.get_by_label("Export").click();
+    window.run_steps(20);
+    window.get_by_label("Written to");
+    let mut files: Vec<_> = std::fs::read_dir(folder.path())
+        .expect("the folder is there")
+        .filter_map(|f| Some(f.ok()?.file_name()))
+        .collect();
+    files.sort();
+    assert_eq!(
+        files.len(),
+        4,
+        "the export and its two sidecars were written: {files:?}"
+    );
+    assert_eq!(
+        std::fs::read(&source).expect("the source is there"),
+        bytes,
+        "the source is as it was"
+    );
+}
+
+#[test]
+fn lanes_are_switched_added_and_removed() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    window.get_by_label("Policy of lane 1").click();
+    window.run_steps(3);
+    window.get_by_label("Add a lane").click();
+    window.run_steps(4);
+    window.get_by_label_contains("Focus lane 4: No management");
+    window.get_by_label("Policy of lane 4").click();
+    window.run_steps(3);
+    window.get_by_label("Remove this lane").click();
+    window.run_steps(4);
+    assert!(window.query_by_label_contains("Focus lane 4").is_none());
+}
+
+#[test]
+fn a_trigger_that_is_set_on_the_timeline_moves_the_lanes() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let before = lanes(&window);
+    let handle = window.get_by_role_and_label(Role::Slider, "trigger");
+    handle.set_value_accesskit(45_000.0);
+    window.run_steps(4);
+    assert_ne!(lanes(&window), before, "the lanes follow the handle");
+}
+
+#[test]
+fn a_lane_with_knobs_of_its_own_moves_alone() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let before = lanes(&window);
+    window.get_by_label("own knobs").click();
+    window.run_steps(3);
+    window
+        .get_by_role_and_label(Role::Slider, "compression_trigger")
+        .set_value_accesskit(0.30);
+    window.run_steps(4);
+    let after = lanes(&window);
+    assert_ne!(before[0], after[0], "the lane itself moves");
+    assert_eq!(before[1..], after[1..], "the others stay");
+    window.get_by_label("shared knobs").click();
+    window.run_steps(4);
+    assert_eq!(lanes(&window), before, "sharing again takes it back");
+}
+
+#[test]
+fn a_call_that_is_selected_shows_what_entered_there_and_a_message_shows_its_call() {
+    use egui_kittest::kittest::NodeT as _;
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    window.key_press(egui::Key::Home);
+    window.run_steps(3);
+    assert!(
+        window.query_all_by_label("call 1").next().is_some(),
+        "the lanes are at call 1"
+    );
+    let selected = window.query_all_by_label_contains("Message ");
+    let is_title = |text: String| {
+        text.strip_prefix("Message ")
+            .is_some_and(|n| n.parse::<usize>().is_ok())
+    };
+    assert!(
+        selected
+            .filter_map(|node| node.accesskit_node().value())
+            .any(is_title),
+        "the detail shows a message"
+    );
+    let jump = window.get_by_role_and_label(Role::TextInput, "Go to message");
+    jump.focus();
+    jump.type_text("40");
+    window.run_steps(2);
+    window.key_press(egui::Key::Enter);
+    window.run_steps(4);
+    window.get_by_label("Message 40");
+    assert!(
+        window.query_all_by_label("call 1").next().is_none(),
+        "message 40 was not there at call 1: the lanes went on"
+    );
+}
+
+#[test]
+fn six_lanes_in_a_small_window_keep_their_figures() {
+    let size = Vec2::new(1100.0, 700.0);
+    let mut window = sized(vec![sample(MANY_RESULTS)], size);
+    for _ in 0..3 {
+        window.get_by_label("Policy of lane 1").click();
+        window.run_steps(3);
+        window.get_by_label("Add a lane").click();
+        window.run_steps(4);
+    }
+    assert_eq!(lanes(&window).len(), 6);
+    // Labels and values stand on one line each, in every lane the same.
+    for label in ["peak", "comp.", "over."] {
+        let rects: Vec<_> = window.get_all_by_label(label).map(|n| n.rect()).collect();
+        assert_eq!(rects.len(), 6, "{label}");
+        assert!(
+            rects.iter().all(|r| r.height() < 20.0),
+            "{label}: {rects:?}"
+        );
+    }
+}
+
+#[test]
+fn a_second_export_takes_the_next_free_name() {
+    use egui_kittest::kittest::NodeT as _;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join(MANY_RESULTS);
+    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let mut window = window(vec![source]);
+    window.get_by_label("Export…").click();
+    window.run_steps(5);
+    let lanes = window.get_all_by_role_and_label(Role::Button, "Truncate");
+    let is_first = lanes.filter(|n| n.accesskit_node().is_focused()).count() == 1;
+    assert!(is_first, "the first choice has the focus");
+    for _ in 0..2 {
+        window.get_by_label("Export").click();
+        window.run_steps(20);
+        window.get_by_label("Written to");
+        window.get_by_label("Another export").click();
+        window.run_steps(3);
+    }
+    let files = std::fs::read_dir(folder.path()).expect("the folder is there");
+    assert_eq!(
+        files.count(),
+        7,
+        "the source and two exports of three files each"
+    );
+}
+
+#[test]
+fn a_small_window_shows_every_control() {
+    let window = sized(vec![sample(MANY_RESULTS)], Vec2::new(1100.0, 700.0));
+    let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, Vec2::new(1100.0, 700.0));
+    for name in [
+        "Export…",
+        "Open…",
+        "Undo",
+        "Copy as command",
+        "Policy of lane 3",
+    ] {
+        let rect = window.get_by_label(name).rect();
+        assert!(screen.contains_rect(rect), "{name} at {rect:?}");
+    }
+}
+
+/// What the heads of the lanes say: policy, peak, compactions, overflows.
+fn lanes(window: &Harness<'_, App>) -> Vec<String> {
+    use egui_kittest::kittest::NodeT as _;
+    let heads = window.get_all_by_label_contains("Focus lane ");
+    heads
+        .filter_map(|head| head.accesskit_node().label())
+        .collect()
+}
+
+/// A server on loopback that speaks like a model: every question gets this answer.
+fn model_that_says(answer: &'static str) -> (String, std::sync::mpsc::Receiver<String>) {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = format!("http://{}", listener.local_addr().expect("bound"));
+    let (tell, heard) = std::sync::mpsc::channel();
+    let serve = move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+            let (mut first, mut length) = (String::new(), 0_usize);
+            reader.read_line(&mut first).expect("a request");
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).expect("a header");
+                let lower = line.to_lowercase();
+                if let Some(n) = lower.strip_prefix("content-length:") {
+                    length = n.trim().parse().expect("a number");
+                }
+                if line.trim().is_empty() {
+                    break;
+                }
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).expect("a body");
+            let said = if first.starts_with("POST") {
+                let _ = tell.send(String::from_utf8_lossy(&body).into_owned());
+                format!(
+                    "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{answer}\"}},\"finish_reason\":\"stop\"}}],\"usage\":{{\"prompt_tokens\":120,\"completion_tokens\":5,\"total_tokens\":125}}}}\n\ndata: [DONE]\n\n"
+                )
+            } else {
+                "{\"data\":[{\"id\":\"m\",\"max_model_len\":200000}]}".to_owned()
+            };
+            let kind = if first.starts_with("POST") {
+                "text/event-stream"
+            } else {
+                "application/json"
+            };
+            let status = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                said.len()
+            );
+            let _ = stream.write_all(format!("{status}{said}").as_bytes());
+        }
+    };
+    let server = std::thread::Builder::new().name("model".to_owned());
+    server.spawn(serve).expect("a thread");
+    (address, heard)
+}
+
+fn type_into(window: &mut Harness<'_, App>, (role, label): (Role, &str), text: &str) {
+    window.get_by_role_and_label(role, label).focus();
+    window.run_steps(2);
+    window.get_by_role_and_label(role, label).type_text(text);
+    window.run_steps(2);
+}
+
+#[test]
+fn a_model_is_asked_only_after_consent_and_its_summary_can_be_written_over() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join(MANY_RESULTS);
+    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let (address, heard) = model_that_says("The work is half done.");
+    let mut window = window(vec![source]);
+    window.get_by_label("Export…").click();
+    window.run_steps(5);
+    // The lane behind the dialog has a button of that name, too.
+    let lanes = window.get_all_by_role_and_label(Role::Button, "Summarize");
+    lanes.last().expect("the dialog's").click();
+    window.run_steps(2);
+    window
+        .get_by_label("Compact now, trigger met or not")
+        .click();
+    window.get_by_label("A model").click();
+    window.run_steps(3);
+    type_into(&mut window, (Role::TextInput, "address"), &address);
+    type_into(&mut window, (Role::TextInput, "model"), "m");
+    window.get_by_label("Go on…").click();
+    window.run_steps(3);
+    assert!(heard.try_recv().is_err(), "nothing is sent before consent");
+    let host = address.trim_start_matches("http://");
+    window.get_by_label(&format!("Send to {host}?"));
+    // Started with --no-state, nothing is kept unless it is asked for.
+    window.get_by_label("nothing is logged");
+    window.get_by_label("none, the server is this machine");
+    window.get_by_label(&format!("Send to {host}")).click();
+    window.run_steps(6);
+    let asked = heard.try_recv().expect("one request");
+    assert!(asked.contains("You compact the conversation") && !asked.contains("null"));
+    assert!(heard.try_recv().is_err(), "and no more");
+    type_into(
+        &mut window,
+        (Role::MultilineTextInput, "Summary 1"),
+        "Read this first. ",
+    );
+    window.get_by_label("Write the export").click();
+    window.run_steps(20);
+    window.get_by_label("Written to");
+    let written = folder.path().join("many-tool-results-managed-1.jsonl");
+    let written = std::fs::read_to_string(written).expect("the export is there");
+    assert!(written.contains("The work is half done."));
+    assert!(
+        written.contains("Read this first."),
+        "as the person left it"
+    );
+}

@@ -1,0 +1,605 @@
+//! The window writes what the command line writes, byte for byte, asks before anything leaves the machine or goes into
+//! an agent's store, and says what to do where something fails.
+
+use crate::server::{STREAM_HEAD, Server, answer};
+use egui::Vec2;
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::latest::Where;
+use plimsoll::app::panels::run_logs;
+use plimsoll::app::run_logs::{Doomed, LogsWish, RunLogs};
+use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::presets;
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use tempfile::TempDir;
+
+const MANY_RESULTS: &str = "many-tool-results.jsonl";
+const KEY: &str = "sk-never-shown-0123456789";
+
+/// A copy of a sample session in a folder of its own.
+fn copy_of(name: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = folder.path().join(name);
+    let sample: PathBuf = [env!("CARGO_MANIFEST_DIR"), "sample_sessions", name]
+        .iter()
+        .collect();
+    fs::copy(sample, &copy).expect("the sample can be copied");
+    (folder, copy)
+}
+
+/// A window over a session with these presets in its lanes, that works within its frames and remembers nothing.
+fn window(source: &Path, policies: &[&str]) -> Harness<'static, App> {
+    let size = Vec2::new(1440.0, 900.0);
+    let lane = |word: &&str| {
+        let policy = presets::by_name(word).expect("it is a preset");
+        let word = (*word).to_owned();
+        let values = policy.defaults();
+        (LaneOption { word, policy }, values)
+    };
+    let options = Options {
+        paths: vec![source.to_owned()],
+        no_state: true,
+        work: Where::InFrame,
+        size,
+        ..Options::default()
+    };
+    let options = options
+        .compare(policies.iter().map(lane).collect())
+        .expect("the window shows them");
+    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(4);
+    window
+}
+
+fn click(window: &mut Harness<'_, App>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(6);
+}
+
+/// The item of the menu beside the export button.
+fn choose(window: &mut Harness<'_, App>, item: &str) {
+    click(window, "More to export");
+    click(window, item);
+}
+
+fn type_into(window: &mut Harness<'_, App>, (role, label): (Role, &str), text: &str) {
+    window.get_by_role_and_label(role, label).focus();
+    window.run_steps(2);
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+    window.run_steps(2);
+    window.get_by_role_and_label(role, label).type_text(text);
+    // A dialog whose height changes finds its place a frame later.
+    window.run_steps(4);
+}
+
+/// Everything that the window says.
+fn said(window: &Harness<'_, App>) -> Vec<String> {
+    let nodes = window.query_all_by(|_| true);
+    let texts = nodes.flat_map(|node| {
+        let node = node.accesskit_node();
+        [node.label(), node.value()]
+    });
+    texts.flatten().collect()
+}
+
+/// The names of the files in a folder.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder is there").flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The command line, in a folder.
+fn plimsoll(folder: &Path, args: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(args)
+        .arg("--no-state")
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {error}");
+}
+
+fn read(folder: &Path, name: &str) -> Vec<u8> {
+    fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// A model that gives this answer to every question.
+fn model_that_says(words: &'static str) -> Server {
+    Server::new(move |seen, client| {
+        if seen.line.starts_with("GET") {
+            let windows = "{\"data\":[{\"id\":\"m\",\"max_model_len\":200000}]}";
+            return client.say(&answer(
+                "200 OK",
+                "content-type: application/json\r\n",
+                windows,
+            ));
+        }
+        let event = format!(
+            "{STREAM_HEAD}data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{words}\"}},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
+        );
+        client.say(event.as_bytes());
+    })
+}
+
+/// Fills in the export of a summary by a model.
+fn name_model(window: &mut Harness<'_, App>, address: &str, model: &str) {
+    click(window, "Export…");
+    click(window, "Compact now, trigger met or not");
+    click(window, "A model");
+    type_into(window, (Role::TextInput, "address"), address);
+    type_into(window, (Role::TextInput, "model"), model);
+    type_into(window, (Role::PasswordInput, "key"), KEY);
+}
+
+#[test]
+fn reports_are_the_command_lines_own_and_redacted_where_asked() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let mut window = window(&source, &[]);
+    choose(&mut window, "Report…");
+    click(&mut window, "Write");
+    choose(&mut window, "Report…");
+    click(&mut window, "Markdown");
+    click(&mut window, "Leave out texts, paths, names and ids");
+    click(&mut window, "Write");
+    assert!(
+        window.query_by_label("Write").is_none(),
+        "the dialog is gone"
+    );
+    let here = folder.path();
+    plimsoll(here, &["report", MANY_RESULTS, "-o", "cli.html"]);
+    plimsoll(here, &["report", MANY_RESULTS, "--redact", "-o", "cli.md"]);
+    assert!(read(here, "many-tool-results-report.html") == read(here, "cli.html"));
+    let redacted = read(here, "many-tool-results-report.md");
+    assert!(redacted == read(here, "cli.md"));
+    assert!(!String::from_utf8_lossy(&redacted).contains("many-tool-results"));
+}
+
+#[test]
+fn the_curve_is_a_picture_a_drawing_and_a_table() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let mut window = window(&source, &["truncate", "truncate", "none"]);
+    let here = folder.path();
+    for form in ["a picture (PNG)", "a drawing (SVG)", "a table (CSV)"] {
+        choose(&mut window, "Curve…");
+        click(&mut window, form);
+        if form.contains("PNG") {
+            click(&mut window, "light");
+        }
+        click(&mut window, "Write");
+    }
+    for extension in ["png", "svg", "csv"] {
+        let cli = format!("cli.{extension}");
+        let policies = ["--policy", "truncate", "--policy", "truncate@truncate-2"];
+        let base = ["replay", MANY_RESULTS, "--curve", &cli];
+        plimsoll(here, &[&base[..], &policies[..]].concat());
+        let ours = read(here, &format!("many-tool-results-curve.{extension}"));
+        assert!(ours == read(here, &cli), "{extension}");
+    }
+}
+
+#[test]
+fn nothing_is_written_over_and_the_reason_names_the_file() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let mut window = window(&source, &[]);
+    let diary = folder.path().join("diary.html");
+    fs::write(&diary, "dear diary").expect("a new file");
+    choose(&mut window, "Report…");
+    let field = (Role::TextInput, "write to");
+    type_into(&mut window, field, &diary.to_string_lossy());
+    click(&mut window, "Write");
+    window.get_by_label("Nothing was written");
+    let told = said(&window).concat();
+    assert!(told.contains("diary.html already exists"), "{told}");
+    assert_eq!(read(folder.path(), "diary.html"), b"dear diary");
+    let free = folder.path().join("free.html");
+    type_into(&mut window, field, &free.to_string_lossy());
+    click(&mut window, "Write");
+    assert!(free.exists(), "another place is as good");
+    assert!(window.query_by_label("Nothing was written").is_none());
+}
+
+#[test]
+fn what_the_model_saw_is_written_for_a_lane_and_for_what_was_recorded() {
+    let (folder, source) = copy_of("compacted.jsonl");
+    let mut window = window(&source, &["truncate", "summarize"]);
+    window.key_press(egui::Key::Home);
+    window.run_steps(3);
+    for _ in 0..39 {
+        window.key_press(egui::Key::ArrowRight);
+        window.run_steps(1);
+    }
+    window.run_steps(3);
+    choose(&mut window, "What the model saw at call 40…");
+    window.get_by_label("What its model would see at call 40, the file alone");
+    click(&mut window, "Export");
+    window.get_by_label("Written to");
+    click(&mut window, "Another export");
+    click(&mut window, "Recorded");
+    assert!(
+        window.query_by_label("A model").is_none(),
+        "there is nothing to summarize"
+    );
+    click(&mut window, "Export");
+    window.get_by_label("Written to");
+    let here = folder.path();
+    let cli = |policy: &str, out: &str| {
+        let args = [
+            "saw",
+            "compacted.jsonl",
+            "--at",
+            "40",
+            "--policy",
+            policy,
+            "-o",
+            out,
+        ];
+        plimsoll(here, &args);
+        read(here, out)
+    };
+    let names = files(here);
+    let written: Vec<_> = names
+        .iter()
+        .filter(|name| name.contains("-call-40"))
+        .collect();
+    assert_eq!(written.len(), 2, "{names:?}");
+    let extension = written[0].rsplit('.').next().expect("an ending");
+    let first = format!("compacted-call-40.{extension}");
+    let second = format!("compacted-call-40-2.{extension}");
+    assert!(read(here, &first) == cli("truncate", "lane.jsonl"));
+    assert!(read(here, &second) == cli("recorded", "really.jsonl"));
+}
+
+#[test]
+fn files_of_a_policy_go_where_the_person_wants_them() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let mut window = window(&source, &["gemini-cli"]);
+    click(&mut window, "Export…");
+    let chosen = folder.path().join("cut out");
+    type_into(
+        &mut window,
+        (Role::TextInput, "files to"),
+        &chosen.to_string_lossy(),
+    );
+    click(&mut window, "Export");
+    window.get_by_label("Written to");
+    assert!(!files(&chosen).is_empty());
+    assert!(
+        !files(folder.path())
+            .iter()
+            .any(|name| name.contains(".files"))
+    );
+    let written = read(folder.path(), "many-tool-results-managed-1.jsonl");
+    let pointer = chosen.to_string_lossy().into_owned();
+    assert!(
+        String::from_utf8_lossy(&written).contains(&pointer),
+        "pointers name the place"
+    );
+}
+
+#[test]
+fn the_price_stands_before_the_consent_and_nothing_is_asked_for_it() {
+    let (_folder, source) = copy_of(MANY_RESULTS);
+    let mut window = window(&source, &["summarize"]);
+    name_model(&mut window, "https://api.openai.com", "gpt-4o-2024-08-06");
+    click(&mut window, "Go on…");
+    window.get_by_label("Send to api.openai.com?");
+    let told = said(&window);
+    let price = told.iter().find(|text| text.starts_with("≈ $"));
+    let price = price.expect("a price");
+    assert!(
+        price.contains(", at most $") && price.contains("(price of gpt-4o of 20"),
+        "{price}"
+    );
+    assert!(!told.concat().contains(KEY));
+    click(&mut window, "Back");
+    type_into(&mut window, (Role::TextInput, "model"), "nobody-knows-it");
+    click(&mut window, "Go on…");
+    window.get_by_label("not known, no price of nobody-knows-it is listed");
+}
+
+#[test]
+fn where_no_summary_is_needed_nobody_is_asked_anything() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let server = model_that_says("Nobody asked.");
+    let mut window = window(&source, &["prune"]);
+    name_model(&mut window, &server.url(), "m");
+    click(&mut window, "Go on…");
+    window.get_by_label("This policy writes no summary here.");
+    click(&mut window, "Write the export");
+    window.get_by_label("Written to");
+    assert!(server.seen().is_empty());
+    assert_eq!(files(folder.path()).len(), 4);
+}
+
+#[test]
+fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let server = Server::new(|seen, client| {
+        let key = seen.header("authorization").unwrap_or_default();
+        let body = format!("{{\"error\":{{\"message\":\"Incorrect API key provided: {key}\"}}}}");
+        client.say(&answer(
+            "401 Unauthorized",
+            "content-type: application/json\r\n",
+            &body,
+        ));
+    });
+    let mut window = window(&source, &["summarize"]);
+    name_model(&mut window, &server.url(), "m");
+    click(&mut window, "Keep requests and answers");
+    let log = folder.path().join("run.jsonl");
+    type_into(
+        &mut window,
+        (Role::TextInput, "log file"),
+        &log.to_string_lossy(),
+    );
+    click(&mut window, "Go on…");
+    assert!(server.seen().is_empty(), "nothing is sent before consent");
+    click(&mut window, &format!("Send to {}", server.address));
+    window.get_by_label("Nothing was written");
+    let told = said(&window).concat();
+    assert!(
+        told.contains("does not accept the key") && told.contains("check that it is set"),
+        "{told}"
+    );
+    assert!(!told.contains(KEY), "{told}");
+    let logged = fs::read_to_string(&log).expect("the question was logged");
+    assert!(
+        logged.contains("does not accept the key") && !logged.contains(KEY),
+        "{logged}"
+    );
+    assert_eq!(files(folder.path()).len(), 2, "no export");
+    let sent = server.seen();
+    assert!(sent.iter().any(|seen| {
+        seen.header("authorization")
+            .is_some_and(|h| h.contains(KEY))
+    }));
+    // What was filled in is there still; the log of that name is taken now.
+    click(&mut window, "Go on…");
+    let told = said(&window).concat();
+    assert!(
+        told.contains("the log: ") && told.contains("never overwritten"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_at_once() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = nobody.local_addr().expect("bound");
+    drop(nobody);
+    let mut window = window(&source, &["summarize"]);
+    name_model(&mut window, &format!("http://{address}"), "m");
+    click(&mut window, "Go on…");
+    click(&mut window, &format!("Send to {address}"));
+    let told = said(&window).concat();
+    assert!(
+        told.contains("cannot reach") && told.contains("check that the server runs"),
+        "{told}"
+    );
+    assert_eq!(files(folder.path()).len(), 1, "nothing was written");
+}
+
+#[test]
+fn limits_that_make_no_sense_keep_the_form_from_going_on() {
+    let (_folder, source) = copy_of(MANY_RESULTS);
+    let mut window = window(&source, &["summarize"]);
+    name_model(&mut window, "http://127.0.0.1:1", "m");
+    click(&mut window, "Connection");
+    let field = (Role::TextInput, "Time limit of an answer");
+    type_into(&mut window, field, "soon");
+    let told = said(&window).concat();
+    assert!(told.contains("give seconds, or a time as 5 min"), "{told}");
+    let button = window.get_by_label("Go on…");
+    assert!(button.accesskit_node().is_disabled());
+    type_into(&mut window, field, "5 min");
+    assert!(!window.get_by_label("Go on…").accesskit_node().is_disabled());
+}
+
+#[test]
+fn a_log_answers_in_the_models_place_to_the_same_bytes() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let server = model_that_says("Half of the work is done.");
+    let mut window = window(&source, &["summarize"]);
+    name_model(&mut window, &server.url(), "m");
+    click(&mut window, "Keep requests and answers");
+    let log = folder.path().join("run.jsonl");
+    type_into(
+        &mut window,
+        (Role::TextInput, "log file"),
+        &log.to_string_lossy(),
+    );
+    click(&mut window, "Go on…");
+    click(&mut window, &format!("Send to {}", server.address));
+    click(&mut window, "Write the export");
+    window.get_by_label("Written to");
+    let asked = server.seen().len();
+    click(&mut window, "Another export");
+    click(&mut window, "A log");
+    type_into(
+        &mut window,
+        (Role::TextInput, "log"),
+        &log.to_string_lossy(),
+    );
+    click(&mut window, "Export");
+    window.get_by_label("Written to");
+    assert_eq!(server.seen().len(), asked, "nobody was asked again");
+    let here = folder.path();
+    let args = ["compact", MANY_RESULTS, "--policy", "summarize", "--force"];
+    let more = ["--replay-log", "run.jsonl", "-o", "cli.jsonl"];
+    plimsoll(here, &[&args[..], &more[..]].concat());
+    let first = read(here, "many-tool-results-managed-1.jsonl");
+    assert!(String::from_utf8_lossy(&first).contains("Half of the work is done."));
+    assert!(first == read(here, "many-tool-results-managed-2.jsonl"));
+    assert!(first == read(here, "cli.jsonl"));
+}
+
+#[test]
+fn a_log_that_is_none_is_told_with_its_name() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let mut window = window(&source, &["summarize"]);
+    click(&mut window, "Export…");
+    click(&mut window, "A log");
+    click(&mut window, "Export");
+    let told = said(&window).concat();
+    assert!(told.contains("choose the log of an earlier run"), "{told}");
+    let none = folder
+        .path()
+        .join(MANY_RESULTS)
+        .to_string_lossy()
+        .into_owned();
+    type_into(&mut window, (Role::TextInput, "log"), &none);
+    click(&mut window, "Look at the summaries");
+    let told = said(&window).concat();
+    assert!(told.contains("is no log of a run"), "{told}");
+}
+
+/// A variable that is set in a process of a test's own.
+const APART: &str = "PLIMSOLL_TEST_APART";
+
+/// Runs a test once more, in a process whose agents' stores are in a folder of its own. True in that process.
+fn is_apart(test: &str) -> bool {
+    if std::env::var_os(APART).is_some() {
+        return true;
+    }
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", test, "--nocapture"])
+        .env(APART, home.path())
+        .env("HOME", home.path())
+        .env("CODEX_HOME", home.path().join("codex"))
+        .output()
+        .expect("it starts again");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && told.contains("1 passed"),
+        "{told}{why}"
+    );
+    false
+}
+
+#[test]
+fn a_session_goes_into_a_store_only_where_the_person_saw_which() {
+    if !is_apart("export::a_session_goes_into_a_store_only_where_the_person_saw_which") {
+        return;
+    }
+    let home = PathBuf::from(std::env::var_os(APART).expect("it is set"));
+    let store = home.join("codex");
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let before = read(folder.path(), MANY_RESULTS);
+    let mut window = window(&source, &["truncate"]);
+    click(&mut window, "Export…");
+    click(&mut window, "a new session in Codex");
+    window.get_by_label("where Codex looks for its sessions");
+    click(&mut window, "Go on…");
+    // Codex never ran here.
+    let told = said(&window).concat();
+    assert!(told.contains("run Codex once"), "{told}");
+    assert!(
+        window
+            .get_by_label("Write into Codex")
+            .accesskit_node()
+            .is_disabled()
+    );
+    click(&mut window, "Back");
+    fs::create_dir(&store).expect("a new folder");
+    click(&mut window, "Go on…");
+    window.get_by_label("Put a new session into Codex?");
+    let told = said(&window).concat();
+    let sessions = store.join("sessions").to_string_lossy().into_owned();
+    assert!(told.contains(&sessions), "{told}");
+    assert_eq!(
+        files(&store).len(),
+        0,
+        "nothing is written before the consent"
+    );
+    click(&mut window, "Write into Codex");
+    window.get_by_label("Resume with");
+    let told = said(&window).concat();
+    assert!(told.contains("codex resume "), "{told}");
+    assert_eq!(files(&store), ["sessions"]);
+    assert_eq!(read(folder.path(), MANY_RESULTS), before);
+    assert_eq!(
+        files(folder.path()),
+        [MANY_RESULTS],
+        "nothing beside the source"
+    );
+}
+
+#[test]
+fn logs_are_not_listed_where_the_program_keeps_nothing() {
+    let (_folder, source) = copy_of(MANY_RESULTS);
+    let mut window = window(&source, &[]);
+    click(&mut window, "Menu");
+    click(&mut window, "Run logs…");
+    window.get_by_label("Started with --no-state, the program keeps no logs of its own.");
+    click(&mut window, "Close");
+    assert!(window.query_by_label_contains("--no-state").is_none());
+}
+
+#[test]
+fn a_log_is_deleted_only_after_a_second_word() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first_line = "{\"plimsoll\":\"0.1.0\",\"model\":\"m at localhost:8089\"}\n";
+    for name in ["a.jsonl", "b.jsonl"] {
+        fs::write(folder.path().join(name), first_line).expect("a new file");
+    }
+    let logs = Rc::new(RefCell::new(RunLogs::new(Some(folder.path().to_owned()))));
+    let wishes: Rc<RefCell<Vec<LogsWish>>> = Rc::default();
+    let (shown, heard) = (Rc::clone(&logs), Rc::clone(&wishes));
+    let builder = Harness::builder().with_size(Vec2::new(900.0, 600.0));
+    let mut window = builder.allow_missing_glyphs().build_ui(move |ui| {
+        plimsoll::app::theme::apply(ui.ctx());
+        let mut commands = Vec::new();
+        run_logs::show(ui, &shown.borrow(), true, &mut commands);
+        heard
+            .borrow_mut()
+            .extend(commands.into_iter().filter_map(|command| match command {
+                plimsoll::app::command::Command::Logs(wish) => Some(wish),
+                _ => None,
+            }));
+    });
+    window.run_steps(3);
+    let press = |window: &mut Harness<'_, ()>, label: &str| {
+        window.get_by_label(label).click();
+        window.run_steps(3);
+        let wish = wishes.borrow_mut().pop();
+        wish.expect("something was asked for")
+    };
+    let wish = press(&mut window, "Delete the log of a");
+    assert_eq!(wish, LogsWish::Doom(Some(Doomed::One(1))));
+    logs.borrow_mut().doomed = Some(Doomed::One(1));
+    window.run_steps(2);
+    assert_eq!(press(&mut window, "Keep"), LogsWish::Doom(None));
+    assert_eq!(press(&mut window, "Delete"), LogsWish::Remove);
+    logs.borrow_mut().doomed = None;
+    window.run_steps(2);
+    let wish = press(&mut window, "Use the log of b");
+    assert_eq!(wish, LogsWish::Replay(folder.path().join("b.jsonl")));
+    assert_eq!(
+        press(&mut window, "Delete all…"),
+        LogsWish::Doom(Some(Doomed::All))
+    );
+    logs.borrow_mut().doomed = Some(Doomed::All);
+    window.run_steps(2);
+    window.get_by_label_contains("Delete 2 logs");
+    assert_eq!(press(&mut window, "Delete all"), LogsWish::Remove);
+    assert_eq!(
+        files(folder.path()).len(),
+        2,
+        "a panel asks; it does not act"
+    );
+}

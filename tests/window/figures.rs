@@ -1,0 +1,371 @@
+//! Figures and lists of the window agree with each other and say what they are about.
+
+use crate::screen::sized;
+use egui::accesskit::Role;
+use egui::{Key, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::App;
+use std::path::{Path, PathBuf};
+
+const COMPACTED: &str = "compacted.jsonl";
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample_sessions")
+        .join(name)
+}
+
+/// A large window over a sample session.
+fn window(name: &str) -> Harness<'static, App> {
+    sized(vec![sample(name)], Vec2::new(1440.0, 900.0))
+}
+
+fn click(window: &mut Harness<'_, App>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(6);
+}
+
+/// Everything that the window shows as text.
+fn texts(window: &Harness<'_, App>) -> Vec<String> {
+    let nodes = window.query_all_by(|_| true);
+    let texts = nodes.flat_map(|node| {
+        let node = node.accesskit_node();
+        [node.label(), node.value()]
+    });
+    texts.flatten().collect()
+}
+
+/// How many texts contain this one.
+fn n_with(window: &Harness<'_, App>, part: &str) -> usize {
+    let all = texts(window);
+    all.iter().filter(|text| text.contains(part)).count()
+}
+
+#[test]
+fn recorded_compactions_are_events_and_the_focused_lane_filters() {
+    const RECORDED: &str = "recorded as auto";
+    let mut window = window(COMPACTED);
+    click(&mut window, "Events");
+    let triggers = |window: &Harness<'_, App>| n_with(window, "compression_trigger 0.750 * usable");
+    let all = triggers(&window);
+    assert!(all >= 3, "{all} events of the lanes");
+    assert_eq!(n_with(&window, RECORDED), 1, "and the recorded compaction");
+    click(&mut window, "focused lane");
+    assert_eq!(n_with(&window, RECORDED), 0, "Truncate is focused");
+    let truncate = triggers(&window);
+    assert!((1..all).contains(&truncate), "{truncate} of {all} events");
+    window.key_press(Key::Num0);
+    window.run_steps(6);
+    assert_eq!(triggers(&window), 0, "what was recorded is focused");
+    assert!(n_with(&window, RECORDED) >= 1);
+    click(&mut window, RECORDED);
+    assert!(
+        texts(&window)
+            .iter()
+            .any(|text| text == "Recorded · call 35"),
+        "the event in full: {:?}",
+        texts(&window)
+    );
+}
+
+#[test]
+fn costs_by_call_name_the_lane() {
+    let mut window = window(COMPACTED);
+    click(&mut window, "Cost");
+    click(&mut window, "Show cost: calls");
+    let is_of =
+        |window: &Harness<'_, App>, about: &str| n_with(window, &format!("48 calls, {about}"));
+    assert_eq!(is_of(&window, "≈$"), 1, "a lane: {:?}", texts(&window));
+    window.key_press(Key::Num0);
+    window.run_steps(6);
+    assert_eq!((is_of(&window, "≈$"), is_of(&window, "$")), (0, 1));
+    window.get_by_label("Recorded");
+}
+
+#[test]
+fn what_a_provider_would_refuse_is_no_green_tick() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join("handoff.json");
+    std::fs::copy(sample("handoff.json"), &source).expect("the sample can be copied");
+    let mut window = sized(vec![source], Vec2::new(1440.0, 900.0));
+    click(&mut window, "Export…");
+    click(&mut window, "Compact now, trigger met or not");
+    window.get_by_label("Export").click();
+    window.run_steps(20);
+    assert!(
+        n_with(&window, "a provider will refuse this") == 1,
+        "{:?}",
+        texts(&window)
+    );
+    assert_eq!(n_with(&window, "⚠"), 1);
+    assert!(n_with(&window, "✔") >= 7);
+}
+
+/// The figures of a lane's head as they are shown, and the sentence that is spoken for it.
+struct Head {
+    name: String,
+    spoken: String,
+    figures: Vec<(String, String)>,
+    /// The context of the selected call, beside which it stands.
+    now: String,
+}
+
+impl Head {
+    fn figure(&self, name: &str) -> &str {
+        let found = self.figures.iter().find(|(label, _)| label == name);
+        found.map_or_else(|| panic!("{} has no {name}", self.name), |(_, value)| value)
+    }
+}
+
+fn heads(texts: &[String]) -> Vec<Head> {
+    const LABELS: [&str; 6] = ["peak", "cost", "at risk", "comp.", "over.", "blind"];
+    let mut heads: Vec<Head> = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        if let Some((_, spoken)) = text
+            .strip_prefix("Focus lane ")
+            .and_then(|rest| rest.split_once(": "))
+        {
+            heads.push(Head {
+                name: spoken.split(',').next().unwrap_or_default().to_owned(),
+                spoken: text.clone(),
+                figures: Vec::new(),
+                now: String::new(),
+            });
+        } else if let Some(head) = heads.last_mut()
+            && head.now.is_empty()
+            && text.starts_with("call ")
+            && let Some((_, now)) = text.split_once(" · ")
+        {
+            now.clone_into(&mut head.now);
+        } else if let Some(head) = heads.last_mut()
+            && head.figures.len() < LABELS.len()
+            && text == LABELS[head.figures.len()]
+        {
+            head.figures.push((text.clone(), texts[at + 1].clone()));
+        }
+    }
+    heads
+}
+
+/// What follows a text behind the last of the heads of a table.
+fn row<'a>(texts: &'a [String], last_head: &str, first: &str) -> &'a [String] {
+    let head = texts.iter().position(|text| text == last_head);
+    let head = head.unwrap_or_else(|| panic!("no {last_head} in {texts:?}"));
+    let row = texts[head..].iter().position(|text| text == first);
+    &texts[head + row.unwrap_or_else(|| panic!("no row {first} in {texts:?}"))..]
+}
+
+/// `≈$5.79` as a number.
+fn dollars(text: &str) -> f64 {
+    let plain = text.replace(['≈', '$', '+', '\u{2009}'], "");
+    let plain = plain.replace('\u{2212}', "-");
+    plain.parse().unwrap_or_else(|_| panic!("{text}"))
+}
+
+/// `118k` as a number.
+fn tokens(text: &str) -> f64 {
+    let text = text.trim_start_matches('≈');
+    let (number, unit) = match text.chars().last() {
+        Some('k') => (&text[..text.len() - 1], 1e3),
+        Some('M') => (&text[..text.len() - 1], 1e6),
+        _ => (text, 1.0),
+    };
+    unit * number.parse::<f64>().unwrap_or_else(|_| panic!("{text}"))
+}
+
+fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
+    Some(text.split_once(from)?.1.split_once(to)?.0)
+}
+
+#[test]
+fn every_figure_that_is_shown_twice_is_the_same_in_all_sample_sessions() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let files = std::fs::read_dir(folder).expect("the samples are there");
+    let mut verdicts = String::new();
+    for file in files.flatten() {
+        let name = file.file_name().to_string_lossy().into_owned();
+        let mut window = window(&name);
+        verdicts += &same_figures(&name, &mut window);
+    }
+    for told in [
+        "Crossed the trigger of Truncate",
+        "1 compaction recorded",
+        "Our count errs by",
+    ] {
+        assert!(verdicts.contains(told), "no sample has {told}");
+    }
+}
+
+/// Compares them, and returns the verdict.
+fn same_figures(file: &str, window: &mut Harness<'_, App>) -> String {
+    let all = texts(window);
+    let lanes = heads(&all);
+    assert_eq!(lanes.len(), 3, "{file}: {all:?}");
+    let is_verdict = |text: &&String| text.starts_with("Peaked at ") && text.ends_with('.');
+    let verdict = all.iter().find(is_verdict).expect("a verdict").clone();
+    for lane in &lanes {
+        let [peak, comp, over] = ["peak", "comp.", "over."].map(|f| lane.figure(f));
+        let now = &lane.now;
+        let plural = |n: &str, one: &str| format!("{n} {one}{}", if n == "1" { "" } else { "s" });
+        let (comp, over) = (plural(comp, "compaction"), plural(over, "overflow"));
+        let spoken = format!(
+            "{}, peak {}, {comp}, {over}",
+            lane.name,
+            peak.trim_start_matches('≈')
+        );
+        assert!(
+            lane.spoken.ends_with(&spoken),
+            "{file}: {} is no {spoken}",
+            lane.spoken
+        );
+        assert!(
+            tokens(peak) >= tokens(now),
+            "{file}: peak {peak}, now {now}"
+        );
+    }
+    let error = |text: &str| text.replace(['\u{2009}', ' '], "");
+    let chip = all
+        .iter()
+        .find_map(|text| text.strip_prefix("calibrated ±"));
+    let said = between(&verdict, "Our count errs by ", " on average");
+    assert_eq!(chip.map(error), said.map(error), "{file}");
+    same_costs(file, window, &lanes);
+    same_losses(file, window, &lanes);
+    same_events(file, window, &lanes, &verdict);
+    same_contexts(file, window, &lanes);
+    verdict
+}
+
+fn same_costs(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
+    click(window, "Cost");
+    let all = texts(window);
+    let recorded = &row(&all, "vs recorded", "Recorded")[1];
+    for lane in lanes {
+        let shown = row(&all, "vs recorded", &lane.name);
+        assert_eq!(shown[1], lane.figure("cost"), "{file}: {}", lane.name);
+        if shown[1] != "–" {
+            let difference = dollars(&shown[1]) - dollars(recorded);
+            let told = dollars(&shown[2]);
+            assert!(
+                (told - difference).abs() < 1e-6,
+                "{file}: {} {}",
+                lane.name,
+                shown[2]
+            );
+        }
+    }
+}
+
+fn same_losses(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
+    click(window, "Loss");
+    let all = texts(window);
+    for lane in lanes {
+        let shown = row(&all, "refetch", &lane.name);
+        let figures = (&*shown[1], &*shown[2]);
+        let head = (lane.figure("at risk"), lane.figure("blind"));
+        assert_eq!(figures, head, "{file}: {}", lane.name);
+    }
+}
+
+fn same_events(file: &str, window: &mut Harness<'_, App>, lanes: &[Head], verdict: &str) {
+    click(window, "Events");
+    click(window, "Show changes");
+    click(window, "focused lane");
+    // The call of the first event and how many there are, of the lane with this number.
+    let mut listed = |key: Key, name: &str| {
+        window.key_press(key);
+        window.run_steps(6);
+        let all = texts(window);
+        let rows = all
+            .iter()
+            .position(|text| text == "why")
+            .map_or(&[][..], |at| &all[at..]);
+        let end = rows.iter().position(|text| text == "Resize panel");
+        let rows = &rows[..end.unwrap_or(rows.len())];
+        let first = rows.iter().position(|text| text == name);
+        let call = first.map(|at| rows[at - 1].clone());
+        (call, rows.iter().filter(|text| *text == name).count())
+    };
+    for (key, lane) in [Key::Num1, Key::Num2, Key::Num3].into_iter().zip(lanes) {
+        let (call, n) = listed(key, &lane.name);
+        assert_eq!(n.to_string(), lane.figure("comp."), "{file}: {}", lane.name);
+        if let Some(crossed) = between(
+            verdict,
+            &format!("Crossed the trigger of {} ", lane.name),
+            ".",
+        ) {
+            let said = between(crossed, "call ", ":").map(str::to_owned);
+            assert_eq!(said, call, "{file}: {verdict}");
+        }
+    }
+    let recorded = between(verdict, ". ", " recorded").and_then(|said| said.rsplit(' ').nth(1));
+    let n = recorded.unwrap_or("0");
+    assert_eq!(
+        listed(Key::Num0, "Recorded").1.to_string(),
+        n,
+        "{file}: {verdict}"
+    );
+}
+
+/// The context of a call in the list of calls is that of the lanes at that call.
+fn same_contexts(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
+    click(window, "Cost");
+    click(window, "Show cost: calls");
+    window.key_press(Key::Home);
+    window.run_steps(6);
+    for (key, lane) in [Key::Num1, Key::Num2, Key::Num3].into_iter().zip(lanes) {
+        window.key_press(key);
+        window.run_steps(6);
+        let all = texts(window);
+        let shown = &row(&all, "Sort by context", "1")[1];
+        let shown = shown.replace('\u{2009}', "").parse().expect("a number");
+        let heads = heads(&all);
+        let now = heads
+            .iter()
+            .find(|head| head.name == lane.name)
+            .expect("the lane")
+            .now
+            .as_str();
+        let now = now.trim_start_matches('≈');
+        assert_eq!(
+            plimsoll::units::Tokens(shown).short(),
+            now,
+            "{file}: {}",
+            lane.name
+        );
+    }
+}
+
+#[test]
+fn chips_select_a_lane_and_its_strategy_is_a_setting_that_can_be_undone() {
+    let mut window = window("many-tool-results.jsonl");
+    let names = |window: &Harness<'_, App>| -> Vec<String> {
+        heads(&texts(window))
+            .into_iter()
+            .map(|head| head.name)
+            .collect()
+    };
+    window.get_by_label("Editing: Truncate");
+    click(&mut window, "Prune");
+    window.get_by_label("Editing: Prune");
+    assert_eq!(
+        names(&window),
+        ["Truncate", "Prune", "Summarize"],
+        "no lane was replaced"
+    );
+    window
+        .get_by_role_and_label(Role::ComboBox, "strategy")
+        .click();
+    window.run_steps(4);
+    window.get_by_label("No management").click();
+    window.run_steps(6);
+    assert_eq!(names(&window), ["Truncate", "No management", "Summarize"]);
+    window.get_by_label("Editing: No management");
+    click(&mut window, "Undo");
+    assert_eq!(names(&window), ["Truncate", "Prune", "Summarize"]);
+    window.get_by_label("Editing: Prune");
+    window.key_press(Key::Num0);
+    window.run_steps(4);
+    window.get_by_label("Editing: Recorded");
+}

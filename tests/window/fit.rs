@@ -1,0 +1,132 @@
+//! What has to be seen is there at every size: the same figures in all lanes, notices beside the charts, nothing over
+//! anything else.
+
+use crate::screen::sized;
+use egui::accesskit::Role;
+use egui::{Rect, Vec2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::App;
+use std::path::Path;
+
+fn sample(name: &str, size: Vec2) -> Harness<'static, App> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let mut window = sized(vec![folder.join(name)], size);
+    window.run_steps(4);
+    window
+}
+
+fn add_lanes(window: &mut Harness<'_, App>, n: usize) {
+    for _ in 0..n {
+        window.get_by_label("Policy of lane 1").click();
+        window.run_steps(3);
+        window.get_by_label("Add a lane").click();
+        window.run_steps(4);
+    }
+}
+
+fn click(window: &mut Harness<'_, App>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(6);
+}
+
+const FIGURES: [&str; 6] = ["peak", "cost", "at risk", "comp.", "over.", "blind"];
+
+#[test]
+fn heads_of_lanes_show_the_same_figures_at_every_width() {
+    for (size, lanes) in [
+        ([1920.0, 1200.0], 3),
+        ([1440.0, 900.0], 3),
+        ([1440.0, 900.0], 6),
+        ([1280.0, 720.0], 3),
+        ([1280.0, 720.0], 6),
+        ([800.0, 600.0], 3),
+    ] {
+        let mut window = sample("compacted.jsonl", Vec2::from(size));
+        add_lanes(&mut window, lanes - 3);
+        let drawer = window.get_by_role_and_label(Role::Tab, "Messages").rect();
+        let heads: Vec<Rect> = window
+            .get_all_by_label_contains("Focus lane ")
+            .map(|head| head.rect())
+            .collect();
+        assert_eq!(heads.len(), lanes);
+        let mut tops = Vec::new();
+        for label in FIGURES {
+            let rects: Vec<Rect> = window
+                .get_all_by_label(label)
+                .map(|node| node.rect())
+                .filter(|rect| heads.iter().any(|head| head.contains_rect(*rect)))
+                .collect();
+            assert_eq!(rects.len(), lanes, "{label} at {size:?}");
+            // Of each lane in the same place.
+            for (rect, head) in rects.iter().zip(&heads) {
+                let at = (rect.left() - head.left(), rect.top() - head.top());
+                let first = (
+                    rects[0].left() - heads[0].left(),
+                    rects[0].top() - heads[0].top(),
+                );
+                assert!((at.0 - first.0).abs() < 1.0 && (at.1 - first.1).abs() < 1.0);
+                assert!(rect.bottom() + 14.0 < drawer.top(), "{label} at {size:?}");
+            }
+            tops.push(rects[0]);
+        }
+        let apart = |a: &Rect, b: &Rect| !a.shrink(0.5).intersects(b.shrink(0.5));
+        for (nth, a) in tops.iter().enumerate() {
+            assert!(tops[nth + 1..].iter().all(|b| apart(a, b)), "{size:?}");
+        }
+    }
+}
+
+#[test]
+fn a_notice_stands_over_the_settings_alone_and_what_is_below_it_can_be_clicked() {
+    for size in [[1440.0, 900.0], [800.0, 600.0]] {
+        let mut window = sample("compacted.jsonl", Vec2::from(size));
+        let settings = window.get_by_label("Copy as command").rect();
+        for _ in 0..2 {
+            click(&mut window, "Copy as command");
+            let notice = window.get_by_label("Copied the command").rect();
+            assert!(notice.left() >= settings.left() - 16.0, "{notice:?}");
+            let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
+            assert!(all.contains_rect(notice), "{notice:?}");
+        }
+    }
+}
+
+#[test]
+fn the_chip_of_the_window_leads_to_the_choice_of_window_and_model() {
+    let mut window = sample("compacted.jsonl", vec2(1440.0, 900.0));
+    let now = |window: &Harness<'_, App>| {
+        let runs = window.state().runs().expect("runs");
+        runs.case.windows.largest().0
+    };
+    let before = now(&window);
+    let open = |window: &mut Harness<'_, App>| {
+        let chips = window.get_all_by_role(Role::Button);
+        let chip = chips.into_iter().find(|node| {
+            let label = node.accesskit_node().label().unwrap_or_default();
+            label.contains(" window") && label.contains('·')
+        });
+        chip.expect("the chip").click();
+        window.run_steps(4);
+    };
+    open(&mut window);
+    click(&mut window, "Window of 1M tokens");
+    assert_eq!(now(&window), 1_000_000);
+    let model = window.get_by_label("Find a model");
+    model.focus();
+    window.run_steps(2);
+    window.get_by_label("Find a model").type_text("gpt-4o-mini");
+    window.run_steps(4);
+    click(&mut window, "gpt-4o-mini");
+    assert_eq!(now(&window), 128_000);
+    let runs = window.state().runs().expect("runs");
+    assert!(format!("{:?}", runs.config.billing.price).contains("gpt-4o-mini"));
+    // Chosen together, undone together.
+    click(&mut window, "Undo");
+    assert_eq!(now(&window), 1_000_000);
+    open(&mut window);
+    let recorded = window.get_by_label_contains("As recorded: ");
+    recorded.click();
+    window.run_steps(4);
+    assert_eq!(now(&window), before);
+}

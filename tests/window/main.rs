@@ -1,0 +1,24 @@
+//! Tests of the window, driven by accessible names without a display.
+
+#[path = "../common/window.rs"]
+mod screen;
+#[path = "../providers/server.rs"]
+#[expect(dead_code, reason = "faults of servers have tests of their own")]
+mod server;
+
+mod basics;
+mod by_hand;
+mod command;
+mod convert;
+mod export;
+mod figures;
+mod fit;
+mod keys;
+mod lanes;
+mod layout;
+mod live;
+mod next_step;
+mod pixels;
+mod sessions;
+mod systems;
+mod tracks;

@@ -1,0 +1,80 @@
+//! Where nothing came of what was asked, the window offers what to do next.
+
+use crate::screen::sized;
+use egui::accesskit::Role;
+use egui::{Key, Modifiers, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::App;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A window on a copy of a sample.
+fn window(sample: &str) -> (TempDir, Harness<'static, App>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let to = folder.path().join(sample);
+    fs::copy(from.join(sample), &to).expect("a copy");
+    (folder, sized(vec![to], vec2(1440.0, 900.0)))
+}
+
+fn click(window: &mut Harness<'_, App>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(8);
+}
+
+fn policies(window: &Harness<'_, App>) -> Vec<String> {
+    let runs = window.state().runs().expect("runs");
+    runs.lanes.iter().map(|l| l.policy.name.clone()).collect()
+}
+
+#[test]
+fn where_no_policy_acted_the_last_context_can_be_compacted_anyway() {
+    let (folder, mut window) = window("images-and-cjk.json");
+    window.get_by_role_and_label(Role::Tab, "Events").click();
+    window.run_steps(4);
+    click(&mut window, "Compact anyway…");
+    window.get_by_label("Compact now, trigger met or not");
+    click(&mut window, "Export");
+    window.get_by_label_contains("Last recorded context:");
+    assert!(window.query_by_label("Compact anyway").is_none());
+    assert!(folder.path().join("images-and-cjk-managed-1.json").exists());
+}
+
+#[test]
+fn a_trigger_that_is_not_met_offers_to_compact_anyway() {
+    let (folder, mut window) = window("compacted.jsonl");
+    window.key_press_modifiers(Modifiers::COMMAND, Key::E);
+    window.run_steps(6);
+    window
+        .get_by_label_contains("Compact now: the last recorded context")
+        .click();
+    window.run_steps(4);
+    click(&mut window, "Export");
+    window.get_by_label_contains("is not met");
+    click(&mut window, "Compact anyway");
+    window.get_by_label_contains("Last recorded context:");
+    assert!(folder.path().join("compacted-managed-1.jsonl").exists());
+}
+
+#[test]
+fn where_no_setting_works_a_policy_is_offered_that_does() {
+    let (_folder, mut window) = window("giant-tool-result.json");
+    window.key_press_modifiers(Modifiers::COMMAND, Key::R);
+    window.run_steps(12);
+    window.get_by_label_contains("None of the 300 settings tried works");
+    window.get_by_label_contains("It puts large tool results into files.");
+    let before = policies(&window);
+    let offer = window.get_by_label_contains("Compare with ");
+    let label = offer.accesskit_node().label().expect("a label");
+    offer.click();
+    window.run_steps(8);
+    let after = policies(&window);
+    assert_eq!(after[..before.len()], before[..]);
+    let runs = window.state().runs().expect("runs");
+    let last = runs.lanes.last().expect("a lane");
+    assert_eq!(label, format!("Compare with {}", last.policy.label));
+    assert_eq!(last.outcome.overflows, 0);
+    assert!(window.query_by_label(&label).is_none());
+}

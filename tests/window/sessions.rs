@@ -1,0 +1,79 @@
+//! The list of sessions in the window: opened from, gone back to, and what it offers where there is nothing.
+
+use crate::screen::sized;
+use egui::{Key, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use plimsoll::app::App;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A window on a folder with these samples.
+fn listed(samples: &[&str]) -> (TempDir, Harness<'static, App>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    for sample in samples {
+        fs::copy(from.join(sample), folder.path().join(sample)).expect("a copy");
+    }
+    let mut window = sized(vec![folder.path().to_owned()], vec2(1280.0, 720.0));
+    window.run_steps(4);
+    (folder, window)
+}
+
+fn is_listed(window: &Harness<'_, App>) -> bool {
+    window.query_by_label("2 sessions").is_some()
+}
+
+fn click(window: &mut Harness<'_, App>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(6);
+}
+
+/// Opens the first session of the list.
+fn open_one(window: &mut Harness<'_, App>) {
+    click(window, "Claude Code session");
+}
+
+#[test]
+fn a_session_leads_back_to_the_list_it_was_opened_from_as_that_was_left() {
+    let (_folder, mut window) = listed(&["compacted.jsonl", "handoff.json"]);
+    assert!(is_listed(&window));
+    open_one(&mut window);
+    assert!(!is_listed(&window));
+    window.get_by_label("Truncate");
+    click(&mut window, "Back to the sessions");
+    assert!(is_listed(&window));
+    // Esc leads to the session again, and the way back stays.
+    window.key_press(Key::Escape);
+    window.run_steps(4);
+    assert!(!is_listed(&window));
+    window.get_by_label("Truncate");
+    click(&mut window, "Back to the sessions");
+    assert!(is_listed(&window));
+    open_one(&mut window);
+    click(&mut window, "Menu");
+    click(&mut window, "Close this session");
+    assert!(window.query_by_label("Back to the sessions").is_none());
+}
+
+#[test]
+fn a_session_that_was_opened_by_its_path_leads_to_what_lies_beside_it() {
+    let (folder, _) = listed(&["compacted.jsonl", "handoff.json"]);
+    let path = folder.path().join("handoff.json");
+    let mut window = sized(vec![path], vec2(1280.0, 720.0));
+    assert!(window.query_by_label("Back to the sessions").is_none());
+    click(&mut window, "Menu");
+    click(&mut window, "Sessions in this file's folder…");
+    assert!(is_listed(&window));
+    window.key_press(Key::Escape);
+    window.run_steps(4);
+    window.get_by_label("Back to the sessions");
+}
+
+#[test]
+fn a_folder_without_sessions_offers_to_choose_another() {
+    let (_folder, window) = listed(&[]);
+    window.get_by_label("Choose folder…");
+    window.get_by_label("Sessions on this machine…");
+}

@@ -1,0 +1,127 @@
+//! The window with a file of several conversations, its import report, and a conversation from the clipboard.
+
+use crate::screen::sized;
+use egui::Vec2;
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use plimsoll::app::App;
+use std::path::{Path, PathBuf};
+
+fn window(paths: Vec<PathBuf>) -> Harness<'static, App> {
+    sized(paths, Vec2::new(1440.0, 900.0))
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(name)
+}
+
+fn paste(window: &mut Harness<'static, App>, text: &str) {
+    window.event(egui::Event::Paste(text.to_owned()));
+    window.run_steps(6);
+}
+
+const CHAT: &str =
+    r#"[{"role":"user","content":"Hello there"},{"role":"assistant","content":"Hello."}]"#;
+
+#[test]
+fn a_sub_agent_is_chosen_from_the_list_and_shown_by_itself() {
+    let mut window = window(vec![fixture("claude_code/sub-agents.jsonl")]);
+    window.get_by_label("main, 1 of 4 ⏷").click();
+    window.run_steps(3);
+    window.get_by_label("MAIN CONVERSATION");
+    window.get_by_label("SUB-AGENTS");
+    window
+        .get_by_role_and_label(Role::RadioButton, "4  Count the tests")
+        .click();
+    window.run_steps(6);
+    window.get_by_label("sub-agent, 4 of 4 ⏷");
+    let runs = window
+        .state()
+        .runs()
+        .map(|runs| runs.case.session.steps.len());
+    assert_eq!(runs, Some(2));
+}
+
+#[test]
+fn a_branch_is_chosen_from_the_list() {
+    let mut window = window(vec![fixture("claude_code/branches.jsonl")]);
+    window.get_by_label("main, 1 of 2 ⏷").click();
+    window.run_steps(3);
+    window
+        .get_by_role_and_label(Role::RadioButton, "2  Make it longer.")
+        .click();
+    window.run_steps(6);
+    window.get_by_label("branch, 2 of 2 ⏷");
+}
+
+#[test]
+fn a_click_on_the_files_name_shows_how_it_was_read() {
+    let mut window = window(vec![fixture("claude_code/sub-agents.jsonl")]);
+    window.get_by_label_contains("sub-agents.jsonl").click();
+    window.run_steps(3);
+    window.get_by_label_contains("JSON Lines whose user and assistant records");
+    window.get_by_label("progress/agent_progress");
+    let n_lacking = window.get_all_by_label("not kept by this format").count();
+    assert_eq!(n_lacking, 2, "system prompt and tool definitions");
+    window.get_by_label("none in this file");
+}
+
+#[test]
+fn what_a_format_cannot_tell_is_unknown_in_the_report() {
+    let mut window = window(Vec::new());
+    paste(&mut window, CHAT);
+    window.get_by_label("Import").click();
+    window.run_steps(3);
+    assert_eq!(window.get_all_by_label("unknown").count(), 1, "compactions");
+}
+
+#[test]
+fn a_pasted_conversation_opens_without_a_file_and_exports_ask_where() {
+    let mut window = window(Vec::new());
+    paste(&mut window, CHAT);
+    window.get_by_label_contains("Pasted · OpenAI Chat");
+    window.get_by_label("Export…").click();
+    window.run_steps(4);
+    let field = window.get_by_role_and_label(Role::TextInput, "write to");
+    assert_eq!(field.value().unwrap_or_default(), "");
+}
+
+#[test]
+fn what_is_pasted_but_no_conversation_is_told() {
+    let mut window = window(Vec::new());
+    paste(&mut window, "just some words");
+    window.get_by_label_contains("Pasted: ");
+    window.get_by_label("Open a file…");
+    paste(&mut window, "   ");
+    window.get_by_label_contains("Pasted is empty");
+}
+
+#[test]
+fn what_is_pasted_into_a_field_stays_there() {
+    let mut window = window(Vec::new());
+    window
+        .get_by_role_and_label(Role::TextInput, "Path")
+        .focus();
+    window.run_steps(2);
+    paste(&mut window, "/nowhere/at-all.jsonl");
+    let path = window.get_by_role_and_label(Role::TextInput, "Path");
+    assert_eq!(path.value().as_deref(), Some("/nowhere/at-all.jsonl"));
+    assert!(window.query_by_label_contains("Pasted").is_none());
+}
+
+#[test]
+fn a_file_of_several_pasted_conversations_opens_each() {
+    let mut window = window(Vec::new());
+    let line = format!("{{\"messages\":{CHAT}}}");
+    paste(&mut window, &format!("{line}\n{line}\n"));
+    window.get_by_label("1 of 2 ⏷").click();
+    window.run_steps(3);
+    window
+        .get_by_role_and_label(Role::RadioButton, "2  Pasted #2")
+        .click();
+    window.run_steps(6);
+    window.get_by_label("2 of 2 ⏷");
+}
