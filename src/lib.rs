@@ -6,6 +6,7 @@ pub mod chat;
 pub mod cli;
 pub mod engine;
 pub mod exec;
+pub mod figure;
 pub mod formats;
 pub mod presets;
 pub mod progress;

@@ -3,7 +3,7 @@
 use super::args::{Shared, Words, one_file, ordinal};
 use super::lanes::{self, LaneArgs};
 use super::model::ModelArgs;
-use super::output::{clean, counted, json, note, print, quote, tokens};
+use super::output::{clean, counted, json, note, print, tokens};
 use super::replay::knobs_shape;
 use super::{Status, Verb, resume};
 use crate::engine::Schedule;
@@ -211,7 +211,7 @@ fn announce(job: &ExportJob) {
         endpoint.host(),
         endpoint.model,
         tokens(sending.answers),
-        quote(&sending.quote),
+        sending.quote,
     ));
 }
 

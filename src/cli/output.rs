@@ -3,7 +3,7 @@
 //! Text that comes from files cannot move the cursor, recolor or reorder the terminal: control and bidirectional
 //! characters are shown as their codes.
 
-pub(super) use crate::report::figure::{counted, grouped, percent, quote, tokens};
+pub(super) use crate::figure::{counted, grouped, percent, tokens};
 pub(super) use crate::safe_text::clean;
 
 use crate::safe_text::{head, is_obeyed};

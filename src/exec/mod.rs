@@ -61,11 +61,7 @@ pub use summary::{
 
 use std::path::Path;
 
-/// `1 call`, `2 calls`.
-fn counted(n: usize, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
-}
-
+use crate::figure::counted;
 /// There is a folder of this name.
 pub fn is_folder(path: &Path) -> bool {
     path.is_dir()

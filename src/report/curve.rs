@@ -165,7 +165,7 @@ fn row(ground: &Ground, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
     let removals = match n {
         0 => "nothing removed".to_owned(),
         1 => "1 removal".to_owned(),
-        n => format!("{} removals", super::figure::grouped(n as u64)),
+        n => format!("{} removals", crate::figure::grouped(n as u64)),
     };
     let at = [WIDTH - RIGHT + ASIDE, y];
     shapes.push(text(at, removals, Ink::Weak, Anchor::Start));

@@ -3,10 +3,10 @@
 mod lane;
 mod table;
 
-use super::figure::{grouped, number, percent, tokens};
 use super::svg;
 use super::{FindingReport, LaneReport, Report};
 use crate::analysis::{FindingKind, Severity};
+use crate::figure::{grouped, number, percent, tokens};
 use crate::units::Tokens;
 use std::fmt::Write as _;
 use table::{Cell, table};

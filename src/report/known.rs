@@ -1,7 +1,7 @@
 //! How well the counts are known and where the window comes from, in words.
 
-use super::figure::percent;
 use crate::engine::{Case, WindowSource};
+use crate::figure::percent;
 use crate::tokens::Basis;
 
 /// How the counts are known, as a word.

@@ -7,8 +7,8 @@
 mod inline;
 mod sketch;
 
-use super::figure::{counted, grouped, number, percent, tokens};
 use super::{EventReport, LaneReport, Removal, Report};
+use crate::figure::{counted, grouped, number, percent, tokens};
 use inline::{code, prose};
 use std::fmt::Write as _;
 

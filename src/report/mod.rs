@@ -6,7 +6,6 @@
 mod build;
 mod curve;
 mod drawing;
-pub mod figure;
 mod html;
 mod known;
 mod lane;

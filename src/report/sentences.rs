@@ -1,11 +1,11 @@
 //! What the page and Markdown both say: facts, figures and deeds in words. Neither escapes anything here.
 
-use super::figure::{counted, grouped, number, percent, quantity, tokens};
 use super::{
     Belief, CountIs, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue,
     fate,
 };
 use crate::engine::{Did, Event};
+use crate::figure::{counted, grouped, number, percent, quantity, tokens};
 use crate::units::Tokens;
 use std::fmt::{self, Write as _};
 

@@ -172,7 +172,7 @@ impl std::fmt::Display for Number {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let scale = 10_u64.pow(u32::from(self.decimals));
         let sign = if self.is_negative { "-" } else { "" };
-        write!(f, "{sign}{}", super::figure::grouped(self.digits / scale))?;
+        write!(f, "{sign}{}", crate::figure::grouped(self.digits / scale))?;
         if self.decimals > 0 {
             let width = usize::from(self.decimals);
             write!(f, ".{:0width$}", self.digits % scale)?;

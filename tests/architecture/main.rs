@@ -9,8 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Who may name whom. `lib.rs` declares all and is no layer.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("units", &[]),
+    ("figure", &["units"]),
     ("safe_text", &[]),
     ("progress", &["units"]),
     ("session", &["units"]),
@@ -26,7 +27,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
     (
         "analysis",
         &[
-            "units", "progress", "session", "chat", "tokens", "engine", "presets",
+            "units", "figure", "progress", "session", "chat", "tokens", "engine", "presets",
         ],
     ),
     ("providers", &["units", "session", "chat"]),
@@ -34,6 +35,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
         "report",
         &[
             "units",
+            "figure",
             "safe_text",
             "session",
             "tokens",
@@ -46,6 +48,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
         "exec",
         &[
             "units",
+            "figure",
             "progress",
             "session",
             "formats",
@@ -61,6 +64,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
         "cli",
         &[
             "units",
+            "figure",
             "safe_text",
             "progress",
             "session",
@@ -78,6 +82,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
         "app",
         &[
             "units",
+            "figure",
             "safe_text",
             "progress",
             "session",
@@ -95,8 +100,9 @@ const LAYERS: [(&str, &[&str]); 17] = [
 ];
 
 /// Layers without any effect on, or view of, the world.
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "units",
+    "figure",
     "safe_text",
     "progress",
     "session",

@@ -7,11 +7,14 @@ mod bench_sessions;
 mod fixtures;
 #[path = "../common/hostile.rs"]
 mod hostile_input;
+#[path = "../common/program.rs"]
+mod program;
 #[path = "../common/rules.rs"]
 mod rules;
 
 mod claude;
 mod codex;
+mod databases;
 mod detection;
 mod hostile;
 mod hostile_places;

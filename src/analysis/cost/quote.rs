@@ -1,7 +1,9 @@
 //! What requests to a model are going to cost, before they are sent.
 
+use crate::figure::usd;
 use crate::presets::prices::{Price, Prices};
 use crate::units::{Tokens, Usd};
+use std::fmt;
 
 /// What a model's server is going to charge.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +95,37 @@ fn domain(host: &str) -> &str {
     &host[start..]
 }
 
+impl fmt::Display for Quote {
+    /// Writes the expected price and the maximum: `≈ $0.012, at most $0.030 (price of claude-sonnet-4-5 of 2026-11-22)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local => f.write_str("none, the server is this machine"),
+            Self::Unknown { model } => write!(f, "not known, no price of {model} is listed"),
+            Self::Listed(listed) => {
+                let (sent, most) = (cents(listed.sent), cents(listed.most));
+                write!(
+                    f,
+                    "≈ {sent}, at most {most} (price of {} of {}",
+                    listed.model, listed.read
+                )?;
+                if let Some(host) = &listed.reseller {
+                    write!(f, "; {host} may charge something else")?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+/// Formats a sum with two significant digits below a dollar.
+fn cents(sum: Usd) -> String {
+    if !(0.01..1.0).contains(&sum.0) {
+        return usd(sum);
+    }
+    let places = if sum.0 < 0.0995 { 3 } else { 2 };
+    format!("${:.places$}", sum.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,5 +196,33 @@ mod tests {
         let deepseek = listed(of("deepseek-v4-pro", "api.deepseek.com"));
         assert_eq!(deepseek.reseller, None);
         assert_eq!(domain("localhost"), "localhost");
+    }
+
+    #[test]
+    fn names_the_price_list_and_its_date() {
+        let listed = |sent, most, reseller: Option<&str>| {
+            Quote::Listed(Listed {
+                sent: Usd(sent),
+                most: Usd(most),
+                model: "m".to_owned(),
+                read: "2026-11-22".to_owned(),
+                reseller: reseller.map(str::to_owned),
+            })
+            .to_string()
+        };
+        assert_eq!(
+            listed(0.012_4, 0.03, None),
+            "≈ $0.012, at most $0.030 (price of m of 2026-11-22)"
+        );
+        assert_eq!(
+            listed(0.000_42, 0.25, Some("a.example")),
+            "≈ $0.00042, at most $0.25 (price of m of 2026-11-22; a.example may charge something else)"
+        );
+        assert!(listed(0.1, 12.5, None).starts_with("≈ $0.10, at most $12.50 ("));
+        assert!(Quote::Local.to_string().contains("this machine"));
+        let unknown = Quote::Unknown {
+            model: "x".to_owned(),
+        };
+        assert_eq!(unknown.to_string(), "not known, no price of x is listed");
     }
 }

@@ -22,6 +22,7 @@ use super::last_use::LastUses;
 use super::message_name::MessageName;
 use super::retained::{Retained, retained};
 use crate::engine::{Case, Outcome};
+use crate::figure::counted;
 use crate::units::{Share, Tokens};
 use std::cmp::Reverse;
 use tool_use::{ToolUse, tool_uses};
@@ -287,11 +288,6 @@ fn percent(share: Share) -> String {
         value if value < 0.5 => "<1 %".to_owned(),
         value => format!("{value:.0} %"),
     }
-}
-
-/// `1 call`, `2 calls`.
-fn counted(n: usize, what: &str) -> String {
-    those(n, what, &format!("{what}s"))
 }
 
 /// The number with what is said of one, or of many.

@@ -5,7 +5,7 @@ use super::lost::{Current, LaneLoss, MESSAGES, MISSES, RESULTS};
 use crate::analysis::loss::{Distances, Kept, PAGE_IN, Survival};
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::KnobRole;
-use crate::report::figure::usd;
+use crate::figure::usd;
 use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 

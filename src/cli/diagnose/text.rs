@@ -5,8 +5,8 @@ use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, BreakEven, CostSource};
 use crate::analysis::insight::Insight;
 use crate::cli::output::{clean, counted, percent, tokens};
+use crate::figure::usd;
 use crate::presets::prices::Price;
-use crate::report::figure::usd;
 use crate::units::{Tokens, Usd};
 use std::fmt::Write as _;
 

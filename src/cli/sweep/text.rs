@@ -6,7 +6,7 @@ use crate::analysis::tune::{
 };
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::Budget;
-use crate::report::figure::usd;
+use crate::figure::usd;
 use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 

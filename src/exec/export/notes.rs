@@ -3,7 +3,7 @@
 use super::ExportJob;
 use crate::engine::{Budget, Did, Event, Hook, Outcome, Schedule, simulate};
 use crate::exec::counted;
-use crate::report::figure;
+use crate::figure;
 use crate::session::RecordedCompaction;
 use crate::units::Tokens;
 use std::collections::BTreeSet;

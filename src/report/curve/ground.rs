@@ -85,7 +85,7 @@ impl Ground {
             let step = (call as usize).saturating_sub(1);
             let x = self.x(step);
             grid.push([[x, bottom], [x, bottom + 4.0]]);
-            let said = super::super::figure::number(step);
+            let said = crate::figure::number(step);
             shapes.push(text([x, bottom + 14.0], said, Ink::Weak, Anchor::Middle));
         }
         shapes.push(Shape::Strokes {

@@ -2,7 +2,7 @@
 
 use super::table::{Cell, classed, table};
 use super::{escaped, lane_name};
-use crate::report::figure::{counted, number, tokens};
+use crate::figure::{counted, number, tokens};
 use crate::report::{EventReport, LaneReport};
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! The curve in block characters: a line a lane, full height the window.
 
 use super::inline::longest_run;
-use crate::report::figure::counted;
+use crate::figure::counted;
 use crate::report::{Column, LaneReport, Report};
 use std::fmt::Write as _;
 

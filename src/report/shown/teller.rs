@@ -3,8 +3,8 @@
 use super::{Plain, Shown, What, Word};
 use crate::analysis::MessageName;
 use crate::engine::{Cause, Policy};
+use crate::figure::quantity;
 use crate::presets::{PRESETS, models};
-use crate::report::figure::quantity;
 use crate::report::words::{self, Number, Piece, pieces};
 use std::collections::{HashMap, HashSet};
 

@@ -7,7 +7,6 @@ use crate::app::managed_export::{Consent, Export, Line, Review, StoreConsent, Wh
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use crate::app::wording;
-use crate::report::figure;
 use crate::units::Tokens;
 use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, TextEdit, Ui, vec2};
 
@@ -48,7 +47,7 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
             "gets back",
             format!("at most {} tokens", wording::tokens(sending.answers)),
         ),
-        ("price", figure::quote(&sending.quote)),
+        ("price", sending.quote.to_string()),
         ("log", log),
     ];
     facts(ui, &rows);

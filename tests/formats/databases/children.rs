@@ -1,7 +1,7 @@
 //! Sub-agents that their program keeps in files or rows of their own: tracks of the session that started them, once.
 
-use super::program::plimsoll;
 use super::{fixture, make, opened};
+use crate::program::plimsoll;
 use plimsoll::exec::{Loaded, Several};
 use plimsoll::progress::Progress;
 use plimsoll::report::track;

@@ -1,7 +1,7 @@
 //! `sweep`, `gate` and `sessions` over files that hold many sessions: a database, a data set of a line each.
 
-use super::program::plimsoll;
 use super::{fixture, make};
+use crate::program::plimsoll;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

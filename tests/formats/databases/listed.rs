@@ -1,8 +1,8 @@
 //! `plimsoll sessions` over databases: each of their sessions by itself.
 #![cfg(unix)]
 
-use super::program::plimsoll;
 use super::{fixture, make};
+use crate::program::plimsoll;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

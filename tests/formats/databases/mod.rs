@@ -7,8 +7,6 @@ mod listed;
 mod make;
 mod many;
 mod packed;
-#[path = "../common/program.rs"]
-mod program;
 
 use plimsoll::exec::{LoadOptions, Loaded, load};
 use plimsoll::formats::{self, Input};

@@ -1,6 +1,5 @@
-//! How figures are written in reports and on the command line.
+//! Numbers as text: thousands separators, percentages, prices, counted nouns.
 
-use crate::analysis::cost::Quote;
 use crate::units::{Share, Tokens, Usd};
 
 /// A number with its thousands apart.
@@ -46,36 +45,7 @@ pub fn usd(usd: Usd) -> String {
     }
 }
 
-/// The same with two figures below a dollar: what a request costs is mostly cents.
-fn cents(sum: Usd) -> String {
-    if !(0.01..1.0).contains(&sum.0) {
-        return usd(sum);
-    }
-    // The first figure stands one place behind the point, or two.
-    let places = if sum.0 < 0.0995 { 3 } else { 2 };
-    format!("${:.places$}", sum.0)
-}
-
-/// What requests are going to cost: `≈ $0.012, at most $0.030 (price of claude-sonnet-4-5 of 2026-11-22)`.
-pub fn quote(quote: &Quote) -> String {
-    match quote {
-        Quote::Local => "none, the server is this machine".to_owned(),
-        Quote::Unknown { model } => format!("not known, no price of {model} is listed"),
-        Quote::Listed(listed) => {
-            let (sent, most) = (cents(listed.sent), cents(listed.most));
-            let other = listed.reseller.as_ref();
-            let other = other.map_or_else(String::new, |host| {
-                format!("; {host} may charge something else")
-            });
-            format!(
-                "≈ {sent}, at most {most} (price of {} of {}{other})",
-                listed.model, listed.read
-            )
-        }
-    }
-}
-
-/// "1 step", "2 steps".
+/// Returns a counted noun: `1 call`, `2 calls`.
 pub fn counted(n: usize, what: &str) -> String {
     format!(
         "{} {what}{}",
@@ -106,7 +76,6 @@ pub fn quantity(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::cost::Listed;
 
     #[test]
     fn nothing_has_no_sign() {
@@ -129,33 +98,6 @@ mod tests {
             said,
             ["$0.00", "$31.86", "$0.01", "$0.0043", "$0.000071", "-$1.50"]
         );
-    }
-
-    #[test]
-    fn what_requests_cost_says_whose_price_it_is_and_of_when() {
-        let listed = |sent, most, reseller: Option<&str>| {
-            quote(&Quote::Listed(Listed {
-                sent: Usd(sent),
-                most: Usd(most),
-                model: "m".to_owned(),
-                read: "2026-11-22".to_owned(),
-                reseller: reseller.map(str::to_owned),
-            }))
-        };
-        assert_eq!(
-            listed(0.012_4, 0.03, None),
-            "≈ $0.012, at most $0.030 (price of m of 2026-11-22)"
-        );
-        assert_eq!(
-            listed(0.000_42, 0.25, Some("a.example")),
-            "≈ $0.00042, at most $0.25 (price of m of 2026-11-22; a.example may charge something else)"
-        );
-        assert!(listed(0.1, 12.5, None).starts_with("≈ $0.10, at most $12.50 ("));
-        assert!(quote(&Quote::Local).contains("this machine"));
-        let unknown = Quote::Unknown {
-            model: "x".to_owned(),
-        };
-        assert_eq!(quote(&unknown), "not known, no price of x is listed");
     }
 
     #[test]
