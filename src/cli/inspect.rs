@@ -6,14 +6,14 @@ use super::args::{Shared, Words, one_file};
 use super::lanes;
 use super::output::{json, note, print};
 use super::{Status, Verb};
-use crate::analysis::{largest_parts, tokens_by_tool, verdict};
+use crate::analysis::{Trigger, largest_parts, tokens_by_tool, verdict};
 use crate::engine::{Case, recorded};
 use crate::exec::Loaded;
 use crate::formats::{Carriage, Carried, carriage};
 use crate::report::{basis, window_source};
 use crate::session::{Kind, Role, Session, Start, StepsFrom, Track, issues};
 use crate::tokens::Basis;
-use crate::units::{Share, Tokens};
+use crate::units::Tokens;
 use serde_json::{Map, Value, json};
 
 pub(super) const VERB: Verb = Verb {
@@ -41,9 +41,6 @@ by_tool counts calls, results and the media in them.
 
 /// Parts listed as the largest.
 const LARGEST: usize = 10;
-
-/// The generic strategies' trigger, which the verdict speaks of.
-pub(super) const TRIGGER: Share = Share(0.75);
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let files = words.read(VERB.name, &mut shared, |_, _| Ok(false))?;
@@ -80,6 +77,7 @@ impl<'a> Findings<'a> {
     fn new(loaded: &'a Loaded, reserve: Tokens, conversation: usize) -> Self {
         let case = &loaded.case;
         let really = recorded(case, reserve, None);
+        let trigger = Trigger::of_lanes(case, reserve, None);
         let warnings = loaded
             .warnings
             .iter()
@@ -91,7 +89,7 @@ impl<'a> Findings<'a> {
             case,
             conversation,
             reserve,
-            verdict: verdict(case, &really, reserve, TRIGGER).text(),
+            verdict: verdict(case, &really, reserve, &trigger).text(),
             warnings: warnings.collect(),
             issues: issues
                 .map(|i| {

@@ -7,6 +7,7 @@ use super::budget::Budget;
 use super::event::{Cause, Did, Event};
 use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
+use super::own_trigger::OwnMeasure;
 use super::prefix::Prefix;
 use super::seen::Watch;
 use super::taken::widen;
@@ -91,6 +92,7 @@ fn event(
         messages,
         request: None,
         did: Did::Removed,
+        measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
         left: working.spoken(),

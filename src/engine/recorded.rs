@@ -6,6 +6,7 @@ use super::context::Dropped;
 use super::event::{Cause, Did, Event};
 use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
+use super::own_trigger::OwnMeasure;
 use super::prefix::{Last, Prefix};
 use super::seen::Watch;
 use super::taken::{ranges, widen};
@@ -101,6 +102,7 @@ fn event(
         messages: widen(gone),
         request: None,
         did: Did::Removed,
+        measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
         left: after.spoken(),

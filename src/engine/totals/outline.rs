@@ -7,6 +7,7 @@ use super::plain::{Actor, Scene};
 use crate::engine::budget::Budget;
 use crate::engine::event::{Cause, Did, Event};
 use crate::engine::outcome::{Outcome, Sample};
+use crate::engine::own_trigger::OwnMeasure;
 use crate::engine::seen::{PartSight, Seen, SeenChange, Sight, TextChange};
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -129,6 +130,7 @@ fn event(scene: &Scene<'_>, deed: &Deed) -> Option<Event> {
         messages: Vec::new(),
         request: None,
         did: Did::Removed,
+        measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
         left: 0,
