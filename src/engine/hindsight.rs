@@ -51,7 +51,11 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
         let common = prefix.advance(&working, (None, None), tokens);
         watch.note(&mut working, step_idx, common);
         let pressure = budget.pressure(tokens);
-        outcome.overflows += usize::from(pressure.0 > 1.0);
+        let overflows = pressure.0 > 1.0;
+        let refused = step.is_refused && overflows;
+        let rejected = if refused { tokens } else { Tokens::ZERO };
+        outcome.overflows += usize::from(overflows);
+        outcome.tokens_rejected += rejected;
         outcome.samples.push(Sample {
             step: step_idx,
             turn: step.turn,
@@ -60,8 +64,9 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
             tokens,
             pressure,
             believed: None,
-            overflows: pressure.0 > 1.0,
-            rejected: Tokens::ZERO,
+            overflows,
+            refused,
+            rejected,
             unchanged: common.tokens,
             by_kind: working.by_kind(),
         });

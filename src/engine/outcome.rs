@@ -21,7 +21,7 @@ pub struct Outcome {
     pub compactions: usize,
     /// Steps whose first try did not fit.
     pub overflows: usize,
-    /// Tokens of calls that were rejected.
+    /// Tokens of calls that were rejected: tries that did not fit, and calls that the provider refused.
     pub tokens_rejected: Tokens,
     /// Requests for summaries, which `tokens_sent` leaves out.
     pub summaries: SummaryTraffic,
@@ -89,7 +89,10 @@ pub struct Sample {
     pub believed: Option<Share>,
     /// The first try did not fit.
     pub overflows: bool,
-    /// True tokens of the tries that were rejected before this call.
+    /// The provider refused the call in the file, and it does not fit here either: there is no answer to pay for, and its
+    /// tokens are among the rejected ones.
+    pub refused: bool,
+    /// True tokens of the tries that were rejected before this call, its own included where it was refused.
     pub rejected: Tokens,
     /// True tokens that the prompt shares with that of the call before, from its beginning.
     pub unchanged: Tokens,
@@ -153,8 +156,9 @@ impl Outcome {
         self.compactions > 0 || self.events.iter().any(Event::is_by_hand)
     }
 
-    /// The sum of all samples.
+    /// The sum of all samples whose call was not refused.
     pub fn tokens_sent(&self) -> Tokens {
-        self.samples.iter().map(|s| s.tokens).sum()
+        let answered = self.samples.iter().filter(|s| !s.refused);
+        answered.map(|s| s.tokens).sum()
     }
 }

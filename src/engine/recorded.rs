@@ -50,6 +50,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         sample.unchanged = common.tokens;
         watch.note(&mut working, step_idx, common);
         outcome.overflows += usize::from(sample.overflows);
+        outcome.tokens_rejected += sample.rejected;
         outcome.samples.push(sample);
     }
     outcome.seen = watch.finish();
@@ -117,6 +118,8 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -
         .usage
         .map_or_else(|| working.tokens(), |usage| usage.input);
     let pressure = budget.pressure(tokens);
+    let overflows = pressure.0 > 1.0;
+    let refused = step.is_refused && overflows;
     Sample {
         step: step_idx,
         believed: None,
@@ -125,8 +128,9 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -
         metered: working.tokens(),
         tokens,
         pressure,
-        overflows: pressure.0 > 1.0,
-        rejected: Tokens::ZERO,
+        overflows,
+        refused,
+        rejected: if refused { tokens } else { Tokens::ZERO },
         unchanged: Tokens::ZERO,
         by_kind: working.by_kind(),
     }

@@ -60,6 +60,7 @@ fn samples(scene: &Scene<'_>, budget: Budget, told: &Told) -> Vec<Sample> {
                 pressure,
                 believed: None,
                 overflows,
+                refused: false,
                 rejected: if overflows { tokens } else { Tokens::ZERO },
                 unchanged: unchanged.min(tokens),
                 by_kind: [0; Kind::ALL.len()],

@@ -87,7 +87,8 @@ impl Least {
 pub(super) fn is_even(case: &Case) -> bool {
     let is_untouched =
         case.restarts.is_empty() && case.errors.is_empty() && case.by_hand.is_empty();
-    is_untouched && !case.windows.varies()
+    let has_refused = case.session.steps.iter().any(|step| step.is_refused);
+    is_untouched && !has_refused && !case.windows.varies()
 }
 
 impl Plain {
