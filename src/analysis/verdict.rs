@@ -77,7 +77,7 @@ pub fn verdict(
         output_reserve,
         trigger,
     };
-    if let Some(peak) = recorded.peak_with_end() {
+    if let Some(peak) = recorded.peak() {
         said.peak(recorded, peak);
         said.crossings(recorded, limits, peak);
         said.unanswered(recorded, limits);

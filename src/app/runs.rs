@@ -57,7 +57,7 @@ impl LaneRun {
                 .collect(),
             no_ops: did(Did::Nothing).map(|e| e.step).collect(),
             halts: halt_runs(&outcome),
-            peak: outcome.peak_with_end(),
+            peak: outcome.peak(),
             sent: outcome.tokens_sent(),
             counts_otherwise: counts_otherwise(&outcome),
             own_count: OwnCount::new(&outcome.samples),

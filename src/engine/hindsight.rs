@@ -72,6 +72,11 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
         });
     }
     working.append_history(case.session.messages.len());
+    let budget = Budget {
+        window: case.windows.at(case.session.steps.len()),
+        output_reserve,
+    };
+    outcome.stop_at(working.tokens(), budget);
     outcome.compactions = outcome.events.len();
     outcome.seen = watch.finish();
     outcome.context = working.context;

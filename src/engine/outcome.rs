@@ -1,5 +1,6 @@
 //! What came of a run: one sample a model call, the events, and the context it ended with.
 
+use super::budget::Budget;
 use super::context::Context;
 use super::event::Event;
 use super::seen::Seen;
@@ -17,6 +18,10 @@ pub struct Outcome {
     pub seen: Seen,
     /// The context where the run stopped: as the last call saw it, or as a manual compaction left it.
     pub context: Context,
+    /// True tokens of the context where the run stopped, before manual edits.
+    pub end: Tokens,
+    /// These as a share of usable.
+    pub end_pressure: Share,
     /// Firings that removed something. Manual edits are none.
     pub compactions: usize,
     /// Steps whose first try did not fit.
@@ -120,7 +125,7 @@ impl Outcome {
     }
 
     /// The largest call and its step's index.
-    pub fn peak(&self) -> Option<(usize, Tokens)> {
+    pub fn largest_call(&self) -> Option<(usize, Tokens)> {
         // The first of equals: where it was reached.
         self.samples
             .iter()
@@ -129,9 +134,9 @@ impl Outcome {
     }
 
     /// The largest context of all calls and of the end, which no call has seen yet. Manual edits are left out.
-    pub fn peak_with_end(&self) -> Option<Peak> {
-        let (step, tokens) = self.peak()?;
-        let end = self.end();
+    pub fn peak(&self) -> Option<Peak> {
+        let (step, tokens) = self.largest_call()?;
+        let end = self.end;
         Some(if end > tokens {
             Peak {
                 step: None,
@@ -145,10 +150,16 @@ impl Outcome {
         })
     }
 
-    /// True tokens where the run stopped, before manual edits.
-    pub fn end(&self) -> Tokens {
-        let edit = self.events.iter().find(|event| event.is_by_hand());
-        edit.map_or_else(|| self.context.tokens(), |event| event.before)
+    /// The peak as a share of usable.
+    pub fn peak_share(&self) -> Share {
+        let largest = self.samples.iter().map(|sample| sample.pressure.0);
+        Share(largest.fold(self.end_pressure.0, f64::max))
+    }
+
+    /// Notes how large the context is where the run stopped.
+    pub(super) fn stop_at(&mut self, tokens: Tokens, budget: Budget) {
+        self.end = tokens;
+        self.end_pressure = budget.pressure(tokens);
     }
 
     /// Something of the session is gone from the context, by the policy or by manual edits.

@@ -62,6 +62,11 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     }
     outcome.compactions = outcome.events.len();
     outcome.context = self::working(case, &Meter::TRUE, until).context;
+    let budget = Budget {
+        window: case.windows.at(last),
+        output_reserve,
+    };
+    outcome.stop_at(outcome.context.tokens(), budget);
     outcome
 }
 

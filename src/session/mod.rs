@@ -178,7 +178,7 @@ impl Session {
     }
 
     /// Largest context that the provider reported for one call.
-    pub fn peak_recorded(&self) -> Option<Tokens> {
+    pub fn largest_reported(&self) -> Option<Tokens> {
         self.steps
             .iter()
             .filter_map(|s| s.usage)

@@ -109,6 +109,9 @@ impl Run<'_> {
     }
 
     pub(super) fn finish(&mut self) -> Outcome {
+        let end = self.working.tokens();
+        let budget = self.budget();
+        self.outcome.stop_at(end, budget);
         self.by_hand();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.context = std::mem::take(&mut self.working.context);

@@ -19,7 +19,7 @@ pub(super) fn outline(
     (totals, told): &(Totals, Told),
     actor: Option<&Actor>,
 ) -> Outcome {
-    Outcome {
+    let mut outcome = Outcome {
         samples: samples(scene, budget, told),
         events: told
             .deeds
@@ -32,7 +32,9 @@ pub(super) fn outline(
         tokens_rejected: totals.rejected,
         summaries: totals.summaries,
         ..Outcome::default()
-    }
+    };
+    outcome.stop_at(totals.end, budget);
+    outcome
 }
 
 fn samples(scene: &Scene<'_>, budget: Budget, told: &Told) -> Vec<Sample> {
