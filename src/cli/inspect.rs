@@ -6,14 +6,14 @@ use super::args::{Shared, Words, one_file};
 use super::lanes;
 use super::output::{json, note, print};
 use super::{Status, Verb};
-use crate::analysis::{largest_parts, tokens_by_tool, verdict};
-use crate::engine::{Case, recorded};
+use crate::analysis::{Trigger, largest_parts, tokens_by_tool, verdict};
+use crate::engine::{Case, Peak, recorded};
 use crate::exec::Loaded;
 use crate::formats::{Carriage, Carried, carriage};
 use crate::report::{basis, window_source};
 use crate::session::{Kind, Role, Session, Start, StepsFrom, Track, issues};
 use crate::tokens::Basis;
-use crate::units::{Share, Tokens};
+use crate::units::Tokens;
 use serde_json::{Map, Value, json};
 
 pub(super) const VERB: Verb = Verb {
@@ -24,7 +24,7 @@ plimsoll inspect FILE [--json]
 
 JSON: format, title, conversation, conversations[], tracks[{title, track, agent, call, after_message,
 of_conversation, messages, calls}], messages, messages_recorded_only, turns, steps, models[], roles{role: count}, chars,
-window, window_source, output_reserve, recorded{peak_input_tokens, calls_with_usage, compactions[{step, trigger,
+window, window_source, output_reserve, peak, peak_step, recorded{largest_call, calls_with_usage, compactions[{step, trigger,
 tokens_before, tokens_after}]}, tokens{total, basis, error, counter, overhead, fit, by_kind{}, by_tool{}},
 largest[{message, kind, tool, tokens}], verdict, warnings[], issues[], report{recognized_by, sub_agent_of|null, records{},
 carries{}}.
@@ -41,9 +41,6 @@ by_tool counts calls, results and the media in them.
 
 /// Parts listed as the largest.
 const LARGEST: usize = 10;
-
-/// The generic strategies' trigger, which the verdict speaks of.
-pub(super) const TRIGGER: Share = Share(0.75);
 
 fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
     let files = words.read(VERB.name, &mut shared, |_, _| Ok(false))?;
@@ -72,6 +69,7 @@ struct Findings<'a> {
     conversation: usize,
     reserve: Tokens,
     verdict: String,
+    peak: Option<Peak>,
     warnings: Vec<String>,
     issues: Vec<String>,
 }
@@ -80,6 +78,7 @@ impl<'a> Findings<'a> {
     fn new(loaded: &'a Loaded, reserve: Tokens, conversation: usize) -> Self {
         let case = &loaded.case;
         let really = recorded(case, reserve, None);
+        let trigger = Trigger::of_lanes(case, reserve, None);
         let warnings = loaded
             .warnings
             .iter()
@@ -91,7 +90,8 @@ impl<'a> Findings<'a> {
             case,
             conversation,
             reserve,
-            verdict: verdict(case, &really, reserve, TRIGGER).text(),
+            verdict: verdict(case, &really, reserve, &trigger).text(),
+            peak: really.peak(),
             warnings: warnings.collect(),
             issues: issues
                 .map(|i| {
@@ -179,6 +179,8 @@ impl<'a> Findings<'a> {
             "window": self.case.windows.largest(),
             "window_source": window_source(self.case),
             "output_reserve": self.reserve,
+            "peak": self.peak.map(|peak| peak.tokens),
+            "peak_step": self.peak.and_then(|peak| peak.step).map(|step| step + 1),
             "recorded": self.recorded_shape(),
             "tokens": self.tokens_shape(),
             "largest": self.largest_shape(),
@@ -199,7 +201,7 @@ impl<'a> Findings<'a> {
             })
         });
         json!({
-            "peak_input_tokens": self.session().peak_recorded(),
+            "largest_call": self.session().largest_reported(),
             "calls_with_usage": self.calls_with_usage(),
             "compactions": compactions.collect::<Vec<_>>(),
         })

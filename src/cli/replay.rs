@@ -33,9 +33,10 @@ Without --policy: truncate, prune and summarize. The lanes `recorded` and `none`
 
 JSON: format, window, output_reserve, basis, lanes[{policy, lane, knobs{}, output_reserve, samples[{step, turn,
 window, metered, tokens, pressure, overflows}], events[{step, stage, action, cause, before, after, did,
-orphans, request, log[], messages[]}], peak, peak_step, compactions, overflows, tokens_sent, tokens_rejected,
-summaries{}, warnings[], findings[{kind, step, times, text}], halts[{step, why}]}]. A sample's `believed` is how full the
-policy itself takes the context to be, where it says; `did` is removed, changed, nothing (a no-op) or told (log lines).
+orphans, request, log[], messages[]}], peak, peak_step, largest_call, largest_call_step,
+compactions, overflows, tokens_sent, tokens_rejected, summaries{}, warnings[], findings[{kind, step, times, text}],
+halts[{step, why}]}]. peak is the largest context; peak_step is null where that is the context at the end, which no call
+has seen. A sample's `believed` is how full the policy itself takes the context to be, where it says; `did` is removed, changed, nothing (a no-op) or told (log lines).
 Steps, turns and messages are numbered from 1; pressure is tokens / (window - output reserve).
 ",
     run,
@@ -103,14 +104,16 @@ fn compactions(case: &Case, lane: &Played) -> Option<usize> {
 
 fn lane_shape<'a>(case: &Case, lane: &'a Played) -> Streamed<'a> {
     let outcome = &lane.outcome;
-    let peak = outcome.peak();
+    let (peak, largest) = (outcome.peak(), outcome.largest_call());
     let head = json!({
         "policy": lane.policy.as_ref().map_or("recorded", |policy| &policy.name),
         "lane": lane.lane,
         "knobs": knobs_shape(&lane.knobs),
         "output_reserve": lane.output_reserve,
-        "peak": peak.map(|(_, tokens)| tokens),
-        "peak_step": peak.map(|(step, _)| step + 1),
+        "peak": peak.map(|peak| peak.tokens),
+        "peak_step": peak.and_then(|peak| peak.step).map(|step| step + 1),
+        "largest_call": largest.map(|(_, tokens)| tokens),
+        "largest_call_step": largest.map(|(step, _)| step + 1),
         "compactions": compactions(case, lane),
         "overflows": outcome.overflows,
         "tokens_sent": outcome.tokens_sent(),
@@ -229,17 +232,14 @@ fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
     );
     for lane in played {
         let outcome = &lane.outcome;
-        let peak = outcome
-            .samples
-            .iter()
-            .reduce(|a, b| if b.tokens > a.tokens { b } else { a });
-        let [tokens_at, step, share] = peak.map_or_else(
+        let [tokens_at, step, share] = outcome.peak().map_or_else(
             || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
-            |s| {
+            |peak| {
+                let step = peak.step.map(|step| grouped(step as u64 + 1));
                 [
-                    tokens(s.tokens),
-                    grouped(s.step as u64 + 1),
-                    percent(s.pressure),
+                    tokens(peak.tokens),
+                    step.unwrap_or_else(|| "end".to_owned()),
+                    percent(outcome.peak_share()),
                 ]
             },
         );

@@ -33,7 +33,7 @@ holds many, are listed each by itself, with the --conversation that opens it.
 
 A sub-agent's session that lies beside the others is named with the one that started it, which opens with it.
 
-The peak is the largest prompt, as a part of its window: as the provider reported it, else (≈) counted on samples of long
+The peak is the largest context, the one at the end included, as a part of its window: as the provider reported it, else (≈) counted on samples of long
 texts, without the instructions and tools that the file lacks, unless it is a managed copy that carries its calibration. Messages are those of the history; `inspect` numbers those
 too that the source's own compaction wrote.
 

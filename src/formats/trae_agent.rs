@@ -11,7 +11,7 @@ use super::{
     Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::session::{Draft, Part, Role, StepDraft, Usage, says_too_long};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -114,6 +114,9 @@ fn failed(
         time: json::millis_at(&step.value, &["timestamp"]),
         ..StepDraft::default()
     });
+    if says_too_long(&error.to_lowercase()) {
+        talk.builder.refuse();
+    }
     let error: String = error.chars().take(ERROR_CHARS).collect();
     notes.add(step.span.start, format!("the last call failed: {error}"));
     Ok(())

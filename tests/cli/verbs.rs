@@ -180,11 +180,7 @@ fn inspect_gives_the_documented_shape_for_every_sample() {
                 && found["recorded"]["compactions"].is_array()
         );
         let usage = found["recorded"]["calls_with_usage"].as_u64() > Some(0);
-        assert_eq!(
-            found["recorded"]["peak_input_tokens"].is_u64(),
-            usage,
-            "{name}"
-        );
+        assert_eq!(found["recorded"]["largest_call"].is_u64(), usage, "{name}");
         assert!(
             found["warnings"].is_array()
                 && found["issues"].is_array()
@@ -460,7 +456,7 @@ fn a_managed_copy_of_a_calibrated_session_weighs_the_same_when_it_is_opened_agai
         let opened = json(&plimsoll(folder.path(), &["inspect", &out, "--json"]));
         assert_eq!(opened["tokens"]["total"], compacted["after"], "{sample}");
         assert_eq!(opened["tokens"]["basis"], "calibrated");
-        assert_eq!(opened["recorded"]["peak_input_tokens"], Value::Null);
+        assert_eq!(opened["recorded"]["largest_call"], Value::Null);
     }
 }
 

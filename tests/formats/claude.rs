@@ -803,7 +803,7 @@ fn real_sessions_read_their_calls_once_and_survive_the_way_out_and_back() {
         let session = parse(&source).sessions.remove(0);
         assert_eq!(
             session
-                .peak_recorded()
+                .largest_reported()
                 .map(|peak| peak.0.to_string())
                 .as_deref(),
             Some(columns[10]),

@@ -642,7 +642,7 @@ fn real_files_give_their_own_calls_and_peaks() {
             .remove(0);
         let reported = session.steps.iter().filter(|s| s.usage.is_some()).count();
         assert_eq!(
-            (reported, session.peak_recorded()),
+            (reported, session.largest_reported()),
             (calls, Some(Tokens(peak))),
             "{name}"
         );

@@ -184,11 +184,10 @@ impl Findings<'_> {
     }
 
     fn recorded_text(&self) -> String {
-        let peak = self.session().peak_recorded();
-        let usage = match peak {
-            Some(peak) => format!(
-                "peak {} over {} with usage",
-                tokens(peak),
+        let usage = match self.session().largest_reported() {
+            Some(largest) => format!(
+                "largest call {} over {} with usage",
+                tokens(largest),
                 counted(self.calls_with_usage(), "call")
             ),
             None => "no usage".to_owned(),
