@@ -126,7 +126,7 @@ fn clear(folder: &Path) -> Option<()> {
         }
     }
     drop(lock);
-    // Only an empty one goes.
+    // RowFilter an empty one goes.
     fs::remove_dir(folder).ok()
 }
 

@@ -11,7 +11,7 @@ mod screen;
 
 use super::message_list::{self, Dialect, Shape, Writes};
 use super::{
-    CannotExport, Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json,
+    CannotExport, RecordedData, Format, Input, Parsed, Probe, ParseError, content, content_edit, json,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Managed, ManagedEntry, Role, Session};
@@ -25,11 +25,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export),
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SystemPrompt,
     ],
     kept: None,
     resume: None,
@@ -109,7 +109,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a list of messages with `ts` or `modelInfo`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
     let screen = screen::usages(&input.bytes.whole());
     let folder = folder(&input.bytes.whole());

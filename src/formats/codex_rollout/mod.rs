@@ -24,7 +24,7 @@ mod compaction;
 mod export;
 mod fork;
 mod items;
-mod kin;
+mod identity;
 mod known;
 mod lines;
 mod reader;
@@ -33,10 +33,10 @@ mod resume;
 mod tools;
 mod usage;
 
-pub(super) use kin::kin;
+pub(super) use identity::identity;
 
 use super::jsonl::map_records;
-use super::{Carried, Format, Input, Parsed, Probe, Unread, jsonl};
+use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, jsonl};
 use crate::progress::Progress;
 use lines::Line;
 use serde_json::Value;
@@ -48,12 +48,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: true,
     parse,
     export: Some(export::export),
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
-        Carried::Tools,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
     ],
     kept: Some(record::kept),
     resume: Some(resume::RESUME),
@@ -91,14 +91,14 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a head with instructions, then bare response items".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut warnings = Vec::new();
     let lines = map_records(&input.bytes, progress, 1, &mut warnings, Line::read)?;
     let mut parsed = reader::read(input, lines, progress, warnings)?;
     if let Some(main) = parsed.sessions.first() {
-        parsed.report.sub_agents = kin::started(main);
+        parsed.report.sub_agents = identity::started(main);
     }
     let head = jsonl::opening(&input.bytes, 1);
-    parsed.report.parent = kin(&head).and_then(|kin| kin.parent.map(String::from));
+    parsed.report.parent = identity(&head).and_then(|identity| identity.parent.map(String::from));
     Ok(parsed)
 }

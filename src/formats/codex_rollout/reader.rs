@@ -1,7 +1,7 @@
 //! Goes through the lines in order and puts the session together.
 
 use super::super::json::quoted;
-use super::super::{ImportReport, Input, Parsed, Refused, Unread, Warning, counts, title};
+use super::super::{ImportReport, Input, Parsed, Refused, ParseError, Warning, counts, title};
 use super::FORMAT;
 use super::around;
 use super::compaction::Compaction;
@@ -26,7 +26,7 @@ pub(super) fn read(
     lines: Vec<Line>,
     progress: &Progress,
     warnings: Vec<Warning>,
-) -> Result<Parsed, Unread> {
+) -> Result<Parsed, ParseError> {
     let own_words = around::own_words(&lines);
     let source = Source {
         name: input.name.clone(),

@@ -5,7 +5,7 @@
 use super::super::json::{member, members, str_at};
 use super::super::jsonl::{Record, map_records, text_start};
 use super::super::resume::spliced;
-use super::super::{Birth, CannotExport, Resumable, Resume};
+use super::super::{NewSession, CannotExport, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
 use serde_json::Value;
@@ -31,7 +31,7 @@ struct Head {
     cwd: Option<String>,
 }
 
-fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
+fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExport> {
     // Codex takes a byte order mark for a part of the first line, and the line for none.
     let bytes = &bytes[text_start(bytes)..];
     let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
@@ -43,7 +43,7 @@ fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
         let reason = "no line says which session this is".to_owned();
         return Err(CannotExport { reason });
     };
-    let (id, time) = (birth.timed_id(), birth.time());
+    let (id, time) = (new_session.timed_id(), new_session.time());
     let mut edits = Vec::new();
     for line in &lines {
         if line.span == *first {
@@ -59,7 +59,7 @@ fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
     place.push(format!("rollout-{date}T{clock}-{id}.jsonl"));
     Ok(Resumable {
         place,
-        project: Some(birth.project(head.cwd.as_deref())),
+        project: Some(new_session.project(head.cwd.as_deref())),
         command: format!("codex resume {id}"),
         bytes: spliced(bytes, &edits),
         id,

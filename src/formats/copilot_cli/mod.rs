@@ -13,7 +13,7 @@ mod event;
 mod reader;
 
 use super::jsonl::map_records;
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json};
+use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, json};
 use crate::progress::Progress;
 use event::Event;
 
@@ -25,12 +25,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
-        Carried::SubAgents,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SystemPrompt,
+        RecordedData::SubAgents,
     ],
     kept: None,
     resume: None,
@@ -58,7 +58,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "events with a dotted `type`, `data` and a `timestamp`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut warnings = Vec::new();
     let events = map_records(&input.bytes, progress, 1, &mut warnings, Event::read)?;
     reader::read(input, events, progress, warnings)

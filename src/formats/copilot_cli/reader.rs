@@ -3,8 +3,8 @@
 use super::FORMAT;
 use super::event::{Event, What};
 use crate::formats::notes::Notes;
-use crate::formats::talk::Talk;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
+use crate::formats::transcript::Transcript;
+use crate::formats::{ImportReport, Input, Parsed, Refused, ParseError, Warning, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Role, Session, StepDraft, SubAgent, Track, Usage};
 use crate::units::Tokens;
@@ -26,7 +26,7 @@ pub(super) fn read(
     events: Vec<Event>,
     progress: &Progress,
     mut warnings: Vec<Warning>,
-) -> Result<Parsed, Unread> {
+) -> Result<Parsed, ParseError> {
     let mut notes = Notes::default();
     let (is_alive, before_rewinds) = rewound(&events, &mut notes);
     let mut report = ImportReport::default();
@@ -64,7 +64,7 @@ pub(super) fn read(
     };
     let main = alive().filter(|event| event.agent.is_none());
     sessions.extend(told(
-        Talk::new(input, FORMAT.name, None),
+        Transcript::new(input, FORMAT.name, None),
         main,
         &models,
         progress,
@@ -72,8 +72,8 @@ pub(super) fn read(
     )?);
     for (call, name, its) in agents(alive()) {
         let number = sessions.len() + 1;
-        let talk = Talk::new(input, FORMAT.name, Some(number));
-        if let Some(mut session) = told(talk, its.into_iter(), &models, progress, &mut notes)? {
+        let transcript = Transcript::new(input, FORMAT.name, Some(number));
+        if let Some(mut session) = told(transcript, its.into_iter(), &models, progress, &mut notes)? {
             if session.title == session.source.name {
                 session.title.clone_from(&name);
             }
@@ -86,9 +86,9 @@ pub(super) fn read(
         }
     }
     for (n, end) in before_rewinds.into_iter().enumerate() {
-        let talk = Talk::new(input, FORMAT.name, Some(sessions.len() + 1));
+        let transcript = Transcript::new(input, FORMAT.name, Some(sessions.len() + 1));
         let its = events[..end].iter().filter(|event| event.agent.is_none());
-        if let Some(mut session) = told(talk, its, &models, progress, &mut Notes::default())? {
+        if let Some(mut session) = told(transcript, its, &models, progress, &mut Notes::default())? {
             session.title = format!("{} (taken back {})", session.title, n + 1);
             session.track = Track::Branch;
             sessions.push(session);
@@ -161,14 +161,14 @@ fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, 
 }
 
 fn told<'a>(
-    talk: Talk,
+    transcript: Transcript,
     events: impl Iterator<Item = &'a Event>,
     models: &Models<'_>,
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<Option<Session>, Cancelled> {
     let mut teller = Teller {
-        talk,
+        transcript,
         models,
         context: Vec::new(),
         model: None,
@@ -181,11 +181,11 @@ fn told<'a>(
         progress.go_on()?;
         teller.event(event, notes);
     }
-    Ok(teller.talk.finish())
+    Ok(teller.transcript.finish())
 }
 
 struct Teller<'a> {
-    talk: Talk,
+    transcript: Transcript,
     models: &'a Models<'a>,
     /// The messages in context.
     context: Vec<usize>,
@@ -205,10 +205,10 @@ impl Teller<'_> {
         match &event.what {
             What::Said(draft) if !draft.parts.is_empty() => {
                 if let Some(words) = event.words.as_deref().filter(|_| !self.is_named) {
-                    self.talk.title(words);
+                    self.transcript.title(words);
                     self.is_named = true;
                 }
-                let message = self.talk.say(draft.clone());
+                let message = self.transcript.add_message(draft.clone());
                 self.context.push(message);
             }
             What::Answered(step, draft) if !draft.parts.is_empty() => {
@@ -223,35 +223,35 @@ impl Teller<'_> {
                     usage: self.next_size.take().map(of_size),
                     ..step.clone()
                 };
-                let message = self.talk.answer(step, draft.clone());
+                let message = self.transcript.add_answer(step, draft.clone());
                 self.context.push(message);
             }
             What::Usage(usage) => {
                 let usage = notes.usage(at, Some(*usage));
-                let last = self.talk.builder.session().steps.len().checked_sub(1);
-                if let Some(step) = last.and_then(|last| self.talk.builder.step_mut(last)) {
+                let last = self.transcript.builder.session().steps.len().checked_sub(1);
+                if let Some(step) = last.and_then(|last| self.transcript.builder.step_mut(last)) {
                     step.usage = usage.or(step.usage);
                 }
             }
             What::Ended(size, model) => {
                 let size = notes.tokens(at, *size, CONTEXT_SIZE);
-                let session = self.talk.builder.session();
+                let session = self.transcript.builder.session();
                 let n_calls = session.steps.len();
                 // A context that was compacted since is not the last call's.
                 let is_its = session.compactions.last().is_none_or(|c| c.step < n_calls);
                 let last = n_calls.checked_sub(1).filter(|_| is_its);
-                let last = last.and_then(|last| self.talk.builder.step_mut(last));
+                let last = last.and_then(|last| self.transcript.builder.step_mut(last));
                 if let (Some(step), Some(size)) = (last, size.filter(|s| *s > Tokens::ZERO)) {
                     step.usage.get_or_insert(of_size(size));
                 }
                 if let Some(model) = model {
-                    self.talk.builder.usual_model(model);
+                    self.transcript.builder.usual_model(model);
                 }
             }
             What::Model(model) => self.model = Some(model.clone()),
-            What::Aborted => self.talk.builder.aborted(),
+            What::Aborted => self.transcript.builder.aborted(),
             What::Title(title) => {
-                self.talk.title(title);
+                self.transcript.title(title);
                 self.is_named = true;
             }
             What::CompactionStarts(size) => {
@@ -266,12 +266,12 @@ impl Teller<'_> {
             } => {
                 let from = self.compacting_from.take().unwrap_or(self.context.len());
                 let mut kept = self.systems();
-                kept.extend(summary.clone().map(|draft| self.talk.say(draft)));
+                kept.extend(summary.clone().map(|draft| self.transcript.add_message(draft)));
                 kept.extend(self.context.iter().skip(from));
                 let (before, after) = checked(*before, *after, at, notes);
                 let before = before.or(self.size_before.take());
                 self.next_size = None;
-                self.talk
+                self.transcript
                     .builder
                     .compaction("auto", before, after, kept.clone());
                 self.context = kept;
@@ -282,7 +282,7 @@ impl Teller<'_> {
                 after,
             } if *messages > 0 => {
                 notes.once(at, "which messages a truncation dropped is not recorded; the oldest are taken to be gone");
-                let all = &self.talk.builder.session().messages;
+                let all = &self.transcript.builder.session().messages;
                 let others = self
                     .context
                     .iter()
@@ -290,7 +290,7 @@ impl Teller<'_> {
                 let left = others.skip(*messages).copied();
                 let kept: Vec<usize> = self.systems().into_iter().chain(left).collect();
                 let (before, after) = checked(*before, *after, at, notes);
-                self.talk
+                self.transcript
                     .builder
                     .compaction("auto", before, after, kept.clone());
                 self.context = kept;
@@ -301,7 +301,7 @@ impl Teller<'_> {
 
     /// The instructions in context, which stay.
     fn systems(&self) -> Vec<usize> {
-        let messages = &self.talk.builder.session().messages;
+        let messages = &self.transcript.builder.session().messages;
         let is_system = |idx: &&usize| messages[**idx].role == Role::System;
         self.context.iter().filter(is_system).copied().collect()
     }

@@ -10,8 +10,8 @@ pub(super) use store::DATABASE;
 
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
-use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, json};
+use super::transcript::Transcript;
+use super::{RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role, StepDraft};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Times, Carried::Compactions],
+    recorded: &[RecordedData::Times, RecordedData::Compactions],
     kept: None,
     resume: None,
 };
@@ -45,14 +45,14 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a `session_id` with `last_active`, and messages with a `seq`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let (mut notes, mut report) = (Notes::default(), ImportReport::default());
     let head = rows::around(bytes, &whole, &["messages"]);
     let messages = rows::listed(bytes, &whole, &["messages"], progress, &mut notes)?;
-    let mut talk = Talk::new(input, FORMAT.name, None);
-    talk.title(json::str_at(&head, &["title"]).unwrap_or_default());
+    let mut transcript = Transcript::new(input, FORMAT.name, None);
+    transcript.title(json::str_at(&head, &["title"]).unwrap_or_default());
     let start = json::u64_at(&head, &["context_start_seq"]).filter(|start| *start > 0);
     let mut cleared = start;
     for row in messages {
@@ -61,19 +61,19 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         if let Some(at) = cleared
             && seq.is_some_and(|seq| seq >= at)
         {
-            clear(&mut talk);
+            clear(&mut transcript);
             cleared = None;
         }
-        let (kind, is_context) = message(&row, &mut talk, &mut notes);
+        let (kind, is_context) = message(&row, &mut transcript, &mut notes);
         report.note(
             kind,
             is_context && start.is_none_or(|start| seq >= Some(start)),
         );
     }
     if cleared.is_some() {
-        clear(&mut talk);
+        clear(&mut transcript);
     }
-    let session = talk.finish().ok_or_else(|| Refused {
+    let session = transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like a CowAgent session without a message".to_owned(),
     })?;
     Ok(Parsed {
@@ -84,13 +84,13 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
 }
 
 /// Nothing of what was said so far is sent any more.
-fn clear(talk: &mut Talk) {
-    if talk.len() > 0 {
-        talk.builder.compaction("manual", None, None, Vec::new());
+fn clear(transcript: &mut Transcript) {
+    if transcript.len() > 0 {
+        transcript.builder.compaction("manual", None, None, Vec::new());
     }
 }
 
-fn message(row: &Row, talk: &mut Talk, notes: &mut Notes) -> (&'static str, bool) {
+fn message(row: &Row, transcript: &mut Transcript, notes: &mut Notes) -> (&'static str, bool) {
     let content = row.value.get("content").unwrap_or(&Value::Null);
     let parts = content::parts(content);
     let time = json::millis_at(&row.value, &["created_at"]);
@@ -101,7 +101,7 @@ fn message(row: &Row, talk: &mut Talk, notes: &mut Notes) -> (&'static str, bool
         other => {
             let other = json::quoted(other.unwrap_or_default());
             let text =
-                format!("a message of the unknown role `{other}` is kept, but is no context");
+                format!("a message of the unknown role `{other}` is kept, but not sent to the model");
             notes.add(row.span.start, text);
             return ("other", false);
         }
@@ -121,9 +121,9 @@ fn message(row: &Row, talk: &mut Talk, notes: &mut Notes) -> (&'static str, bool
             time,
             ..StepDraft::default()
         };
-        talk.answer(step, draft);
+        transcript.add_answer(step, draft);
     } else {
-        talk.say(draft);
+        transcript.add_message(draft);
     }
     (role.name(), true)
 }

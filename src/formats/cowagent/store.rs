@@ -2,7 +2,7 @@
 //! <https://github.com/zhayujie/CowAgent/blob/master/agent/memory/conversation_store.py>
 
 use super::FORMAT;
-use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::database::{TableQuery, Database, Entry, RowFilter, Record, Rows};
 use crate::formats::folder::{list, object};
 
 /// The row of the table.
@@ -12,13 +12,13 @@ pub(in crate::formats) const DATABASE: Database = Database {
         ("sessions", &["session_id", "last_active"]),
         ("messages", &["session_id", "seq", "role", "content"]),
     ],
-    listing: Ask {
+    listing: TableQuery {
         table: "sessions",
         columns: SESSION,
-        only: Only::All,
+        filter: RowFilter::All,
     },
     entries,
-    asks,
+    queries,
     document,
 };
 
@@ -49,11 +49,11 @@ fn entries(rows: &Rows) -> Vec<Entry> {
     rows.iter().map(entry).collect()
 }
 
-fn asks(entry: &Entry) -> Vec<Ask> {
-    let of = |table, columns| Ask {
+fn queries(entry: &Entry) -> Vec<TableQuery> {
+    let of = |table, columns| TableQuery {
         table,
         columns,
-        only: Only::Is("session_id", entry.id.clone()),
+        filter: RowFilter::Equals("session_id", entry.id.clone()),
     };
     vec![of("sessions", SESSION), of("messages", MESSAGE)]
 }

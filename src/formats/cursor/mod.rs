@@ -13,8 +13,8 @@ pub(super) use store::DATABASE;
 
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
-use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, json};
+use super::transcript::Transcript;
+use super::{RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, json};
 use crate::progress::Progress;
 use crate::session::{Draft, Role, StepDraft};
 use crate::units::Tokens;
@@ -28,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Usage, Carried::Times],
+    recorded: &[RecordedData::Usage, RecordedData::Times],
     kept: None,
     resume: None,
 };
@@ -42,7 +42,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a `composerId` and a `conversation` of bubbles".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let (mut notes, mut report) = (Notes::default(), ImportReport::default());
@@ -54,7 +54,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         let (kind, in_context) = reader.row(&row, &mut notes);
         report.note(kind, in_context);
     }
-    let session = reader.talk.finish().ok_or_else(|| Refused {
+    let session = reader.transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like a Cursor conversation without a message".to_owned(),
     })?;
     Ok(Parsed {
@@ -65,7 +65,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
 }
 
 struct Reader {
-    talk: Talk,
+    transcript: Transcript,
     window: Option<Tokens>,
     /// The answer that is being written, and its step.
     answer: Option<(usize, usize)>,
@@ -73,22 +73,22 @@ struct Reader {
 
 impl Reader {
     fn new(input: &Input, head: &Value) -> Self {
-        let mut talk = Talk::new(input, FORMAT.name, None);
+        let mut transcript = Transcript::new(input, FORMAT.name, None);
         let title = json::str_at(head, &["name"])
             .or_else(|| json::str_at(head, &["latestConversationSummary", "title"]));
-        talk.title(title.unwrap_or_default());
+        transcript.title(title.unwrap_or_default());
         if let Some(model) = json::str_at(head, &["modelConfig", "modelName"]) {
-            talk.builder.usual_model(model);
+            transcript.builder.usual_model(model);
         }
         let folder = ["fsPath", "path"]
             .iter()
             .find_map(|key| json::str_at(head, &["workspaceIdentifier", "uri", key]));
         if let Some(folder) = folder {
-            talk.builder.project(folder);
+            transcript.builder.project(folder);
         }
         let window = json::u64_at(head, &["contextTokenLimit"]).filter(|limit| *limit > 0);
         Self {
-            talk,
+            transcript,
             window: window.map(Tokens),
             answer: None,
         }
@@ -120,7 +120,7 @@ impl Reader {
             None => {
                 notes.add(
                     at,
-                    "a message of an unknown type is kept, but is no context",
+                    "a message of an unknown type is kept, but not sent to the model",
                 );
                 ("other", false)
             }
@@ -133,7 +133,7 @@ impl Reader {
             return false;
         }
         self.answer = None;
-        self.talk.say(draft(row, Role::User, said));
+        self.transcript.add_message(draft(row, Role::User, said));
         true
     }
 
@@ -145,10 +145,10 @@ impl Reader {
         let usage = notes.usage(row.span.start, bubble::usage(&row.value));
         let goes_on = self
             .answer
-            .filter(|(message, _)| self.talk.is_last(*message));
+            .filter(|(message, _)| self.transcript.is_last(*message));
         if let Some((message, step)) = goes_on {
-            self.talk.extend(message, row.span.clone(), said);
-            if let Some(step) = self.talk.builder.step_mut(step) {
+            self.transcript.extend(message, row.span.clone(), said);
+            if let Some(step) = self.transcript.builder.step_mut(step) {
                 step.usage = step.usage.or(usage);
             }
         } else {
@@ -158,13 +158,13 @@ impl Reader {
                 time: bubble::time(&row.value),
                 ..StepDraft::default()
             };
-            let message = self.talk.answer(step, draft(row, Role::Assistant, said));
-            let step = self.talk.builder.session().steps.len() - 1;
+            let message = self.transcript.add_answer(step, draft(row, Role::Assistant, said));
+            let step = self.transcript.builder.session().steps.len() - 1;
             self.answer = Some((message, step));
         }
         if let Some(result) = bubble::result(&row.value) {
             self.answer = None;
-            self.talk.say(draft(row, Role::Tool, vec![result]));
+            self.transcript.add_message(draft(row, Role::Tool, vec![result]));
         }
         true
     }

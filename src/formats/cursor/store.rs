@@ -3,7 +3,7 @@
 //! conversations themselves: only members of known names are taken over.
 
 use super::FORMAT;
-use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::database::{TableQuery, Database, Entry, RowFilter, Record, Rows};
 use crate::formats::folder::{list, object};
 use crate::formats::{json, time};
 use serde_json::Value;
@@ -14,13 +14,13 @@ use std::collections::HashMap;
 pub(in crate::formats) const DATABASE: Database = Database {
     format: FORMAT.name,
     tables: &[("cursorDiskKV", &["key", "value"])],
-    listing: Ask {
+    listing: TableQuery {
         table: "cursorDiskKV",
         columns: KEY_VALUE,
-        only: Only::Begins("key", Cow::Borrowed(COMPOSER)),
+        filter: RowFilter::StartsWith("key", Cow::Borrowed(COMPOSER)),
     },
     entries,
-    asks,
+    queries,
     document,
 };
 
@@ -89,16 +89,16 @@ fn entry(row: Record<'_>) -> Option<Entry> {
     })
 }
 
-fn asks(entry: &Entry) -> Vec<Ask> {
-    let of = |only| Ask {
+fn queries(entry: &Entry) -> Vec<TableQuery> {
+    let of = |filter| TableQuery {
         table: "cursorDiskKV",
         columns: KEY_VALUE,
-        only,
+        filter,
     };
     let messages = format!("bubbleId:{}:", entry.id);
     vec![
-        of(Only::Is("key", format!("{COMPOSER}{}", entry.id))),
-        of(Only::Begins("key", messages.into())),
+        of(RowFilter::Equals("key", format!("{COMPOSER}{}", entry.id))),
+        of(RowFilter::StartsWith("key", messages.into())),
     ]
 }
 

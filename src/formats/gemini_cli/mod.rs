@@ -13,16 +13,16 @@
 //!   <https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts>
 
 mod export;
-mod kin;
+mod identity;
 mod line;
 mod record;
 mod replay;
 
-pub(super) use kin::kin;
+pub(super) use identity::identity;
 
 use super::message_list::MARK;
 use super::notes::Notes;
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json, jsonl, mark, rows};
+use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, json, jsonl, mark, rows};
 use crate::progress::Progress;
 use line::Line;
 use record::Record;
@@ -36,7 +36,7 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export::export),
-    carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
+    recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::Compactions],
     kept: None,
     resume: None,
 };
@@ -70,15 +70,15 @@ fn is_message(value: &Value) -> bool {
     kind.is_some_and(|kind| record::KINDS.contains(&kind)) && value.get("content").is_some()
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut parsed = read(input, progress)?;
     if let Some(main) = parsed.sessions.first() {
-        parsed.report.sub_agents = kin::started(main);
+        parsed.report.sub_agents = identity::started(main);
     }
     Ok(parsed)
 }
 
-fn read(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn read(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let whole = json::document_span(bytes);

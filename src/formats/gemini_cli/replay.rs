@@ -4,8 +4,8 @@ use super::FORMAT;
 use super::line::Line;
 use super::record::Record;
 use crate::formats::notes::Notes;
-use crate::formats::talk::Talk;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
+use crate::formats::transcript::Transcript;
+use crate::formats::{ImportReport, Input, Parsed, Refused, ParseError, Warning, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Calibration, Draft, Role, Session, StepDraft, Track};
 use std::collections::{HashMap, HashSet};
@@ -42,7 +42,7 @@ pub(super) fn read(
     progress: &Progress,
     notes: Notes,
     mut warnings: Vec<Warning>,
-) -> Result<Parsed, Unread> {
+) -> Result<Parsed, ParseError> {
     let mut replay = Replay {
         notes,
         ..Replay::default()
@@ -63,17 +63,17 @@ pub(super) fn read(
     let mut branches = Vec::new();
     for (n, log) in taken_back.into_iter().enumerate() {
         let mut aside = Notes::default();
-        let talk = Talk::new(input, FORMAT.name, Some(n + 2));
-        if let Some(mut session) = told(talk, log, progress, &mut aside)? {
+        let transcript = Transcript::new(input, FORMAT.name, Some(n + 2));
+        if let Some(mut session) = told(transcript, log, progress, &mut aside)? {
             session.title = format!("{} (taken back {})", session.title, n + 1);
             session.track = Track::Branch;
             branches.push(session);
         }
     }
-    let mut talk = Talk::new(input, FORMAT.name, None);
-    talk.title(title.as_deref().unwrap_or_default());
-    talk.builder.calibration(calibration);
-    let session = told(talk, log, progress, &mut notes)?;
+    let mut transcript = Transcript::new(input, FORMAT.name, None);
+    transcript.title(title.as_deref().unwrap_or_default());
+    transcript.builder.calibration(calibration);
+    let session = told(transcript, log, progress, &mut notes)?;
     if !branches.is_empty() {
         report.note("messages taken back", false);
     }
@@ -184,7 +184,7 @@ impl Replay {
 
 /// The conversation of what happened.
 fn told(
-    mut talk: Talk,
+    mut transcript: Transcript,
     mut log: Vec<Happened>,
     progress: &Progress,
     notes: &mut Notes,
@@ -194,11 +194,11 @@ fn told(
     for happened in log {
         progress.go_on()?;
         match happened {
-            Happened::Message(record) => teller.message(&mut talk, record, notes),
-            Happened::History(records) => teller.history(&mut talk, records),
+            Happened::Message(record) => teller.message(&mut transcript, record, notes),
+            Happened::History(records) => teller.history(&mut transcript, records),
         }
     }
-    Ok(talk.finish())
+    Ok(transcript.finish())
 }
 
 /// Results that stand in a message of their own are left out beside their calls.
@@ -237,21 +237,21 @@ struct Teller {
 }
 
 impl Teller {
-    fn message(&mut self, talk: &mut Talk, record: Record, notes: &mut Notes) {
+    fn message(&mut self, transcript: &mut Transcript, record: Record, notes: &mut Notes) {
         let usage = record.step.as_ref().and_then(|s| s.usage);
         let usage = notes.usage(record.span.start, usage);
         let step = record.step.map(|step| StepDraft { usage, ..step });
         let mut told = Vec::new();
         match (record.said, step) {
-            (Some(said), Some(step)) => told.push(talk.answer(step, said)),
-            (Some(said), None) => told.push(talk.say(said)),
+            (Some(said), Some(step)) => told.push(transcript.add_answer(step, said)),
+            (Some(said), None) => told.push(transcript.add_message(said)),
             // A call without an answer that is worth a message was made all the same.
             (None, Some(step)) if step.usage.is_some() => {
-                talk.builder.step(step);
+                transcript.builder.step(step);
             }
             (None, _) => {}
         }
-        told.extend(record.results.map(|results| talk.say(results)));
+        told.extend(record.results.map(|results| transcript.add_message(results)));
         self.context.extend(&told);
         if let Some(id) = record.id {
             self.messages.insert(id, told);
@@ -259,15 +259,15 @@ impl Teller {
     }
 
     /// A new history is a compaction, unless it says what was there already.
-    fn history(&mut self, talk: &mut Talk, records: Vec<Record>) {
-        let before = bodies(talk.builder.session(), &self.context);
+    fn history(&mut self, transcript: &mut Transcript, records: Vec<Record>) {
+        let before = bodies(transcript.builder.session(), &self.context);
         if is_same(before, records.iter().flat_map(Record::bodies)) {
             return;
         }
         let mut kept = Vec::new();
         for record in records {
             let known = record.id.as_ref().and_then(|id| self.messages.get(id));
-            let session = talk.builder.session();
+            let session = transcript.builder.session();
             let same = known.filter(|known| is_same(bodies(session, known), record.bodies()));
             if let Some(known) = same {
                 kept.extend(known);
@@ -276,7 +276,7 @@ impl Teller {
             let is_new = known.is_none();
             let mut told = Vec::new();
             for draft in record.said.into_iter().chain(record.results) {
-                told.push(talk.say(Draft {
+                told.push(transcript.add_message(Draft {
                     in_history: false,
                     is_summary: is_new && draft.role == Role::User,
                     ..draft
@@ -288,7 +288,7 @@ impl Teller {
             }
         }
         self.context.clone_from(&kept);
-        talk.builder.compaction("", None, None, kept);
+        transcript.builder.compaction("", None, None, kept);
     }
 }
 

@@ -13,9 +13,9 @@ pub(super) use store::DATABASE;
 use super::message_list::{MARK, part};
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
+use super::transcript::Transcript;
 use super::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, json, jsonl,
+    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, json, jsonl,
 };
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role, StepDraft};
@@ -29,7 +29,7 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export::export),
-    carries: &[Carried::Times, Carried::Compactions],
+    recorded: &[RecordedData::Times, RecordedData::Compactions],
     kept: Some(export::kept),
     resume: None,
 };
@@ -83,16 +83,16 @@ fn has_own(message: &Value) -> bool {
     kinds.any(|kind| OWN.contains(&kind))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut warnings = Vec::new();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let whole = json::document_span(bytes);
-    let mut talk = Talk::new(input, FORMAT.name, None);
+    let mut transcript = Transcript::new(input, FORMAT.name, None);
     let rows = if json::member(bytes, &whole, "conversation").is_some() {
         let around = rows::around(bytes, &whole, &["conversation"]);
-        name(&around, &mut talk);
+        name(&around, &mut transcript);
         rows::listed(bytes, &whole, &["conversation"], progress, &mut notes)?
     } else {
         let row = |r: jsonl::Record| Row {
@@ -106,7 +106,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         .iter()
         .rposition(|row| !is_visible(&row.value, "userVisible"));
     let mut reader = Reader {
-        talk,
+        transcript,
         answer: None,
         written: Vec::new(),
     };
@@ -117,7 +117,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         report.note(kind, in_context);
     }
     reader.compact();
-    let session = reader.talk.finish().ok_or_else(|| Refused {
+    let session = reader.transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like a Goose session without a message".to_owned(),
     })?;
     warnings.extend(notes.warnings(&input.bytes));
@@ -129,15 +129,15 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-fn name(head: &Value, talk: &mut Talk) {
+fn name(head: &Value, transcript: &mut Transcript) {
     let name = content::first(head, &["name", "description"]).and_then(Value::as_str);
-    talk.title(name.unwrap_or_default());
+    transcript.title(name.unwrap_or_default());
     if let Some(model) = json::str_at(head, &["model_config", "model_name"]) {
-        talk.builder.usual_model(model);
+        transcript.builder.usual_model(model);
     }
     let folder = json::str_at(head, &["working_dir"]).unwrap_or_default();
     if !folder.is_empty() {
-        talk.builder.project(folder);
+        transcript.builder.project(folder);
     }
 }
 
@@ -147,7 +147,7 @@ fn is_visible(message: &Value, to: &str) -> bool {
 }
 
 struct Reader {
-    talk: Talk,
+    transcript: Transcript,
     /// The answer that is being written.
     answer: Option<usize>,
     /// What a compaction wrote, as long as it goes on.
@@ -161,13 +161,13 @@ impl Reader {
             Some("user") => Role::User,
             Some("assistant") => Role::Assistant,
             None => {
-                name(value, &mut self.talk);
+                name(value, &mut self.transcript);
                 return ("session data", false);
             }
             Some(other) => {
                 let other = json::quoted(other);
                 let text =
-                    format!("a message of the unknown role `{other}` is kept, but is no context");
+                    format!("a message of the unknown role `{other}` is kept, but not sent to the model");
                 notes.add(row.span.start, text);
                 return ("other", false);
             }
@@ -188,7 +188,7 @@ impl Reader {
         }
         if !for_people {
             self.answer = None;
-            self.written.push(self.talk.say(Draft {
+            self.written.push(self.transcript.add_message(Draft {
                 in_history: false,
                 is_summary: role == Role::User,
                 ..draft
@@ -212,16 +212,16 @@ impl Reader {
 
     fn say(&mut self, mut draft: Draft) {
         if draft.role == Role::Assistant {
-            if let Some(answer) = self.answer.filter(|answer| self.talk.is_last(*answer)) {
+            if let Some(answer) = self.answer.filter(|answer| self.transcript.is_last(*answer)) {
                 let raw = draft.raw.pop().unwrap_or_default();
-                self.talk.extend(answer, raw, draft.parts);
+                self.transcript.extend(answer, raw, draft.parts);
                 return;
             }
             let step = StepDraft {
                 time: draft.time,
                 ..StepDraft::default()
             };
-            self.answer = Some(self.talk.answer(step, draft));
+            self.answer = Some(self.transcript.add_answer(step, draft));
             return;
         }
         self.answer = None;
@@ -238,14 +238,14 @@ impl Reader {
         if draft.parts.iter().all(is_result) {
             draft.role = Role::Tool;
         }
-        self.talk.say(draft);
+        self.transcript.add_message(draft);
     }
 
     /// What a compaction wrote is all there is from here on.
     fn compact(&mut self) {
         if !self.written.is_empty() {
             let kept = std::mem::take(&mut self.written);
-            self.talk.builder.compaction("", None, None, kept);
+            self.transcript.builder.compaction("", None, None, kept);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! <https://github.com/block/goose/blob/main/crates/goose/src/session/session_manager.rs>
 
 use super::FORMAT;
-use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::database::{TableQuery, Database, Entry, RowFilter, Record, Rows};
 use crate::formats::folder::{list, object};
 
 /// The row of the table.
@@ -13,13 +13,13 @@ pub(in crate::formats) const DATABASE: Database = Database {
         ("sessions", &["id", "working_dir"]),
         ("messages", &["session_id", "role", "content_json"]),
     ],
-    listing: Ask {
+    listing: TableQuery {
         table: "sessions",
         columns: SESSION,
-        only: Only::All,
+        filter: RowFilter::All,
     },
     entries,
-    asks,
+    queries,
     document,
 };
 
@@ -66,11 +66,11 @@ fn name(row: Record<'_>) -> &str {
     }
 }
 
-fn asks(entry: &Entry) -> Vec<Ask> {
-    let of = |table, columns, key| Ask {
+fn queries(entry: &Entry) -> Vec<TableQuery> {
+    let of = |table, columns, key| TableQuery {
         table,
         columns,
-        only: Only::Is(key, entry.id.clone()),
+        filter: RowFilter::Equals(key, entry.id.clone()),
     };
     vec![
         of("sessions", SESSION, "id"),

@@ -1,12 +1,12 @@
 //! Who a file says it is, and which sub-agents its calls started.
 
-use crate::formats::{Kin, json};
+use crate::formats::{SessionIdentity, json};
 use crate::session::{Body, Session};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What the head says: the first line, or the document's own members.
-pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
+pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
     let whole = json::document_span(start);
     let line = start.split(|b| *b == b'\n').next()?;
     let first: Value = serde_json::from_slice(line).unwrap_or_default();
@@ -16,9 +16,9 @@ pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
         let id = json::member(start, &whole, "sessionId")?;
         json::parse_span(start, &id)?.as_str()?.to_owned()
     };
-    Some(Kin {
+    Some(SessionIdentity {
         id: id.into(),
-        ..Kin::default()
+        ..SessionIdentity::default()
     })
 }
 

@@ -1,6 +1,6 @@
 //! Who a rollout's first line says it is, and which sub-agents a rollout started.
 
-use crate::formats::Kin;
+use crate::formats::SessionIdentity;
 use crate::formats::json::str_at;
 use crate::session::{Body, Session};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const TOOL: &str = "spawn_agent";
 
 /// What the first line says.
-pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
+pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
     let line = start.split(|b| *b == b'\n').next()?;
     let head: Value = serde_json::from_slice(line).ok()?;
     let payload = head.get("payload")?;
@@ -24,7 +24,7 @@ pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
     };
     let is_agent = payload.pointer("/source/subagent").is_some()
         || str_at(payload, &["thread_source"]) == Some("subagent");
-    Some(Kin {
+    Some(SessionIdentity {
         id: str_at(payload, &["id"])?.into(),
         parent: says("parent_thread_id").filter(|_| is_agent),
         kind: says("agent_role").or_else(|| str_at(payload, &of_agent[..2]).map(Box::from)),
