@@ -7,7 +7,7 @@ use super::counted;
 use super::export::{ExportJob, Exported, export, files_path};
 use super::place::{cannot_create, reason, write_new};
 use super::unfinished::{self, Kind};
-use crate::formats::{self, NewSession, FORMATS, Format, Input, Resumable, Resume};
+use crate::formats::{self, FORMATS, Format, Input, NewSession, Resumable, Resume};
 use crate::session::Session;
 use crate::units::Millis;
 use std::fs;

@@ -8,7 +8,9 @@
 
 use super::notes::Notes;
 use super::transcript::Transcript;
-use super::{RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, time};
+use super::{
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, time,
+};
 use crate::progress::Progress;
 use crate::session::{Draft, Role, Session, Span, StepDraft, Usage};
 use crate::units::{Millis, Tokens};
@@ -67,7 +69,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let in_context = reader.block(&block, &mut notes);
         let label = match block.kind {
             Kind::Start => "session start",
-            Kind::User if in_context => "person",
+            Kind::User if in_context => "user message",
             Kind::User => "command",
             Kind::Program => "program",
             Kind::Answer => "answer",

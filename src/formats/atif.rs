@@ -8,7 +8,8 @@ use super::notes::Notes;
 use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{
-    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, counts, json,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Part, Role, StepDraft, Usage};

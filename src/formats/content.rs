@@ -209,7 +209,12 @@ fn result_of(idx: usize, block: &Value) -> Vec<Part> {
         || block.get("success").and_then(Value::as_bool) == Some(false);
     let content = first(block, &OUTPUTS).unwrap_or(&Value::Null);
     let is_error = is_error || content.get("error").is_some() && content.get("output").is_none();
-    result(idx, (get_str(&RESULT_IDS), get_str(&NAMES)), is_error, content)
+    result(
+        idx,
+        (get_str(&RESULT_IDS), get_str(&NAMES)),
+        is_error,
+        content,
+    )
 }
 
 fn thought_of(block: &Value) -> Option<Body> {

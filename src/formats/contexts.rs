@@ -190,7 +190,11 @@ impl<'a> Contexts<'a> {
             group: call.group.clone(),
             agent: call.agent.clone(),
             caller,
-            transcript: Transcript::new(self.input, self.format, (number > 0).then_some(number + 1)),
+            transcript: Transcript::new(
+                self.input,
+                self.format,
+                (number > 0).then_some(number + 1),
+            ),
             current: Vec::new(),
             instructions: None,
         });
@@ -288,7 +292,8 @@ impl Track {
         let before = std::mem::take(&mut self.current);
         let mut rebuilt = Vec::with_capacity(context.len());
         // Rewritten messages come first, because they belong to the context after a compaction.
-        for (idx, ((draft, track_of), key)) in context.into_iter().zip(found).zip(keys).enumerate() {
+        for (idx, ((draft, track_of), key)) in context.into_iter().zip(found).zip(keys).enumerate()
+        {
             let is_system = draft.role == Role::System;
             let message = if let Some(at) = track_of {
                 before[at].message

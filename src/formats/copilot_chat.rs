@@ -12,8 +12,8 @@ use super::notes::Notes;
 use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{
-    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, counts, json,
-    jsonl,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json, jsonl,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};

@@ -241,7 +241,8 @@ impl<'a> Record<'a> {
         let present = named
             .iter()
             .filter(|(_, column)| *self.cell(column) != Cell::Null);
-        present.map(|(key, column)| (*key, self.plain(column)))
+        present
+            .map(|(key, column)| (*key, self.plain(column)))
             .collect()
     }
 

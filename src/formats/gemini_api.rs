@@ -1,7 +1,7 @@
 //! Contents of the Gemini API: a request (`contents`), a saved checkpoint (`history`), or the bare list.
 
 use super::message_list::{self, Calls, Dialect, Editing, Shape, Writes, tool_definitions};
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, content, content_edit, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, content_edit, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role};
 use serde_json::{Map, Value, json};

@@ -75,7 +75,9 @@ impl<'a> SubAgentCalls<'a> {
         let arguments = arguments.and_then(|arguments| serde_json::from_str(arguments).ok());
         let arguments: serde_json::Value = arguments.unwrap_or_default();
         let says = |keys: &[&str]| {
-            let mut texts = keys.iter().filter_map(|key| json::str_at(&arguments, &[key]));
+            let mut texts = keys
+                .iter()
+                .filter_map(|key| json::str_at(&arguments, &[key]));
             texts.find(|texts| !texts.trim().is_empty())
         };
         let kind = says(&["subagent_type", "agent_type", "agent_name"]).map(Into::into);

@@ -2,7 +2,7 @@
 
 use super::content_edit::{self, Framing};
 use super::message_list::{self, Calls, Dialect, Editing, Shape, Writes, tool_definitions};
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, content, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role};
 use serde_json::{Map, Value, json};

@@ -9,7 +9,6 @@ mod anthropic_messages;
 mod any_message;
 mod atif;
 mod borrowed;
-mod recorded_data;
 mod claude_code;
 mod cline;
 mod codex_rollout;
@@ -26,10 +25,10 @@ mod folder;
 mod gemini_api;
 mod gemini_cli;
 mod goose;
+mod identity;
 mod json;
 mod jsonl;
 mod kimi;
-mod identity;
 mod langchain;
 mod llama_factory;
 mod mark;
@@ -46,27 +45,29 @@ mod pi;
 mod picoclaw;
 mod probe;
 mod qwen_code;
+mod recorded_data;
 mod resume;
 mod rows;
 mod sharegpt;
 mod specstory;
 mod swe_agent;
-mod transcript;
 mod tau_bench;
 mod time;
 mod title;
 mod trae_agent;
+mod transcript;
 mod tree;
 
-pub use recorded_data::{Availability, availability, records_compactions};
 pub use claude_code::AgentCalls;
 pub use database::{
-    TableQuery, Cell, DATABASES, Database, Entry, RowFilter, Rows, Table, database_of, supported_databases,
+    Cell, DATABASES, Database, Entry, RowFilter, Rows, Table, TableQuery, database_of,
+    supported_databases,
 };
 pub use folder::{CLINE_HISTORY, FolderFile, combined_document};
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use payload::media_bytes;
 pub use probe::Probe;
+pub use recorded_data::{Availability, availability, records_compactions};
 pub use resume::{Adopt, NewSession, Resumable, Resume};
 
 use crate::progress::{Cancelled, Progress};
@@ -293,7 +294,9 @@ pub fn parse(input: &Input) -> Result<Parsed, Refused> {
     match parse_with(input, &Progress::default()) {
         Ok(parsed) => Ok(parsed),
         Err(ParseError::Refused(refused)) => Err(refused),
-        Err(ParseError::Cancelled(_)) => unreachable!("no other owner of the progress can cancel it"),
+        Err(ParseError::Cancelled(_)) => {
+            unreachable!("no other owner of the progress can cancel it")
+        }
     }
 }
 

@@ -133,11 +133,17 @@ mod tests {
         }
         let warnings = notes.warnings(&vec![b' '; MAX_WARNINGS].into());
         assert_eq!(warnings.len(), MAX_WARNINGS + 1);
-        assert_eq!(warnings[MAX_WARNINGS].to_string(), "1 more warning is left out");
+        assert_eq!(
+            warnings[MAX_WARNINGS].to_string(),
+            "1 more warning is left out"
+        );
         let mut many = [&warnings[..]; 3].concat();
         sum_up(&mut many);
         assert_eq!(many.len(), MAX_WARNINGS + 1);
-        assert_eq!(many[MAX_WARNINGS].to_string(), "2003 more warnings are left out");
+        assert_eq!(
+            many[MAX_WARNINGS].to_string(),
+            "2003 more warnings are left out"
+        );
         sum_up(&mut many);
         assert_eq!(many.len(), MAX_WARNINGS + 1);
     }

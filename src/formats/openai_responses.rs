@@ -8,7 +8,9 @@ use super::content_edit::{self, Framing};
 use super::message_list::{
     self, Calls, Dialect, Editing, Fate, Shape, Writes, opaque, part, tool_definitions,
 };
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, Warning, content, counts, json};
+use super::{
+    Format, Input, ParseError, Parsed, Probe, RecordedData, Warning, content, counts, json,
+};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
 use crate::units::Tokens;

@@ -4,7 +4,7 @@
 //! [`super::openai_chat`].
 
 use super::message_list::{self, Dialect, Writes};
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, content, json, openai_chat};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, openai_chat};
 use crate::progress::Progress;
 use crate::session::{Draft, Message, RecordedCompaction, Role, Session, Step};
 use serde_json::Value;

@@ -12,7 +12,8 @@ use super::notes::Notes;
 use super::transcript::Transcript;
 use super::tree::Tree;
 use super::{
-    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, counts, json,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json,
 };
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, Span, StepDraft, SubAgent, Track, Usage};
@@ -68,12 +69,12 @@ struct Entry {
 /// Content of a record.
 #[derive(Clone, Debug)]
 enum EntryKind {
-Message(Draft),
-Answer(StepDraft, Draft),
-/// The whole new history, with the token counts before and after.
-Compression(Vec<Draft>, Option<Tokens>, Option<Tokens>),
-Title(String),
-Other,
+    Message(Draft),
+    Answer(StepDraft, Draft),
+    /// The whole new history, with the token counts before and after.
+    Compression(Vec<Draft>, Option<Tokens>, Option<Tokens>),
+    Title(String),
+    Other,
 }
 
 fn read(record: jsonl::Record) -> Entry {
@@ -192,7 +193,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             "the record before this one is not in the file; this one is assumed to follow the line before it",
         );
     }
-    let is_context = |at: usize| !matches!(entries[at].kind, EntryKind::Other | EntryKind::Title(_));
+    let is_context =
+        |at: usize| !matches!(entries[at].kind, EntryKind::Other | EntryKind::Title(_));
     let leaf = (0..entries.len())
         .rev()
         .find(|at| !entries[*at].is_sidechain)
@@ -285,7 +287,9 @@ fn read_path(
                     notes.tokens(start, after, what),
                 );
                 context = new_history(&mut transcript, &context, drafts);
-                transcript.builder.compaction("", before, after, context.clone());
+                transcript
+                    .builder
+                    .compaction("", before, after, context.clone());
             }
             EntryKind::Title(title) => transcript.title(&title),
             EntryKind::Other => {}

@@ -1,7 +1,7 @@
 //! Data that a session file records besides messages: present, absent, or not supported by its format. Data that a
 //! format cannot record is unknown, never zero.
 
-use super::{RecordedData, ImportReport, by_name};
+use super::{ImportReport, RecordedData, by_name};
 use crate::session::{Body, Conversation, Role, Session, Track};
 
 /// Availability of a kind of data in a session file.
@@ -52,7 +52,10 @@ pub fn availability(
             Availability::Unsupported
         }
     };
-    RecordedData::ALL.iter().map(|data| (*data, of(*data))).collect()
+    RecordedData::ALL
+        .iter()
+        .map(|data| (*data, of(*data)))
+        .collect()
 }
 
 /// Whether the session's list of compactions is meaningful. If its format does not record compactions, an empty list is

@@ -7,7 +7,7 @@ use super::message_list::{
     self, Calls, Dialect, Editing, Fate, Patch, Shape, Writes, at_path, part, patched, quoted,
     tool_definitions,
 };
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, content, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::{Map, Value, json};

@@ -13,7 +13,7 @@ use super::notes::Notes;
 use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{
-    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, json,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
     openai_chat,
 };
 use crate::progress::Progress;

@@ -2,7 +2,7 @@
 //! OpenAI messages (`traj`, or `messages` of the `simulations`).
 
 use super::message_list::{self, Dialect, Shape, Writes};
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, json, openai_chat};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, openai_chat};
 use crate::progress::Progress;
 use serde_json::Value;
 

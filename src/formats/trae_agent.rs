@@ -8,7 +8,8 @@ use super::notes::Notes;
 use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{
-    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, counts, json,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Part, Role, StepDraft, Usage};
@@ -23,7 +24,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::SystemPrompt],
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::SystemPrompt,
+    ],
     kept: None,
     resume: None,
 };
@@ -115,7 +120,10 @@ fn failed_call(
         ..StepDraft::default()
     });
     let error: String = error.chars().take(ERROR_CHARS).collect();
-    notes.add(step.span.start, format!("the last call failed_call: {error}"));
+    notes.add(
+        step.span.start,
+        format!("the last call failed_call: {error}"),
+    );
     Ok(())
 }
 
@@ -142,7 +150,9 @@ fn message(row: &Row, transcript: &mut Transcript, report: &mut ImportReport, no
             let other = json::quoted(other);
             notes.add(
                 row.span.start,
-                format!("a message of the unknown role `{other}` is kept, but not sent to the model"),
+                format!(
+                    "a message of the unknown role `{other}` is kept, but not sent to the model"
+                ),
             );
             report.note(kind, false);
             return;
@@ -232,7 +242,12 @@ fn tool_result(result: &Value) -> Vec<Part> {
         text.push_str(error);
     }
     let failed_call = result.get("success").and_then(Value::as_bool) == Some(false);
-    content::result(0, (says("call_id"), says("name")), failed_call, &text.into())
+    content::result(
+        0,
+        (says("call_id"), says("name")),
+        failed_call,
+        &text.into(),
+    )
 }
 
 fn usage(response: &Value, provider: &str) -> Option<Usage> {

@@ -4,7 +4,7 @@
     reason = "a skipped test says so, and a table is printed"
 )]
 
-use plimsoll::formats::{self, NewSession, Input};
+use plimsoll::formats::{self, Input, NewSession};
 use plimsoll::session::Session;
 use plimsoll::units::Millis;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //! branches that a person went back from. Nothing of one counts in another.
 
 use plimsoll::exec::{LoadError, LoadOptions, Loaded, load};
-use plimsoll::formats::Availability::{Absent, Unsupported, Present};
+use plimsoll::formats::Availability::{Absent, Present, Unsupported};
 use plimsoll::formats::{RecordedData, availability};
 use plimsoll::progress::Progress;
 use plimsoll::report::track;

@@ -1,6 +1,6 @@
 //! Managed copies of Codex rollouts: the file as it was, and behind it a compaction that leaves the managed context.
 
-use plimsoll::formats::{self, NewSession, Input};
+use plimsoll::formats::{self, Input, NewSession};
 use plimsoll::session::{
     Body, Managed, ManagedEntry, ManagedPart, Role, Session, Usage, WrittenKind,
 };

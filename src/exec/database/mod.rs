@@ -8,7 +8,8 @@ mod sqlite;
 use super::load::{LoadError, LoadOptions, Loaded, load_bytes, no_such_conversation};
 use super::unpack::unpacked;
 use crate::formats::{
-    self, TableQuery, DATABASES, Database, Entry, ImportReport, SessionIdentity, Rows, SubAgentCalls, Table, Warning,
+    self, DATABASES, Database, Entry, ImportReport, Rows, SessionIdentity, SubAgentCalls, Table,
+    TableQuery, Warning,
 };
 use crate::progress::Progress;
 use crate::session::{Conversation, Session, Start};

@@ -1,7 +1,7 @@
 //! Asks a copy of a database for rows of plain tables, and lets a file made for harm do nothing else: no views, triggers,
 //! virtual tables, functions or extensions, no more text than the file can hold, no more steps than its size explains.
 
-use crate::formats::{TableQuery, Cell, RowFilter, Rows, Table};
+use crate::formats::{Cell, RowFilter, Rows, Table, TableQuery};
 use crate::progress::Progress;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -208,7 +208,12 @@ impl Asked {
         answered
     }
 
-    fn read(&self, ask: &TableQuery, table: &Table, answered: &mut Answered) -> Result<(), Trouble> {
+    fn read(
+        &self,
+        ask: &TableQuery,
+        table: &Table,
+        answered: &mut Answered,
+    ) -> Result<(), Trouble> {
         let to_trouble = |error: rusqlite::Error| self.trouble(&error);
         let (sql, values) = question(ask, table);
         let mut statement = self.connection.prepare(&sql).map_err(to_trouble)?;

@@ -126,7 +126,8 @@ impl SessionSummary {
     /// Its format could tell of compactions: where it cannot, that there are none means nothing.
     pub fn records_compactions(&self) -> bool {
         let format = formats::by_name(&self.format);
-        self.compactions > 0 || format.is_some_and(|f| f.recorded.contains(&RecordedData::Compactions))
+        self.compactions > 0
+            || format.is_some_and(|f| f.recorded.contains(&RecordedData::Compactions))
     }
 
     fn of(session: &Session, (peak, peak_basis, share): Peak, conversations: usize) -> Self {

@@ -1,7 +1,7 @@
 //! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` beside `ID.jsonl`, in older versions `agent-*.jsonl` beside it.
 
 use super::{Found, HEAD, MOST, head, is_file, open};
-use crate::formats::{ImportReport, AgentCalls};
+use crate::formats::{AgentCalls, ImportReport};
 use crate::session::{Conversation, Session, SubAgent, Track};
 use std::fs;
 use std::io::Read as _;

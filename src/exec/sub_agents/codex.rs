@@ -38,7 +38,8 @@ pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<F
     for file in files {
         let child = first_line(&file).and_then(|line| formats::identity(main.source.format, &line));
         let child = child.filter(|child| child.parent.as_ref() == Some(&identity.id));
-        let is_new = |child: &SessionIdentity| children.iter().all(|(_, known)| known.id != child.id);
+        let is_new =
+            |child: &SessionIdentity| children.iter().all(|(_, known)| known.id != child.id);
         if let Some(child) = child.filter(is_new) {
             children.push((file, child));
         }

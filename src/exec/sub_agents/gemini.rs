@@ -20,7 +20,8 @@ pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<F
         !id.is_empty() && bytes.all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
     };
     let chats = path.parent().filter(|folder| name_of(folder) == CHATS);
-    let (Some(chats), Some(identity)) = (chats, identity.filter(|identity| is_name(&identity.id))) else {
+    let (Some(chats), Some(identity)) = (chats, identity.filter(|identity| is_name(&identity.id)))
+    else {
         return Vec::new();
     };
     let child = |file: &Path| {

@@ -10,7 +10,7 @@ mod opencode;
 
 use super::load::{LoadError, read_all};
 use super::session_folder;
-use crate::formats::{self, ImportReport, Input, SessionIdentity, Parsed, SubAgentCalls};
+use crate::formats::{self, ImportReport, Input, Parsed, SessionIdentity, SubAgentCalls};
 use crate::progress::Progress;
 use crate::session::{Conversation, Session, Size, Track};
 use crate::units::Bytes;
@@ -115,7 +115,11 @@ pub(super) fn read(
 }
 
 /// The conversations of these sub-agents of a session, each as its file says who it is.
-fn told(main: &Session, report: &ImportReport, files: Vec<(PathBuf, SessionIdentity)>) -> Vec<Found> {
+fn told(
+    main: &Session,
+    report: &ImportReport,
+    files: Vec<(PathBuf, SessionIdentity)>,
+) -> Vec<Found> {
     let started = SubAgentCalls::new(main, report);
     let tell = |(path, identity): &(PathBuf, SessionIdentity)| {
         let (agent, title) = started.agent(identity);
@@ -123,8 +127,14 @@ fn told(main: &Session, report: &ImportReport, files: Vec<(PathBuf, SessionIdent
         let size = head.as_ref().filter(|(_, is_whole)| *is_whole);
         let size = size.map(|(session, _)| Size::of(session));
         let own = || head.map(|(session, _)| session.title);
-        let title = title.or(identity.name.clone().map(String::from)).or_else(own);
-        (title.unwrap_or_else(|| identity.id.to_string()), agent, size)
+        let title = title
+            .or(identity.name.clone().map(String::from))
+            .or_else(own);
+        (
+            title.unwrap_or_else(|| identity.id.to_string()),
+            agent,
+            size,
+        )
     };
     let all = Conversation::sub_agents(main, files.iter().map(tell));
     files.into_iter().map(|(path, _)| path).zip(all).collect()

@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 use super::message_list::{self, Dialect, Look, Writes};
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use serde_json::Value;
 

@@ -129,7 +129,9 @@ fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
 /// Returns the sub-agents whose results are in the main conversation: the id of the call that started each, by agent
 /// id.
 pub(super) fn reported_agents(entries: &[Entry]) -> BTreeMap<String, Box<str>> {
-    let reports = entries.iter().filter_map(|entry| entry.agent_result.as_deref());
+    let reports = entries
+        .iter()
+        .filter_map(|entry| entry.agent_result.as_deref());
     reports
         .map(|it| (it.agent.to_string(), it.call.clone()))
         .collect()

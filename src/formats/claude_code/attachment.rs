@@ -76,7 +76,8 @@ fn text<'a>(kind: &str, attachment: &Json<'a>) -> Cow<'a, str> {
 /// Whether the user wrote it: a message queued while the model was busy.
 pub(super) fn is_user_message(attachment: &Json<'_>) -> bool {
     let mode = attachment.str_at(&["commandMode"]);
-    attachment.is_str_at(&["type"], "queued_command") && matches!(mode.as_deref(), None | Some("prompt"))
+    attachment.is_str_at(&["type"], "queued_command")
+        && matches!(mode.as_deref(), None | Some("prompt"))
 }
 
 fn lines(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {

@@ -1,7 +1,7 @@
 //! Converts the records of one conversation, in file order, to messages, model calls and compactions.
 
 use super::answers::{answered, with_names_of_tools};
-use super::entry::{Answer, Origin, Boundary, Entry, Message, EntryKind};
+use super::entry::{Answer, Boundary, Entry, EntryKind, Message, Origin};
 use super::id::Id;
 use super::records;
 use super::tree::{RecordPlace, uuid};
@@ -185,7 +185,7 @@ impl<'a> ConversationBuilder<'a> {
             Some(compaction) if message.is_summary => compaction.written.is_empty(),
             // Attachments directly after the summary repeat earlier ones.
             Some(compaction) => {
-            message.origin == Origin::Attachment && !compaction.written.is_empty()
+                message.origin == Origin::Attachment && !compaction.written.is_empty()
             }
             None => false,
         };

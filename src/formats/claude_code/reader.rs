@@ -1,11 +1,11 @@
 //! Reads the conversations of a file: the main one, sub-agents, and branches that the user rewound.
 
 use super::agents::{self, Agent, AgentCalls};
-use super::entry::{Entry, EntryKind};
 use super::conversation;
+use super::entry::{Entry, EntryKind};
 use super::tree::{self, Course, RecordPlace};
 use crate::formats::json;
-use crate::formats::{ImportReport, Input, Parsed, Refused, ParseError, Warning};
+use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, Warning};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Part, Pieces as _, Session, Track};
 use crate::units::Tokens;
@@ -35,7 +35,8 @@ pub(super) fn read(
     let main = courses.next().map(|c| c.places).unwrap_or_default();
     let parts: Vec<Vec<Part>> = entries.iter_mut().map(conversation::take_parts).collect();
     let (branches, n_left_out) = branches(input, &entries, &parts, courses.collect(), progress)?;
-    let conversation = conversation::read_conversation(input, None, &entries, parts, &main, progress)?;
+    let conversation =
+        conversation::read_conversation(input, None, &entries, parts, &main, progress)?;
     warnings.extend(conversation.warnings);
     let report = report(&entries, &main, &conversation.is_context, &agents);
     if conversation.session.messages.is_empty() {
@@ -88,7 +89,9 @@ fn report(
     for ((entry, place), is_context) in entries.iter().zip(main).zip(is_context) {
         let label = &entry.label;
         match place {
-            RecordPlace::Abandoned => report.note(&format!("{label} (abandoned branch)"), *is_context),
+            RecordPlace::Abandoned => {
+                report.note(&format!("{label} (abandoned branch)"), *is_context)
+            }
             RecordPlace::Copy => report.note(&format!("{label} (copy)"), *is_context),
             RecordPlace::Main | RecordPlace::Other => report.note(label, *is_context),
         }
@@ -123,10 +126,17 @@ fn branches(
         left -= size;
         let branch_parts = parts.iter().enumerate();
         let branch_parts =
-        branch_parts.map(|(at, parts)| if is_on(at) { parts.clone() } else { Vec::new() });
+            branch_parts.map(|(at, parts)| if is_on(at) { parts.clone() } else { Vec::new() });
         let (branch_parts, places) = (branch_parts.collect(), &course.places);
-        let mut session =
-        conversation::read_conversation(input, Some(2), entries, branch_parts, places, progress)?.session;
+        let mut session = conversation::read_conversation(
+            input,
+            Some(2),
+            entries,
+            branch_parts,
+            places,
+            progress,
+        )?
+        .session;
         session.track = Track::Branch;
         session.title = course.user_text.unwrap_or(session.title);
         found.push(session);
@@ -151,7 +161,12 @@ fn sub_agents(
     for agent in agents.into_iter().take(MAX_AGENTS) {
         let number = found.len() + 2;
         found.extend(sub_agent(
-            input, number, agent, &agent_calls, warnings, progress,
+            input,
+            number,
+            agent,
+            &agent_calls,
+            warnings,
+            progress,
         )?);
     }
     Ok(found)
@@ -176,7 +191,8 @@ fn sub_agent(
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
     let parts = entries.iter_mut().map(conversation::take_parts).collect();
-    let conversation = conversation::read_conversation(input, Some(number), &entries, parts, &places, progress)?;
+    let conversation =
+        conversation::read_conversation(input, Some(number), &entries, parts, &places, progress)?;
     warnings.extend(conversation.warnings);
     let mut session = conversation.session;
     agent_calls.set_track((id, call), &mut session);
@@ -200,14 +216,15 @@ fn left_out(n: usize, one: &str, many: &str) -> Option<String> {
 /// Returns a warning about messages on branches that were rewound.
 fn abandoned(entries: &[Entry], places: &[RecordPlace], n_branches: usize) -> Option<String> {
     let left = entries.iter().zip(places).filter(|(entry, place)| {
-        **place == RecordPlace::Abandoned && matches!(entry.kind, EntryKind::Message(_) | EntryKind::Answer(_))
+        **place == RecordPlace::Abandoned
+            && matches!(entry.kind, EntryKind::Message(_) | EntryKind::Answer(_))
     });
     let n = left.count();
     (n > 0).then(|| {
         let (subject, are) = if n == 1 {
-        ("1 message is on a rewound branch".to_owned(), "is")
+            ("1 message is on a rewound branch".to_owned(), "is")
         } else {
-        (format!("{n} messages are on rewound branches"), "are")
+            (format!("{n} messages are on rewound branches"), "are")
         };
         let chosen = match n_branches {
             0 => "",

@@ -1,6 +1,8 @@
 //! Parses the records of the file.
 
-use super::entry::{Answer, Origin, Boundary, Embedded, Entry, Node, AgentResult, Message, EntryKind};
+use super::entry::{
+    AgentResult, Answer, Boundary, Embedded, Entry, EntryKind, Message, Node, Origin,
+};
 use super::id::Id;
 use super::{attachment, blocks};
 use crate::formats::borrowed::Json;
@@ -70,7 +72,9 @@ pub(super) fn read(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> 
 
 /// Returns the sub-agent record inside a `progress` record.
 fn embedded(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Option<Embedded> {
-    if !record.is_str_at(&["type"], "progress") || !record.is_str_at(&["data", "type"], "agent_progress") {
+    if !record.is_str_at(&["type"], "progress")
+        || !record.is_str_at(&["data", "type"], "agent_progress")
+    {
         return None;
     }
     let call = boxed(record, &["parentToolUseID"]);
@@ -219,7 +223,9 @@ fn attached(record: &Json<'_>) -> EntryKind {
 
 fn assistant(record: &Json<'_>) -> EntryKind {
     // A message of the program instead of a model answer.
-    if record.is_str_at(&["message", "model"], "<synthetic>") || record.is_true(&["isApiErrorMessage"]) {
+    if record.is_str_at(&["message", "model"], "<synthetic>")
+        || record.is_true(&["isApiErrorMessage"])
+    {
         return EntryKind::Other;
     }
     let Some(content) = record.at(&["message", "content"]) else {

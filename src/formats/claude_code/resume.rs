@@ -6,7 +6,7 @@
 use super::super::json::{member, str_at};
 use super::super::jsonl::{Record, map_records};
 use super::super::resume::spliced;
-use super::super::{NewSession, CannotExport, Resumable, Resume};
+use super::super::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
 use serde_json::{Value, json};

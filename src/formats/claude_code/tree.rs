@@ -4,7 +4,7 @@
 //! to the last record are therefore left out only if they belong to another course of the conversation: another prompt
 //! or answer at the same position, with all that follows it.
 
-use super::entry::{Origin, Entry, EntryKind};
+use super::entry::{Entry, EntryKind, Origin};
 use super::id::Id;
 use super::records;
 use crate::formats::title;

@@ -83,7 +83,8 @@ fn is_start(line: &Line) -> bool {
 }
 
 fn is_message(line: &Line) -> bool {
-    matches!(line.content, LineContent::UserMessage(_)) || line.item().is_some_and(|i| i.sort == Sort::Answer)
+    matches!(line.content, LineContent::UserMessage(_))
+        || line.item().is_some_and(|i| i.sort == Sort::Answer)
 }
 
 fn is_relevant(line: &Line) -> bool {

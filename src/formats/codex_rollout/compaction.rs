@@ -52,7 +52,13 @@ impl CodexReader {
     }
 
     /// Adds the items of a new context to `kept`: known messages or new ones.
-    fn add_history(&mut self, line: &Line, message: &str, history: Vec<Item>, kept: &mut Vec<usize>) {
+    fn add_history(
+        &mut self,
+        line: &Line,
+        message: &str,
+        history: Vec<Item>,
+        kept: &mut Vec<usize>,
+    ) {
         // Kept in memory from here on, since repeated items may be anywhere in the file.
         let source = &self.builder.session().source;
         self.held.get_or_insert_with(|| source.bytes.whole());

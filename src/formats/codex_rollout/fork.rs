@@ -1,6 +1,6 @@
 //! Finds the beginning of a fork's own records.
 
-use super::lines::{Line, Meta, LineContent};
+use super::lines::{Line, LineContent, Meta};
 use crate::units::Millis;
 
 /// Pause in milliseconds that ends the copy, if turn ids do not. Codex writes a parent's history into a fork's file at
@@ -65,8 +65,8 @@ impl Fork {
             (Some(before), Some(now)) => now.0 - before.0 >= PAUSE,
             _ => false,
         };
-        self.is_over =
-            paused || matches!(&line.content, LineContent::Turn { id: Some(turn), .. } if is_later(turn));
+        self.is_over = paused
+            || matches!(&line.content, LineContent::Turn { id: Some(turn), .. } if is_later(turn));
         !self.is_over
     }
 }

@@ -90,9 +90,11 @@ impl Item {
                 (Role::Assistant, Sort::Answer, tools::generated_image(value))
             }
             "agent_message" => (Role::User, Sort::Input, content(value)),
-            "compaction" | "compaction_summary" | "context_compaction" => {
-                (Role::Assistant, Sort::Summary, vec![part(encrypted(value), 0)])
-            }
+            "compaction" | "compaction_summary" | "context_compaction" => (
+                Role::Assistant,
+                Sort::Summary,
+                vec![part(encrypted(value), 0)],
+            ),
             "ghost_snapshot" | "compaction_trigger" => (Role::System, Sort::NotContext, Vec::new()),
             // The provider keeps its results. As a call without a result it would look incomplete.
             "web_search_call" => (

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// One line.
 #[derive(Debug)]
 pub(super) struct Line {
-/// Byte range in the file.
+    /// Byte range in the file.
     pub span: Span,
     /// Line number from 1.
     pub number: usize,

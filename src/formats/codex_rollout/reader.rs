@@ -1,14 +1,14 @@
 //! Builds the session from the lines in order.
 
 use super::super::json::quoted;
-use super::super::{ImportReport, Input, Parsed, Refused, ParseError, Warning, counts, title};
+use super::super::{ImportReport, Input, ParseError, Parsed, Refused, Warning, counts, title};
 use super::FORMAT;
 use super::around;
 use super::compaction::Compaction;
 use super::fork::Fork;
 use super::items::{Item, Sort};
+use super::lines::{Line, LineContent, Meta};
 use super::message_index::MessageIndex;
-use super::lines::{Line, Meta, LineContent};
 use super::usage::{Count, Meter, Reading};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, SessionBuilder, Source, Span, StepDraft, Usage};
@@ -131,7 +131,7 @@ impl CodexReader {
 
     /// Reads a line without context content.
     fn other_line(&mut self, line: &Line, content: &LineContent) {
-    match content {
+        match content {
             LineContent::Turn {
                 model,
                 window,
@@ -162,10 +162,7 @@ impl CodexReader {
             }
             LineContent::Unknown => self.warn_once(
                 line,
-                format!(
-                    "unknown record type `{}`: not counted",
-                    quoted(&line.kind)
-                ),
+                format!("unknown record type `{}`: not counted", quoted(&line.kind)),
             ),
             _ => {}
         }

@@ -28,7 +28,12 @@ impl Record {
             && let Some(summary) = member(bytes, payload, "message")
             && let Ok(Value::String(text)) = super::super::json::parse_lenient(&bytes[summary])
         {
-            return Self::Generated(message_item(Role::User, &text).to_string().into_bytes().into());
+            return Self::Generated(
+                message_item(Role::User, &text)
+                    .to_string()
+                    .into_bytes()
+                    .into(),
+            );
         }
         Self::InFile(payload.clone())
     }

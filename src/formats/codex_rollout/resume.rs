@@ -5,7 +5,7 @@
 use super::super::json::{member, members, str_at};
 use super::super::jsonl::{Record, map_records, text_start};
 use super::super::resume::spliced;
-use super::super::{NewSession, CannotExport, Resumable, Resume};
+use super::super::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
 use serde_json::Value;

@@ -1,8 +1,8 @@
-//! `CowAgent`'s sessions, put together of its database: what it says of a session, and its `messages` with their `seq`.
+//! `CowAgent` sessions, built from its database: the session's data and its `messages` with their `seq`.
 //!
-//! - Contents are texts or Anthropic's blocks; results of tools stand in messages of the user.
-//! - What stands before `context_start_seq` was cleared by hand: it is kept, but not sent any more.
-//! - Neither instructions nor tools nor what single calls took are stored; thoughts only where that is switched on.
+//! - Contents are texts or Anthropic's blocks. Tool results are in user messages.
+//! - Messages before `context_start_seq` were cleared manually. They are kept but not sent to the model.
+//! - System prompt, tools and usage are not recorded. Thoughts are only recorded if that option is enabled.
 
 mod store;
 
@@ -11,7 +11,9 @@ pub(super) use store::DATABASE;
 use super::notes::Notes;
 use super::rows::{self, Row};
 use super::transcript::Transcript;
-use super::{RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, json};
+use super::{
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
+};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role, StepDraft};
 use serde_json::Value;
@@ -29,7 +31,7 @@ pub(super) const FORMAT: Format = Format {
     resume: None,
 };
 
-/// How messages begin that the program's own clock put in.
+/// Prefixes of messages that the program's scheduler added.
 const INJECTED: [&str; 2] = ["[SCHEDULED]", "Scheduled task"];
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -83,10 +85,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     })
 }
 
-/// Nothing of what was said so far is sent any more.
+/// Adds a compaction that removes all messages so far.
 fn clear(transcript: &mut Transcript) {
     if transcript.len() > 0 {
-        transcript.builder.compaction("manual", None, None, Vec::new());
+        transcript
+            .builder
+            .compaction("manual", None, None, Vec::new());
     }
 }
 
@@ -96,12 +100,13 @@ fn message(row: &Row, transcript: &mut Transcript, notes: &mut Notes) -> (&'stat
     let time = json::millis_at(&row.value, &["created_at"]);
     let role = match json::str_at(&row.value, &["role"]) {
         Some("assistant") => Role::Assistant,
-        Some("user") if parts.iter().all(answers) => Role::Tool,
+        Some("user") if parts.iter().all(is_result) => Role::Tool,
         Some("user") => Role::User,
         other => {
             let other = json::quoted(other.unwrap_or_default());
-            let text =
-                format!("a message of the unknown role `{other}` is kept, but not sent to the model");
+            let text = format!(
+                "a message of the unknown role `{other}` is kept, but not sent to the model"
+            );
             notes.add(row.span.start, text);
             return ("other", false);
         }
@@ -128,8 +133,8 @@ fn message(row: &Row, transcript: &mut Transcript, notes: &mut Notes) -> (&'stat
     (role.name(), true)
 }
 
-/// A part of what a tool answered.
-fn answers(part: &Part) -> bool {
+/// Whether a part belongs to a tool result.
+fn is_result(part: &Part) -> bool {
     matches!(
         part.body,
         Body::ToolResult { .. }

@@ -1,11 +1,11 @@
-//! Who a file says it is, and which sub-agents its calls started.
+//! The identity in a file's head, and the sub-agents that its calls started.
 
 use crate::formats::{SessionIdentity, json};
 use crate::session::{Body, Session};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What the head says: the first line, or the document's own members.
+/// Reads the identity from the first line or the document's own members.
 pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
     let whole = json::document_span(start);
     let line = start.split(|b| *b == b'\n').next()?;
@@ -22,7 +22,7 @@ pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
     })
 }
 
-/// The sub-agents that calls started, by their ids, with the calls.
+/// Returns the calls that started sub-agents, by agent id.
 pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
     let mut started = BTreeMap::new();
     for message in &session.messages {

@@ -1,9 +1,9 @@
-//! Goose's database (from version 1.10 on): a table of sessions and one of messages, put together as Goose exports a
-//! session.
+//! Goose's database (since version 1.10): a table of sessions and a table of messages. A session is built in the
+//! notation of Goose's export.
 //! <https://github.com/block/goose/blob/main/crates/goose/src/session/session_manager.rs>
 
 use super::FORMAT;
-use crate::formats::database::{TableQuery, Database, Entry, RowFilter, Record, Rows};
+use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 
 /// The row of the table.
@@ -58,7 +58,7 @@ fn entries(rows: &Rows) -> Vec<Entry> {
     rows.iter().map(entry).collect()
 }
 
-/// Older versions called it a description.
+/// Returns the session's name. Older versions call it a description.
 fn name(row: Record<'_>) -> &str {
     match row.text("name") {
         "" => row.text("description"),
@@ -78,14 +78,14 @@ fn queries(entry: &Entry) -> Vec<TableQuery> {
     ]
 }
 
-/// What `goose session export` writes of the session.
+/// Returns the session as `goose session export` writes it.
 fn document(_entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     let [sessions, messages] = rows else {
         return Vec::new();
     };
     let mut members = sessions.iter().next().map(head).unwrap_or_default();
     let mut messages: Vec<Record<'_>> = messages.iter().collect();
-    // As they were written: what a compaction rewrites it writes in order, whatever time the messages bear.
+    // In order of insertion: a compaction rewrites messages in order, whatever their times are.
     messages.sort_by_key(|row| row.integer("id"));
     members.push(("conversation", list(messages.into_iter().map(message))));
     object(members.into_iter())

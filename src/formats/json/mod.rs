@@ -4,7 +4,9 @@ mod accessors;
 mod parse;
 mod span;
 
-pub(super) use accessors::{at, first_str, is_true, millis_at, quoted, str_at, text_of, u64_at, u64_of};
+pub(super) use accessors::{
+    at, first_str, is_true, millis_at, quoted, str_at, text_of, u64_at, u64_of,
+};
 pub(super) use parse::{
     DOCUMENT_PASSES, LARGE, crowded, is_crowded, is_one_value, parse_document, parse_lenient,
     parse_span,

@@ -5,7 +5,7 @@
 
 use super::super::message_list::{self, Calls, Dialect, Editing, Writes};
 use super::super::{
-    RecordedData, Format, Input, Parsed, Probe, ParseError, content, counts, json, openai_chat,
+    Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json, openai_chat,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Role, StepDraft, Usage};

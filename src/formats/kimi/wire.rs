@@ -13,8 +13,8 @@ use super::super::notes::Notes;
 use super::super::rows::Row;
 use super::super::transcript::Transcript;
 use super::super::{
-    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, counts, json,
-    jsonl,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json, jsonl,
 };
 use super::cli_events::{self, CliEvent};
 use crate::progress::Progress;
@@ -371,7 +371,8 @@ impl Reader {
             .filter(|s| s.index.is_some() && &*s.id == id)
             && self.transcript.is_last(step.message)
         {
-            self.transcript.extend(step.message, row.span.clone(), parts);
+            self.transcript
+                .extend(step.message, row.span.clone(), parts);
             return true;
         }
         let draft = StepDraft {
@@ -474,7 +475,9 @@ impl Reader {
         let (before, after) = (tokens("tokensBefore"), tokens("tokensAfter"));
         self.context.clone_from(&kept);
         let trigger = std::mem::take(&mut self.trigger);
-        self.transcript.builder.compaction(trigger, before, after, kept);
+        self.transcript
+            .builder
+            .compaction(trigger, before, after, kept);
         self.step = None;
         true
     }

@@ -4,7 +4,9 @@
 //! `usage_metadata` holds what was cached within its input.
 
 use crate::formats::message_list::{self, Calls, Dialect, Shape};
-use crate::formats::{RecordedData, Format, Input, Parsed, Probe, ParseError, any_message, counts, json};
+use crate::formats::{
+    Format, Input, ParseError, Parsed, Probe, RecordedData, any_message, counts, json,
+};
 use crate::progress::Progress;
 use crate::session::{Draft, StepDraft, Usage};
 use crate::units::Tokens;

@@ -7,8 +7,8 @@ use crate::formats::message_list::tool_definitions;
 use crate::formats::nesting::{Enclosing, Nesting, SpanKind};
 use crate::formats::notes::Notes;
 use crate::formats::{
-    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, any_message, content,
-    counts, json, jsonl, message_list,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, any_message,
+    content, counts, json, jsonl, message_list,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Role, Span, StepDraft, Usage};

@@ -11,7 +11,7 @@ pub(super) use read::{body, message};
 pub(super) use write::{edit, written};
 
 use super::message_list::{self, Dialect, Writes};
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use serde_json::Value;
 

@@ -21,7 +21,7 @@ mod store;
 pub(super) use kin::identity;
 pub(super) use store::DATABASE;
 
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, json, rows};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, rows};
 use crate::formats::notes::Notes;
 use crate::progress::Progress;
 use serde_json::Value;
@@ -34,7 +34,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export::export),
-    recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::Compactions],
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+    ],
     kept: Some(export::kept),
     resume: None,
 };

@@ -6,7 +6,7 @@ use crate::formats::message_list::MARK;
 use crate::formats::notes::Notes;
 use crate::formats::rows::Row;
 use crate::formats::transcript::Transcript;
-use crate::formats::{ImportReport, Input, Parsed, Refused, ParseError, json, mark};
+use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, json, mark};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, SubAgent, Track};
 use crate::units::Millis;
@@ -46,7 +46,9 @@ pub(super) fn read(
                 let other = json::quoted(other);
                 notes.add(
                     row.span.start,
-                    format!("a message of the unknown role `{other}` is kept, but not sent to the model"),
+                    format!(
+                        "a message of the unknown role `{other}` is kept, but not sent to the model"
+                    ),
                 );
                 false
             }
@@ -246,7 +248,9 @@ impl Reader {
         }
         let trigger = asked.map_or("", |asked| asked.trigger);
         self.context.clone_from(&kept);
-        self.transcript.builder.compaction(trigger, None, None, kept);
+        self.transcript
+            .builder
+            .compaction(trigger, None, None, kept);
     }
 
     /// Carries out what was pruned up to this time.
@@ -271,7 +275,9 @@ impl Reader {
         }
         self.context.clone_from(&kept);
         if is_changed {
-            self.transcript.builder.compaction("prune", None, None, kept);
+            self.transcript
+                .builder
+                .compaction("prune", None, None, kept);
         }
     }
 

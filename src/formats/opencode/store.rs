@@ -3,7 +3,7 @@
 //! <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts>
 
 use super::FORMAT;
-use crate::formats::database::{TableQuery, Database, Entry, RowFilter, Record, Rows};
+use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 use std::collections::HashMap;
 

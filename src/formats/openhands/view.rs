@@ -28,7 +28,12 @@ impl View {
     }
 
     /// Carries a condensation out.
-    pub(super) fn condense(&mut self, id: &str, condensation: Condensation<'_>, transcript: &mut Transcript) {
+    pub(super) fn condense(
+        &mut self,
+        id: &str,
+        condensation: Condensation<'_>,
+        transcript: &mut Transcript,
+    ) {
         let Condensation {
             forgotten,
             trigger,

@@ -13,7 +13,7 @@ mod spans;
 use super::contexts::{Call, Contexts};
 use super::nesting::Nesting;
 use super::notes::Notes;
-use super::{RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError};
+use super::{Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused};
 use crate::progress::Progress;
 use crate::session::Draft;
 use serde_json::Value;

@@ -13,7 +13,7 @@ mod export;
 mod reader;
 
 use super::jsonl::map_records;
-use super::{RecordedData, Format, Input, Parsed, Probe, ParseError, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use entry::Entry;
 
@@ -25,7 +25,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export::export),
-    recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::Compactions],
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+    ],
     kept: Some(export::kept),
     resume: None,
 };

@@ -3,7 +3,7 @@
 use super::super::notes::Notes;
 use super::super::transcript::Transcript;
 use super::super::tree::Tree;
-use super::super::{ImportReport, Input, Parsed, Refused, ParseError, Warning, json};
+use super::super::{ImportReport, Input, ParseError, Parsed, Refused, Warning, json};
 use super::FORMAT;
 use super::entry::{Compaction, Entry, First, What};
 use crate::progress::{Cancelled, Progress};
@@ -105,7 +105,8 @@ impl Reader<'_> {
         branch: usize,
         progress: &Progress,
     ) -> Result<Option<Session>, Cancelled> {
-        let mut transcript = Transcript::new(self.input, FORMAT.name, (branch > 0).then_some(branch + 1));
+        let mut transcript =
+            Transcript::new(self.input, FORMAT.name, (branch > 0).then_some(branch + 1));
         let is_mark = |at: &usize| matches!(self.entries[*at].what, What::Managed(_));
         let n_managed = path.iter().rposition(is_mark).unwrap_or(0);
         // The message that each entry on the path became, in order.

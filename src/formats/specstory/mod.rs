@@ -10,7 +10,8 @@ mod blocks;
 use super::notes::Notes;
 use super::transcript::Transcript;
 use super::{
-    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, content, json, time,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
+    time,
 };
 use crate::formats::message_list::part;
 use crate::progress::Progress;
@@ -168,7 +169,8 @@ impl Reader<'_> {
         let goes_on = self.latest.as_ref().filter(|l| {
             l.is_sidechain == speaker.is_sidechain && l.label == label && speaker.time.is_some()
         });
-        let joined = goes_on.is_some_and(|l| transcript.extend(l.message, span.clone(), parts.clone()));
+        let joined =
+            goes_on.is_some_and(|l| transcript.extend(l.message, span.clone(), parts.clone()));
         if !joined {
             let step = StepDraft {
                 model: speaker.model.clone(),

@@ -36,7 +36,10 @@ const COPIED: &[&str] = &[
 /// Writes a managed conversation as a session file.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     if session.source.format != super::FORMAT.name {
-        let reason = format!("only a {} can be written in this format", super::FORMAT.label);
+        let reason = format!(
+            "only a {} can be written in this format",
+            super::FORMAT.label
+        );
         return Err(CannotExport { reason });
     }
     // Kept in memory until everything is written.
@@ -131,7 +134,9 @@ fn edited<'a>(
     };
     let parts = session.messages[message].parts.clone();
     let parts = parts.filter(|idx| session.parts[*idx].record as usize == record);
-    let edits: Vec<_> = parts.map(|idx| (&session.parts[idx], edit_of(idx))).collect();
+    let edits: Vec<_> = parts
+        .map(|idx| (&session.parts[idx], edit_of(idx)))
+        .collect();
     edit::record(text, &edits)
 }
 

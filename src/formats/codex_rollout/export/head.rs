@@ -81,7 +81,11 @@ fn edit_head<'a>(
 }
 
 /// Removes tools, in the order in which they are read. Returns whether any is left.
-fn keep_tools<'a>(tool: &mut Value, block: &mut usize, edit_of: &dyn Fn(usize) -> PartEdit<'a>) -> bool {
+fn keep_tools<'a>(
+    tool: &mut Value,
+    block: &mut usize,
+    edit_of: &dyn Fn(usize) -> PartEdit<'a>,
+) -> bool {
     if let Value::Array(tools) = tool {
         tools.retain_mut(|tool| keep_tools(tool, block, edit_of));
         return !tools.is_empty();

@@ -18,14 +18,17 @@ use super::record::{Record, message_item};
 use crate::formats::{CannotExport, json};
 use crate::session::{Managed, ManagedEntry, ManagedPart, Role, Session, WrittenKind};
 use edit::PartEdit;
-use source_lines::SourceLines;
 use serde_json::{Value, json};
+use source_lines::SourceLines;
 use std::collections::HashSet;
 
 /// Writes a managed conversation as a rollout.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     if session.source.format != super::FORMAT.name {
-        let reason = format!("only a {} can be written in this format", super::FORMAT.label);
+        let reason = format!(
+            "only a {} can be written in this format",
+            super::FORMAT.label
+        );
         return Err(CannotExport { reason });
     }
     let bytes = session.source.bytes.whole();
@@ -139,7 +142,9 @@ fn part_edits<'a>(
         found.unwrap_or(PartEdit::Removed)
     };
     let parts = session.messages[message].parts.clone();
-    parts.map(|idx| (&session.parts[idx], edit_of(idx))).collect()
+    parts
+        .map(|idx| (&session.parts[idx], edit_of(idx)))
+        .collect()
 }
 
 /// Whether all instructions that Codex added to the real context are kept verbatim.

@@ -167,7 +167,8 @@ impl Reader {
             !response.is_empty() && *id == response && self.transcript.is_last(*message)
         });
         if let Some((_, message)) = same {
-            self.transcript.extend(message, row.span.clone(), vec![call]);
+            self.transcript
+                .extend(message, row.span.clone(), vec![call]);
             self.view.add(id, message);
             return;
         }

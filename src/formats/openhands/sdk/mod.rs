@@ -12,7 +12,7 @@ use crate::formats::notes::Notes;
 use crate::formats::rows::{self, Row};
 use crate::formats::transcript::Transcript;
 use crate::formats::{
-    RecordedData, Format, ImportReport, Input, Parsed, Probe, Refused, ParseError, json, jsonl,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, json, jsonl,
 };
 use crate::progress::Progress;
 use events::Reader;
