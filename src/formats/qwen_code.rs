@@ -190,7 +190,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     for at in &tree.orphans {
         notes.add(
             entries[*at].span.start,
-            "the record before this one is not in the file; this one is assumed to follow the line before it",
+            "the previous record is missing; this one is assumed to follow the line before it",
         );
     }
     let is_context =

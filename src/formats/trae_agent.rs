@@ -1,7 +1,7 @@
 //! trae-agent trajectories: a JSON document whose `llm_interactions` are the model calls in order.
 //!
 //! A call's `input_messages` are only the messages added since the previous call. The last of the `agent_steps` holds
-//! the messages of a failed_call call with the provider's error. Anthropic's usage excludes cached tokens.
+//! the messages of a failed call with the provider's error. Anthropic's usage excludes cached tokens.
 
 use super::message_list::part;
 use super::notes::Notes;
@@ -93,7 +93,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     })
 }
 
-/// Adds the failed_call call that ended the run.
+/// Adds the failed call that ended the run.
 fn failed_call(
     bytes: &[u8],
     step: &Row,
@@ -120,10 +120,7 @@ fn failed_call(
         ..StepDraft::default()
     });
     let error: String = error.chars().take(ERROR_CHARS).collect();
-    notes.add(
-        step.span.start,
-        format!("the last call failed_call: {error}"),
-    );
+    notes.add(step.span.start, format!("the last call failed: {error}"));
     Ok(())
 }
 

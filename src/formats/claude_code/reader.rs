@@ -250,7 +250,7 @@ const MAX_LISTED: usize = 12;
 /// Number of bytes that are decompressed at once.
 const STRETCH: usize = 4 << 20;
 
-/// Returns warnings about calls whose reported_agents context shrinks without a recorded compaction.
+/// Returns warnings about calls whose reported context shrinks without a recorded compaction.
 fn odd_shrinking(session: &Session) -> Vec<String> {
     let input = |step: usize| session.steps[step].usage.map(|usage| usage.input);
     let odd = (1..session.steps.len()).filter(|step| {
@@ -300,13 +300,13 @@ fn odd_shrinking(session: &Session) -> Vec<String> {
     let mut found = Vec::new();
     if !restarted.is_empty() {
         found.push(format!(
-            "{} the reported_agents context shrinks because another version or session resumed it: from there on the context is smaller than it appears",
+            "{} the reported context shrinks because another version or session resumed it: from there on the context is smaller than it appears",
             calls(&restarted)
         ));
     }
     if !unexplained.is_empty() {
         found.push(format!(
-            "{} the reported_agents context shrinks, but the file records no compaction: the program may have cleared tool results \
+            "{} the reported context shrinks, but the file records no compaction: the program may have cleared tool results \
             or been restarted, so from there on the context is smaller than it appears",
             calls(&unexplained)
         ));
