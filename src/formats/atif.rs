@@ -109,13 +109,14 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
         raw: vec![row.span.clone()],
         ..Draft::new(role, parts)
     };
-    let said = value.get("message");
-    let said = said.map(|said| {
-        said.get("content")
-            .filter(|_| said.get("role").is_some())
-            .unwrap_or(said)
+    let message = value.get("message");
+    let message = message.map(|message| {
+        message
+            .get("content")
+            .filter(|_| message.get("role").is_some())
+            .unwrap_or(message)
     });
-    let mut parts = said.map(content::parts).unwrap_or_default();
+    let mut parts = message.map(content::parts).unwrap_or_default();
     match source {
         "user" if !parts.is_empty() => {
             transcript.add_message(draft(Role::User, parts));
@@ -128,9 +129,9 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
             parts.splice(0..0, content::thought(thought, 0).map(|body| part(0, body)));
             let calls = value.get("tool_calls").and_then(Value::as_array);
             parts.extend(calls.into_iter().flatten().enumerate().map(|(idx, call)| {
-                let says = |key| json::str_at(call, &[key]);
-                let name = says("function_name").or_else(|| says("name"));
-                let id = says("tool_call_id").or_else(|| says("id"));
+                let str_of = |key| json::str_at(call, &[key]);
+                let name = str_of("function_name").or_else(|| str_of("name"));
+                let id = str_of("tool_call_id").or_else(|| str_of("id"));
                 let arguments = call.get("arguments");
                 part(idx, content::call(id, name.unwrap_or_default(), arguments))
             }));

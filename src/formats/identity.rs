@@ -74,13 +74,13 @@ impl<'a> SubAgentCalls<'a> {
         let arguments = call.as_ref().and_then(|call| self.arguments.get(&**call));
         let arguments = arguments.and_then(|arguments| serde_json::from_str(arguments).ok());
         let arguments: serde_json::Value = arguments.unwrap_or_default();
-        let says = |keys: &[&str]| {
+        let str_of = |keys: &[&str]| {
             let mut texts = keys
                 .iter()
                 .filter_map(|key| json::str_at(&arguments, &[key]));
             texts.find(|texts| !texts.trim().is_empty())
         };
-        let kind = says(&["subagent_type", "agent_type", "agent_name"]).map(Into::into);
+        let kind = str_of(&["subagent_type", "agent_type", "agent_name"]).map(Into::into);
         let agent = SubAgent {
             id: Some(identity.id.clone()),
             kind: identity.kind.clone().or(kind),
@@ -88,7 +88,7 @@ impl<'a> SubAgentCalls<'a> {
         };
         (
             agent,
-            says(&["description", "message", "prompt"]).and_then(title::of),
+            str_of(&["description", "message", "prompt"]).and_then(title::of),
         )
     }
 }

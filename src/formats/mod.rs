@@ -1,7 +1,7 @@
 //! Session file formats: one file and one row of [`FORMATS`] per format.
 //!
 //! Formats convert bytes to [`Session`]s and read no files. Invalid content never fails a read: an invalid line becomes
-//! a [`Warning`] with its number, and everything else is loaded. RowFilter files without any conversation are [`Refused`].
+//! a [`Warning`] with its number, and everything else is loaded. Only files without any conversation are [`Refused`].
 
 mod accounted;
 mod aider;

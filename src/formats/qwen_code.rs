@@ -79,16 +79,16 @@ enum EntryKind {
 
 fn read(record: jsonl::Record) -> Entry {
     let value = &record.value;
-    let says = |key| json::str_at(value, &[key]);
-    let kind = says("type").unwrap_or("other");
-    let label = match says("subtype") {
+    let str_of = |key| json::str_at(value, &[key]);
+    let kind = str_of("type").unwrap_or("other");
+    let label = match str_of("subtype") {
         Some(sub) => format!("{kind}/{sub}"),
         None => kind.to_owned(),
     };
     Entry {
         label,
-        id: says("uuid").map(Into::into),
-        parent: says("parentUuid").map(Into::into),
+        id: str_of("uuid").map(Into::into),
+        parent: str_of("parentUuid").map(Into::into),
         is_sidechain: json::is_true(value, &["isSidechain"]),
         kind: entry_kind(kind, value, &record.span),
         span: record.span,
@@ -301,7 +301,7 @@ fn read_path(
 /// Returns the messages of a new history. Known messages are matched from the end, the others are added.
 fn new_history(transcript: &mut Transcript, context: &[usize], drafts: Vec<Draft>) -> Vec<usize> {
     let session = transcript.builder.session();
-    let says = |idx: usize| {
+    let bodies = |idx: usize| {
         session
             .parts_of(&session.messages[idx])
             .iter()
@@ -312,7 +312,7 @@ fn new_history(transcript: &mut Transcript, context: &[usize], drafts: Vec<Draft
     for draft in drafts.iter().rev() {
         let found = left
             .iter()
-            .rposition(|idx| says(*idx).eq(draft.parts.iter().map(|p| &p.body)));
+            .rposition(|idx| bodies(*idx).eq(draft.parts.iter().map(|p| &p.body)));
         known.push(found.map(|at| left[at]));
         left = found.map_or(left, |at| &left[..at]);
     }

@@ -97,7 +97,7 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
         format!("a turn from the unknown `{from}` is kept, but not sent to the model")
     })?;
     let parts = match role {
-        Role::Assistant if from.ends_with("_call") => asked(text, calls),
+        Role::Assistant if from.ends_with("_call") => calls_or_text(text, calls),
         Role::Tool => {
             let (call, tool) = calls.answer(None);
             content::result(0, (Some(&call), Some(&tool)), false, &text.into())
@@ -108,7 +108,7 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
 }
 
 /// Returns the calls of a turn. A value that is not JSON becomes a text.
-fn asked(text: &str, calls: &mut Calls) -> Vec<Part> {
+fn calls_or_text(text: &str, calls: &mut Calls) -> Vec<Part> {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
         return content::text_part(0, text).into_iter().collect();
     };
@@ -116,10 +116,10 @@ fn asked(text: &str, calls: &mut Calls) -> Vec<Part> {
         Value::Array(list) => list.iter().collect(),
         one => vec![one],
     };
-    let call = |(idx, asked): (usize, &Value)| {
-        let tool = json::str_at(asked, &["name"])?;
+    let call = |(idx, request): (usize, &Value)| {
+        let tool = json::str_at(request, &["name"])?;
         let id = calls.make(None, tool);
-        let arguments = content::first(asked, &["arguments", "parameters"]);
+        let arguments = content::first(request, &["arguments", "parameters"]);
         Some(part(idx, content::call(Some(&id), tool, arguments)))
     };
     let parts: Option<Vec<Part>> = listed.into_iter().enumerate().map(call).collect();

@@ -183,7 +183,7 @@ fn answer(
     notes: &mut Notes,
 ) {
     let response = row.value.get("response").unwrap_or(&Value::Null);
-    let says = |key| json::str_at(&row.value, &[key]).or_else(|| json::str_at(response, &[key]));
+    let str_of = |key| json::str_at(&row.value, &[key]).or_else(|| json::str_at(response, &[key]));
     let mut parts: Vec<Part> = response
         .get("content")
         .map(content::parts)
@@ -196,9 +196,9 @@ fn answer(
             .enumerate()
             .map(|(idx, c)| part(idx, call(c))),
     );
-    let own = says("provider").unwrap_or(provider);
+    let own = str_of("provider").unwrap_or(provider);
     let step = StepDraft {
-        model: says("model").map(str::to_owned),
+        model: str_of("model").map(str::to_owned),
         window: None,
         usage: notes.usage(row.span.start, usage(response, own)),
         time: json::millis_at(&row.value, &["timestamp"]),
@@ -217,20 +217,24 @@ fn answer(
 }
 
 fn call(value: &Value) -> crate::session::Body {
-    let says = |key| json::str_at(value, &[key]);
-    let id = says("call_id").or_else(|| says("id"));
-    content::call(id, says("name").unwrap_or_default(), value.get("arguments"))
+    let str_of = |key| json::str_at(value, &[key]);
+    let id = str_of("call_id").or_else(|| str_of("id"));
+    content::call(
+        id,
+        str_of("name").unwrap_or_default(),
+        value.get("arguments"),
+    )
 }
 
 /// Returns a tool's result with its error in the program's notation.
 fn tool_result(result: &Value) -> Vec<Part> {
-    let says = |key| json::str_at(result, &[key]);
+    let str_of = |key| json::str_at(result, &[key]);
     let mut text = result
         .get("result")
         .map(content::text_or_json)
         .unwrap_or_default()
         .into_string();
-    if let Some(error) = says("error").filter(|error| !error.is_empty()) {
+    if let Some(error) = str_of("error").filter(|error| !error.is_empty()) {
         text.push_str(if text.is_empty() {
             "Error: "
         } else {
@@ -241,7 +245,7 @@ fn tool_result(result: &Value) -> Vec<Part> {
     let failed_call = result.get("success").and_then(Value::as_bool) == Some(false);
     content::result(
         0,
-        (says("call_id"), says("name")),
+        (str_of("call_id"), str_of("name")),
         failed_call,
         &text.into(),
     )

@@ -602,7 +602,10 @@ fn a_head_alone_is_no_conversation() {
         bytes,
     })
     .expect_err("no message");
-    assert!(refused.looks_like.contains("without a message"), "{refused}");
+    assert!(
+        refused.looks_like.contains("without a message"),
+        "{refused}"
+    );
 }
 
 /// Largest input of each file's own calls. Where a file is a fork it is not the largest number in the file.

@@ -126,7 +126,7 @@ fn clear(folder: &Path) -> Option<()> {
         }
     }
     drop(lock);
-    // RowFilter an empty one goes.
+    // Only an empty one goes.
     fs::remove_dir(folder).ok()
 }
 

@@ -34,11 +34,14 @@ pub(super) fn with_names_of_tools(
         Body::ToolResult { call, .. } => tools.get(&**call).copied().map(Box::from),
         _ => None,
     };
-    let is_said = |entry: &Entry| matches!(entry.kind, EntryKind::Message(_));
-    let said = entries.iter().zip(&parts).filter(|(e, _)| is_said(e));
-    let names: Vec<Option<Box<str>>> = said.flat_map(|(_, parts)| parts).map(name).collect();
-    let said = entries.iter().zip(&mut parts).filter(|(e, _)| is_said(e));
-    for (part, name) in said.flat_map(|(_, parts)| parts).zip(names) {
+    let is_message = |entry: &Entry| matches!(entry.kind, EntryKind::Message(_));
+    let messages = entries.iter().zip(&parts).filter(|(e, _)| is_message(e));
+    let names: Vec<Option<Box<str>>> = messages.flat_map(|(_, parts)| parts).map(name).collect();
+    let messages = entries
+        .iter()
+        .zip(&mut parts)
+        .filter(|(e, _)| is_message(e));
+    for (part, name) in messages.flat_map(|(_, parts)| parts).zip(names) {
         if let (Body::ToolResult { tool, .. }, Some(name)) = (&mut part.body, name) {
             *tool = name;
         }

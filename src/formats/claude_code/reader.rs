@@ -90,7 +90,7 @@ fn report(
         let label = &entry.label;
         match place {
             RecordPlace::Abandoned => {
-                report.note(&format!("{label} (abandoned branch)"), *is_context)
+                report.note(&format!("{label} (abandoned branch)"), *is_context);
             }
             RecordPlace::Copy => report.note(&format!("{label} (copy)"), *is_context),
             RecordPlace::Main | RecordPlace::Other => report.note(label, *is_context),

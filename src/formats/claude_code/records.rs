@@ -15,7 +15,7 @@ impl EntryKind {
     /// Returns the call whose result the record begins with.
     fn answered_call(&self) -> Option<Box<str>> {
         match self {
-            Self::Message(said) => answered_call(&said.parts).map(Into::into),
+            Self::Message(message) => answered_call(&message.parts).map(Into::into),
             _ => None,
         }
     }

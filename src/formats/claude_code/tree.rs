@@ -12,7 +12,7 @@ use crate::session::Body;
 use std::collections::hash_map::Entry::Occupied;
 use std::collections::{HashMap, HashSet};
 
-/// RecordPlace of a record in relation to the conversation.
+/// Place of a record in relation to the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordPlace {
     /// In the conversation.
@@ -28,7 +28,7 @@ pub(super) enum RecordPlace {
 /// A course of the conversation.
 #[derive(Debug)]
 pub(super) struct Course {
-    /// RecordPlace of every record.
+    /// Place of every record.
     pub places: Vec<RecordPlace>,
     /// First user text that the main course lacks, or `None` for the main course.
     pub user_text: Option<String>,

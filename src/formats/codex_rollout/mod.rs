@@ -19,7 +19,6 @@
 //! - A compaction's encrypted summary is read as reasoning. Its token count is not reported. For reasoning with both
 //!   values, the token count is close to 0.15 times the bytes of the encrypted form, minus 124.
 
-mod around;
 mod compaction;
 mod export;
 mod fork;
@@ -27,6 +26,7 @@ mod identity;
 mod items;
 mod lines;
 mod message_index;
+mod neighbors;
 mod reader;
 mod record;
 mod resume;

@@ -3,12 +3,12 @@
 use super::super::json::quoted;
 use super::super::{ImportReport, Input, ParseError, Parsed, Refused, Warning, counts, title};
 use super::FORMAT;
-use super::around;
 use super::compaction::Compaction;
 use super::fork::Fork;
 use super::items::{Item, Sort};
 use super::lines::{Line, LineContent, Meta};
 use super::message_index::MessageIndex;
+use super::neighbors;
 use super::usage::{Count, Meter, Reading};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, SessionBuilder, Source, Span, StepDraft, Usage};
@@ -27,14 +27,14 @@ pub(super) fn read(
     progress: &Progress,
     warnings: Vec<Warning>,
 ) -> Result<Parsed, ParseError> {
-    let user_items = around::user_items(&lines);
+    let user_items = neighbors::user_items(&lines);
     let source = Source {
         name: input.name.clone(),
         format: FORMAT.name,
         bytes: input.bytes.clone(),
     };
     let mut reader = CodexReader::new(source, warnings);
-    reader.triggers = around::triggers(&lines).into_iter();
+    reader.triggers = neighbors::triggers(&lines).into_iter();
     for (line, is_user_item) in lines.into_iter().zip(user_items) {
         progress.go_on()?;
         reader.line(line, is_user_item);

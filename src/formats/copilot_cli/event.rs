@@ -111,9 +111,9 @@ impl Event {
             ..Draft::new(role, parts)
         };
         let agent = json::str_at(data, &["parentToolCallId"]);
-        let says = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
+        let str_of = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
         let is_run = kind.starts_with("tool.execution_");
-        let ran = says("toolCallId").zip(says("model")).filter(|_| is_run);
+        let ran = str_of("toolCallId").zip(str_of("model")).filter(|_| is_run);
         Self {
             ran: ran.map(|(call, model)| (call.into(), model.to_owned())),
             kind: kind.into(),
@@ -134,15 +134,15 @@ fn event_content(
     time: Option<Millis>,
     draft: impl Fn(Role, Vec<Part>) -> Draft,
 ) -> EventContent {
-    let says = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
+    let str_of = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
     let text = |key| {
-        content::text_part(0, says(key).unwrap_or_default())
+        content::text_part(0, str_of(key).unwrap_or_default())
             .into_iter()
             .collect::<Vec<Part>>()
     };
     let tokens = |key| counts::tokens_at(data, &[key]);
     let model = |key| {
-        let named = says(key).filter(|model| *model != AUTOMATIC);
+        let named = str_of(key).filter(|model| *model != AUTOMATIC);
         named.map_or(EventContent::Other, |model| {
             EventContent::Model(model.to_owned())
         })
@@ -156,8 +156,8 @@ fn event_content(
     match kind {
         "system.message" => EventContent::Message(draft(Role::System, text("content"))),
         "user.message" => {
-            let sent = says("transformedContent")
-                .or_else(|| says("content"))
+            let sent = str_of("transformedContent")
+                .or_else(|| str_of("content"))
                 .unwrap_or_default();
             EventContent::Message(draft(
                 Role::User,
@@ -173,14 +173,14 @@ fn event_content(
         "session.auto_mode_resolved" => model("chosenModel"),
         "session.shutdown" => EventContent::Ended(
             tokens("currentTokens").or_else(|| context_size(data)),
-            says("currentModel").map(str::to_owned),
+            str_of("currentModel").map(str::to_owned),
         ),
-        "session.title_changed" => says("title").map_or(EventContent::Other, |title| {
+        "session.title_changed" => str_of("title").map_or(EventContent::Other, |title| {
             EventContent::Title(title.to_owned())
         }),
-        "subagent.started" => says("toolCallId").map_or(EventContent::Other, |call| {
-            let name = says("agentDisplayName")
-                .or_else(|| says("agentName"))
+        "subagent.started" => str_of("toolCallId").map_or(EventContent::Other, |call| {
+            let name = str_of("agentDisplayName")
+                .or_else(|| str_of("agentName"))
                 .unwrap_or("sub-agent");
             EventContent::Agent(call.into(), name.to_owned())
         }),
@@ -209,7 +209,7 @@ fn event_content(
             after: tokens("postTruncationTokensInMessages"),
         },
         "session.snapshot_rewind" => {
-            says("upToEventId").map_or(EventContent::Other, |id| EventContent::Rewind(id.into()))
+            str_of("upToEventId").map_or(EventContent::Other, |id| EventContent::Rewind(id.into()))
         }
         "abort" => EventContent::Aborted,
         "assistant.reasoning" => EventContent::Other,
@@ -223,19 +223,25 @@ fn answer(
     time: Option<Millis>,
     draft: &impl Fn(Role, Vec<Part>) -> Draft,
 ) -> EventContent {
-    let says = |key| json::str_at(data, &[key]).unwrap_or_default();
-    let sealed = says("encryptedContent")
+    let str_of = |key| json::str_at(data, &[key]).unwrap_or_default();
+    let sealed = str_of("encryptedContent")
         .len()
-        .max(says("reasoningOpaque").len());
-    let thought = content::thought(says("reasoningText"), sealed);
+        .max(str_of("reasoningOpaque").len());
+    let thought = content::thought(str_of("reasoningText"), sealed);
     let mut parts: Vec<Part> = thought.map(|body| part(0, body)).into_iter().collect();
-    parts.extend(content::text_part(0, says("content")));
-    let asked = data.get("toolRequests").and_then(Value::as_array);
-    parts.extend(asked.into_iter().flatten().enumerate().map(|(idx, call)| {
-        let id = json::str_at(call, &["toolCallId"]);
-        let name = json::str_at(call, &["name"]).unwrap_or_default();
-        part(idx, content::call(id, name, call.get("arguments")))
-    }));
+    parts.extend(content::text_part(0, str_of("content")));
+    let requests = data.get("toolRequests").and_then(Value::as_array);
+    parts.extend(
+        requests
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(|(idx, call)| {
+                let id = json::str_at(call, &["toolCallId"]);
+                let name = json::str_at(call, &["name"]).unwrap_or_default();
+                part(idx, content::call(id, name, call.get("arguments")))
+            }),
+    );
     let step = StepDraft {
         model: json::str_at(data, &["model"]).map(str::to_owned),
         window: None,
@@ -246,7 +252,7 @@ fn answer(
 }
 
 fn result(data: &Value, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> EventContent {
-    let says = |key| json::str_at(data, &[key]);
+    let str_of = |key| json::str_at(data, &[key]);
     let failed = data.get("success").and_then(Value::as_bool) == Some(false);
     let paths: [&[&str]; 4] = [
         &["result", "content"],
@@ -254,11 +260,11 @@ fn result(data: &Value, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> EventConte
         &["result", "detailedContent"],
         &["error"],
     ];
-    let said = paths
+    let output = paths
         .iter()
         .find_map(|path| json::at(data, path).filter(|v| !v.is_null()));
-    let names = (says("toolCallId"), says("toolName"));
-    let parts = content::result(0, names, failed, said.unwrap_or(&Value::Null));
+    let names = (str_of("toolCallId"), str_of("toolName"));
+    let parts = content::result(0, names, failed, output.unwrap_or(&Value::Null));
     EventContent::Message(draft(Role::Tool, parts))
 }
 

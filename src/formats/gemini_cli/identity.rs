@@ -37,8 +37,8 @@ pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
             };
             let calls = record.get("toolCalls").and_then(Value::as_array);
             for call in calls.into_iter().flatten() {
-                let says = |key| json::str_at(call, &[key]);
-                if let (Some(agent), Some(call)) = (says("agentId"), says("id")) {
+                let str_of = |key| json::str_at(call, &[key]);
+                if let (Some(agent), Some(call)) = (str_of("agentId"), str_of("id")) {
                     started.insert(agent.to_owned(), call.into());
                 }
             }

@@ -124,13 +124,13 @@ fn tools(value: &Value, known: &[Box<str>]) -> (Vec<Part>, Vec<Part>) {
     let listed = value.get("toolCalls").and_then(Value::as_array);
     let (mut calls, mut answers) = (Vec::new(), Vec::new());
     for (idx, call) in listed.into_iter().flatten().enumerate() {
-        let says = |key| json::str_at(call, &[key]);
-        let (id, name) = (says("id"), says("name"));
+        let str_of = |key| json::str_at(call, &[key]);
+        let (id, name) = (str_of("id"), str_of("name"));
         if !known.iter().any(|known| Some(&**known) == id) {
             let body = content::call(id, name.unwrap_or_default(), call.get("args"));
             calls.push(part(idx, body));
         }
-        let failed = matches!(says("status"), Some("error" | "cancelled"));
+        let failed = matches!(str_of("status"), Some("error" | "cancelled"));
         answers.extend(
             call.get("result")
                 .map(|r| result(idx, (id, name), failed, r))

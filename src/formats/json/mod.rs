@@ -8,7 +8,7 @@ pub(super) use accessors::{
     at, first_str, is_true, millis_at, quoted, str_at, text_of, u64_at, u64_of,
 };
 pub(super) use parse::{
-    DOCUMENT_PASSES, LARGE, crowded, is_crowded, is_one_value, parse_document, parse_lenient,
-    parse_span,
+    DOCUMENT_PASSES, LARGE, has_too_many_values, is_one_value, parse_document, parse_lenient,
+    parse_span, too_many_values,
 };
 pub(super) use span::{document_span, elements, member, members};

@@ -38,7 +38,7 @@ pub(in crate::formats) fn parse_span(bytes: &[u8], span: &Span) -> Option<Value>
 }
 
 /// Whether a text has too many values, estimated by the commas between them.
-pub(in crate::formats) fn is_crowded(text: &[u8]) -> bool {
+pub(in crate::formats) fn has_too_many_values(text: &[u8]) -> bool {
     // A fast check first: most texts are too short or have too few commas even with those in strings.
     let is_comma = |b: &&u8| **b == b',';
     text.len() > MAX_VALUES
@@ -62,7 +62,7 @@ fn commas_between(text: &[u8]) -> usize {
 }
 
 /// Returns the message for a text with too many values.
-pub(in crate::formats) fn crowded() -> String {
+pub(in crate::formats) fn too_many_values() -> String {
     let most = MAX_VALUES / 1_000_000;
     format!("it has more than {most} million values, more than any session")
 }
@@ -169,8 +169,8 @@ mod tests {
         let text = br#"[1,"a,\",",{"b,":[",\\",{}]}]"#;
         assert_eq!(commas_between(text), 3);
         let text = ",".repeat(MAX_VALUES + 2);
-        assert!(is_crowded(text.as_bytes()));
-        assert!(!is_crowded(format!("\"{text}\"").as_bytes()));
+        assert!(has_too_many_values(text.as_bytes()));
+        assert!(!has_too_many_values(format!("\"{text}\"").as_bytes()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod lines;
 mod problem;
 mod record;
 
-pub(super) use lines::{crowded, is_crowded, text_start};
+pub(super) use lines::{has_too_many_lines, text_start, too_many_lines};
 
 use super::{Warning, json};
 use crate::progress::{Cancelled, Progress};
@@ -73,7 +73,7 @@ pub(super) fn map_texts<T: Send>(
     let read_line = |line: Line<'_>| {
         progress.go_on()?;
         progress.advance(line.span.len() as u64 / passes);
-        if !json::is_crowded(line.text)
+        if !json::has_too_many_values(line.text)
             && let Some(found) = quick(line.text, &line.span, line.number)
         {
             return Ok(Read::Quick(found));

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 const MAX_RESYNCS: usize = 8;
 
 pub(super) fn read_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
-    if json::is_crowded(line.text) {
-        return (Vec::new(), vec![Problem::Bad(json::crowded())]);
+    if json::has_too_many_values(line.text) {
+        return (Vec::new(), vec![Problem::Bad(json::too_many_values())]);
     }
     if let Ok(value) = serde_json::from_slice(line.text) {
         return (
