@@ -1,4 +1,4 @@
-//! Cursor's database (`state.vscdb`): a key-value table. RowFilter conversations (`composerData:ID`) and their messages
+//! Cursor's database (`state.vscdb`): a key-value table. Only conversations (`composerData:ID`) and their messages
 //! (`bubbleId:ID:MESSAGE`) are queried. The same file holds login tokens, and records of conversations hold keys. For
 //! this reason only members with known names are copied.
 
