@@ -16,7 +16,7 @@ use crate::session::{Draft, Role, Session, Span, StepDraft, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "aider",
     label: "Aider chat history",

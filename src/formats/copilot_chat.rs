@@ -20,7 +20,7 @@ use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "copilot_chat",
     label: "GitHub Copilot chat",

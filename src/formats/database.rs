@@ -57,7 +57,7 @@ pub enum RowFilter {
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// No value.
+    /// Null, or a missing column.
     Null,
     /// A whole number.
     Integer(i64),
@@ -79,11 +79,11 @@ pub struct Rows {
 /// A session in a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// Its id.
+    /// Session id.
     pub id: String,
-    /// Its owner, if the same id may occur twice.
+    /// Owner of the session, if the same id may occur twice.
     pub owner: String,
-    /// Its title.
+    /// Title of the session.
     pub title: String,
     /// Time of its creation.
     pub created: Option<Millis>,
@@ -98,9 +98,9 @@ pub struct Entry {
 /// A table of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Its name.
+    /// Table name.
     pub name: String,
-    /// Its columns.
+    /// Column names.
     pub columns: Vec<String>,
 }
 

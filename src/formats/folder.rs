@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 /// A file of such a folder.
 #[derive(Clone, Debug)]
 pub struct FolderFile {
-    /// Its path within the folder, with `/` between names.
+    /// Path within the folder, with `/` between names.
     pub name: String,
-    /// Its content.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 

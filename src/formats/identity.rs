@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 /// The identity of a session among those of its program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionIdentity {
-    /// Its id.
+    /// Session id.
     pub id: Box<str>,
     /// Id of the session that started it, if it is a sub-agent's.
     pub parent: Option<Box<str>>,

@@ -78,7 +78,7 @@ use std::fmt;
 /// Returns the byte ranges of a record that a managed conversation keeps verbatim.
 pub type Kept = fn(&[u8]) -> Vec<Span>;
 
-/// One session file format.
+/// A session file format.
 #[derive(Debug)]
 pub struct Format {
     /// Name, equal to its file here. Used on the command line and in JSON.
@@ -107,7 +107,7 @@ pub struct Format {
 pub enum RecordedData {
     /// Tokens that the provider reported.
     Usage,
-    /// When messages were written.
+    /// Times of messages.
     Times,
     /// Compactions by the program itself.
     Compactions,
@@ -265,7 +265,7 @@ pub struct Refused {
 /// Reason why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
-    /// It has no supported conversation.
+    /// The file has no supported conversation.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// The caller cancelled the read.

@@ -16,7 +16,7 @@ use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::{Value, json};
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "OpenAI Responses",

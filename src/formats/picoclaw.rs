@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::session::{Draft, Message, RecordedCompaction, Role, Session, Step};
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "PicoClaw session",

@@ -21,7 +21,7 @@ use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "qwen_code",
     label: "Qwen Code session",

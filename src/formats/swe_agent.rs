@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, Session, StepDraft};
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "swe_agent",
     label: "SWE-agent trajectory",

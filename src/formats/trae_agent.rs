@@ -16,7 +16,7 @@ use crate::session::{Draft, Part, Role, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "trae_agent",
     label: "trae-agent trajectory",

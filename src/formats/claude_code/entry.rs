@@ -5,7 +5,7 @@ use crate::session::{Calibration, Part, Span, Usage};
 use crate::units::{Millis, Tokens};
 use std::borrow::Cow;
 
-/// One record of the file.
+/// A record of the file.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// Byte range in the file.
@@ -18,7 +18,7 @@ pub(super) struct Entry {
     pub node: Option<Node>,
     /// Time at which it was written.
     pub time: Option<Millis>,
-    /// It records its working folder.
+    /// Whether it records its working folder.
     pub names_folder: bool,
     /// Content of the record.
     pub kind: EntryKind,

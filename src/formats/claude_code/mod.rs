@@ -25,7 +25,7 @@ use crate::session::Span;
 pub use agents::AgentCalls;
 use jsonl::Record;
 
-/// This format's row.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "claude_code",
     label: "Claude Code session",

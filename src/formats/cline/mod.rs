@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::session::{Draft, Managed, ManagedEntry, Role, Session};
 use serde_json::{Value, json};
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Cline, Roo or Kilo task",

@@ -6,7 +6,7 @@ use super::tools;
 use crate::session::{Body, Part, Role};
 use serde_json::Value;
 
-/// One response item.
+/// A response item.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     /// Id in the file.
@@ -17,9 +17,9 @@ pub(super) struct Item {
     pub parts: Vec<Part>,
     /// Relation to the context.
     pub sort: Sort,
-    /// Its text begins like the user messages that Codex writes itself.
+    /// Whether its text begins like the user messages that Codex writes itself.
     pub looks_injected: bool,
-    /// Its type, if unknown.
+    /// Type of the item, if unknown.
     pub unknown: Option<Box<str>>,
 }
 

@@ -9,7 +9,7 @@ use crate::session::{Body, Part, Span};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
-/// One line.
+/// A parsed line.
 #[derive(Debug)]
 pub(super) struct Line {
     /// Byte range in the file.

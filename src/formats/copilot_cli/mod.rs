@@ -17,7 +17,7 @@ use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use event::Event;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "copilot_cli",
     label: "GitHub Copilot CLI events",

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role, StepDraft};
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "cowagent",
     label: "CowAgent session",

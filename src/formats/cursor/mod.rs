@@ -20,7 +20,7 @@ use crate::session::{Draft, Role, StepDraft};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "cursor",
     label: "Cursor conversation",

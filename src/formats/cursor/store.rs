@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The row of the table.
+/// Descriptor of this database.
 pub(in crate::formats) const DATABASE: Database = Database {
     format: FORMAT.name,
     tables: &[("cursorDiskKV", &["key", "value"])],

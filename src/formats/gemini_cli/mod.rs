@@ -28,7 +28,7 @@ use line::Line;
 use record::Record;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "gemini_cli",
     label: "Gemini CLI session",

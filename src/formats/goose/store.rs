@@ -6,7 +6,7 @@ use super::FORMAT;
 use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 
-/// The row of the table.
+/// Descriptor of this database.
 pub(in crate::formats) const DATABASE: Database = Database {
     format: FORMAT.name,
     tables: &[

@@ -16,7 +16,7 @@ use record::read_line;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// One record of the file.
+/// A record of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     /// Byte range in the file, without the line break.
@@ -149,7 +149,7 @@ pub(super) fn head(bytes: &[u8], max: usize) -> Head {
 
 /// Result of reading a line.
 enum Read<T> {
-    /// One record, read from its text without parsing it.
+    /// A record, read from its text without parsing it.
     Quick(T),
     /// The line's number, its records and its problems.
     Whole(usize, Vec<T>, Vec<Problem>),

@@ -74,7 +74,7 @@ fn is_whole(session: &Session, managed: &Managed) -> bool {
         && managed.entries.iter().enumerate().all(is_kept)
 }
 
-/// One line of the file.
+/// A line of the file.
 enum Item<'a> {
     /// A record of the session.
     Kept(Kept<'a>),
