@@ -9,7 +9,7 @@ use super::{Status, Verb};
 use crate::analysis::{Trigger, largest_parts, tokens_by_tool, verdict};
 use crate::engine::{Case, Peak, recorded};
 use crate::exec::Loaded;
-use crate::formats::{Carriage, Carried, carriage};
+use crate::formats::{Availability, RecordedData, availability};
 use crate::report::{basis, window_source};
 use crate::session::{Kind, Role, Session, Start, StepsFrom, Track, issues};
 use crate::tokens::Basis;
@@ -251,7 +251,7 @@ impl<'a> Findings<'a> {
                 json!({ "count": r.count, "in_context": r.in_context }),
             )
         });
-        let carries = self.carriage().into_iter();
+        let carries = self.availability().into_iter();
         json!({
             "recognized_by": report.recognized_by,
             "sub_agent_of": report.parent,
@@ -261,9 +261,9 @@ impl<'a> Findings<'a> {
     }
 
     /// What the file holds beside what was said.
-    fn carriage(&self) -> Vec<(Carried, Carriage)> {
+    fn availability(&self) -> Vec<(RecordedData, Availability)> {
         let loaded = self.loaded;
-        carriage(self.session(), &loaded.conversations, &loaded.report)
+        availability(self.session(), &loaded.conversations, &loaded.report)
     }
 
     fn tracks_shape(&self) -> Value {

@@ -10,7 +10,7 @@ use super::{Status, Verb};
 use crate::analysis::Finding;
 use crate::engine::{Budget, Case, Did, Event, Hook, KnobValues, Sample};
 use crate::exec::Loaded;
-use crate::formats::tells_compactions;
+use crate::formats::records_compactions;
 use crate::report::{Played, basis, basis_sentence, series, window_source};
 use crate::units::Tokens;
 use serde_json::{Map, Value, json};
@@ -98,7 +98,7 @@ fn shape<'a>(loaded: &'a Loaded, reserve: Tokens, played: &'a [Played]) -> Strea
 
 /// Firings that removed something; none for what really happened where the format does not tell.
 fn compactions(case: &Case, lane: &Played) -> Option<usize> {
-    let is_told = lane.policy.is_some() || tells_compactions(&case.session);
+    let is_told = lane.policy.is_some() || records_compactions(&case.session);
     is_told.then_some(lane.outcome.compactions)
 }
 

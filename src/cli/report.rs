@@ -105,7 +105,7 @@ fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
         format: format.map_or(loaded.case.session.source.format, |f| f.label),
         output_reserve: reserve,
         lanes: &played,
-        tells_compactions: formats::tells_compactions(&loaded.case.session),
+        records_compactions: formats::records_compactions(&loaded.case.session),
     };
     let report = Report::new(&subject, wanted.redacts);
     told(output, form, &report, shared.json)

@@ -288,7 +288,7 @@ fn session(listed: &Listed) -> Option<Value> {
         "messages": summary.messages,
         "calls": summary.calls,
         // What a format cannot tell is unknown, not none.
-        "compactions": summary.tells_compactions().then_some(summary.compactions),
+        "compactions": summary.records_compactions().then_some(summary.compactions),
         "peak_tokens": summary.peak,
         "peak_basis": match summary.peak_basis {
             PeakBasis::Reported => "reported",

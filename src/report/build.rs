@@ -43,7 +43,7 @@ pub struct Subject<'a> {
     /// The lanes; the first is what really happened.
     pub lanes: &'a [Played],
     /// The file could tell of its program's own compactions.
-    pub tells_compactions: bool,
+    pub records_compactions: bool,
 }
 
 /// Tools and messages listed as the heaviest.
@@ -85,7 +85,7 @@ impl Report {
             .zip(&kinds)
             .map(|(lane, kind)| {
                 let mut told = lane_report(subject.case, lane, *kind, &mut teller);
-                let is_known = *kind != CurveKind::Recorded || subject.tells_compactions;
+                let is_known = *kind != CurveKind::Recorded || subject.records_compactions;
                 told.figures.compactions = told.figures.compactions.filter(|_| is_known);
                 told
             })

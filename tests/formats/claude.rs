@@ -275,7 +275,7 @@ fn a_branch_somebody_left_is_no_part_of_the_conversation_but_parallel_calls_are(
     assert!(
         parsed.warnings[0]
             .text
-            .starts_with("2 messages stand on branches that somebody went back from"),
+            .starts_with("2 messages are on rewound branches"),
         "{:?}",
         parsed.warnings
     );

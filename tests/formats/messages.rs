@@ -666,7 +666,7 @@ fn unknown_roles_are_warned_of_by_line() {
     let warnings: Vec<_> = parsed.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         warnings,
-        ["line 3: a message of the unknown role `exit` is kept, but is no context"]
+        ["line 3: a message of the unknown role `exit` is kept, but not sent to the model"]
     );
     let count = parsed.report.records["exit"];
     assert_eq!((count.count, count.in_context), (1, 0));

@@ -370,7 +370,7 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
         }
         Column::Peak => peak(ui, summary),
         Column::Compactions => {
-            if summary.tells_compactions() {
+            if summary.records_compactions() {
                 let n = wording::grouped(summary.compactions as u64);
                 ui.label(if summary.compactions == 0 {
                     weak(ui, n)

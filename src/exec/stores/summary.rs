@@ -4,7 +4,7 @@ use crate::engine::{Case, recorded};
 use crate::exec::database::Snapshot;
 use crate::exec::load::{self, LoadError};
 use crate::exec::{LoadOptions, Several};
-use crate::formats::{self, Carried};
+use crate::formats::{self, RecordedData};
 use crate::presets::models;
 use crate::progress::Progress;
 use crate::session::{Body, Conversation, Part, Session};
@@ -80,9 +80,9 @@ impl SessionSummary {
             let case = load::case_of(&name, Arc::clone(&session), &options(0), progress);
             peak(&case.map_err(said)?)
         };
-        let kin = formats::kin_of(&session.source);
+        let identity = formats::identity_of(&session.source);
         Ok(Self {
-            id: kin.map(|kin| kin.id.into()),
+            id: identity.map(|identity| identity.id.into()),
             parent: parsed.report.parent,
             ..Self::of(&session, peak, n)
         })
@@ -127,9 +127,10 @@ impl SessionSummary {
     }
 
     /// Its format could tell of compactions: where it cannot, that there are none means nothing.
-    pub fn tells_compactions(&self) -> bool {
+    pub fn records_compactions(&self) -> bool {
         let format = formats::by_name(&self.format);
-        self.compactions > 0 || format.is_some_and(|f| f.carries.contains(&Carried::Compactions))
+        self.compactions > 0
+            || format.is_some_and(|f| f.recorded.contains(&RecordedData::Compactions))
     }
 
     fn of(session: &Session, (peak, peak_basis, share): Peak, conversations: usize) -> Self {
