@@ -25,8 +25,6 @@ use std::path::{Path, PathBuf};
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArg,
-    #[command(flatten)]
-    lanes: LaneArgs,
     /// now: apply the policy once to the last context; replay: as if it had been active from the first call
     #[arg(long, value_parser = ["now", "replay"], default_value = "now")]
     schedule: String,
@@ -36,6 +34,8 @@ pub(super) struct Args {
     /// Act even if the trigger is not reached (with --schedule now)
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    lanes: LaneArgs,
     /// New file [default: NAME-managed-N beside the source]
     #[arg(short, long, value_name = "OUT", value_parser = output, help_heading = "Output")]
     output: Option<PathBuf>,

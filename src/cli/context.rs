@@ -25,8 +25,6 @@ pub(super) struct Args {
     /// Call, from 1
     #[arg(long, value_name = "N", value_parser = ordinal)]
     at_call: usize,
-    #[command(flatten)]
-    lanes: LaneArgs,
     /// Format of the new file [default: the source's if supported]
     #[arg(long, value_name = "FORMAT", value_parser = compact::format)]
     format: Option<&'static Format>,
@@ -36,6 +34,8 @@ pub(super) struct Args {
     /// New file [default: NAME-call-N beside the source]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    lanes: LaneArgs,
 }
 
 impl Args {

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArg,
-    /// openai_chat, anthropic_messages, or the source's own format for an exact copy
+    /// `openai_chat`, `anthropic_messages`, or the source's own format for an exact copy
     #[arg(long, value_name = "FORMAT", value_parser = target)]
     to: &'static Format,
     /// New file [default: NAME-FORMAT beside the source]

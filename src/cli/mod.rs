@@ -49,7 +49,6 @@ macro_rules! commands {
     ($($name:ident: $module:ident,)*) => {
         /// A command with its options.
         #[derive(Debug, clap::Subcommand)]
-        #[expect(clippy::large_enum_variant, reason = "one exists per run")]
         enum Command {
             $($name($module::Args),)*
         }

@@ -24,11 +24,11 @@ use std::fmt::Write as _;
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArg,
-    #[command(flatten)]
-    lanes: LaneArgs,
     /// Print one line per lane and call
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+    #[command(flatten)]
+    lanes: LaneArgs,
     #[command(flatten)]
     curve: CurveArgs,
 }

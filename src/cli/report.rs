@@ -23,11 +23,11 @@ pub(super) struct Args {
     /// New file: .html or .md; - prints Markdown
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    #[command(flatten)]
-    lanes: LaneArgs,
     /// Leave out texts, arguments, paths, addresses, names, ids and private models
     #[arg(long)]
     redact: bool,
+    #[command(flatten)]
+    lanes: LaneArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -156,7 +156,7 @@ fn a_pin_keeps_a_message_that_truncate_would_drop() {
 fn saw_and_report_know_what_was_done_by_hand() {
     let here = folder();
     let args = [
-        "saw", "c.json", "--at", "4", "--policy", "none", "--drop", "4,13", "-o", "saw.json",
+        "context", "c.json", "--at-call", "4", "--policy", "none", "--drop", "4,13", "-o", "saw.json",
     ];
     done(here.path(), &args);
     let saw = fs::read_to_string(here.path().join("saw.json")).expect("it is there");

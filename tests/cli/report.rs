@@ -104,14 +104,14 @@ fn a_report_without_a_place_or_of_no_known_form_is_refused() {
             "is for a .png",
         ),
         (vec!["replay", &file, "--theme", "dark"], "--curve OUT.png"),
-        (vec!["saw", &file], "--at STEP"),
-        (vec!["saw", &file, "--at", "999"], "choose one of them"),
+        (vec!["context", &file], "--at-call <N>"),
+        (vec!["context", &file, "--at-call", "999"], "the session has"),
         (
-            vec!["saw", &file, "--at", "1", "--set", "keep_recent=3"],
+            vec!["context", &file, "--at-call", "1", "--set", "keep_recent=3"],
             "no policy here has a knob",
         ),
         (
-            vec!["saw", &file, "--at", "1", "--policy", "a", "--policy", "b"],
+            vec!["context", &file, "--at-call", "1", "--policy", "a", "--policy", "b"],
             "one --policy",
         ),
     ] {
@@ -156,7 +156,7 @@ fn what_the_model_saw_weighs_what_the_replay_says() {
         ("recorded", 1),
     ] {
         let at = call.to_string();
-        let args = ["saw", &file, "--at", &at, "--policy", lane, "--json"];
+        let args = ["context", &file, "--at-call", &at, "--policy", lane, "--json"];
         let told = parsed(&done(here.path(), &args));
         let lanes = replay["lanes"].as_array().expect("lanes");
         let lane = lanes
@@ -194,9 +194,9 @@ fn a_predicted_summary_is_never_written() {
     let here = folder();
     let file = sample("compacted.jsonl");
     let base = [
-        "saw",
+        "context",
         &file,
-        "--at",
+        "--at-call",
         "40",
         "--policy",
         "summarize",

@@ -690,7 +690,7 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
         (&["compact", c], "--policy"),
         (&["compact", c, "--policy", "none"], "another policy"),
         (
-            &["compact", c, "--policy", "truncate", "--at", "14"],
+            &["compact", c, "--policy", "truncate", "--at-call", "14"],
             "13 calls",
         ),
         (

@@ -236,9 +236,9 @@ fn what_the_model_saw_is_written_for_a_lane_and_for_what_was_recorded() {
     let here = folder.path();
     let cli = |policy: &str, out: &str| {
         let args = [
-            "saw",
+            "context",
             "compacted.jsonl",
-            "--at",
+            "--at-call",
             "40",
             "--policy",
             policy,

@@ -33,13 +33,13 @@ use lost::Lost;
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArg,
+    /// List all insights and compactions, not only the first
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     lanes: LaneArgs,
     #[command(flatten)]
     billing: BillingArgs,
-    /// List all insights and compactions, not only the first
-    #[arg(long)]
-    all: bool,
 }
 
 /// Messages that are listed as the most carried.

@@ -11,6 +11,9 @@ use std::path::PathBuf;
 /// Limits and the baseline.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
+    /// Write the result as `JUnit` XML; overwrites an earlier result
+    #[arg(long, value_name = "FILE")]
+    pub(super) junit: Option<PathBuf>,
     #[command(flatten)]
     pub(super) lanes: LaneArgs,
     /// Results that no lane may be worse than: cost, references at risk, peak, overflows, thrashing
@@ -39,9 +42,6 @@ pub(super) struct Options {
     no_thrash: bool,
     #[command(flatten)]
     pub(super) billing: BillingArgs,
-    /// Write the result as JUnit XML; overwrites an earlier result
-    #[arg(long, value_name = "FILE")]
-    pub(super) junit: Option<PathBuf>,
 }
 
 impl Options {

@@ -74,10 +74,10 @@ impl Args {
         match self.action.unwrap_or(Action::List) {
             Action::List => list(shared.json)?,
             Action::Show { name } => show(&name, shared.json)?,
-            Action::Export { name, sets } => native::export(LaneArgs::of(&name, sets), shared)?,
+            Action::Export { name, sets } => native::export(&LaneArgs::of(&name, sets), shared)?,
             Action::Import { file, output } => native::import(&file, output.as_deref(), shared)?,
             Action::Save { policy, name, sets } => {
-                own::save(&name, LaneArgs::of(&policy, sets), shared)?;
+                own::save(&name, &LaneArgs::of(&policy, sets), shared)?;
             }
             Action::Remove { name } => own::remove(&name, shared)?,
         }

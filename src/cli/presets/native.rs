@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Writes the tuned settings of one preset.
-pub(super) fn export(lanes: LaneArgs, shared: &Shared) -> anyhow::Result<()> {
+pub(super) fn export(lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
     let lane = lanes.one("presets export", shared)?;
     let exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
     if shared.json {

@@ -9,7 +9,7 @@ use serde_json::json;
 use std::path::Path;
 
 /// Keeps one policy with its settings under a name of one's own.
-pub(super) fn save(name: &str, lanes: LaneArgs, shared: &Shared) -> anyhow::Result<()> {
+pub(super) fn save(name: &str, lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
     let lane = lanes.one("presets save", shared)?;
     let kept = OwnPresets::here();
     let own = own(&policy_text(&lane.word, &kept)?, &lane.knobs, name)

@@ -16,8 +16,6 @@ const MOST: usize = 100_000;
 /// Options of the sweep.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    #[command(flatten)]
-    lanes: LaneArgs,
     /// Values to try: A,B,C, MIN..MAX, MIN..MAX:STEP, MIN..MAX:log or MIN..MAX:linear (repeatable)
     /// [default: trigger and kept amount]
     #[arg(long = "vary", value_name = "[LANE.]SETTING=VALUES", value_parser = vary)]
@@ -28,8 +26,6 @@ pub(super) struct Options {
     /// Preference from 0 (cost only) to 1 (references at risk only)
     #[arg(long, value_name = "W", value_parser = weight, default_value = "0.5")]
     weight: Share,
-    #[command(flatten)]
-    pub(super) billing: BillingArgs,
     /// Count tokens only, without references at risk (many times faster)
     #[arg(long)]
     pub(super) tokens_only: bool,
@@ -39,6 +35,10 @@ pub(super) struct Options {
     /// Print one line per session and setting
     #[arg(long, conflicts_with = "json")]
     pub(super) csv: bool,
+    #[command(flatten)]
+    lanes: LaneArgs,
+    #[command(flatten)]
+    pub(super) billing: BillingArgs,
 }
 
 /// `[LANE.]SETTING=VALUES` as typed.
