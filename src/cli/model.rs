@@ -39,8 +39,8 @@ struct ApiArgs {
     #[arg(long, value_name = "VAR")]
     key_env: Option<String>,
     /// Context window of the model [default: asked of the server]
-    #[arg(long = "model-window", value_name = "TOKENS", value_parser = positive)]
-    window: Option<f64>,
+    #[arg(long, value_name = "TOKENS", value_parser = positive)]
+    model_window: Option<f64>,
     /// Prompt for policies whose system has none
     #[arg(long, value_name = "FILE")]
     prompt: Option<PathBuf>,
@@ -107,7 +107,7 @@ impl ApiArgs {
             (self.model.is_some(), "--model"),
             (self.base_url.is_some(), "--base-url"),
             (self.key_env.is_some(), "--key-env"),
-            (self.window.is_some(), "--model-window"),
+            (self.model_window.is_some(), "--model-window"),
             (self.prompt.is_some(), "--prompt"),
             (self.temperature.is_some(), "--temperature"),
             (self.timeout.is_some(), "--timeout"),
@@ -134,7 +134,7 @@ impl ApiArgs {
         };
         let client = self.client(api)?;
         let stop = Arc::new(Progress::default());
-        let window = match self.window {
+        let window = match self.model_window {
             Some(window) => Some(window as u64),
             // Not all servers report it; a request that overflows is then rejected and handled.
             None => context_length(&client, &stop).ok().flatten(),
