@@ -9,6 +9,7 @@ mod last_use;
 pub mod loss;
 mod message_name;
 pub mod retained;
+mod trigger;
 pub mod tune;
 mod verdict;
 
@@ -16,4 +17,5 @@ pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
 pub use finding::{Finding, FindingKind, findings, flaws};
 pub use last_use::LastUses;
 pub use message_name::{MessageName, Subject};
-pub use verdict::{Clause, LaneTrigger, Link, Severity, Trigger, Verdict, verdict};
+pub use trigger::{LaneTrigger, PlayedLane, Trigger};
+pub use verdict::{Clause, Link, Severity, Verdict, verdict};

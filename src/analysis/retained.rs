@@ -36,7 +36,8 @@ pub struct Retained {
     pub messages: Vec<Carried>,
     /// All tokens that calls sent, together.
     pub sent: Tokens,
-    /// How many calls were made before each one, and in all. Where a file reports usage, one without any was aborted.
+    /// How many calls were answered before each one, and in all. Where a file reports usage, one without any was aborted;
+    /// a refused one has no answer.
     made: Vec<usize>,
 }
 
@@ -67,7 +68,7 @@ impl Retained {
 /// How long every message was carried; `recorded` is the lane of that name.
 pub fn retained(case: &Case, recorded: &Outcome) -> Retained {
     let session = &case.session;
-    let made = made(session);
+    let made = made(session, recorded);
     let was_made = |step: usize| made[step] < made[step + 1];
     let sent = recorded.samples.iter().filter(|s| was_made(s.step));
     let mut all = Retained {
@@ -105,11 +106,12 @@ fn none(case: &Case, message: usize) -> Carried {
     }
 }
 
-fn made(session: &Session) -> Vec<usize> {
+fn made(session: &Session, recorded: &Outcome) -> Vec<usize> {
     let reports = session.steps.iter().any(|step| step.usage.is_some());
-    let steps = session.steps.iter();
-    let made = steps.scan(0, |made, step| {
-        *made += usize::from(!reports || step.usage.is_some());
+    let steps = session.steps.iter().enumerate();
+    let is_refused = |step: usize| recorded.samples.get(step).is_some_and(|s| s.refused);
+    let made = steps.scan(0, |made, (idx, step)| {
+        *made += usize::from((!reports || step.usage.is_some()) && !is_refused(idx));
         Some(*made)
     });
     std::iter::once(0).chain(made).collect()

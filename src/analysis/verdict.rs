@@ -2,11 +2,11 @@
 //!
 //! It speaks about what really happened, with the tokens that the provider reported where it did.
 
-use super::MessageName;
-use crate::engine::{Case, Event, KnobRole, Outcome, Peak, Policy, Sample};
+use super::{MessageName, Trigger};
+use crate::engine::{Case, Outcome, Peak, Sample};
 use crate::session::{Kind, Role};
 use crate::tokens::Basis;
-use crate::units::{Share, Tokens};
+use crate::units::Tokens;
 use std::ops::Range;
 
 /// One sentence about a session: where it peaked, where it crossed trigger and window, which message did it.
@@ -61,71 +61,12 @@ impl Verdict {
     }
 }
 
-/// The trigger that is spoken of.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trigger<'a> {
-    /// A share of usable.
-    pub share: Share,
-    /// The lane whose it is, where one is meant.
-    pub whose: Option<LaneTrigger<'a>>,
-}
-
-/// A lane that reaches its trigger, or never does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LaneTrigger<'a> {
-    /// The lane's name.
-    pub lane: &'a str,
-    /// Index of the first step at which it does, by the lane's own count; none if it never does.
-    pub step: Option<usize>,
-}
-
-impl<'a> LaneTrigger<'a> {
-    /// Looks for where a run of this policy first reaches its trigger, which is so many true tokens at each sample.
-    /// `is_approximate` where the policy counts otherwise, so that only its acting tells the call for certain.
-    pub fn new(
-        lane: &'a str,
-        (policy, outcome): (&Policy, &Outcome),
-        trigger: impl Fn(&Sample) -> Tokens,
-        is_approximate: bool,
-    ) -> Self {
-        let knob = policy.knob_for(KnobRole::CompressionTrigger);
-        let is_cause =
-            |event: &&Event| knob.is_some_and(|knob| event.cause.value(&knob.name).is_some());
-        let acts = outcome.events.iter().find(is_cause).map(|event| event.step);
-        let over = outcome.samples.iter().find(|s| s.tokens >= trigger(s));
-        let over = over.map(|sample| sample.step);
-        Self {
-            lane,
-            step: match acts {
-                Some(_) if is_approximate => acts,
-                _ => acts.into_iter().chain(over).min(),
-            },
-        }
-    }
-}
-
-impl From<Share> for Trigger<'_> {
-    fn from(share: Share) -> Self {
-        Self { share, whose: None }
-    }
-}
-
-impl Trigger<'_> {
-    /// `the trigger`, or `the trigger of truncate`.
-    pub fn name(&self) -> String {
-        match self.whose {
-            Some(LaneTrigger { lane, .. }) => format!("the trigger of {lane}"),
-            None => "the trigger".to_owned(),
-        }
-    }
-}
-
 /// The verdict over what really happened (`recorded`), against a trigger.
-pub fn verdict<'a>(
+pub fn verdict(
     case: &Case,
     recorded: &Outcome,
     output_reserve: Tokens,
-    trigger: impl Into<Trigger<'a>>,
+    trigger: &Trigger,
 ) -> Verdict {
     let mut said = Sentence {
         case,
@@ -134,9 +75,9 @@ pub fn verdict<'a>(
     };
     let limits = Limits {
         output_reserve,
-        trigger: trigger.into(),
+        trigger,
     };
-    if let Some(peak) = recorded.peak_with_end() {
+    if let Some(peak) = recorded.peak() {
         said.peak(recorded, peak);
         said.crossings(recorded, limits, peak);
         said.unanswered(recorded, limits);
@@ -155,7 +96,7 @@ pub fn verdict<'a>(
 #[derive(Clone, Copy)]
 struct Limits<'a> {
     output_reserve: Tokens,
-    trigger: Trigger<'a>,
+    trigger: &'a Trigger,
 }
 
 impl Limits<'_> {
@@ -163,8 +104,17 @@ impl Limits<'_> {
         sample.window - self.output_reserve
     }
 
+    /// The trigger in true tokens.
     fn trigger(self, sample: &Sample) -> Tokens {
         Tokens((self.usable(sample).as_f64() * self.trigger.share.0).ceil() as u64)
+    }
+
+    /// The trigger as it is shown: in tokens of the policy's own count.
+    fn shown_trigger(self, sample: &Sample) -> String {
+        let whose = self.trigger.whose.as_ref();
+        whose
+            .map_or_else(|| self.trigger(sample), |lane| lane.tokens)
+            .short()
     }
 }
 
@@ -226,7 +176,7 @@ impl Sentence<'_> {
 
     fn crossings(&mut self, recorded: &Outcome, limits: Limits<'_>, peak: Peak) {
         let samples = &recorded.samples;
-        let over_trigger = match limits.trigger.whose {
+        let over_trigger = match &limits.trigger.whose {
             Some(lane) => samples.iter().find(|s| Some(s.step) == lane.step),
             None => samples.iter().find(|s| s.tokens >= limits.trigger(s)),
         };
@@ -244,7 +194,7 @@ impl Sentence<'_> {
             } else {
                 String::new()
             };
-            let trigger = limits.trigger(sample).short();
+            let trigger = limits.shown_trigger(sample);
             let name = limits.trigger.name();
             self.crossed(&format!("{name} ({trigger}){window}"), samples, sample);
         } else if let Some(sample) = sample_at(samples, peak) {
@@ -254,7 +204,7 @@ impl Sentence<'_> {
             } else {
                 ""
             };
-            let (name, trigger) = (limits.trigger.name(), trigger.short());
+            let (name, trigger) = (limits.trigger.name(), limits.shown_trigger(sample));
             self.say(format!(" Never reached {name} ({trigger}){end}."));
         }
         match (over_usable, over_window) {

@@ -105,7 +105,7 @@ impl EventList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Cause;
+    use crate::engine::{Cause, OwnMeasure};
     use crate::units::Tokens;
 
     fn event(did: Did, log: &[&str]) -> Event {
@@ -119,6 +119,7 @@ mod tests {
             messages: Vec::new(),
             request: None,
             did,
+            measured: OwnMeasure::default(),
             orphans: 0,
             forgotten: 0,
             left: 0,

@@ -112,7 +112,7 @@ pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Cause, Halt};
+    use crate::engine::{Cause, Halt, OwnMeasure};
     use crate::units::Tokens;
 
     fn event(when: &str, terms: &[(&str, f64)], did: Did) -> Event {
@@ -129,6 +129,7 @@ mod tests {
             messages: std::iter::once(3..5).collect(),
             request: None,
             did,
+            measured: OwnMeasure::default(),
             orphans: 0,
             forgotten: 0,
             left: 2,

@@ -178,7 +178,7 @@ fn write(draft: &HandoutDraft, document: &Document, runs: &Runs) -> Result<PathB
         format: document.format_label(),
         output_reserve: reserve,
         lanes: &lanes,
-        tells_compactions: formats::tells_compactions(&runs.case.session),
+        records_compactions: formats::records_compactions(&runs.case.session),
     };
     let curve = || {
         let nothing = || "the session has no model call, so there is no curve".to_owned();

@@ -159,6 +159,12 @@ static SHORTCUTS: &[Shortcut] = &[
         ],
     },
     Shortcut {
+        keys: "↑   ↓   Enter",
+        what: "In the list of sessions: move the highlight, open the session",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
         keys: "Alt+1 … 8",
         what: "Open a tab of the drawer",
         when: When::InDocument,

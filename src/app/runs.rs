@@ -1,6 +1,6 @@
 //! Everything that is replayed for one config: all lanes, what really happened, and the verdict over it.
 
-use crate::analysis::{Finding, LaneTrigger, Trigger, Verdict, findings, verdict};
+use crate::analysis::{Finding, PlayedLane, Trigger, Verdict, findings, verdict};
 use crate::app::document::Document;
 use crate::app::knobs::{self, KnobSettings};
 use crate::app::own_count::OwnCount;
@@ -9,7 +9,7 @@ use crate::app::state::{Config, Selection, numbered};
 use crate::app::wording;
 use crate::engine::{
     Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy,
-    Sample, Stage, recorded, simulate,
+    Stage, recorded, simulate,
 };
 use crate::presets::models;
 use crate::tokens::TokenLedger;
@@ -57,7 +57,7 @@ impl LaneRun {
                 .collect(),
             no_ops: did(Did::Nothing).map(|e| e.step).collect(),
             halts: halt_runs(&outcome),
-            peak: outcome.peak_with_end(),
+            peak: outcome.peak(),
             sent: outcome.tokens_sent(),
             counts_otherwise: counts_otherwise(&outcome),
             own_count: OwnCount::new(&outcome.samples),
@@ -134,7 +134,7 @@ pub struct Runs {
     /// What happened, in one sentence.
     pub verdict: Verdict,
     /// Output reserve and trigger that it is said against.
-    pub yardstick: (Tokens, Share),
+    pub yardstick: (Tokens, Trigger),
 }
 
 impl Runs {
@@ -223,7 +223,7 @@ pub(super) fn run_all(
         .map(|(lane, policy)| run(&case, policy, config.lane_settings(lane), before))
         .collect();
     let labels = numbered(lanes.iter().map(|lane| lane.policy.label.as_str()));
-    let (reserve, trigger, whose) = yardstick(&lanes, &case);
+    let reserve = reserve(&lanes, &case);
     let policy = as_recorded(reserve);
     let mut recorded = LaneRun::new(
         Arc::new(policy.clone()),
@@ -232,23 +232,14 @@ pub(super) fn run_all(
     );
     // The document marks what was recorded.
     recorded.marks.clear();
-    let whose = whose.map(|lane| {
-        let run = &lanes[lane];
-        let at = |sample: &Sample| {
-            let budget = Budget {
-                window: sample.window,
-                output_reserve: reserve,
-            };
-            Tokens((budget.usable().as_f64() * trigger.0).ceil() as u64)
-        };
-        let played = (&*run.policy, &run.outcome);
-        LaneTrigger::new(&labels[lane], played, at, run.counts_otherwise)
+    let played = lanes.iter().zip(&labels).map(|(run, label)| PlayedLane {
+        name: label,
+        policy: &run.policy,
+        knobs: &run.knobs,
+        outcome: &run.outcome,
     });
-    let spoken = Trigger {
-        share: trigger,
-        whose,
-    };
-    let verdict = verdict(&case, &recorded.outcome, reserve, spoken);
+    let trigger = Trigger::of_lanes(&case, reserve, played);
+    let verdict = verdict(&case, &recorded.outcome, reserve, &trigger);
     Runs {
         document: document.id,
         config,
@@ -306,29 +297,14 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
         .collect()
 }
 
-/// Output reserve and trigger that what really happened is held against: those of the first lane that has them, with the lane
-/// that has the trigger.
-fn yardstick(lanes: &[Arc<LaneRun>], case: &Case) -> (Tokens, Share, Option<usize>) {
+/// Output reserve that what really happened is held against: that of the first lane that has one.
+fn reserve(lanes: &[Arc<LaneRun>], case: &Case) -> Tokens {
     let reserving = lanes
         .iter()
         .find(|lane| lane.policy.knob_for(KnobRole::OutputReserve).is_some());
-    let reserve = reserving.map_or(Tokens::ZERO, |lane| {
+    reserving.map_or(Tokens::ZERO, |lane| {
         lane.policy.output_reserve(&lane.knobs, case, 0)
-    });
-    let budget = Budget {
-        window: case.windows.largest(),
-        output_reserve: reserve,
-    };
-    let last = case.session.steps.len().saturating_sub(1);
-    let mut marks = lanes.iter().enumerate();
-    let trigger = marks.find_map(|(lane, run)| Some((lane, run.trigger(last, budget)?)));
-    (
-        reserve,
-        trigger
-            .as_ref()
-            .map_or(Share(1.0), |(_, mark)| budget.pressure(mark.really)),
-        trigger.map(|(lane, _)| lane),
-    )
+    })
 }
 
 /// What really happened, as a lane: it has no knobs but the reserve it is measured against.

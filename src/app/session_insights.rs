@@ -18,7 +18,12 @@ impl SessionInsights {
     /// Looks through the session's text.
     pub fn new(runs: &Runs, costs: &Costs) -> Self {
         let audit = costs.audit.as_ref();
-        let facts = Facts::new(&runs.case, &runs.recorded.outcome, runs.yardstick, audit);
+        let facts = Facts::new(
+            &runs.case,
+            &runs.recorded.outcome,
+            runs.yardstick.clone(),
+            audit,
+        );
         Self {
             insights: insights(&facts),
             besides: besides(&facts),

@@ -28,6 +28,8 @@ pub enum SessionsWish {
     Filter(String),
     /// Order by this column, or the other way round.
     Sort(Column),
+    /// Highlight this row, by its index in [`Sessions::rows`].
+    Highlight(u32),
 }
 
 /// A column of the list.
@@ -77,6 +79,8 @@ pub struct Sessions {
     pub column: Column,
     /// Largest first.
     pub is_descending: bool,
+    /// Index of the row that the keyboard chose.
+    pub highlighted: Option<u32>,
     /// Why it could not be read.
     pub problem: Option<String>,
     /// It lies over everything; else it is at hand, behind the session that was opened from it.
@@ -111,6 +115,7 @@ impl Sessions {
             filter: String::new(),
             column: Column::Modified,
             is_descending: true,
+            highlighted: None,
             problem: None,
             is_shown: true,
             progress,
@@ -156,6 +161,7 @@ impl Sessions {
                 };
                 self.column = column;
             }
+            SessionsWish::Highlight(row) => self.highlighted = Some(row),
             SessionsWish::Close => self.is_shown = false,
             SessionsWish::Back => self.is_shown = true,
             SessionsWish::Show(_) | SessionsWish::Choose => {}

@@ -3,7 +3,7 @@
 use crate::app::knobs;
 use crate::app::own_count::OwnScale;
 use crate::app::runs::LaneRun;
-use crate::engine::{Budget, Expr, Knob, KnobRole, Policy};
+use crate::engine::{Budget, Knob, KnobRole};
 use crate::units::Tokens;
 
 /// Where a policy acts, as seen from one call.
@@ -60,7 +60,7 @@ impl LaneRun {
         let Some(believes) = &self.policy.believes else {
             return by_unit();
         };
-        if hangs_on(&self.policy, believes, &knob.name) {
+        if self.policy.needs(believes, &knob.name) {
             return self.own_scale(step).map(Yardstick::Limit);
         }
         match knob.unit.as_str() {
@@ -80,58 +80,4 @@ enum Yardstick {
     Belief(OwnScale),
     /// Its own belief, which reaches 1 where the value has it act.
     Limit(OwnScale),
-}
-
-/// Whether an expression of a policy needs a knob, by itself or by what it names.
-fn hangs_on(policy: &Policy, expr: &Expr, knob: &str) -> bool {
-    let mut sought: Vec<String> = expr.terms();
-    let mut seen = 0;
-    while let Some(name) = sought.get(seen).cloned() {
-        if name == knob {
-            return true;
-        }
-        if let Some((_, expr)) = policy.lets.iter().find(|(let_name, _)| *let_name == name) {
-            let new = expr.terms().into_iter();
-            let new: Vec<_> = new.filter(|name| !sought.contains(name)).collect();
-            sought.extend(new);
-        }
-        seen += 1;
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_belief_hangs_on_a_knob_that_its_named_expressions_need() {
-        let toml = r#"
-            name = "own"
-            label = "Own"
-            help = ""
-            [meter]
-            count = "true"
-            believes = "used / line"
-            [knobs.at]
-            value = 0.5
-            range = [0, 1]
-            step = 0.1
-            unit = "share of window"
-            help = ""
-            [knobs.other]
-            value = 1
-            range = [0, 2]
-            step = 1
-            unit = "tokens"
-            help = ""
-            [let]
-            limit = "window * at"
-            line = "limit - output_reserve"
-        "#;
-        let policy = crate::presets::parse(toml).expect("it is a policy");
-        let believes = policy.believes.as_ref().expect("it says so");
-        assert!(hangs_on(&policy, believes, "at"));
-        assert!(!hangs_on(&policy, believes, "other"));
-    }
 }

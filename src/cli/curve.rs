@@ -100,7 +100,7 @@ fn drawing(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> anyhow::Resul
         format: "",
         output_reserve: reserve,
         lanes: played,
-        tells_compactions: formats::tells_compactions(&loaded.case.session),
+        records_compactions: formats::records_compactions(&loaded.case.session),
     };
     draw(&subject.plain_curve())
         .ok_or_else(|| anyhow::anyhow!("the session has no model call, so there is no curve"))

@@ -6,14 +6,14 @@ use super::Status;
 use super::args::{FileArg, Shared};
 use super::lanes;
 use super::output::{json, note, print};
-use crate::analysis::{largest_parts, tokens_by_tool, verdict};
-use crate::engine::{Case, recorded};
+use crate::analysis::{Trigger, largest_parts, tokens_by_tool, verdict};
+use crate::engine::{Case, Peak, recorded};
 use crate::exec::Loaded;
-use crate::formats::{Carriage, Carried, carriage};
+use crate::formats::{Availability, RecordedData, availability};
 use crate::report::{basis, window_source};
 use crate::session::{Kind, Role, Session, Start, StepsFrom, Track, issues};
 use crate::tokens::Basis;
-use crate::units::{Share, Tokens};
+use crate::units::Tokens;
 use serde_json::{Map, Value, json};
 
 /// Show what a session file contains, how many tokens it has, and what is unusual about it
@@ -25,9 +25,6 @@ pub(super) struct Args {
 
 /// Parts listed as the largest.
 const LARGEST: usize = 10;
-
-/// The generic strategies' trigger, which the verdict speaks of.
-pub(super) const TRIGGER: Share = Share(0.75);
 
 impl Args {
     pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
@@ -56,6 +53,7 @@ struct Findings<'a> {
     conversation: usize,
     reserve: Tokens,
     verdict: String,
+    peak: Option<Peak>,
     warnings: Vec<String>,
     issues: Vec<String>,
 }
@@ -64,6 +62,7 @@ impl<'a> Findings<'a> {
     fn new(loaded: &'a Loaded, reserve: Tokens, conversation: usize) -> Self {
         let case = &loaded.case;
         let really = recorded(case, reserve, None);
+        let trigger = Trigger::of_lanes(case, reserve, None);
         let warnings = loaded
             .warnings
             .iter()
@@ -75,7 +74,8 @@ impl<'a> Findings<'a> {
             case,
             conversation,
             reserve,
-            verdict: verdict(case, &really, reserve, TRIGGER).text(),
+            verdict: verdict(case, &really, reserve, &trigger).text(),
+            peak: really.peak(),
             warnings: warnings.collect(),
             issues: issues
                 .map(|i| {
@@ -163,6 +163,8 @@ impl<'a> Findings<'a> {
             "window": self.case.windows.largest(),
             "window_source": window_source(self.case),
             "output_reserve": self.reserve,
+            "peak": self.peak.map(|peak| peak.tokens),
+            "peak_step": self.peak.and_then(|peak| peak.step).map(|step| step + 1),
             "recorded": self.recorded_shape(),
             "tokens": self.tokens_shape(),
             "largest": self.largest_shape(),
@@ -183,7 +185,7 @@ impl<'a> Findings<'a> {
             })
         });
         json!({
-            "peak_input_tokens": self.session().peak_recorded(),
+            "largest_call": self.session().largest_reported(),
             "calls_with_usage": self.calls_with_usage(),
             "compactions": compactions.collect::<Vec<_>>(),
         })
@@ -233,7 +235,7 @@ impl<'a> Findings<'a> {
                 json!({ "count": r.count, "in_context": r.in_context }),
             )
         });
-        let carries = self.carriage().into_iter();
+        let carries = self.availability().into_iter();
         json!({
             "recognized_by": report.recognized_by,
             "sub_agent_of": report.parent,
@@ -243,9 +245,9 @@ impl<'a> Findings<'a> {
     }
 
     /// What the file holds beside what was said.
-    fn carriage(&self) -> Vec<(Carried, Carriage)> {
+    fn availability(&self) -> Vec<(RecordedData, Availability)> {
         let loaded = self.loaded;
-        carriage(self.session(), &loaded.conversations, &loaded.report)
+        availability(self.session(), &loaded.conversations, &loaded.report)
     }
 
     fn tracks_shape(&self) -> Value {

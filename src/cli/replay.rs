@@ -10,7 +10,7 @@ use super::streamed::Streamed;
 use crate::analysis::Finding;
 use crate::engine::{Budget, Case, Did, Event, Hook, KnobValues, Sample};
 use crate::exec::Loaded;
-use crate::formats::tells_compactions;
+use crate::formats::records_compactions;
 use crate::report::{Played, basis, basis_sentence, series, window_source};
 use crate::units::Tokens;
 use serde_json::{Map, Value, json};
@@ -82,20 +82,22 @@ fn shape<'a>(loaded: &'a Loaded, reserve: Tokens, played: &'a [Played]) -> Strea
 
 /// Firings that removed something; none for what really happened where the format does not tell.
 fn compactions(case: &Case, lane: &Played) -> Option<usize> {
-    let is_told = lane.policy.is_some() || tells_compactions(&case.session);
+    let is_told = lane.policy.is_some() || records_compactions(&case.session);
     is_told.then_some(lane.outcome.compactions)
 }
 
 fn lane_shape<'a>(case: &Case, lane: &'a Played) -> Streamed<'a> {
     let outcome = &lane.outcome;
-    let peak = outcome.peak();
+    let (peak, largest) = (outcome.peak(), outcome.largest_call());
     let head = json!({
         "policy": lane.policy.as_ref().map_or("recorded", |policy| &policy.name),
         "lane": lane.lane,
         "knobs": knobs_shape(&lane.knobs),
         "output_reserve": lane.output_reserve,
-        "peak": peak.map(|(_, tokens)| tokens),
-        "peak_step": peak.map(|(step, _)| step + 1),
+        "peak": peak.map(|peak| peak.tokens),
+        "peak_step": peak.and_then(|peak| peak.step).map(|step| step + 1),
+        "largest_call": largest.map(|(_, tokens)| tokens),
+        "largest_call_step": largest.map(|(step, _)| step + 1),
         "compactions": compactions(case, lane),
         "overflows": outcome.overflows,
         "tokens_sent": outcome.tokens_sent(),
@@ -214,17 +216,14 @@ fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
     );
     for lane in played {
         let outcome = &lane.outcome;
-        let peak = outcome
-            .samples
-            .iter()
-            .reduce(|a, b| if b.tokens > a.tokens { b } else { a });
-        let [tokens_at, step, share] = peak.map_or_else(
+        let [tokens_at, step, share] = outcome.peak().map_or_else(
             || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
-            |s| {
+            |peak| {
+                let step = peak.step.map(|step| grouped(step as u64 + 1));
                 [
-                    tokens(s.tokens),
-                    grouped(s.step as u64 + 1),
-                    percent(s.pressure),
+                    tokens(peak.tokens),
+                    step.unwrap_or_else(|| "end".to_owned()),
+                    percent(outcome.peak_share()),
                 ]
             },
         );

@@ -74,7 +74,7 @@ impl Args {
             format: format.map_or(loaded.case.session.source.format, |f| f.label),
             output_reserve: reserve,
             lanes: &played,
-            tells_compactions: formats::tells_compactions(&loaded.case.session),
+            records_compactions: formats::records_compactions(&loaded.case.session),
         };
         let report = Report::new(&subject, self.redact);
         write(output, form, &report, shared.json)

@@ -20,7 +20,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// List the sessions of the agents on this machine, or of a folder, newest first
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached\nby size and modification time. Sessions of a database or of a file with many are listed separately, with the\n--conversation that opens them.\nThe peak is the largest prompt as a share of its window: reported by the provider, or (≈) estimated from samples\nwithout instructions and tools that are not recorded."
+    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached\nby size and modification time. Sessions of a database or of a file with many are listed separately, with the\n--conversation that opens them.\nThe peak is the largest context, including the one at the end, as a share of its window: reported by the provider, or (≈) estimated from samples\nwithout instructions and tools that are not recorded."
 )]
 pub(super) struct Args {
     /// Folders or session files [default: the agents' own folders]
@@ -246,7 +246,7 @@ fn session(listed: &Listed) -> Option<Value> {
         "messages": summary.messages,
         "calls": summary.calls,
         // What a format cannot tell is unknown, not none.
-        "compactions": summary.tells_compactions().then_some(summary.compactions),
+        "compactions": summary.records_compactions().then_some(summary.compactions),
         "peak_tokens": summary.peak,
         "peak_basis": match summary.peak_basis {
             PeakBasis::Reported => "reported",

@@ -1,6 +1,7 @@
 //! What a run did, and why.
 
 use super::file::NewFile;
+use super::own_trigger::OwnMeasure;
 use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub struct Event {
     pub action: &'static str,
     /// Why: the trigger as written, and its quantities with their values at that moment.
     pub cause: Cause,
+    /// The context before, as the policy itself counts it; zero where it is not the policy that acted.
+    pub measured: OwnMeasure,
     /// True tokens before.
     pub before: Tokens,
     /// True tokens after.

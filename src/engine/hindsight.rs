@@ -7,6 +7,7 @@ use super::budget::Budget;
 use super::event::{Cause, Did, Event};
 use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
+use super::own_trigger::OwnMeasure;
 use super::prefix::Prefix;
 use super::seen::Watch;
 use super::taken::widen;
@@ -50,7 +51,11 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
         let common = prefix.advance(&working, (None, None), tokens);
         watch.note(&mut working, step_idx, common);
         let pressure = budget.pressure(tokens);
-        outcome.overflows += usize::from(pressure.0 > 1.0);
+        let overflows = pressure.0 > 1.0;
+        let refused = step.is_refused && overflows;
+        let rejected = if refused { tokens } else { Tokens::ZERO };
+        outcome.overflows += usize::from(overflows);
+        outcome.tokens_rejected += rejected;
         outcome.samples.push(Sample {
             step: step_idx,
             turn: step.turn,
@@ -59,13 +64,19 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
             tokens,
             pressure,
             believed: None,
-            overflows: pressure.0 > 1.0,
-            rejected: Tokens::ZERO,
+            overflows,
+            refused,
+            rejected,
             unchanged: common.tokens,
             by_kind: working.by_kind(),
         });
     }
     working.append_history(case.session.messages.len());
+    let budget = Budget {
+        window: case.windows.at(case.session.steps.len()),
+        output_reserve,
+    };
+    outcome.stop_at(working.tokens(), budget);
     outcome.compactions = outcome.events.len();
     outcome.seen = watch.finish();
     outcome.context = working.context;
@@ -91,6 +102,7 @@ fn event(
         messages,
         request: None,
         did: Did::Removed,
+        measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
         left: working.spoken(),

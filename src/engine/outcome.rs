@@ -1,5 +1,6 @@
 //! What came of a run: one sample a model call, the events, and the context it ended with.
 
+use super::budget::Budget;
 use super::context::Context;
 use super::event::Event;
 use super::seen::Seen;
@@ -17,11 +18,15 @@ pub struct Outcome {
     pub seen: Seen,
     /// The context where the run stopped: as the last call saw it, or as a manual compaction left it.
     pub context: Context,
+    /// True tokens of the context where the run stopped, before manual edits.
+    pub end: Tokens,
+    /// These as a share of usable.
+    pub end_pressure: Share,
     /// Firings that removed something. Manual edits are none.
     pub compactions: usize,
     /// Steps whose first try did not fit.
     pub overflows: usize,
-    /// Tokens of calls that were rejected.
+    /// Tokens of calls that were rejected: tries that did not fit, and calls that the provider refused.
     pub tokens_rejected: Tokens,
     /// Requests for summaries, which `tokens_sent` leaves out.
     pub summaries: SummaryTraffic,
@@ -89,7 +94,10 @@ pub struct Sample {
     pub believed: Option<Share>,
     /// The first try did not fit.
     pub overflows: bool,
-    /// True tokens of the tries that were rejected before this call.
+    /// The provider refused the call in the file, and it does not fit here either: there is no answer to pay for, and its
+    /// tokens are among the rejected ones.
+    pub refused: bool,
+    /// True tokens of the tries that were rejected before this call, its own included where it was refused.
     pub rejected: Tokens,
     /// True tokens that the prompt shares with that of the call before, from its beginning.
     pub unchanged: Tokens,
@@ -117,7 +125,7 @@ impl Outcome {
     }
 
     /// The largest call and its step's index.
-    pub fn peak(&self) -> Option<(usize, Tokens)> {
+    pub fn largest_call(&self) -> Option<(usize, Tokens)> {
         // The first of equals: where it was reached.
         self.samples
             .iter()
@@ -126,9 +134,9 @@ impl Outcome {
     }
 
     /// The largest context of all calls and of the end, which no call has seen yet. Manual edits are left out.
-    pub fn peak_with_end(&self) -> Option<Peak> {
-        let (step, tokens) = self.peak()?;
-        let end = self.end();
+    pub fn peak(&self) -> Option<Peak> {
+        let (step, tokens) = self.largest_call()?;
+        let end = self.end;
         Some(if end > tokens {
             Peak {
                 step: None,
@@ -142,10 +150,16 @@ impl Outcome {
         })
     }
 
-    /// True tokens where the run stopped, before manual edits.
-    pub fn end(&self) -> Tokens {
-        let edit = self.events.iter().find(|event| event.is_by_hand());
-        edit.map_or_else(|| self.context.tokens(), |event| event.before)
+    /// The peak as a share of usable.
+    pub fn peak_share(&self) -> Share {
+        let largest = self.samples.iter().map(|sample| sample.pressure.0);
+        Share(largest.fold(self.end_pressure.0, f64::max))
+    }
+
+    /// Notes how large the context is where the run stopped.
+    pub(super) fn stop_at(&mut self, tokens: Tokens, budget: Budget) {
+        self.end = tokens;
+        self.end_pressure = budget.pressure(tokens);
     }
 
     /// Something of the session is gone from the context, by the policy or by manual edits.
@@ -153,8 +167,9 @@ impl Outcome {
         self.compactions > 0 || self.events.iter().any(Event::is_by_hand)
     }
 
-    /// The sum of all samples.
+    /// The sum of all samples whose call was not refused.
     pub fn tokens_sent(&self) -> Tokens {
-        self.samples.iter().map(|s| s.tokens).sum()
+        let answered = self.samples.iter().filter(|s| !s.refused);
+        answered.map(|s| s.tokens).sum()
     }
 }

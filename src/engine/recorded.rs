@@ -6,6 +6,7 @@ use super::context::Dropped;
 use super::event::{Cause, Did, Event};
 use super::meter::Meter;
 use super::outcome::{Outcome, Sample};
+use super::own_trigger::OwnMeasure;
 use super::prefix::{Last, Prefix};
 use super::seen::Watch;
 use super::taken::{ranges, widen};
@@ -49,6 +50,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         sample.unchanged = common.tokens;
         watch.note(&mut working, step_idx, common);
         outcome.overflows += usize::from(sample.overflows);
+        outcome.tokens_rejected += sample.rejected;
         outcome.samples.push(sample);
     }
     outcome.seen = watch.finish();
@@ -60,6 +62,11 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     }
     outcome.compactions = outcome.events.len();
     outcome.context = self::working(case, &Meter::TRUE, until).context;
+    let budget = Budget {
+        window: case.windows.at(last),
+        output_reserve,
+    };
+    outcome.stop_at(outcome.context.tokens(), budget);
     outcome
 }
 
@@ -101,6 +108,7 @@ fn event(
         messages: widen(gone),
         request: None,
         did: Did::Removed,
+        measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
         left: after.spoken(),
@@ -115,6 +123,8 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -
         .usage
         .map_or_else(|| working.tokens(), |usage| usage.input);
     let pressure = budget.pressure(tokens);
+    let overflows = pressure.0 > 1.0;
+    let refused = step.is_refused && overflows;
     Sample {
         step: step_idx,
         believed: None,
@@ -123,8 +133,9 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -
         metered: working.tokens(),
         tokens,
         pressure,
-        overflows: pressure.0 > 1.0,
-        rejected: Tokens::ZERO,
+        overflows,
+        refused,
+        rejected: if refused { tokens } else { Tokens::ZERO },
         unchanged: Tokens::ZERO,
         by_kind: working.by_kind(),
     }

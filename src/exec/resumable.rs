@@ -7,7 +7,7 @@ use super::counted;
 use super::export::{ExportJob, Exported, export, files_path};
 use super::place::{cannot_create, reason, write_new};
 use super::unfinished::{self, Kind};
-use crate::formats::{self, Birth, FORMATS, Format, Input, Resumable, Resume};
+use crate::formats::{self, FORMATS, Format, Input, NewSession, Resumable, Resume};
 use crate::session::Session;
 use crate::units::Millis;
 use std::fs;
@@ -59,7 +59,7 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
         return Ok((exported, None));
     }
     let bytes = fs::read(&draft.output).map_err(|error| cannot_create(&draft.output, &error))?;
-    let new = (resume.adopt)(&bytes, &birth()?).map_err(|error| error.to_string())?;
+    let new = (resume.adopt)(&bytes, &new_session()?).map_err(|error| error.to_string())?;
     let path = place(&store, &new)?;
     exported.checks.push(check(&new, &bytes, &path));
     let project = new.project.as_deref().map(Path::new);
@@ -97,7 +97,7 @@ pub fn resumable_folder(source: &Session, format: &Format) -> Result<PathBuf, St
     let resume = format.resume.as_ref();
     let resume = resume.ok_or_else(|| cannot_resume(format))?;
     let store = store(resume)?;
-    let new = (resume.adopt)(&source.source.bytes.whole(), &birth()?)
+    let new = (resume.adopt)(&source.source.bytes.whole(), &new_session()?)
         .map_err(|error| error.to_string())?;
     let folders = new
         .place
@@ -139,7 +139,7 @@ fn store(resume: &Resume) -> Result<PathBuf, String> {
     }
 }
 
-fn birth() -> Result<Birth, String> {
+fn new_session() -> Result<NewSession, String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(|_error| {
         "the system gives no random numbers, so no new id can be made; write with -o OUT".to_owned()
@@ -151,7 +151,7 @@ fn birth() -> Result<Birth, String> {
         let why = reason(&error);
         format!("the current folder cannot be found ({why}); go to the one to resume in")
     })?;
-    Ok(Birth {
+    Ok(NewSession {
         folder: here.to_string_lossy().into_owned(),
         now: Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)),
         random,

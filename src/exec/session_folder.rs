@@ -48,7 +48,7 @@ pub(super) fn session_at(path: &Path) -> Result<Option<(String, Vec<u8>)>, LoadE
         return Err(too_much(path));
     }
     let name = path.file_name().unwrap_or(path.as_os_str());
-    Ok(formats::put_together(&read).map(|bytes| (name.to_string_lossy().into_owned(), bytes)))
+    Ok(formats::combined_document(&read).map(|bytes| (name.to_string_lossy().into_owned(), bytes)))
 }
 
 fn too_much(path: &Path) -> LoadError {

@@ -1,5 +1,4 @@
-//! Compares what a reader accounted for with the file's own count of records, so that nothing vanishes silently whatever
-//! the format: each record is read, or the reader knows why it is not.
+//! Compares the records that a reader accounted for with the file's own count, so that no record is lost silently.
 
 use super::{Format, Input, Parsed, RecordCount, Warning, json, jsonl};
 use crate::progress::{Cancelled, Progress};
@@ -7,11 +6,11 @@ use crate::session::{Pieces as _, Span};
 use serde::de::IgnoredAny;
 use std::collections::BTreeSet;
 
-/// No conversation lies deeper in a document than this.
-const DEEPEST: usize = 8;
+/// Maximum depth in a document at which conversations are searched.
+const MAX_DEPTH: usize = 8;
 
-/// Warns where the file holds more records than its reader accounted for, and where nothing was read of some messages
-/// although the reader found nothing odd.
+/// Returns a warning if the file holds more records than its reader accounted for. Returns another one if some messages
+/// were not read although the reader reported nothing unusual.
 pub(super) fn check(
     input: &Input,
     format: &Format,
@@ -40,7 +39,7 @@ pub(super) fn check(
     };
     let silent = (n_read < n_messages).then(|| {
         format!(
-            "{} of {n_messages} messages {} not part of the conversation as it was read",
+            "{} of {n_messages} messages {} not part of the conversation",
             n_messages - n_read,
             if n_messages - n_read == 1 {
                 "is"
@@ -53,7 +52,7 @@ pub(super) fn check(
     Ok(missing.into_iter().chain(silent).map(warning).collect())
 }
 
-/// Where the records begin from which messages were read.
+/// Returns the start offsets of the records from which messages were read.
 fn starts(parsed: &Parsed) -> BTreeSet<usize> {
     let messages = parsed.sessions.iter().flat_map(|s| &s.messages);
     messages
@@ -75,7 +74,7 @@ const MESSAGES: [&str; 9] = [
     "user.message",
 ];
 
-/// How many records the file holds where that may be more than were `counted`; else 0.
+/// Returns the number of records in the file if it may exceed `counted`, else 0.
 fn n_records(
     input: &Input,
     format: &Format,
@@ -99,7 +98,7 @@ fn n_records(
         let whole = bytes.whole();
         let document = json::document_span(&whole);
         if json::is_one_value(&whole[document.clone()]) {
-            return Ok(listed(&whole, &document, &starts(parsed), 0));
+            return Ok(count_listed(&whole, &document, &starts(parsed), 0));
         }
     }
     let is_record = |text: &[u8], _: &Span, _| {
@@ -111,16 +110,16 @@ fn n_records(
     Ok(records.len())
 }
 
-/// Bytes that tell whether a file is JSON.
+/// Number of leading bytes that decide whether a file is JSON.
 const START: usize = 4096;
 
-/// Elements of the lists in which messages of the conversations stand, at whatever depth.
-fn listed(bytes: &[u8], value: &Span, starts: &BTreeSet<usize>, depth: usize) -> usize {
+/// Counts the elements of the lists that contain messages of the conversations, at any depth.
+fn count_listed(bytes: &[u8], value: &Span, starts: &BTreeSet<usize>, depth: usize) -> usize {
     let holds_any = |span: &Span| starts.range(span.clone()).next().is_some();
-    if depth > DEEPEST || !holds_any(value) {
+    if depth > MAX_DEPTH || !holds_any(value) {
         return 0;
     }
-    let deeper = |span: &Span| listed(bytes, span, starts, depth + 1);
+    let deeper = |span: &Span| count_listed(bytes, span, starts, depth + 1);
     if let Some(elements) = json::elements(bytes, value) {
         return if elements
             .iter()
@@ -140,7 +139,8 @@ mod tests {
     use super::*;
     use crate::formats::{ImportReport, by_name, parse};
 
-    /// The warnings about a file of which a reader accounted for so many `user` records, so many of them context.
+    /// Returns the warnings for a file whose reader accounted for `counts.0` `user` records, `counts.1` of them
+    /// context.
     fn warnings(text: &str, format: &str, counts: (usize, usize)) -> Vec<String> {
         let input = Input {
             name: "file".to_owned(),
@@ -160,7 +160,7 @@ mod tests {
     const MESSAGE: &str = r#"{"role": "user", "content": "Hi"}"#;
 
     #[test]
-    fn a_record_that_a_reader_passes_over_is_warned_of_in_lines_and_in_a_document() {
+    fn warns_of_records_missing_from_the_report_in_lines_and_documents() {
         let lines = format!("{MESSAGE}\n\n{MESSAGE}\n{MESSAGE}\ntorn");
         let list = format!("[{MESSAGE}, {MESSAGE}, {MESSAGE}]");
         let within = format!(r#"{{"messages": {list}, "others": [1, 2, 3, 4, 5, 6]}}"#);
@@ -175,11 +175,11 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_which_nothing_was_read_is_warned_of_where_others_were_read() {
+    fn warns_of_messages_that_were_not_read_if_others_were() {
         let text = format!("{MESSAGE}\n{MESSAGE}\n");
         assert_eq!(
             warnings(&text, "openai_chat", (3, 2)),
-            ["1 of 3 messages is not part of the conversation as it was read"]
+            ["1 of 3 messages is not part of the conversation"]
         );
         assert_eq!(warnings(&text, "openai_chat", (2, 1)), [""; 0]);
         assert_eq!(warnings(&text, "openai_chat", (3, 0)), [""; 0]);

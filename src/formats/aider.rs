@@ -1,20 +1,22 @@
-//! Aider's chat history, Markdown: `# aider chat started at` begins a session, `####` a person's words, `>` what the program
-//! says, and the rest is the model.
+//! Aider's Markdown chat history. `# aider chat started at` begins a session, `####` marks user messages and `>` marks
+//! program output. All other lines are model answers.
 //!
-//! - Commands are not sent but for `/ask` and its like.
-//! - A heading of the fourth level in an answer looks like a person's words. The program reports the tokens behind every
-//!   answer; so, where a file has such reports, nobody speaks before one has come.
-//! - Token counts are rounded. `sent` holds what was cached.
+//! - Commands are not sent to the model, except `/ask` and similar ones.
+//! - A level-4 heading in an answer looks like a user message. The program reports token counts after every answer. In
+//!   files with such reports, a heading before the next report is therefore part of the answer.
+//! - Token counts are rounded. `sent` includes cached tokens.
 
 use super::notes::Notes;
-use super::talk::Talk;
-use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, time};
+use super::transcript::Transcript;
+use super::{
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, time,
+};
 use crate::progress::Progress;
 use crate::session::{Draft, Role, Session, Span, StepDraft, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "aider",
     label: "Aider chat history",
@@ -22,13 +24,13 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Usage, Carried::Times],
+    recorded: &[RecordedData::Usage, RecordedData::Times],
     kept: None,
     resume: None,
 };
 
 const START: &str = "# aider chat started at ";
-/// Commands whose words go to a model, be it by a person's hand.
+/// Commands whose arguments are sent to a model.
 const SENT: [&str; 5] = ["/ask", "/code", "/architect", "/context", "/copy-context"];
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -39,26 +41,26 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("Markdown that begins with `{}`", START.trim()))
 }
 
-/// What a line is.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Start,
-    Said,
+    User,
     Program,
     Answer,
 }
 
-/// Lines of one kind that follow one another.
+/// Consecutive lines of the same kind.
 struct Block {
     kind: Kind,
     span: Span,
     text: String,
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
-    let mut reader = Reader::new(input);
+    let mut reader = AiderReader::new(input);
     for block in blocks(&input.bytes.whole(), &mut notes) {
         progress.go_on()?;
         if block.kind == Kind::Answer && block.text.trim().is_empty() {
@@ -67,8 +69,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         let in_context = reader.block(&block, &mut notes);
         let label = match block.kind {
             Kind::Start => "session start",
-            Kind::Said if in_context => "person",
-            Kind::Said => "command",
+            Kind::User if in_context => "user message",
+            Kind::User => "command",
             Kind::Program => "program",
             Kind::Answer => "answer",
         };
@@ -77,7 +79,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let sessions = reader.finish();
     if sessions.is_empty() {
         let looks_like =
-            "this looks like an Aider history in which nobody spoke to the model".to_owned();
+            "this looks like an Aider history without a message to the model".to_owned();
         return Err(Refused { looks_like }.into());
     }
     Ok(Parsed {
@@ -87,7 +89,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-/// The file cut into blocks.
+/// Splits the file into blocks.
 fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
     let has_reports = bytes.windows(REPORT.len()).any(|w| w == REPORT.as_bytes());
     let mut blocks: Vec<Block> = Vec::new();
@@ -114,7 +116,7 @@ fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
         is_answering = match kind {
             Kind::Answer => is_answering || !line.trim().is_empty(),
             Kind::Program => is_answering && !line.contains("Tokens: "),
-            Kind::Start | Kind::Said => false,
+            Kind::Start | Kind::User => false,
         };
         let text = text_of(line, kind);
         match blocks
@@ -137,7 +139,7 @@ fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
     blocks
 }
 
-/// How the program reports what a call took.
+/// Prefix of the line that reports a call's token counts.
 const REPORT: &str = "> Tokens: ";
 
 fn kind(line: &str, is_fenced: bool, is_answering: bool) -> Kind {
@@ -148,44 +150,44 @@ fn kind(line: &str, is_fenced: bool, is_answering: bool) -> Kind {
     } else if line.starts_with("> ") || line == ">" {
         Kind::Program
     } else if line.starts_with("#### ") && !is_answering {
-        Kind::Said
+        Kind::User
     } else {
         Kind::Answer
     }
 }
 
-/// A line without what marks its kind and the spaces that break it.
+/// Returns a line's text without its marker and surrounding whitespace.
 fn text_of(line: &str, kind: Kind) -> &str {
     match kind {
         Kind::Start => line.strip_prefix(START).unwrap_or(line).trim(),
-        Kind::Said => line.strip_prefix("#### ").unwrap_or(line).trim_end(),
+        Kind::User => line.strip_prefix("#### ").unwrap_or(line).trim_end(),
         Kind::Program => line.strip_prefix('>').unwrap_or(line).trim(),
         Kind::Answer => line,
     }
 }
 
-struct Reader<'a> {
+struct AiderReader<'a> {
     input: &'a Input,
     sessions: Vec<Session>,
-    talk: Talk,
+    transcript: Transcript,
     time: Option<Millis>,
     model: Option<String>,
     n: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> AiderReader<'a> {
     fn new(input: &'a Input) -> Self {
         Self {
             input,
             sessions: Vec::new(),
-            talk: Talk::new(input, FORMAT.name, None),
+            transcript: Transcript::new(input, FORMAT.name, None),
             time: None,
             model: None,
             n: 0,
         }
     }
 
-    /// Reads a block; whether it is context.
+    /// Reads a block and returns whether it is sent to the model.
     fn block(&mut self, block: &Block, notes: &mut Notes) -> bool {
         match block.kind {
             Kind::Start => {
@@ -193,7 +195,7 @@ impl<'a> Reader<'a> {
                 self.time = time::millis(&Value::from(block.text.as_str()));
                 false
             }
-            Kind::Said => self.said(block),
+            Kind::User => self.user_message(block),
             Kind::Program => {
                 self.program(block, notes);
                 false
@@ -202,7 +204,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn said(&mut self, block: &Block) -> bool {
+    fn user_message(&mut self, block: &Block) -> bool {
         let text = block.text.trim();
         let (command, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let sent = match command {
@@ -214,8 +216,8 @@ impl<'a> Reader<'a> {
         if parts.is_empty() {
             return false;
         }
-        self.talk
-            .say(self.placed(block, Draft::new(Role::User, parts)));
+        self.transcript
+            .add_message(self.placed(block, Draft::new(Role::User, parts)));
         true
     }
 
@@ -223,7 +225,7 @@ impl<'a> Reader<'a> {
         let parts: Vec<_> = content::text_part(0, block.text.trim())
             .into_iter()
             .collect();
-        if parts.is_empty() || self.talk.len() == 0 {
+        if parts.is_empty() || self.transcript.len() == 0 {
             return false;
         }
         let step = StepDraft {
@@ -232,11 +234,11 @@ impl<'a> Reader<'a> {
             ..StepDraft::default()
         };
         let draft = self.placed(block, Draft::new(Role::Assistant, parts));
-        self.talk.answer(step, draft);
+        self.transcript.add_answer(step, draft);
         true
     }
 
-    /// What the program says: its model, and what the last call took.
+    /// Reads program output: the model's name and the usage of the last call.
     fn program(&mut self, block: &Block, notes: &mut Notes) {
         for line in block.text.lines() {
             let model = ["Main model: ", "Model: "]
@@ -249,8 +251,8 @@ impl<'a> Reader<'a> {
                 continue;
             };
             let usage = notes.usage(block.span.start, Some(usage));
-            let last = self.talk.builder.session().steps.len().checked_sub(1);
-            if let Some(step) = last.and_then(|last| self.talk.builder.step_mut(last)) {
+            let last = self.transcript.builder.session().steps.len().checked_sub(1);
+            if let Some(step) = last.and_then(|last| self.transcript.builder.step_mut(last)) {
                 step.usage = step.usage.or(usage);
             }
         }
@@ -265,13 +267,13 @@ impl<'a> Reader<'a> {
     }
 
     fn close(&mut self) {
-        let next = Talk::new(self.input, FORMAT.name, Some(self.n + 2));
-        let talk = std::mem::replace(&mut self.talk, next);
-        if talk.len() > 0 {
+        let next = Transcript::new(self.input, FORMAT.name, Some(self.n + 2));
+        let transcript = std::mem::replace(&mut self.transcript, next);
+        if transcript.len() > 0 {
             self.n += 1;
-            self.sessions.extend(talk.finish());
+            self.sessions.extend(transcript.finish());
         } else {
-            self.talk = talk;
+            self.transcript = transcript;
         }
     }
 
@@ -281,11 +283,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `12k sent, 1.2k cache write, 9.9k cache hit, 220 received. Cost: …`
+/// Parses a line such as `12k sent, 1.2k cache write, 9.9k cache hit, 220 received. Cost: …`.
 fn usage(text: &str) -> Option<Usage> {
     let counts = text.split(" Cost").next().unwrap_or(text);
     let mut usage = Usage::default();
-    // A comma may also stand within a number.
+    // A number may also contain a comma.
     for piece in counts.split(", ") {
         let piece = piece.trim().trim_end_matches('.');
         let (number, what) = piece.split_once(' ')?;
@@ -301,7 +303,7 @@ fn usage(text: &str) -> Option<Usage> {
     (usage.input > Tokens::ZERO).then_some(usage)
 }
 
-/// `1.2k` is 1200.
+/// Parses a rounded count: `1.2k` is 1200.
 fn rounded(text: &str) -> Option<u64> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),

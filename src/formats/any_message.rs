@@ -1,4 +1,4 @@
-//! A message in anybody's words: what logs and traces keep of a call, whoever wrote it and through whatever library.
+//! A message in any known provider's or library's notation, as logs and traces record it.
 
 use super::content;
 use super::json;
@@ -6,23 +6,24 @@ use super::message_list::part;
 use crate::session::{Draft, Part, Role, Span};
 use serde_json::Value;
 
-/// Reads a message; none where it says nothing that we understand. `span` is where it, or what holds it, stands.
+/// Reads a message. Returns `None` if no content is recognized. `span` is the message's byte range or that of the
+/// record that contains it.
 pub(super) fn read(value: &Value, span: &Span) -> Option<Draft> {
     let inner = inner(value);
     let role = role(value, inner)?;
-    let said =
+    let content =
         content::first(inner, &["content", "contents", "parts", "text"]).unwrap_or(&Value::Null);
-    let said = unpacked(said);
+    let content = unpacked(content);
     let mut parts = if role == Role::Tool {
-        answer(inner, &said)
+        tool_result(inner, &content)
     } else {
-        content::parts(&said)
+        content::parts(&content)
     };
     if role == Role::Assistant {
         parts.splice(0..0, thought(inner));
         parts.extend(calls(inner, &parts));
     }
-    // Where only people and the model speak, what tools gave back stands in people's messages.
+    // Formats with only user and assistant roles keep tool results in user messages.
     let is_answer = |part: &Part| {
         use crate::session::Body;
         matches!(
@@ -42,7 +43,7 @@ pub(super) fn read(value: &Value, span: &Span) -> Option<Draft> {
     })
 }
 
-/// `LangChain` keeps what a message says a level below.
+/// Returns the message's content object, which `LangChain` nests one level deeper.
 fn inner(value: &Value) -> &Value {
     ["kwargs", "data", "message"]
         .iter()
@@ -64,7 +65,7 @@ fn role(value: &Value, inner: &Value) -> Option<Role> {
     of(inner).or_else(|| of(value))
 }
 
-/// Who this is: by a role, a type of message, or the name of a class.
+/// Returns the role for a role name, a message type, or a class name.
 fn named(name: &str) -> Option<Role> {
     let name = name.strip_suffix("Chunk").unwrap_or(name);
     Some(
@@ -83,9 +84,9 @@ fn named(name: &str) -> Option<Role> {
     )
 }
 
-/// Traces keep blocks as a text that holds their JSON.
-fn unpacked(said: &Value) -> Value {
-    let blocks = said.as_str().filter(|text| text.starts_with("[{"));
+/// Parses content blocks that traces store as JSON text.
+fn unpacked(content: &Value) -> Value {
+    let blocks = content.as_str().filter(|text| text.starts_with("[{"));
     let blocks = blocks.and_then(|text| serde_json::from_str::<Value>(text).ok());
     let is_blocks = |v: &Value| {
         let blocks = v.as_array().into_iter().flatten();
@@ -93,11 +94,11 @@ fn unpacked(said: &Value) -> Value {
             .into_iter()
             .all(|b| b.get("type").is_some_and(Value::is_string))
     };
-    blocks.filter(is_blocks).unwrap_or_else(|| said.clone())
+    blocks.filter(is_blocks).unwrap_or_else(|| content.clone())
 }
 
-fn answer(message: &Value, said: &Value) -> Vec<Part> {
-    let blocks = content::parts(said);
+fn tool_result(message: &Value, content: &Value) -> Vec<Part> {
+    let blocks = content::parts(content);
     if blocks
         .iter()
         .any(|p| matches!(p.body, crate::session::Body::ToolResult { .. }))
@@ -107,7 +108,7 @@ fn answer(message: &Value, said: &Value) -> Vec<Part> {
     let call =
         content::first(message, &["tool_call_id", "toolCallId", "id"]).and_then(Value::as_str);
     let failed = json::str_at(message, &["status"]) == Some("error");
-    content::result(0, (call, json::str_at(message, &["name"])), failed, said)
+    content::result(0, (call, json::str_at(message, &["name"])), failed, content)
 }
 
 fn thought(message: &Value) -> Option<Part> {
@@ -117,7 +118,7 @@ fn thought(message: &Value) -> Option<Part> {
     content::thought(text?, 0).map(|body| part(0, body))
 }
 
-/// The calls that the blocks do not hold already.
+/// Returns the calls that are not among the content blocks.
 fn calls(message: &Value, parts: &[Part]) -> Vec<Part> {
     if parts
         .iter()

@@ -1,21 +1,22 @@
-//! ATIF, the trajectories of Harbor and Terminal-Bench: a JSON document whose `steps` are a person's, the system's or the
-//! agent's, an agent's with its calls and what came of them.
+//! ATIF trajectories of Harbor and Terminal-Bench: a JSON document whose `steps` come from the user, the system or the
+//! agent. An agent's step includes its tool calls and their results.
 //!
-//! `prompt_tokens` hold what was cached.
+//! `prompt_tokens` includes cached tokens.
 
 use super::message_list::{part, tool_definitions};
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
+use super::transcript::Transcript;
 use super::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Part, Role, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "atif",
     label: "ATIF trajectory",
@@ -23,11 +24,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::SystemPrompt,
-        Carried::Tools,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
     ],
     kept: None,
     resume: None,
@@ -46,7 +47,7 @@ fn detect(probe: &Probe) -> Option<String> {
     })
 }
 
-/// A version that some programs write without the name of the schema: `1.5`.
+/// Checks for a version without the schema's name, as some programs write it: `1.5`.
 fn is_bare(version: &str) -> bool {
     let version = version.strip_prefix(['v', 'V']).unwrap_or(version);
     let digit = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -57,7 +58,7 @@ fn is_step(step: &Value) -> bool {
     step.get("step_id").is_some() && !source(step).is_empty()
 }
 
-/// Who speaks in a step: some programs write it as the role of the message.
+/// Returns the source of a step, which some programs write as the role of the message.
 fn source(step: &Value) -> &str {
     let own = json::str_at(step, &["source"]);
     match own.or_else(|| json::str_at(step, &["message", "role"])) {
@@ -66,30 +67,30 @@ fn source(step: &Value) -> &str {
     }
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
-    let mut talk = Talk::new(input, FORMAT.name, None);
+    let mut transcript = Transcript::new(input, FORMAT.name, None);
     let around = rows::around(bytes, &whole, &["steps"]);
     let agent = around.get("agent").unwrap_or(&Value::Null);
     if let Some(model) = json::str_at(agent, &["model_name"]) {
-        talk.builder.usual_model(model);
+        transcript.builder.usual_model(model);
     }
     if let Some(tools) = tool_definitions(agent, &["tool_definitions"]) {
         report.note("tools", true);
-        talk.say(tools);
+        transcript.add_message(tools);
     }
     for row in rows::listed(bytes, &whole, &["steps"], progress, &mut notes)? {
         progress.go_on()?;
         let source = Some(source(&row.value)).filter(|source| !source.is_empty());
         let source = source.unwrap_or("other");
-        let before = talk.len();
-        step(source, &row, &mut talk, &mut notes);
-        report.note(source, talk.len() > before);
+        let before = transcript.len();
+        step(source, &row, &mut transcript, &mut notes);
+        report.note(source, transcript.len() > before);
     }
-    let session = talk.finish().ok_or_else(|| Refused {
+    let session = transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like an ATIF trajectory without a message".to_owned(),
     })?;
     Ok(Parsed {
@@ -99,7 +100,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-fn step(source: &str, row: &Row, talk: &mut Talk, notes: &mut Notes) {
+fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
     let value = &row.value;
     let time = json::millis_at(value, &["timestamp"])
         .or_else(|| json::millis_at(value, &["message", "timestamp"]));
@@ -108,28 +109,29 @@ fn step(source: &str, row: &Row, talk: &mut Talk, notes: &mut Notes) {
         raw: vec![row.span.clone()],
         ..Draft::new(role, parts)
     };
-    let said = value.get("message");
-    let said = said.map(|said| {
-        said.get("content")
-            .filter(|_| said.get("role").is_some())
-            .unwrap_or(said)
+    let message = value.get("message");
+    let message = message.map(|message| {
+        message
+            .get("content")
+            .filter(|_| message.get("role").is_some())
+            .unwrap_or(message)
     });
-    let mut parts = said.map(content::parts).unwrap_or_default();
+    let mut parts = message.map(content::parts).unwrap_or_default();
     match source {
         "user" if !parts.is_empty() => {
-            talk.say(draft(Role::User, parts));
+            transcript.add_message(draft(Role::User, parts));
         }
         "system" if !parts.is_empty() => {
-            talk.say(draft(Role::System, parts));
+            transcript.add_message(draft(Role::System, parts));
         }
         "agent" => {
             let thought = json::str_at(value, &["reasoning_content"]).unwrap_or_default();
             parts.splice(0..0, content::thought(thought, 0).map(|body| part(0, body)));
             let calls = value.get("tool_calls").and_then(Value::as_array);
             parts.extend(calls.into_iter().flatten().enumerate().map(|(idx, call)| {
-                let says = |key| json::str_at(call, &[key]);
-                let name = says("function_name").or_else(|| says("name"));
-                let id = says("tool_call_id").or_else(|| says("id"));
+                let str_of = |key| json::str_at(call, &[key]);
+                let name = str_of("function_name").or_else(|| str_of("name"));
+                let id = str_of("tool_call_id").or_else(|| str_of("id"));
                 let arguments = call.get("arguments");
                 part(idx, content::call(id, name.unwrap_or_default(), arguments))
             }));
@@ -140,9 +142,9 @@ fn step(source: &str, row: &Row, talk: &mut Talk, notes: &mut Notes) {
                 time,
             };
             if parts.is_empty() {
-                talk.builder.step(step);
+                transcript.builder.step(step);
             } else {
-                talk.answer(step, draft(Role::Assistant, parts));
+                transcript.add_answer(step, draft(Role::Assistant, parts));
             }
             let results = json::at(value, &["observation", "results"]).and_then(Value::as_array);
             let results = results
@@ -160,7 +162,7 @@ fn step(source: &str, row: &Row, talk: &mut Talk, notes: &mut Notes) {
                 });
             let results: Vec<Part> = results.collect();
             if !results.is_empty() {
-                talk.say(draft(Role::Tool, results));
+                transcript.add_message(draft(Role::Tool, results));
             }
         }
         "user" | "system" => {}
@@ -168,7 +170,7 @@ fn step(source: &str, row: &Row, talk: &mut Talk, notes: &mut Notes) {
             let other = json::quoted(other);
             notes.once(
                 row.span.start,
-                format!("steps of the source `{other}` are unknown to us; not counted"),
+                format!("unknown step source `{other}`: not counted"),
             );
         }
     }

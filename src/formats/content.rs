@@ -1,7 +1,8 @@
-//! Content blocks in the words of every provider and program: texts, thoughts, calls, results, pictures.
+//! Reads content blocks in the notation of all supported providers and programs: texts, thoughts, calls, results,
+//! images.
 //!
-//! Programs invent their own envelopes, hardly their own blocks. What is a block of nobody that we know is kept whole
-//! and weighs as its JSON. Calls and results without an id have an empty one here; [`super::talk`] joins them.
+//! Programs define their own records but rarely their own blocks. Unknown blocks are kept whole and counted as JSON.
+//! Calls and results without an id get an empty one, and [`super::transcript`] matches them.
 
 use super::json;
 use super::message_list::{of_block, of_urls, opaque, part};
@@ -41,7 +42,7 @@ const RESULTS: [&str; 7] = [
     "toolResponse",
     "function_call_output",
 ];
-/// Where a call's own id stands; before `id`, which may be the block's.
+/// Keys of a call's own id. They precede `id`, which may be the block's.
 const CALL_IDS: [&str; 7] = [
     "call_id",
     "toolCallId",
@@ -51,7 +52,7 @@ const CALL_IDS: [&str; 7] = [
     "toolUseId",
     "id",
 ];
-/// Where a result names its call.
+/// Keys under which a result names its call.
 const RESULT_IDS: [&str; 8] = [
     "tool_use_id",
     "tool_call_id",
@@ -63,9 +64,9 @@ const RESULT_IDS: [&str; 8] = [
     "id",
 ];
 const NAMES: [&str; 4] = ["name", "toolName", "tool_name", "tool"];
-/// Where a call's arguments stand.
+/// Keys of a call's arguments.
 pub(super) const ARGUMENTS: [&str; 4] = ["input", "arguments", "args", "parameters"];
-/// Where a tool's answer stands.
+/// Keys of a tool's output.
 pub(super) const OUTPUTS: [&str; 6] = ["content", "output", "result", "response", "value", "text"];
 const SEALS: [&str; 7] = [
     "signature",
@@ -77,7 +78,7 @@ const SEALS: [&str; 7] = [
     "data",
 ];
 
-/// The parts of a content: a text, one block, or a list of them.
+/// Returns the parts of a content: a text, one block, or a list of them.
 pub(super) fn parts(content: &Value) -> Vec<Part> {
     match content {
         Value::Null => Vec::new(),
@@ -90,7 +91,7 @@ pub(super) fn parts(content: &Value) -> Vec<Part> {
     }
 }
 
-/// The parts of one block: itself, and what stands inside of it where it is a result.
+/// Returns the parts of one block: the block itself and, for a result, the media inside it.
 pub(super) fn block(idx: usize, block: &Value) -> Vec<Part> {
     let kind = json::str_at(block, &["type"]);
     let is_of = |kinds: &[&str]| kind.is_some_and(|kind| kinds.contains(&kind));
@@ -100,11 +101,11 @@ pub(super) fn block(idx: usize, block: &Value) -> Vec<Part> {
     {
         return vec![part(idx, call_of(call))];
     }
-    if let Some(answer) = block
+    if let Some(split_output) = block
         .get("functionResponse")
         .or_else(|| block.get("function_response"))
     {
-        return result_of(idx, answer);
+        return result_of(idx, split_output);
     }
     if is_of(&CALLS) {
         return vec![part(idx, call_of(block))];
@@ -129,12 +130,12 @@ pub(super) fn block(idx: usize, block: &Value) -> Vec<Part> {
     vec![part(idx, media_or_opaque(block, None))]
 }
 
-/// A text, if it says anything.
+/// Returns a text part, or `None` for an empty text.
 pub(super) fn text_part(block: usize, text: &str) -> Option<Part> {
     (!text.is_empty()).then(|| part(block, Body::Text(text.into())))
 }
 
-/// A thought; none where there is neither text nor seal.
+/// Returns a thought, or `None` if it has neither text nor encrypted data.
 pub(super) fn thought(text: &str, sealed: usize) -> Option<Body> {
     (!text.is_empty() || sealed > 0).then(|| Body::Thinking {
         text: text.into(),
@@ -143,7 +144,7 @@ pub(super) fn thought(text: &str, sealed: usize) -> Option<Body> {
     })
 }
 
-/// A call; an id that is not known is empty.
+/// Returns a call. An unknown id becomes an empty one.
 pub(super) fn call(id: Option<&str>, tool: &str, arguments: Option<&Value>) -> Body {
     Body::ToolCall {
         call: id.unwrap_or_default().into(),
@@ -152,7 +153,7 @@ pub(super) fn call(id: Option<&str>, tool: &str, arguments: Option<&Value>) -> B
     }
 }
 
-/// What a tool answered, and the pictures in it.
+/// Returns the parts of a tool result: its text and the media in it.
 pub(super) fn result(
     idx: usize,
     (call, tool): (Option<&str>, Option<&str>),
@@ -160,7 +161,7 @@ pub(super) fn result(
     content: &Value,
 ) -> Vec<Part> {
     let call: Box<str> = call.unwrap_or_default().into();
-    let (text, inside) = answer(content);
+    let (text, inside) = split_output(content);
     let inside = inside
         .into_iter()
         .map(|b| part(idx, media_or_opaque(b, Some(&call))));
@@ -174,7 +175,7 @@ pub(super) fn result(
     std::iter::once(part(idx, body)).chain(inside).collect()
 }
 
-/// A text as it is, anything else as its JSON; nothing for nothing.
+/// Returns a text unchanged, any other value as JSON, and an empty text for `null`.
 pub(super) fn text_or_json(value: &Value) -> Box<str> {
     match value {
         Value::Null => "".into(),
@@ -184,7 +185,7 @@ pub(super) fn text_or_json(value: &Value) -> Box<str> {
 }
 
 fn call_of(block: &Value) -> Body {
-    // A data set may keep the whole call as JSON in a string.
+    // Some data sets store the whole call as JSON in a string.
     let value =
         json::str_at(block, &["value"]).and_then(|text| serde_json::from_str::<Value>(text).ok());
     if let Some(value) = value.filter(|v| json::str_at(v, &["name"]).is_some()) {
@@ -200,15 +201,20 @@ fn call_of(block: &Value) -> Body {
 }
 
 fn result_of(idx: usize, block: &Value) -> Vec<Part> {
-    let says = |keys: &[&str]| first(block, keys).and_then(Value::as_str);
+    let get_str = |keys: &[&str]| first(block, keys).and_then(Value::as_str);
     let is_error = ["is_error", "isError"]
         .iter()
         .any(|key| json::is_true(block, &[key]))
-        || says(&["status"]).is_some_and(|status| matches!(status, "error" | "failed"))
+        || get_str(&["status"]).is_some_and(|status| matches!(status, "error" | "failed"))
         || block.get("success").and_then(Value::as_bool) == Some(false);
     let content = first(block, &OUTPUTS).unwrap_or(&Value::Null);
     let is_error = is_error || content.get("error").is_some() && content.get("output").is_none();
-    result(idx, (says(&RESULT_IDS), says(&NAMES)), is_error, content)
+    result(
+        idx,
+        (get_str(&RESULT_IDS), get_str(&NAMES)),
+        is_error,
+        content,
+    )
 }
 
 fn thought_of(block: &Value) -> Option<Body> {
@@ -236,20 +242,20 @@ fn thought_of(block: &Value) -> Option<Body> {
     thought(&text, sealed.sum())
 }
 
-/// The text of a block that is nothing but text.
+/// Returns the text of a block that consists of text only.
 fn plain<'a>(block: &'a Value, kind: Option<&str>) -> Option<&'a str> {
-    let says = |keys: &[&str]| first(block, keys).and_then(Value::as_str);
+    let get_str = |keys: &[&str]| first(block, keys).and_then(Value::as_str);
     match kind {
-        Some(kind) if TEXTS.contains(&kind) => says(&["text", "refusal", "value", "content"]),
-        // A file that a program read for the model.
-        Some("file") if block.get("path").is_some() => says(&["content"]),
+        Some(kind) if TEXTS.contains(&kind) => get_str(&["text", "refusal", "value", "content"]),
+        // A file that the program read for the model.
+        Some("file") if block.get("path").is_some() => get_str(&["content"]),
         Some(_) => None,
-        None => block.as_str().or_else(|| says(&["text"])),
+        None => block.as_str().or_else(|| get_str(&["text"])),
     }
 }
 
-/// The text of a tool's answer, and the blocks in it that are no text.
-fn answer(content: &Value) -> (String, Vec<&Value>) {
+/// Returns the text of a tool's output and its blocks other than text.
+fn split_output(content: &Value) -> (String, Vec<&Value>) {
     let is_block = |b: &Value| b.is_string() || b.get("type").is_some() || b.get("text").is_some();
     match content {
         Value::Array(blocks) if blocks.iter().all(is_block) => {
@@ -258,14 +264,14 @@ fn answer(content: &Value) -> (String, Vec<&Value>) {
             (texts.join("\n"), others)
         }
         Value::Object(members) => {
-            // What stands beside it goes to the model as well, but for a tools' server's own framing.
+            // Other members are sent to the model as well, except the framing of MCP servers.
             let is_alone =
                 members.len() == 1 || members.get("content").is_some_and(Value::is_array);
             let inner = ["content", "output", "text", "error"]
                 .iter()
                 .find_map(|key| content.get(key).filter(|v| v.is_string() || v.is_array()));
             match inner.filter(|_| is_alone) {
-                Some(inner) => answer(inner),
+                Some(inner) => split_output(inner),
                 None => (content.to_string(), Vec::new()),
             }
         }
@@ -273,7 +279,7 @@ fn answer(content: &Value) -> (String, Vec<&Value>) {
     }
 }
 
-/// A block within an answer that is its text.
+/// Whether a block within a tool's output is text.
 pub(super) fn is_text(block: &Value) -> bool {
     text_of_block(block).is_some()
 }
@@ -286,7 +292,7 @@ fn media_or_opaque(block: &Value, within: Option<&str>) -> Body {
     of_block(block).map_or_else(|| opaque(block), |media| media.body(within))
 }
 
-/// The first of these members that is there and says something.
+/// Returns the first of these members that is present and not `null`.
 pub(super) fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     keys.iter()
         .find_map(|key| value.get(key).filter(|v| !v.is_null()))

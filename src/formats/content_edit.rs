@@ -1,5 +1,5 @@
-//! Writes a record again some of whose parts changed, where its content is a text or a list of blocks in anybody's
-//! words ([`super::content`] reads them). What has not to change keeps its bytes.
+//! Rewrites a record in which some parts changed, whose content is a text or a list of blocks ([`super::content`] reads
+//! them). Unchanged blocks keep their bytes.
 
 use super::content::{self, ARGUMENTS, OUTPUTS};
 use super::json;
@@ -7,12 +7,12 @@ use super::message_list::{Editing, Fate, Patch, at_path, patched, quoted, text_b
 use crate::session::{Body, Part, Span};
 use serde_json::{Value, json};
 
-/// Where the text of a block stands.
+/// Keys of a block's text.
 const TEXTS: [&str; 4] = ["text", "refusal", "value", "content"];
-/// Where the text of an answer stands that is an object.
+/// Keys of the text of a tool output that is an object.
 const INNER: [&str; 4] = ["content", "output", "text", "error"];
 
-/// The record with its parts as they are to be, its content standing at a path of members; none if nothing is left.
+/// Returns the edited record, or `None` if no part is left. `path` leads to the record's content.
 pub(super) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
@@ -24,16 +24,16 @@ pub(super) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<Vec<u8>> {
     Some(patched(editing.bytes, &editing.span, patches))
 }
 
-/// How a text is written where it is what a tool answered.
+/// Notation of a new text in a tool result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Framing {
-    /// As the whole content.
+    /// Text as the whole content.
     pub(super) whole: fn(&str) -> Value,
-    /// As a block among others.
+    /// Text as one of several blocks.
     pub(super) block: fn(&str) -> Value,
 }
 
-/// The same where the whole content is what a tool answered.
+/// Returns the edited record if its whole content is a tool's output, or `None` if it is removed.
 pub(super) fn edit_result(
     editing: &Editing<'_>,
     path: &[&str],
@@ -51,7 +51,7 @@ pub(super) fn edit_result(
     Some(patched(editing.bytes, &editing.span, patches))
 }
 
-/// Patches for a content; none if nothing is left of it.
+/// Returns the patches for a content, or `None` if no block of it is left.
 pub(super) fn patches(
     bytes: &[u8],
     content: &Span,
@@ -82,7 +82,7 @@ pub(super) fn patches(
     Some(all)
 }
 
-/// Patches for one block; none if it goes.
+/// Returns the patches for one block, or `None` if it is removed.
 pub(super) fn block_patches(
     bytes: &[u8],
     block: &Span,
@@ -106,12 +106,12 @@ pub(super) fn block_patches(
         (_, None) => Vec::new(),
         (Body::ToolCall { .. }, Some(text)) => arguments(bytes, block, text),
         (Body::Text(_), Some(text)) => vec![(text_place(bytes, block), quoted(text))],
-        // A signature holds for its own thought only, and what is no text has no place for one.
+        // A signature is valid for its own thought only, and blocks other than text have no member for a text.
         (_, Some(text)) => vec![(block.clone(), text_block(text))],
     })
 }
 
-/// Where the text of a block stands: the block itself, or a member of it.
+/// Returns the byte range of a block's text: the block itself or one of its members.
 fn text_place(bytes: &[u8], block: &Span) -> Span {
     TEXTS
         .iter()
@@ -119,7 +119,7 @@ fn text_place(bytes: &[u8], block: &Span) -> Span {
         .unwrap_or_else(|| block.clone())
 }
 
-/// Patches for the arguments of a call.
+/// Returns the patches for the arguments of a call.
 pub(super) fn arguments(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
     let inner = ["functionCall", "function_call", "function", "custom"];
     let inner = inner.iter().find_map(|key| {
@@ -140,7 +140,7 @@ pub(super) fn arguments(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
     vec![(place, text)]
 }
 
-/// Arguments as an object.
+/// Returns arguments as an object.
 fn object(arguments: &str) -> Value {
     match serde_json::from_str(arguments) {
         Ok(value @ Value::Object(_)) => value,
@@ -167,8 +167,8 @@ fn result_patches(
     })
 }
 
-/// Patches for what a tool answered: its text, and what stands in it beside. Where no `framing` is told, a text stays
-/// where it stands now.
+/// Returns the patches for a tool's output: its text and its other blocks. Without a `framing`, the text keeps its
+/// notation.
 pub(super) fn answer_patches(
     bytes: &[u8],
     place: &Span,

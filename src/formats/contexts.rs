@@ -1,77 +1,78 @@
-//! Logs of which every call repeats its whole context: what is new in it is what was said since, and what is missing is
-//! what the program's own context management took.
+//! Rebuilds conversations from logs in which every call repeats its whole context. New messages were added since the
+//! previous call, and missing ones were removed by the program's own context management.
 //!
-//! Calls of one group (a trace, a conversation) may belong to several agents: a call continues the conversation whose
-//! messages it repeats, and begins another one where it repeats nothing. A sub-agent's call must repeat more: short
-//! results and prompts occur in both conversations.
+//! Calls of one group (a trace, a conversation) may belong to several agents. A call continues the conversation whose
+//! messages it repeats and begins a new one if it repeats none. A sub-agent's call must repeat more messages, because
+//! short results and prompts occur in both conversations.
 
-use super::talk::Talk;
+use super::transcript::Transcript;
 use super::{Input, Warning};
 use crate::session::{Body, Draft, Role, Session, StepDraft, SubAgent, Track as SessionTrack};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// One model call with all that it saw.
+/// A model call with its whole context.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// What the calls of one conversation have in common; empty where nothing says.
+    /// Key shared by all calls of one conversation, or empty if the file records none.
     pub(super) group: Box<str>,
-    /// The sub-agent that made it, where the file says so.
+    /// The sub-agent that made the call, if recorded.
     pub(super) agent: Option<SubAgent>,
-    /// What it saw, in order.
+    /// Context in order.
     pub(super) context: Vec<Draft>,
-    /// The file does not record its context: `context` is what was added since the call before.
+    /// The file does not record the call's context: `context` holds the messages added since the previous call.
     pub(super) continues: bool,
-    /// What is recorded of it.
+    /// Recorded data of the call.
     pub(super) step: StepDraft,
-    /// What the model said.
+    /// The model's answer.
     pub(super) answer: Option<Draft>,
 }
 
-/// The conversations of the calls so far.
+/// Conversations of the calls added so far.
 #[derive(Debug)]
 pub(super) struct Contexts<'a> {
     input: &'a Input,
     format: &'static str,
     tracks: Vec<Track>,
-    /// The conversation of the call added last.
+    /// Index of the conversation of the last added call.
     latest: usize,
-    /// Instructions differ from call to call of one conversation; the first are shown.
+    /// Instructions differ between the calls of one conversation. Only the first version is shown.
     instructions_change: bool,
-    /// Calls so far, and those of which the file does not record the context.
+    /// Number of calls added.
     n_calls: usize,
+    /// Number of calls whose context the file does not record.
     n_unrecorded: usize,
 }
 
 #[derive(Debug)]
 struct Track {
     group: Box<str>,
-    /// The sub-agent whose conversation it is.
+    /// The sub-agent that held the conversation.
     agent: Option<SubAgent>,
     /// Id of the sub-agent that made the latest call.
     caller: Option<Box<str>>,
-    talk: Talk,
-    current: Vec<Known>,
-    /// What its instructions say.
+    transcript: Transcript,
+    current: Vec<ContextEntry>,
+    /// Hashes of its instructions.
     instructions: Option<Vec<u64>>,
 }
 
-/// A message in context.
+/// A message in the context.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct ContextEntry {
     message: usize,
     key: u64,
     is_system: bool,
 }
 
-/// What a call's context is made of.
+/// The context of a call after matching it with the previous one.
 struct Rebuilt {
-    context: Vec<Known>,
+    context: Vec<ContextEntry>,
     is_managed: bool,
 }
 
 impl<'a> Contexts<'a> {
-    /// No conversations.
+    /// Creates an empty set of conversations.
     pub(super) fn new(input: &'a Input, format: &'static str) -> Self {
         Self {
             input,
@@ -84,35 +85,35 @@ impl<'a> Contexts<'a> {
         }
     }
 
-    /// Adds a call, to be done in order of time.
+    /// Adds a call. Calls must be added in chronological order.
     pub(super) fn add(&mut self, call: Call) {
         self.n_calls += 1;
         self.n_unrecorded += usize::from(call.continues);
         let (texts, keys) = keys(&call.context);
-        let place = self.place(&call, &keys);
-        self.latest = place;
-        let track = &mut self.tracks[place];
+        let track_of = self.track_of(&call, &keys);
+        self.latest = track_of;
+        let track = &mut self.tracks[track_of];
         track.caller = caller(&call);
         if call.continues {
-            track.go_on(call);
+            track.continue_with(call);
             return;
         }
         self.instructions_change |= track
             .instructions
             .as_ref()
-            .is_some_and(|known| *known != texts);
+            .is_some_and(|entry| *entry != texts);
         track.instructions.get_or_insert(texts);
         track.add(call, &keys);
     }
 
-    /// Adds what was said after the last call.
-    pub(super) fn say_after(&mut self, draft: Draft) {
+    /// Adds a message that follows the last call.
+    pub(super) fn add_after(&mut self, draft: Draft) {
         if let Some(track) = self.tracks.get_mut(self.latest) {
-            track.talk.say(draft);
+            track.transcript.add_message(draft);
         }
     }
 
-    /// Warnings about all calls.
+    /// Returns the warnings about all calls.
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let mut texts = Vec::new();
         if self.instructions_change {
@@ -120,7 +121,7 @@ impl<'a> Contexts<'a> {
         }
         if self.n_unrecorded > 0 {
             texts.push(format!(
-                "{} of {} model calls record no input messages: their context is taken to be all that was said before",
+                "{} of {} model calls record no input messages; their context is assumed to be the whole conversation before them",
                 self.n_unrecorded, self.n_calls
             ));
         }
@@ -128,7 +129,7 @@ impl<'a> Contexts<'a> {
         texts.into_iter().map(warning).collect()
     }
 
-    /// The conversations: those of sub-agents last, else the longest first, since that is the one people look for.
+    /// Returns the conversations: sub-agents last, the others by number of calls in descending order.
     pub(super) fn finish(self) -> Vec<Session> {
         let main_groups: HashSet<Box<str>> = self
             .tracks
@@ -137,7 +138,7 @@ impl<'a> Contexts<'a> {
             .map(|track| track.group.clone())
             .collect();
         let session = |track: Track| {
-            let mut session = track.talk.finish()?;
+            let mut session = track.transcript.finish()?;
             if let Some(agent) = track.agent.filter(|_| main_groups.contains(&track.group)) {
                 session.track = SessionTrack::SubAgent(agent);
             }
@@ -151,8 +152,8 @@ impl<'a> Contexts<'a> {
         sessions
     }
 
-    /// The conversation that a call continues.
-    fn place(&mut self, call: &Call, keys: &[u64]) -> usize {
+    /// Returns the index of the conversation that a call continues, adding one if needed.
+    fn track_of(&mut self, call: &Call, keys: &[u64]) -> usize {
         let caller = caller(call);
         let own: HashSet<u64> = keys
             .iter()
@@ -161,10 +162,10 @@ impl<'a> Contexts<'a> {
             .map(|(key, _)| *key)
             .collect();
         let repeated = |track: &Track| {
-            let others = track.current.iter().filter(|known| !known.is_system);
+            let others = track.current.iter().filter(|entry| !entry.is_system);
             let (mut total, mut n, mut is_last) = (0, 0, false);
-            for known in others {
-                is_last = own.contains(&known.key);
+            for entry in others {
+                is_last = own.contains(&entry.key);
                 n += usize::from(is_last);
                 total += 1;
             }
@@ -189,7 +190,11 @@ impl<'a> Contexts<'a> {
             group: call.group.clone(),
             agent: call.agent.clone(),
             caller,
-            talk: Talk::new(self.input, self.format, (number > 0).then_some(number + 1)),
+            transcript: Transcript::new(
+                self.input,
+                self.format,
+                (number > 0).then_some(number + 1),
+            ),
             current: Vec::new(),
             instructions: None,
         });
@@ -197,7 +202,7 @@ impl<'a> Contexts<'a> {
     }
 }
 
-/// The id of the sub-agent that made a call.
+/// Returns the id of the sub-agent that made a call.
 fn caller(call: &Call) -> Option<Box<str>> {
     call.agent
         .as_ref()
@@ -206,34 +211,34 @@ fn caller(call: &Call) -> Option<Box<str>> {
 
 impl Track {
     fn add(&mut self, call: Call, keys: &[u64]) {
-        // Tools that a call does not name are the ones before.
+        // A call without tool definitions uses those of the previous call.
         let tools = self
             .current
             .first()
-            .filter(|known| known.key == TOOLS && keys.first() != Some(&TOOLS));
+            .filter(|entry| entry.key == TOOLS && keys.first() != Some(&TOOLS));
         let tools = tools.copied();
         self.current.drain(..usize::from(tools.is_some()));
         let mut rebuilt = self.rebuilt(call.context, keys);
         rebuilt.context.splice(0..0, tools);
         self.current = rebuilt.context;
         if rebuilt.is_managed {
-            let kept = self.current.iter().map(|known| known.message).collect();
-            self.talk.builder.compaction("", None, None, kept);
+            let kept = self.current.iter().map(|entry| entry.message).collect();
+            self.transcript.builder.compaction("", None, None, kept);
         }
         self.answer(call.step, call.answer);
     }
 
-    /// Adds a call whose context is what was said so far and what was added since.
-    fn go_on(&mut self, call: Call) {
-        let has_setup = self.current.iter().any(|known| known.is_system);
+    /// Adds a call whose context is the whole conversation so far and the messages added since.
+    fn continue_with(&mut self, call: Call) {
+        let has_setup = self.current.iter().any(|entry| entry.is_system);
         let is_new = |draft: &Draft| draft.role != Role::System || !has_setup;
         for draft in call.context.into_iter().filter(is_new) {
-            let known = Known {
+            let entry = ContextEntry {
                 key: key(&draft),
                 is_system: draft.role == Role::System,
-                message: self.talk.say(draft),
+                message: self.transcript.add_message(draft),
             };
-            self.current.push(known);
+            self.current.push(entry);
         }
         self.answer(call.step, call.answer);
     }
@@ -242,64 +247,65 @@ impl Track {
         match answer.filter(|answer| !answer.parts.is_empty()) {
             Some(answer) => {
                 let key = key(&answer);
-                let message = self.talk.answer(step, answer);
-                self.current.push(Known {
+                let message = self.transcript.add_answer(step, answer);
+                self.current.push(ContextEntry {
                     message,
                     key,
                     is_system: false,
                 });
             }
             None => {
-                self.talk.builder.step(step);
+                self.transcript.builder.step(step);
             }
         }
     }
 
-    /// Finds what is known already and adds the rest.
+    /// Matches a context with the previous one and adds the new messages.
     fn rebuilt(&mut self, context: Vec<Draft>, keys: &[u64]) -> Rebuilt {
         let same = self
             .current
             .iter()
             .zip(keys)
-            .take_while(|(known, key)| known.key == **key)
+            .take_while(|(entry, key)| entry.key == **key)
             .count();
         let mut later: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (at, known) in self.current.iter().enumerate().skip(same).rev() {
-            later.entry(known.key).or_default().push(at);
+        for (at, entry) in self.current.iter().enumerate().skip(same).rev() {
+            later.entry(entry.key).or_default().push(at);
         }
-        // Where each message stood before; places ascend.
+        // Previous index of each message. The indices ascend.
         let mut next = same;
         let mut found: Vec<Option<usize>> = (0..same).map(Some).collect();
         for key in &keys[same..] {
             let places = later.get_mut(key);
-            let place = places.and_then(|places| {
+            let track_of = places.and_then(|places| {
                 while places.last().is_some_and(|at| *at < next) {
                     places.pop();
                 }
                 places.pop()
             });
-            next = place.map_or(next, |at| at + 1);
-            found.push(place);
+            next = track_of.map_or(next, |at| at + 1);
+            found.push(track_of);
         }
         let n_found = found.iter().flatten().count();
         let is_managed = n_found < self.current.len();
         let first_new = first_new(&context, &found, is_managed);
         let before = std::mem::take(&mut self.current);
         let mut rebuilt = Vec::with_capacity(context.len());
-        // What was rewritten comes first: it belongs to what a compaction left.
-        for (idx, ((draft, place), key)) in context.into_iter().zip(found).zip(keys).enumerate() {
+        // Rewritten messages come first, because they belong to the context after a compaction.
+        for (idx, ((draft, track_of), key)) in context.into_iter().zip(found).zip(keys).enumerate()
+        {
             let is_system = draft.role == Role::System;
-            let message = if let Some(at) = place {
+            let message = if let Some(at) = track_of {
                 before[at].message
             } else {
                 let is_rewritten = is_managed && idx < first_new;
-                self.talk.say(Draft {
+                self.transcript.add_message(Draft {
                     in_history: !is_rewritten,
                     is_summary: is_rewritten && draft.role == Role::User && !draft.is_injected,
                     ..draft
                 })
             };
-            rebuilt.push(Known {
+            rebuilt.push(ContextEntry {
                 message,
                 key: *key,
                 is_system,
@@ -312,8 +318,8 @@ impl Track {
     }
 }
 
-/// From which message on a context holds what nobody had said before. Where something is missing, only results of
-/// tools and the last message can be that: what else is unknown was written in the place of what is missing.
+/// Returns the index of the first new message of a context. If messages were removed, only tool results and the last
+/// message can be new; any other unknown message replaces removed ones.
 fn first_new(context: &[Draft], found: &[Option<usize>], is_managed: bool) -> usize {
     let last_known = found
         .iter()
@@ -328,8 +334,8 @@ fn first_new(context: &[Draft], found: &[Option<usize>], is_managed: bool) -> us
     tail.last().map_or(context.len(), |(idx, _)| idx)
 }
 
-/// What the instructions at the head say, and what every message says. Instructions that change from call to call are
-/// the same message all the same, and tools need not be recorded with every call: neither is context management.
+/// Returns the hashes of the leading instructions and the keys of all messages. Instructions that change between calls
+/// count as the same message, and tool definitions may be missing from a call. Neither is a compaction.
 fn keys(context: &[Draft]) -> (Vec<u64>, Vec<u64>) {
     let head = context
         .iter()
@@ -354,7 +360,7 @@ fn keys(context: &[Draft]) -> (Vec<u64>, Vec<u64>) {
     (texts, all.collect())
 }
 
-/// Stands for all definitions of tools.
+/// Key of all tool definitions.
 const TOOLS: u64 = 0;
 
 fn is_tools(draft: &Draft) -> bool {
@@ -362,7 +368,7 @@ fn is_tools(draft: &Draft) -> bool {
     draft.parts.iter().any(is_tool)
 }
 
-/// What a message says, whatever ids and thoughts it has: these change from log to log.
+/// Returns a hash of a message's content without ids and thoughts, which change between calls.
 fn key(draft: &Draft) -> u64 {
     let mut hasher = DefaultHasher::new();
     let role = match draft.role {
@@ -376,7 +382,7 @@ fn key(draft: &Draft) -> u64 {
             Body::ToolCall {
                 tool, arguments, ..
             } => {
-                // Some libraries write no arguments as an empty text in answers, and as `{}` when they send them again.
+                // Some libraries write empty arguments as an empty text in answers and as `{}` in later contexts.
                 let arguments = match arguments.trim() {
                     "" | "null" => "{}",
                     other => other,

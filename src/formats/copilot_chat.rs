@@ -1,25 +1,26 @@
-//! GitHub Copilot's chats in VS Code: a stored session (`chatSessions/*.json`), its newer log of changes (`*.jsonl`), or
+//! GitHub Copilot chats in VS Code: a stored session (`chatSessions/*.json`), its newer log of changes (`*.jsonl`), or
 //! an exported chat.
 //!
-//! - What went to the model stands in the result's metadata: the message as it was rendered, rounds of tool calls, and
-//!   their results. What is shown (`response`) is taken where these are missing.
-//! - The log of changes begins with a whole session; each later line sets a value, appends to a list, or takes one away.
-//! - Prompt tokens are recorded by newer versions only.
+//! - The result's metadata holds the content sent to the model: the rendered message, rounds of tool calls, and their
+//!   results. The displayed content (`response`) is read if these are missing.
+//! - The log of changes begins with a whole session. Each later line sets a value, appends to a list, or removes a
+//!   value.
+//! - Only newer versions record prompt tokens.
 
 use super::message_list::part;
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
+use super::transcript::Transcript;
 use super::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
-    jsonl,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json, jsonl,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "copilot_chat",
     label: "GitHub Copilot chat",
@@ -27,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Usage, Carried::Times],
+    recorded: &[RecordedData::Usage, RecordedData::Times],
     kept: None,
     resume: None,
 };
@@ -40,7 +41,7 @@ fn detect(probe: &Probe) -> Option<String> {
                 .any(|key| v.get(key).is_some())
     };
     if probe.document().is_some_and(is_chat) {
-        return Some("a document with `requests` and who answers them".to_owned());
+        return Some("a document with `requests` and the responder's name".to_owned());
     }
     let records = probe.records();
     let first = records.first()?;
@@ -49,23 +50,23 @@ fn detect(probe: &Probe) -> Option<String> {
     is_log.then(|| "a log of changes to a chat with `requests`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
     let mut warnings = Vec::new();
     let mut report = ImportReport::default();
-    let mut talk = Talk::new(input, FORMAT.name, None);
+    let mut transcript = Transcript::new(input, FORMAT.name, None);
     let requests = if json::member(bytes, &whole, "requests").is_some()
         && json::is_one_value(&bytes[whole.clone()])
     {
         let around = rows::around(bytes, &whole, &["requests"]);
-        talk.title(json::str_at(&around, &["customTitle"]).unwrap_or_default());
+        transcript.title(json::str_at(&around, &["customTitle"]).unwrap_or_default());
         rows::listed(bytes, &whole, &["requests"], progress, &mut notes)?
     } else {
         let log = jsonl::map_records(bytes, progress, 1, &mut warnings, |r| r)?;
         let (chat, place) = replayed(log, &mut report, &mut notes);
-        talk.title(json::str_at(&chat, &["customTitle"]).unwrap_or_default());
+        transcript.title(json::str_at(&chat, &["customTitle"]).unwrap_or_default());
         let requests = chat
             .get("requests")
             .and_then(Value::as_array)
@@ -81,12 +82,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     };
     for row in requests {
         progress.go_on()?;
-        let before = talk.len();
-        request(&row, &mut talk, &mut notes);
-        report.note("request", talk.len() > before);
+        let before = transcript.len();
+        request(&row, &mut transcript, &mut notes);
+        report.note("request", transcript.len() > before);
     }
-    let session = talk.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like a chat of GitHub Copilot without a message".to_owned(),
+    let session = transcript.finish().ok_or_else(|| Refused {
+        looks_like: "this looks like a GitHub Copilot chat without a message".to_owned(),
     })?;
     warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
@@ -97,7 +98,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-/// The chat as the changes left it, and where the latest whole copy stands.
+/// Applies the log's changes. Returns the resulting chat and the byte range of its latest whole copy.
 fn replayed(
     log: Vec<jsonl::Record>,
     report: &mut ImportReport,
@@ -124,7 +125,7 @@ fn replayed(
                 (Some(place), None) => *place = Value::Null,
                 (None, _) => notes.once(
                     record.span.start,
-                    "a change to something that is not there was left out",
+                    "a change to a missing value was left out",
                 ),
             },
             Some(2) => {
@@ -147,7 +148,7 @@ fn replayed(
     (chat, place)
 }
 
-/// Appends to a list, cut to a length first where one is given.
+/// Appends to a list after truncating it to `from` elements, if given.
 fn append(place: &mut Value, from: Option<u64>, new: Option<Value>) {
     if !place.is_array() {
         *place = Value::Array(Vec::new());
@@ -165,7 +166,7 @@ fn append(place: &mut Value, from: Option<u64>, new: Option<Value>) {
     }
 }
 
-/// The value at a path of keys and indices; a member that is not there is made.
+/// Returns the value at a path of keys and indices. A missing member is created.
 fn at_mut<'a>(value: &'a mut Value, keys: &[Value]) -> Option<&'a mut Value> {
     keys.iter().try_fold(value, |here, key| match (here, key) {
         (Value::Object(members), Value::String(key)) => {
@@ -182,7 +183,7 @@ fn at_mut<'a>(value: &'a mut Value, keys: &[Value]) -> Option<&'a mut Value> {
     })
 }
 
-fn request(row: &Row, talk: &mut Talk, notes: &mut Notes) {
+fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
     let value = &row.value;
     let time = json::millis_at(value, &["timestamp"]);
     let draft = |role, parts: Vec<Part>| Draft {
@@ -193,17 +194,17 @@ fn request(row: &Row, talk: &mut Talk, notes: &mut Notes) {
     let metadata = json::at(value, &["result", "metadata"]).unwrap_or(&Value::Null);
     let rendered = metadata
         .get("renderedUserMessage")
-        .map(said)
+        .map(rendered_parts)
         .filter(|parts| !parts.is_empty());
-    let asked = rendered.unwrap_or_else(|| {
+    let question = rendered.unwrap_or_else(|| {
         let text =
             json::str_at(value, &["message", "text"]).or_else(|| json::str_at(value, &["message"]));
         content::text_part(0, text.unwrap_or_default())
             .into_iter()
             .collect()
     });
-    if !asked.is_empty() {
-        talk.say(draft(Role::User, asked));
+    if !question.is_empty() {
+        transcript.add_message(draft(Role::User, question));
     }
     let step = StepDraft {
         model: json::str_at(value, &["modelId"]).map(str::to_owned),
@@ -215,32 +216,32 @@ fn request(row: &Row, talk: &mut Talk, notes: &mut Notes) {
     let rounds = metadata.get("toolCallRounds").and_then(Value::as_array);
     let rounds: Vec<&Value> = rounds.into_iter().flatten().collect();
     if rounds.is_empty() {
-        let parts = shown(value);
+        let parts = displayed_parts(value);
         if !parts.is_empty() {
-            talk.answer(StepDraft { usage, ..step }, draft(Role::Assistant, parts));
+            transcript.add_answer(StepDraft { usage, ..step }, draft(Role::Assistant, parts));
         }
         return;
     }
     let n_rounds = rounds.len();
     for (n, round) in rounds.into_iter().enumerate() {
-        let (parts, results) = exchanged(round, metadata);
-        // What is reported is of the last call.
+        let (parts, results) = round_parts(round, metadata);
+        // The reported usage is that of the last call.
         let usage = usage.filter(|_| n + 1 == n_rounds);
         if !parts.is_empty() {
             let step = StepDraft {
                 usage,
                 ..step.clone()
             };
-            talk.answer(step, draft(Role::Assistant, parts));
+            transcript.add_answer(step, draft(Role::Assistant, parts));
         }
         if !results.is_empty() {
-            talk.say(draft(Role::Tool, results));
+            transcript.add_message(draft(Role::Tool, results));
         }
     }
 }
 
-/// A round: what the model said and asked for, and what came of it.
-fn exchanged(round: &Value, metadata: &Value) -> (Vec<Part>, Vec<Part>) {
+/// Returns a round's answer with its calls, and the tool results.
+fn round_parts(round: &Value, metadata: &Value) -> (Vec<Part>, Vec<Part>) {
     let thought = round.get("thinking").map(|t| {
         let text = t
             .get("text")
@@ -272,7 +273,7 @@ fn exchanged(round: &Value, metadata: &Value) -> (Vec<Part>, Vec<Part>) {
     (parts, results)
 }
 
-/// The texts in a result, which may be a tree of what was rendered.
+/// Returns the texts in a result, which may be a tree of rendered nodes.
 fn texts(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -292,14 +293,14 @@ fn texts(value: &Value) -> String {
     }
 }
 
-/// The message as it was rendered for the model.
-fn said(rendered: &Value) -> Vec<Part> {
+/// Returns the parts of the rendered message.
+fn rendered_parts(rendered: &Value) -> Vec<Part> {
     let text = texts(rendered);
     content::text_part(0, &text).into_iter().collect()
 }
 
-/// What the answer shows.
-fn shown(request: &Value) -> Vec<Part> {
+/// Returns the parts of the displayed answer.
+fn displayed_parts(request: &Value) -> Vec<Part> {
     let pieces = request.get("response").and_then(Value::as_array);
     let text = |piece: &Value| match json::str_at(piece, &["kind"]) {
         None | Some("markdownContent" | "markdownVuln") => {

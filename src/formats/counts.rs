@@ -1,41 +1,41 @@
-//! Counts of tokens as files report them, and which of them can be none.
+//! Token counts as files report them, with a plausibility check.
 //!
-//! A number that no count can be (negative, or beyond all bounds) is read as an impossible one
-//! rather than passed over, so that whoever uses it can say on which line it stands.
+//! A number that cannot be a count (negative or too large) is read as an impossible count instead of being skipped, so
+//! that callers can report its line.
 
 use super::json;
 use crate::session::Usage;
 use crate::units::Tokens;
 use serde_json::{Number, Value};
 
-/// No call and no window is larger: a hundred times the largest windows there are.
-const MOST: Tokens = Tokens(100_000_000);
-/// What a number reads as that cannot be a count. Sums with it stay impossible, since they saturate.
+/// Largest plausible token count of a call or a window: a hundred times the largest windows in use.
+const MAX_TOKENS: Tokens = Tokens(100_000_000);
+/// Value of a number that cannot be a count. Sums with it saturate and remain impossible.
 const IMPOSSIBLE: Tokens = Tokens(u64::MAX);
 
-/// A count of tokens; `None` where there stands no number. May be impossible, see [`checked`].
+/// Returns the token count at `path`, or `None` if there is no number. It may be impossible, see [`checked`].
 pub(super) fn tokens_at(value: &Value, path: &[&str]) -> Option<Tokens> {
     json::at(value, path)?.as_number().map(tokens_of)
 }
 
-/// The count that a number says. May be impossible, see [`checked`].
+/// Converts a number to a token count, which may be impossible, see [`checked`].
 pub(super) fn tokens_of(number: &Number) -> Tokens {
     json::u64_of(number).map_or(IMPOSSIBLE, Tokens)
 }
 
-/// The count that a number says which is written so. May be impossible, see [`checked`].
+/// Parses a token count, which may be impossible, see [`checked`].
 pub(super) fn tokens_written(number: &str) -> Option<Tokens> {
     let usual = number.parse().map(Tokens).ok();
     usual.or_else(|| number.parse().as_ref().map(tokens_of).ok())
 }
 
-/// A context window: a count that is not zero. May be impossible, see [`checked`].
+/// Returns the context window at `path`, unless it is zero. It may be impossible, see [`checked`].
 pub(super) fn window_at(value: &Value, path: &[&str]) -> Option<Tokens> {
     tokens_at(value, path).filter(|window| *window > Tokens::ZERO)
 }
 
-/// The whole context of a call where the file does not say whether its input includes what was cached. Nothing that it
-/// includes can be larger than it: what was read from the cache may be included, and what was written may be beside it.
+/// Returns the whole input of a call if the file does not record whether `input` includes cached tokens. Cached tokens
+/// that `input` includes cannot exceed it: cache reads may be included while cache writes are not.
 pub(super) fn whole_input(input: Tokens, read: Option<Tokens>, write: Option<Tokens>) -> Tokens {
     let (read, write) = (read.unwrap_or_default(), write.unwrap_or_default());
     if read > input {
@@ -47,41 +47,41 @@ pub(super) fn whole_input(input: Tokens, read: Option<Tokens>, write: Option<Tok
     }
 }
 
-/// Whether a count can be right.
+/// Whether a count is plausible.
 pub(super) fn is_possible(tokens: Tokens) -> bool {
-    tokens <= MOST
+    tokens <= MAX_TOKENS
 }
 
-/// The count if it can be right, else what to tell about it; `what` names it.
+/// Returns a plausible count, or a warning that names it as `what`.
 pub(super) fn checked(tokens: Option<Tokens>, what: &str) -> Result<Option<Tokens>, String> {
     match tokens {
-        Some(tokens) if !is_possible(tokens) => Err(refused(what)),
+        Some(tokens) if !is_possible(tokens) => Err(left_out(what)),
         tokens => Ok(tokens),
     }
 }
 
-/// What a provider reported for a call if all of it can be right, else what to tell about it.
+/// Returns a call's usage if all its counts are plausible, or a warning.
 pub(super) fn checked_usage(usage: Option<Usage>) -> Result<Option<Usage>, String> {
     let is_right = |usage: &Usage| {
-        let beside = [
+        let others = [
             usage.cache_read,
             usage.cache_write,
             usage.cache_write_hour,
             usage.output,
             usage.reasoning,
         ];
-        is_possible(usage.input) && beside.into_iter().flatten().all(is_possible)
+        is_possible(usage.input) && others.into_iter().flatten().all(is_possible)
     };
     match usage {
-        Some(usage) if !is_right(&usage) => Err(refused("what this call reports of its tokens")),
+        Some(usage) if !is_right(&usage) => Err(left_out("the usage of this call")),
         usage => Ok(usage),
     }
 }
 
-fn refused(what: &str) -> String {
+fn left_out(what: &str) -> String {
     format!(
-        "{what} cannot be right (negative, or above {} million) and was left out",
-        MOST.0 / 1_000_000
+        "{what} cannot be right (negative or above {} million) and was left out",
+        MAX_TOKENS.0 / 1_000_000
     )
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_the_same_from_its_text() {
+    fn reads_equal_counts_from_text_and_value() {
         for number in [
             "0",
             "-0",
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_no_count_is_told_from_none() {
+    fn distinguishes_impossible_counts_from_missing_ones() {
         for absurd in [
             "99999999999999999999999999",
             "18446744073709551615",
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cached_is_added_unless_the_input_may_include_it() {
+    fn adds_cached_tokens_unless_the_input_may_include_them() {
         let whole = |input, read, write| {
             whole_input(Tokens(input), Some(Tokens(read)), Some(Tokens(write))).0
         };
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn one_absurd_count_makes_all_of_a_call_doubtful() {
+    fn rejects_the_usage_of_a_call_with_one_impossible_count() {
         let usage = Usage {
             input: Tokens(10),
             reasoning: Some(IMPOSSIBLE),

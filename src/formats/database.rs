@@ -1,6 +1,6 @@
-//! Sessions that their program keeps in a database: which tables tell whose it is, what is asked of them, and how the rows
-//! of one session become the document that the program itself would export, so that one reader reads both. How a
-//! database is opened is not known here.
+//! Sessions in program databases: the tables that identify a program, the queries for a session, and the conversion of
+//! its rows to the document that the program itself would export. One reader thus reads both. Opening a database is
+//! outside of this module.
 
 use super::{cowagent, cursor, goose, json, opencode, time};
 use crate::units::Millis;
@@ -10,21 +10,21 @@ use std::borrow::Cow;
 /// A program's database.
 #[derive(Debug)]
 pub struct Database {
-    /// Name of the format that its sessions are read as.
+    /// Name of the format in which its sessions are read.
     pub format: &'static str,
-    /// Tables that tell it, each with columns that it must have.
+    /// Tables that identify it, each with its required columns.
     pub tables: &'static [(&'static str, &'static [&'static str])],
-    /// What lists its sessions.
-    pub listing: Ask,
-    /// The sessions that these rows list.
+    /// Query that lists its sessions.
+    pub listing: TableQuery,
+    /// Converts the listed rows to sessions.
     pub entries: fn(&Rows) -> Vec<Entry>,
-    /// What one of them is made of.
-    pub asks: fn(&Entry) -> Vec<Ask>,
-    /// Its document, of the rows that were asked for.
+    /// Returns the queries for the data of a session.
+    pub queries: fn(&Entry) -> Vec<TableQuery>,
+    /// Builds a session's document from the rows of its queries.
     pub document: fn(&Entry, &[Rows]) -> Vec<u8>,
 }
 
-/// Every database we know.
+/// All supported databases.
 pub static DATABASES: &[Database] = &[
     opencode::DATABASE,
     goose::DATABASE,
@@ -32,79 +32,79 @@ pub static DATABASES: &[Database] = &[
     cursor::DATABASE,
 ];
 
-/// What is asked of a table.
+/// A query of a table.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct TableQuery {
     /// The table.
     pub table: &'static str,
-    /// Columns; one that the table lacks reads as [`Cell::Null`].
+    /// Columns. A column that the table lacks reads as [`Cell::Null`].
     pub columns: &'static [&'static str],
-    /// Which rows.
-    pub only: Only,
+    /// Selection of rows.
+    pub filter: RowFilter,
 }
 
-/// Which rows of a table are meant.
+/// A selection of rows of a table.
 #[derive(Clone, Debug)]
-pub enum Only {
-    /// All of them.
+pub enum RowFilter {
+    /// All rows.
     All,
-    /// Those where this column is this text.
-    Is(&'static str, String),
-    /// Those where this column is a text that begins so; the last character is an ASCII one.
-    Begins(&'static str, Cow<'static, str>),
+    /// Rows in which this column equals this text.
+    Equals(&'static str, String),
+    /// Rows in which this column is a text with this prefix, whose last character is ASCII.
+    StartsWith(&'static str, Cow<'static, str>),
 }
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Nothing.
+    /// Null, or a missing column.
     Null,
     /// A whole number.
     Integer(i64),
     /// Another number.
     Real(f64),
-    /// A text, or bytes that hold one.
+    /// A text, or bytes that are one.
     Text(String),
 }
 
-/// Rows as they were asked for, in no order.
+/// The rows of a query, in no particular order.
 #[derive(Clone, Debug)]
 pub struct Rows {
     /// The columns.
     pub columns: &'static [&'static str],
-    /// A cell a column.
+    /// Rows with one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
 /// A session in a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// Its id.
+    /// Session id.
     pub id: String,
-    /// Whose it is, where the same id may be used twice.
+    /// Owner of the session, if the same id may occur twice.
     pub owner: String,
-    /// What to call it.
+    /// Title of the session.
     pub title: String,
-    /// When it began.
+    /// Time of its creation.
     pub created: Option<Millis>,
-    /// When something was added last.
+    /// Time of its last change.
     pub updated: Option<Millis>,
-    /// Id of the session that started it, where it is a sub-agent's.
+    /// Id of the session that started it, if it is a sub-agent's.
     pub parent: Option<String>,
-    /// Bytes of what the list itself says of it: this and `updated` tell whether it has changed.
+    /// Bytes of its row in the listing. This and `updated` show whether it has changed.
     pub bytes: u64,
 }
 
 /// A table of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Its name.
+    /// Table name.
     pub name: String,
-    /// Its columns.
+    /// Column names.
     pub columns: Vec<String>,
 }
 
-/// The program whose database has these tables.
+/// Returns the database that has these tables.
 pub fn database_of(tables: &[Table]) -> Option<&'static Database> {
     let has = |(name, columns): &(&str, &[&str])| {
         let table = tables.iter().find(|table| table.name == *name);
@@ -117,8 +117,8 @@ pub fn database_of(tables: &[Table]) -> Option<&'static Database> {
         .find(|database| database.tables.iter().all(has))
 }
 
-/// Labels of the programs whose databases are read.
-pub fn known_databases() -> String {
+/// Returns the labels of the programs whose databases are supported.
+pub fn supported_databases() -> String {
     let labels = DATABASES
         .iter()
         .filter_map(|database| super::by_name(database.format))
@@ -127,7 +127,7 @@ pub fn known_databases() -> String {
 }
 
 impl Database {
-    /// The sessions of these rows, the oldest first: their numbers stay when more are begun.
+    /// Returns the sessions of these rows, oldest first, so that their numbers stay when new ones are added.
     pub fn entries_of(&self, rows: &Rows) -> Vec<Entry> {
         let mut entries = (self.entries)(rows);
         entries.sort_by(|a, b| (a.created, &a.owner, &a.id).cmp(&(b.created, &b.owner, &b.id)));
@@ -141,7 +141,7 @@ impl Database {
 }
 
 impl Rows {
-    /// One after another.
+    /// Iterates over the rows.
     pub(super) fn iter(&self) -> impl Iterator<Item = Record<'_>> {
         self.rows.iter().map(|cells| Record {
             columns: self.columns,
@@ -150,7 +150,7 @@ impl Rows {
     }
 }
 
-/// A row by the names of its columns.
+/// A row with access by column name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'a> {
     columns: &'static [&'static str],
@@ -164,7 +164,7 @@ impl<'a> Record<'a> {
         cell.unwrap_or(&Cell::Null)
     }
 
-    /// A text, if one stands there.
+    /// Returns a text, or an empty one for any other value.
     pub(super) fn text(&self, column: &str) -> &'a str {
         match self.cell(column) {
             Cell::Text(text) => text,
@@ -172,7 +172,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// An id, also where it is a number.
+    /// Returns an id, which may be stored as a number.
     pub(super) fn id(&self, column: &str) -> String {
         match self.cell(column) {
             Cell::Text(text) => text.clone(),
@@ -181,7 +181,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A whole number.
+    /// Returns an integer.
     pub(super) fn integer(&self, column: &str) -> Option<i64> {
         match self.cell(column) {
             Cell::Integer(number) => Some(*number),
@@ -189,7 +189,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A time; see [`time::millis`].
+    /// Returns a time, see [`time::millis`].
     pub(super) fn time(&self, column: &str) -> Option<Millis> {
         time::millis(&self.value(column))
     }
@@ -203,12 +203,12 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// What stands there as JSON: a text as a string.
+    /// Returns the value as JSON, a text as a string.
     pub(super) fn plain(&self, column: &str) -> Vec<u8> {
         self.value(column).to_string().into_bytes()
     }
 
-    /// The JSON that a text holds, as it is written; a text that is none as a string.
+    /// Returns a text's own JSON unchanged, or a text that is not JSON as a string.
     pub(super) fn json(&self, column: &str) -> Vec<u8> {
         let text = self.text(column).trim();
         if json::is_one_value(text.as_bytes()) {
@@ -218,7 +218,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The same, where it is an object with these members before its own.
+    /// Returns [`Self::json`] with these members added at the start if it is an object.
     pub(super) fn json_with(&self, column: &str, members: &[(&str, &str)]) -> Vec<u8> {
         let own = self.json(column);
         let Some(rest) = own.strip_prefix(b"{") else {
@@ -236,16 +236,17 @@ impl<'a> Record<'a> {
         [b"{", before.join(", ").as_bytes(), comma.as_bytes(), rest].concat()
     }
 
-    /// Members of an object: each column that says anything under a name.
+    /// Returns the members of an object: each column with a value under its key.
     pub(super) fn members<'k>(&self, named: &[(&'k str, &str)]) -> Vec<(&'k str, Vec<u8>)> {
-        let says = named
+        let present = named
             .iter()
             .filter(|(_, column)| *self.cell(column) != Cell::Null);
-        says.map(|(key, column)| (*key, self.plain(column)))
+        present
+            .map(|(key, column)| (*key, self.plain(column)))
             .collect()
     }
 
-    /// Bytes of its texts.
+    /// Returns the total bytes of its texts.
     pub(super) fn bytes(&self) -> u64 {
         let len = |cell: &Cell| match cell {
             Cell::Text(text) => text.len() as u64,
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_and_their_columns_tell_the_program() {
+    fn detects_the_program_from_tables_and_columns() {
         let format = |tables: &[Table]| database_of(tables).map(|d| d.format);
         let session = table("session", &["id", "title", "time_created"]);
         let message = table("message", &["id", "session_id", "time_created", "data"]);
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn members_stand_before_those_of_an_object_and_what_is_none_stays_as_it_is() {
+    fn adds_members_to_objects_only() {
         let with = |text: &str| {
             let rows = Rows {
                 columns: &["data"],

@@ -1,5 +1,5 @@
-//! Sessions that their program keeps as a folder of files: put together here to one document, as the program itself would
-//! export it, so that the formats need to know only that. Which files belong together their names tell.
+//! Sessions that a program keeps as a folder of files. They are combined into the document that the program itself
+//! would export, so that the formats only need to read that one. File names decide which files belong combined.
 
 use super::{json, jsonl};
 use std::collections::BTreeMap;
@@ -7,31 +7,31 @@ use std::collections::BTreeMap;
 /// A file of such a folder.
 #[derive(Clone, Debug)]
 pub struct FolderFile {
-    /// Its path within the folder, with `/` between names.
+    /// Path within the folder, with `/` between names.
     pub name: String,
-    /// What it holds.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
-/// Cline's conversation, which tells a task's folder.
+/// File name of Cline's conversation, which identifies a task's folder.
 pub const CLINE_HISTORY: &str = "api_conversation_history.json";
 
-/// One document of the files of a session; none where they are no session that is kept so.
-pub fn put_together(files: &[FolderFile]) -> Option<Vec<u8>> {
+/// Combines the files of a session into one document. Returns `None` if they are not a supported session folder.
+pub fn combined_document(files: &[FolderFile]) -> Option<Vec<u8>> {
     task(files)
         .or_else(|| opencode(files))
         .or_else(|| picoclaw(files))
         .or_else(|| events(files))
 }
 
-/// A task of Cline, Roo or Kilo: each file as a member under its name.
+/// Combines a task of Cline, Roo or Kilo: one member per file, under its name.
 fn task(files: &[FolderFile]) -> Option<Vec<u8>> {
     files.iter().find(|f| f.name == CLINE_HISTORY)?;
     let members = files.iter().map(|f| (base(&f.name), value(&f.bytes)));
     Some(object(members))
 }
 
-/// `OpenCode`'s storage: a session, its messages, and their parts, in the order of their ids.
+/// Combines `OpenCode`'s storage: a session, its messages, and their parts, in the order of their ids.
 fn opencode(files: &[FolderFile]) -> Option<Vec<u8>> {
     let is_of = |f: &&FolderFile, start: &str| base(&f.name).starts_with(start);
     let session = files.iter().find(|f| is_of(f, "ses_"))?;
@@ -46,8 +46,8 @@ fn opencode(files: &[FolderFile]) -> Option<Vec<u8>> {
     messages.sort_by_key(|f| base(&f.name));
     let message = |f: &&FolderFile| {
         let id = base(&f.name).trim_end_matches(".json");
-        let of = parts.get(id).into_iter().flat_map(BTreeMap::values);
-        let parts = list(of.map(|part| value(&part.bytes)));
+        let own_parts = parts.get(id).into_iter().flat_map(BTreeMap::values);
+        let parts = list(own_parts.map(|part| value(&part.bytes)));
         object([("info", value(&f.bytes)), ("parts", parts)].into_iter())
     };
     let messages = list(messages.iter().map(message));
@@ -56,28 +56,28 @@ fn opencode(files: &[FolderFile]) -> Option<Vec<u8>> {
     ))
 }
 
-/// `PicoClaw`'s lines with what is written beside them: how many of them are gone from the context, and what stands for
-/// them.
+/// Combines `PicoClaw`'s JSON Lines with their metadata file, which holds the number of removed messages and their
+/// summary.
 fn picoclaw(files: &[FolderFile]) -> Option<Vec<u8>> {
     let meta = files.iter().find(|f| f.name.ends_with(".meta.json"))?;
     let stem = meta.name.strip_suffix(".meta.json")?;
-    let said = files
+    let messages_file = files
         .iter()
         .find(|f| f.name.strip_suffix(".jsonl") == Some(stem))?;
     let whole = json::document_span(&meta.bytes);
     let members = json::members(&meta.bytes, &whole)?;
-    let messages = ("messages".to_owned(), lines(&said.bytes));
-    let beside = members
+    let messages = ("messages".to_owned(), lines(&messages_file.bytes));
+    let metadata = members
         .into_iter()
         .map(|(key, place)| (key, meta.bytes[place].to_vec()));
-    let beside = beside.filter(|(key, _)| key != "messages");
-    let all: Vec<(String, Vec<u8>)> = beside.chain([messages]).collect();
+    let metadata = metadata.filter(|(key, _)| key != "messages");
+    let all: Vec<(String, Vec<u8>)> = metadata.chain([messages]).collect();
     Some(object(
         all.iter().map(|(key, value)| (key.as_str(), value.clone())),
     ))
 }
 
-/// Events, a file each, in the order of their numbers.
+/// Combines events with one file each, in the order of their numbers.
 fn events(files: &[FolderFile]) -> Option<Vec<u8>> {
     let number = |f: &FolderFile| {
         let name = base(&f.name).strip_suffix(".json")?;
@@ -98,13 +98,13 @@ fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// The name of the folder that a file lies in.
+/// Returns the name of a file's parent folder.
 fn folder(name: &str) -> &str {
     name.rsplit('/').nth(1).unwrap_or_default()
 }
 
-/// A file as a value: as it stands where it is one, a list of its lines' values where it is JSON Lines. What cannot be
-/// read stays as a text, so that nothing is lost without a word.
+/// Returns a file as one JSON value: its own value, or a list of its lines' values for JSON Lines. Invalid lines become
+/// strings, so that their text is not lost.
 fn value(bytes: &[u8]) -> Vec<u8> {
     let whole = json::document_span(bytes);
     let text = &bytes[whole];
@@ -114,7 +114,7 @@ fn value(bytes: &[u8]) -> Vec<u8> {
     lines(bytes)
 }
 
-/// The values of JSON Lines as a list, also where there is one line only.
+/// Returns the values of JSON Lines as a list, also for a single line.
 fn lines(bytes: &[u8]) -> Vec<u8> {
     let start = jsonl::text_start(bytes);
     let lines = bytes[start..]
@@ -131,13 +131,13 @@ fn lines(bytes: &[u8]) -> Vec<u8> {
     }))
 }
 
-/// A list, a value a line.
+/// Returns a JSON list with one value per line.
 pub(super) fn list(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     let values: Vec<Vec<u8>> = values.collect();
     [b"[\n", &values.join(&b",\n"[..])[..], b"\n]"].concat()
 }
 
-/// An object, a member a line.
+/// Returns a JSON object with one member per line.
 pub(super) fn object<'a>(members: impl Iterator<Item = (&'a str, Vec<u8>)>) -> Vec<u8> {
     let member = |(key, value): (&str, Vec<u8>)| {
         let key = serde_json::Value::from(key).to_string();
@@ -158,12 +158,12 @@ mod tests {
         }
     }
 
-    fn together(files: &[FolderFile]) -> Option<serde_json::Value> {
-        serde_json::from_slice(&put_together(files)?).ok()
+    fn combined(files: &[FolderFile]) -> Option<serde_json::Value> {
+        serde_json::from_slice(&combined_document(files)?).ok()
     }
 
     #[test]
-    fn opencodes_files_become_what_it_exports() {
+    fn combines_opencode_files_into_its_export() {
         let files = [
             file("part/msg_2/prt_3.json", r#"{"type":"text","text":"b"}"#),
             file(
@@ -181,17 +181,17 @@ mod tests {
         let expected = serde_json::json!({"info": {"id": "ses_1"}, "messages": [
             {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": "a1"}, {"type": "text", "text": "a2"}]},
             {"info": {"id": "msg_2", "role": "assistant"}, "parts": [{"type": "text", "text": "b"}]}]});
-        assert_eq!(together(&files), Some(expected));
+        assert_eq!(combined(&files), Some(expected));
     }
 
     #[test]
-    fn events_stand_in_the_order_of_their_numbers_and_lines_that_cannot_be_read_stay() {
+    fn orders_events_by_number_and_keeps_invalid_lines() {
         let files = [
             file("events/10.json", "{\"id\":10}"),
             file("events/9.json", "{\"id\":9}"),
         ];
         assert_eq!(
-            together(&files),
+            combined(&files),
             Some(serde_json::json!([{"id": 9}, {"id": 10}]))
         );
         let files = [
@@ -200,7 +200,7 @@ mod tests {
         ];
         let expected =
             serde_json::json!({"key": "k", "skip": 1, "messages": [{"role": "user"}, "no json"]});
-        assert_eq!(together(&files), Some(expected));
-        assert_eq!(together(&[file("a.txt", "b")]), None);
+        assert_eq!(combined(&files), Some(expected));
+        assert_eq!(combined(&[file("a.txt", "b")]), None);
     }
 }

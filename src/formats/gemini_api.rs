@@ -1,12 +1,12 @@
-//! Contents as Gemini's interface takes them: a request (`contents`), a saved checkpoint (`history`), or the bare list.
+//! Contents of the Gemini API: a request (`contents`), a saved checkpoint (`history`), or the bare list.
 
 use super::message_list::{self, Calls, Dialect, Editing, Shape, Writes, tool_definitions};
-use super::{Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, content_edit, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role};
 use serde_json::{Map, Value, json};
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Gemini contents",
@@ -14,12 +14,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
-    carries: &[Carried::SystemPrompt, Carried::Tools],
+    recorded: &[RecordedData::SystemPrompt, RecordedData::Tools],
     kept: None,
     resume: None,
 };
 
-/// How these contents are read and written.
+/// Notation of these contents for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "gemini_api",
     shape: Shape {
@@ -59,7 +59,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("{}: contents with `role` and `parts`", look.how))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     message_list::read(input, progress, &DIALECT)
 }
 
@@ -98,7 +98,7 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
         other => {
             let other = json::quoted(other.unwrap_or_default());
             return Err(format!(
-                "a content of the unknown role `{other}` is kept, but is no context"
+                "a content of the unknown role `{other}` is kept, but not sent to the model"
             ));
         }
     };

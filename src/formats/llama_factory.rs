@@ -1,13 +1,13 @@
-//! LLaMA-Factory's data sets of version 1: messages whose content blocks have a `value`.
+//! LLaMA-Factory data sets of version 1: messages whose content blocks have a `value`.
 
 use super::content_edit::{self, Framing};
 use super::message_list::{self, Calls, Dialect, Editing, Shape, Writes, tool_definitions};
-use super::{Carried, Format, Input, Parsed, Probe, Unread, content, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role};
 use serde_json::{Map, Value, json};
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "LLaMA-Factory data set",
@@ -15,12 +15,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
-    carries: &[Carried::SystemPrompt, Carried::Tools],
+    recorded: &[RecordedData::SystemPrompt, RecordedData::Tools],
     kept: None,
     resume: None,
 };
 
-/// How these messages are read and written.
+/// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "llama_factory",
     shape: Shape {
@@ -53,11 +53,11 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("{}: content blocks with a `value`", look.how))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     message_list::read(input, progress, &DIALECT)
 }
 
-/// `tools` is a string that holds JSON.
+/// Reads `tools`, a string that holds JSON.
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     let parsed: Value = match body.get("tools") {
         Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
@@ -72,16 +72,16 @@ fn body(body: &Value) -> Vec<(&'static str, Draft)> {
 }
 
 fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
-    let said = value.get("content").unwrap_or(&Value::Null);
+    let content = value.get("content").unwrap_or(&Value::Null);
     let (role, parts) = match json::str_at(value, &["role"]) {
-        Some("system") => (Role::System, content::parts(said)),
-        Some("user" | "human") => (Role::User, content::parts(said)),
-        Some("assistant") => (Role::Assistant, content::parts(said)),
-        Some("tool") => (Role::Tool, content::result(0, (None, None), false, said)),
+        Some("system") => (Role::System, content::parts(content)),
+        Some("user" | "human") => (Role::User, content::parts(content)),
+        Some("assistant") => (Role::Assistant, content::parts(content)),
+        Some("tool") => (Role::Tool, content::result(0, (None, None), false, content)),
         other => {
             let other = json::quoted(other.unwrap_or_default());
             return Err(format!(
-                "a message of the unknown role `{other}` is kept, but is no context"
+                "a message of the unknown role `{other}` is kept, but not sent to the model"
             ));
         }
     };

@@ -1,13 +1,13 @@
-//! What a managed copy says about itself: that it is one, and how its source was weighed.
+//! The mark of a managed conversation: that it is one, and the calibration of its source.
 //!
-//! Calls that were recorded before a copy was written report contexts that it does not hold any more. Readers ignore
-//! their usage, and weigh the copy with the calibration that it carries.
+//! Calls recorded before the file was written report contexts that the file no longer holds. Readers ignore their usage
+//! and count tokens with the calibration in the mark.
 
 use super::json;
 use crate::session::{Calibration, Managed};
 use serde_json::{Value, json};
 
-/// The mark of a copy; `messages` counts the messages it speaks of, where it does not follow them.
+/// Returns a mark. `messages` is the number of messages it applies to, if they do not precede it.
 pub(super) fn mark(managed: &Managed, messages: Option<usize>) -> Value {
     let mut mark = json!({"managed": true});
     if let Some(messages) = messages {
@@ -19,7 +19,7 @@ pub(super) fn mark(managed: &Managed, messages: Option<usize>) -> Value {
     mark
 }
 
-/// A calibration as a mark holds it.
+/// Returns a calibration as a mark stores it.
 pub(super) fn written(calibration: &Calibration) -> Value {
     json!({
         "counter": calibration.counter, "overhead": calibration.overhead, "factor": calibration.factor,
@@ -27,7 +27,7 @@ pub(super) fn written(calibration: &Calibration) -> Value {
     })
 }
 
-/// The calibration of a mark; none if a figure is missing.
+/// Returns the calibration of a mark, or `None` if a number is missing.
 pub(super) fn calibration(mark: &Value) -> Option<Calibration> {
     let held = mark.get("calibration")?;
     let number = |key: &str| held.get(key)?.as_f64().filter(|n| n.is_finite());

@@ -1,7 +1,7 @@
-//! How sessions are written: one file a format, one row a format in [`FORMATS`].
+//! Session file formats: one file and one row of [`FORMATS`] per format.
 //!
-//! Formats take bytes and give [`Session`]s; they read no files. Content never fails to parse: a bad line is a
-//! [`Warning`] with its number and everything else loads. Only what is no conversation at all is [`Refused`].
+//! Formats convert bytes to [`Session`]s and read no files. Invalid content never fails a read: an invalid line becomes
+//! a [`Warning`] with its number, and everything else is loaded. Only files without any conversation are [`Refused`].
 
 mod accounted;
 mod aider;
@@ -9,7 +9,6 @@ mod anthropic_messages;
 mod any_message;
 mod atif;
 mod borrowed;
-mod carriage;
 mod claude_code;
 mod cline;
 mod codex_rollout;
@@ -26,10 +25,10 @@ mod folder;
 mod gemini_api;
 mod gemini_cli;
 mod goose;
+mod identity;
 mod json;
 mod jsonl;
 mod kimi;
-mod kin;
 mod langchain;
 mod llama_factory;
 mod mark;
@@ -46,79 +45,82 @@ mod pi;
 mod picoclaw;
 mod probe;
 mod qwen_code;
+mod recorded_data;
 mod resume;
 mod rows;
 mod sharegpt;
 mod specstory;
 mod swe_agent;
-mod talk;
 mod tau_bench;
 mod time;
 mod title;
 mod trae_agent;
+mod transcript;
 mod tree;
 
-pub use carriage::{Carriage, carriage, tells_compactions};
-pub use claude_code::Starts;
+pub use claude_code::AgentCalls;
 pub use database::{
-    Ask, Cell, DATABASES, Database, Entry, Only, Rows, Table, database_of, known_databases,
+    Cell, DATABASES, Database, Entry, RowFilter, Rows, Table, TableQuery, database_of,
+    supported_databases,
 };
-pub use folder::{CLINE_HISTORY, FolderFile, put_together};
-pub use kin::{Kin, Started, kin, kin_of};
+pub use folder::{CLINE_HISTORY, FolderFile, combined_document};
+pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use payload::media_bytes;
 pub use probe::Probe;
-pub use resume::{Adopt, Birth, Resumable, Resume};
+pub use recorded_data::{Availability, availability, records_compactions};
+pub use resume::{Adopt, NewSession, Resumable, Resume};
 
 use crate::progress::{Cancelled, Progress};
 use crate::session::{FileBytes, MOST_KEPT, Managed, Session, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The pieces of a record that a managed copy keeps byte for byte.
+/// Returns the byte ranges of a record that a managed conversation keeps verbatim.
 pub type Kept = fn(&[u8]) -> Vec<Span>;
 
-/// One session file format.
+/// A session file format.
 #[derive(Debug)]
 pub struct Format {
-    /// Name, as its file here; used on the command line and in JSON.
+    /// Name, equal to its file here. Used on the command line and in JSON.
     pub name: &'static str,
-    /// Name for people.
+    /// Display name.
     pub label: &'static str,
-    /// Whether a file is of this format, and what tells it. Never by file name.
+    /// Returns the evidence if a file has this format. Uses the content, never the file name.
     pub detect: fn(&Probe) -> Option<String>,
-    /// It reads the file piece by piece, so that a large one need not be there whole, or asks for all of it itself.
+    /// The format reads files in pieces, so that a large one is not decompressed as a whole, or requests the whole
+    /// itself.
     pub in_pieces: bool,
     /// Reads the file.
-    pub parse: fn(&Input, &Progress) -> Result<Parsed, Unread>,
-    /// Writes a managed conversation, where the format can be written; others are only read.
+    pub parse: fn(&Input, &Progress) -> Result<Parsed, ParseError>,
+    /// Writes a managed conversation, if the format can be written.
     pub export: Option<Export>,
-    /// What its files can hold beside what was said. What they do not hold is unknown, never zero.
-    pub carries: &'static [Carried],
-    /// The text of a record that a managed copy keeps byte for byte (default: all of it).
+    /// Data that its files can record besides messages. Data that they cannot record is unknown, never zero.
+    pub recorded: &'static [RecordedData],
+    /// Returns the text of a record that a managed conversation keeps verbatim (default: all of it).
     pub kept: Option<Kept>,
-    /// How a program carries on with such a file, where one does.
+    /// Integration with a program that can resume such a session.
     pub resume: Option<Resume>,
 }
 
-/// What a session file may hold beside what was said.
+/// Data that a session file may record besides messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Carried {
+pub enum RecordedData {
     /// Tokens that the provider reported.
     Usage,
-    /// When messages were written.
+    /// Times of messages.
     Times,
-    /// What the program's own context management did.
+    /// Compactions by the program itself.
     Compactions,
     /// The system prompt.
     SystemPrompt,
-    /// Definitions of tools.
+    /// Tool definitions.
     Tools,
     /// Conversations of sub-agents.
     SubAgents,
 }
 
-impl Carried {
-    /// Everything there is.
+impl RecordedData {
+    /// All kinds of data.
     pub const ALL: &'static [Self] = &[
         Self::Usage,
         Self::Times,
@@ -128,7 +130,7 @@ impl Carried {
         Self::SubAgents,
     ];
 
-    /// Its name for people.
+    /// Display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Usage => "usage",
@@ -144,7 +146,7 @@ impl Carried {
 /// Writes a managed conversation.
 pub type Export = fn(&Session, &Managed) -> Result<Vec<u8>, CannotExport>;
 
-/// Every format we know, in the order they are tried.
+/// All supported formats, in order of detection.
 pub static FORMATS: &[Format] = &[
     qwen_code::FORMAT,
     claude_code::FORMAT,
@@ -180,7 +182,7 @@ pub static FORMATS: &[Format] = &[
     otel::FORMAT,
 ];
 
-/// What a format reads.
+/// A file to read.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// File name, for titles and messages.
@@ -189,23 +191,23 @@ pub struct Input {
     pub bytes: FileBytes,
 }
 
-/// What was read.
+/// Result of reading a file.
 #[derive(Debug)]
 pub struct Parsed {
     /// The conversations of the file; at least one.
     pub sessions: Vec<Session>,
-    /// What could not be read or is odd, in file order.
+    /// Invalid or unusual content, in file order.
     pub warnings: Vec<Warning>,
-    /// What was taken as context and what was not.
+    /// Summary of the records read.
     pub report: ImportReport,
 }
 
-/// Something in the file that did not read as it should; everything else did.
+/// A part of the file that could not be read as expected. All other parts were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Line of the file, from 1, where there are lines.
+    /// Line number from 1, if the format has lines.
     pub line: Option<usize>,
-    /// What is wrong, as a sentence without a final period.
+    /// Description, a sentence without a final period.
     pub text: String,
 }
 
@@ -218,30 +220,30 @@ impl fmt::Display for Warning {
     }
 }
 
-/// How a file was understood.
+/// Summary of how a file was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportReport {
-    /// What told the format.
+    /// Evidence for the detected format.
     pub recognized_by: String,
-    /// Records of the file by their kind, as the format calls them.
+    /// Records of the file by kind, in the format's own terms.
     pub records: BTreeMap<String, RecordCount>,
-    /// Sub-agents that the main conversation tells of by their ids: the tool call that started each.
+    /// Tool calls that started sub-agents, by the sub-agent ids that the main conversation records.
     pub sub_agents: BTreeMap<String, Box<str>>,
-    /// Id of the session that started this one, which is a sub-agent's.
+    /// Id of the session that started this one, if it is a sub-agent's.
     pub parent: Option<String>,
 }
 
-/// How many records of one kind there are and what became of them.
+/// Number of records of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordCount {
     /// Records in the file.
     pub count: usize,
-    /// Of these, how many are context of the main line (the rest is kept, but weighs nothing).
+    /// Number of these that are in the context of the main conversation. The others are kept but not counted.
     pub in_context: usize,
 }
 
 impl ImportReport {
-    /// Notes one record.
+    /// Counts one record.
     pub fn note(&mut self, kind: &str, in_context: bool) {
         let count = match self.records.get_mut(kind) {
             Some(count) => count,
@@ -252,56 +254,58 @@ impl ImportReport {
     }
 }
 
-/// A file that is no conversation: what it looks like, and what is supported.
+/// A file without a supported conversation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{looks_like}. Supported are {}", prominent())]
 pub struct Refused {
-    /// What the file looks like, as a sentence without a final period.
+    /// Description of the file, a sentence without a final period.
     pub looks_like: String,
 }
 
-/// Why a file was not read.
+/// Reason why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unread {
-    /// It is no conversation.
+pub enum ParseError {
+    /// The file has no supported conversation.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// Whoever asked for it asked to stop.
+    /// The caller cancelled the read.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
-/// Why a conversation cannot be written in a format.
+/// Reason why a conversation cannot be written in a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct CannotExport {
-    /// As a sentence without a final period.
+    /// The reason, a sentence without a final period.
     pub reason: String,
 }
 
-/// The format of this name.
+/// Returns the format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|f| f.name == name)
 }
 
-/// Reads a file of any known format, told by its content.
+/// Detects the format of a file from its content and reads it.
 ///
 /// # Errors
-/// [`Refused`] when it is no conversation.
+/// [`Refused`] if the file has no supported conversation.
 pub fn parse(input: &Input) -> Result<Parsed, Refused> {
     match parse_with(input, &Progress::default()) {
         Ok(parsed) => Ok(parsed),
-        Err(Unread::Refused(refused)) => Err(refused),
-        Err(Unread::Cancelled(_)) => unreachable!("nobody else holds the progress to cancel it"),
+        Err(ParseError::Refused(refused)) => Err(refused),
+        Err(ParseError::Cancelled(_)) => {
+            unreachable!("no other owner of the progress can cancel it")
+        }
     }
 }
 
-/// The same with somebody who waits: advances `progress` by about the file's bytes in all.
+/// Reads a file like [`parse`] and advances `progress` by about the file's size in bytes.
 ///
 /// # Errors
-/// [`Unread`] when it is no conversation or `progress` says to stop.
-pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
-    let (format, why) = recognized(input, progress)?;
+/// [`ParseError`] if the file has no supported conversation or `progress` is cancelled.
+pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
+    let (format, why) = detect(input, progress)?;
     progress.go_on()?;
     let held = (!format.in_pieces).then(|| input.bytes.whole());
     let mut parsed = (format.parse)(input, progress)?;
@@ -309,7 +313,7 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
     notes::sum_up(&mut parsed.warnings);
     let unaccounted = accounted::check(input, format, &parsed, progress)?;
     parsed.warnings.extend(unaccounted);
-    parsed.warnings.extend(crowded(&parsed.sessions));
+    parsed.warnings.extend(compaction_warning(&parsed.sessions));
     parsed
         .warnings
         .extend(notes::left_out_usage(&parsed.sessions));
@@ -317,11 +321,11 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, Unread> 
     Ok(parsed)
 }
 
-/// The format of a file, and by what it was told.
-fn recognized(input: &Input, progress: &Progress) -> Result<(&'static Format, String), Unread> {
+/// Returns the format of a file and the evidence for it.
+fn detect(input: &Input, progress: &Progress) -> Result<(&'static Format, String), ParseError> {
     let of = |probe: &Probe| {
-        let told = |format: &'static Format| Some((format, (format.detect)(probe)?));
-        FORMATS.iter().find_map(told)
+        let detected = |format: &'static Format| Some((format, (format.detect)(probe)?));
+        FORMATS.iter().find_map(detected)
     };
     let mut probe = Probe::new(&input.bytes, probe::FEW, progress)?;
     if let Some(found) = of(&probe) {
@@ -336,22 +340,21 @@ fn recognized(input: &Input, progress: &Progress) -> Result<(&'static Format, St
     })
 }
 
-/// A word on a session whose compactions keep as many messages as are read.
-fn crowded(sessions: &[Session]) -> Option<Warning> {
+/// Returns a warning if the compactions of a session reach the limit of kept messages.
+fn compaction_warning(sessions: &[Session]) -> Option<Warning> {
     let kept = |s: &Session| s.compactions.iter().map(|c| c.kept.len()).sum::<usize>();
     let is_full = |s: &&Session| kept(s) + s.messages.len() > MOST_KEPT;
-    let text = "there are so many compactions that the last may have been left out";
+    let text = "compactions reach the limit of kept messages; the last ones may be missing";
     sessions.iter().find(is_full).map(|_| Warning {
         line: None,
         text: text.to_owned(),
     })
 }
 
-/// Refuses a file by its first bytes where they already tell that it is no text, so that the rest of it need not be
-/// read.
+/// Checks the first bytes of a file, so that a binary file is rejected before it is read as a whole.
 ///
 /// # Errors
-/// [`Refused`] when it cannot be a session.
+/// [`Refused`] if the file cannot be a session.
 pub fn check_start(start: &[u8]) -> Result<(), Refused> {
     match probe::binary(start) {
         Some(what) => Err(Refused {
@@ -361,7 +364,7 @@ pub fn check_start(start: &[u8]) -> Result<(), Refused> {
     }
 }
 
-/// Formats that a refusal names.
+/// Formats listed in the error for an unsupported file.
 const PROMINENT: [&str; 6] = [
     "claude_code",
     "codex_rollout",
@@ -371,7 +374,7 @@ const PROMINENT: [&str; 6] = [
     "anthropic_messages",
 ];
 
-/// The formats that most people have, and how many more there are, for a sentence.
+/// Returns the most common formats and the number of the others, as part of a sentence.
 pub fn prominent() -> String {
     let named = FORMATS.iter().filter(|f| PROMINENT.contains(&f.name));
     let labels: Vec<_> = named.map(|f| f.label).collect();
@@ -379,7 +382,7 @@ pub fn prominent() -> String {
     format!("{} and {more} more formats", labels.join(", "))
 }
 
-/// The labels of all formats as a list for a sentence.
+/// Returns the labels of all formats, as part of a sentence.
 pub fn supported() -> String {
     let labels: Vec<_> = FORMATS.iter().map(|f| f.label).collect();
     match labels.split_last() {

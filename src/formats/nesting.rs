@@ -1,4 +1,4 @@
-//! The spans around a model call in a trace: they say whether a sub-agent made it.
+//! The spans that enclose a model call in a trace. They determine whether a sub-agent made the call.
 
 use crate::session::SubAgent;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(super) struct Nesting(HashMap<Box<str>, Enclosing>);
 
-/// A span that others may be nested in.
+/// A span that may enclose others.
 #[derive(Debug)]
 pub(super) struct Enclosing {
     /// Id of the span around it.
@@ -16,23 +16,23 @@ pub(super) struct Enclosing {
     pub(super) kind: SpanKind,
     /// Name of the agent or the tool.
     pub(super) name: Box<str>,
-    /// Id of the tool call that it runs.
+    /// Id of the tool call that the span runs.
     pub(super) call: Option<Box<str>>,
 }
 
-/// What a span means for the model calls nested in it.
+/// Effect of a span on the model calls nested in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpanKind {
     /// An agent runs.
     Agent,
-    /// A tool runs: model calls inside are not the caller's own.
+    /// A tool runs: model calls inside are not the caller's.
     Tool,
     /// Anything else.
     Other,
 }
 
-/// The most spans nested in one another that are followed.
-const DEEPEST: usize = 100;
+/// Maximum depth of nested spans that are followed.
+const MAX_DEPTH: usize = 100;
 
 impl Nesting {
     /// Adds a span.
@@ -40,17 +40,17 @@ impl Nesting {
         self.0.insert(id, span);
     }
 
-    /// The sub-agent that a call belongs to whose span has this parent: that of the nearest agent or tool around it.
-    /// None for the outermost agent of a trace.
+    /// Returns the sub-agent of a call whose span has this parent: the nearest agent or tool around it. Returns `None`
+    /// for the outermost agent of a trace.
     pub(super) fn sub_agent(&self, parent: Option<&str>) -> Option<SubAgent> {
         let mut nearest: Option<SubAgent> = None;
         let mut is_nested = false;
         let mut next = parent;
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             let Some(id) = next else {
                 return nearest.filter(|_| is_nested);
             };
-            // A file may lack the spans around: then any agent in it may be the sub-agent of another.
+            // If a file lacks the enclosing spans, any agent in it may be the sub-agent of another.
             let Some(span) = self.0.get(id) else {
                 return nearest;
             };
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_in_tools_and_in_other_agents_are_sub_agents() {
+    fn finds_sub_agents_in_tools_and_in_other_agents() {
         use SpanKind::{Agent, Other, Tool};
         let nesting = nesting(&[
             ("chain", None, Other),

@@ -1,14 +1,14 @@
-//! What is odd about a file, gathered by place while it is read.
+//! Warnings collected by byte position while a file is read.
 
 use super::{Warning, counts};
 use crate::session::{FileBytes, Session, Usage};
 use crate::units::Tokens;
 use std::collections::HashSet;
 
-/// No more is told of one file: nobody reads on, and each line of a large one could have its own.
-const MOST: usize = 1_000;
+/// Maximum number of warnings for one file.
+const MAX_WARNINGS: usize = 1_000;
 
-/// So many warnings are not told.
+/// Returns a warning that `n` more warnings are left out.
 fn left_out(n: usize) -> Warning {
     let (end, verb) = if n == 1 { ("", "is") } else { ("s", "are") };
     Warning {
@@ -17,7 +17,7 @@ fn left_out(n: usize) -> Warning {
     }
 }
 
-/// A word on each report of usage that cannot be right, with its line.
+/// Returns a warning with its line for each implausible usage report.
 pub(super) fn left_out_usage(sessions: &[Session]) -> Vec<Warning> {
     let of_session = |session: &Session| {
         let mut notes = Notes::default();
@@ -31,7 +31,7 @@ pub(super) fn left_out_usage(sessions: &[Session]) -> Vec<Warning> {
             notes.add(
                 place.unwrap_or(0),
                 format!(
-                    "call {} reports {} tokens, {times:.0} times what the calls around it report: that cannot be right and was left out",
+                    "call {} reports {} tokens, {times:.0} times as many as the calls around it; this cannot be right and was left out",
                     at + 1,
                     found.reported.0
                 ),
@@ -42,43 +42,43 @@ pub(super) fn left_out_usage(sessions: &[Session]) -> Vec<Warning> {
     sessions.iter().flat_map(of_session).collect()
 }
 
-/// Leaves out what goes beyond what is told.
+/// Truncates the warnings to the maximum.
 pub(super) fn sum_up(warnings: &mut Vec<Warning>) {
-    if warnings.len() > 2 * MOST {
-        let n = warnings.len() - MOST;
-        warnings.truncate(MOST);
+    if warnings.len() > 2 * MAX_WARNINGS {
+        let n = warnings.len() - MAX_WARNINGS;
+        warnings.truncate(MAX_WARNINGS);
         warnings.push(left_out(n));
     }
 }
 
-/// Things to tell about a file.
+/// Warnings about a file, by byte position.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     found: Vec<(usize, String)>,
-    said: HashSet<String>,
-    /// What is not told.
+    once_texts: HashSet<String>,
+    /// Number of warnings beyond the maximum.
     n_more: usize,
 }
 
 impl Notes {
-    /// Something at this byte of the file.
+    /// Adds a warning about this byte of the file.
     pub(super) fn add(&mut self, at: usize, text: impl Into<String>) {
-        if self.found.len() < MOST {
+        if self.found.len() < MAX_WARNINGS {
             self.found.push((at, text.into()));
         } else {
             self.n_more += 1;
         }
     }
 
-    /// The same, told once however often it is found.
+    /// Adds a warning unless one with this text was added before.
     pub(super) fn once(&mut self, at: usize, text: impl Into<String>) {
         let text = text.into();
-        if self.said.len() < MOST && self.said.insert(text.clone()) {
+        if self.once_texts.len() < MAX_WARNINGS && self.once_texts.insert(text.clone()) {
             self.add(at, text);
         }
     }
 
-    /// What a provider reported, unless it cannot be right.
+    /// Returns a plausible usage, else adds a warning.
     pub(super) fn usage(&mut self, at: usize, usage: Option<Usage>) -> Option<Usage> {
         counts::checked_usage(usage).unwrap_or_else(|why| {
             self.add(at, why);
@@ -86,7 +86,7 @@ impl Notes {
         })
     }
 
-    /// A count, unless it cannot be right; `what` names it.
+    /// Returns a plausible count, else adds a warning that names it as `what`.
     pub(super) fn tokens(
         &mut self,
         at: usize,
@@ -99,7 +99,7 @@ impl Notes {
         })
     }
 
-    /// All of it as warnings with lines, in file order.
+    /// Returns the warnings with line numbers, in file order.
     pub(super) fn warnings(mut self, bytes: &FileBytes) -> Vec<Warning> {
         self.found.sort();
         self.found.dedup();
@@ -126,19 +126,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_very_many_things_the_first_are_told_and_the_rest_is_counted() {
+    fn keeps_the_first_warnings_and_counts_the_rest() {
         let mut notes = Notes::default();
-        for at in 0..=MOST {
+        for at in 0..=MAX_WARNINGS {
             notes.add(at, "odd");
         }
-        let warnings = notes.warnings(&vec![b' '; MOST].into());
-        assert_eq!(warnings.len(), MOST + 1);
-        assert_eq!(warnings[MOST].to_string(), "1 more warning is left out");
+        let warnings = notes.warnings(&vec![b' '; MAX_WARNINGS].into());
+        assert_eq!(warnings.len(), MAX_WARNINGS + 1);
+        assert_eq!(
+            warnings[MAX_WARNINGS].to_string(),
+            "1 more warning is left out"
+        );
         let mut many = [&warnings[..]; 3].concat();
         sum_up(&mut many);
-        assert_eq!(many.len(), MOST + 1);
-        assert_eq!(many[MOST].to_string(), "2003 more warnings are left out");
+        assert_eq!(many.len(), MAX_WARNINGS + 1);
+        assert_eq!(
+            many[MAX_WARNINGS].to_string(),
+            "2003 more warnings are left out"
+        );
         sum_up(&mut many);
-        assert_eq!(many.len(), MOST + 1);
+        assert_eq!(many.len(), MAX_WARNINGS + 1);
     }
 }

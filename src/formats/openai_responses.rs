@@ -1,20 +1,22 @@
-//! OpenAI's Responses: a list of items, a request (`input`), a response (`output`), or both in one log.
+//! OpenAI Responses API: a list of items, a request (`input`), a response (`output`), or both in one log.
 //!
-//! - An answer is a run of items that only a model writes; what it took stands in the response.
+//! - An answer is a run of consecutive model items. The response records its usage.
 //! - `previous_response_id` and `conversation` mean that the file does not hold the whole context.
-//! - Plain messages without `input_text` or `output_text` are left to [`super::openai_chat`].
+//! - Lists of plain messages without `input_text` or `output_text` are read by [`super::openai_chat`].
 
 use super::content_edit::{self, Framing};
 use super::message_list::{
     self, Calls, Dialect, Editing, Fate, Shape, Writes, opaque, part, tool_definitions,
 };
-use super::{Carried, Format, Input, Parsed, Probe, Unread, Warning, content, counts, json};
+use super::{
+    Format, Input, ParseError, Parsed, Probe, RecordedData, Warning, content, counts, json,
+};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::{Value, json};
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "OpenAI Responses",
@@ -22,17 +24,17 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::SystemPrompt,
-        Carried::Tools,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
     ],
     kept: None,
     resume: None,
 };
 
-/// How these items are read and written.
+/// Notation of these items for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "openai_responses",
     shape: Shape {
@@ -50,7 +52,7 @@ const DIALECT: Dialect = Dialect {
     writes: Some(Writes { edit, written }),
 };
 
-/// Types that end neither in `_call` nor in `_call_output`.
+/// Item types without the suffix `_call` or `_call_output`.
 const TYPES: [&str; 8] = [
     "message",
     "reasoning",
@@ -61,7 +63,7 @@ const TYPES: [&str; 8] = [
     "mcp_approval_response",
     "compaction_summary",
 ];
-/// Calls whose results the provider keeps in them or for itself.
+/// Calls whose results are part of the call or stay with the provider.
 const HOSTED: [&str; 4] = [
     "web_search_call",
     "file_search_call",
@@ -86,14 +88,14 @@ fn detect(probe: &Probe) -> Option<String> {
             })
     };
     (look.messages.iter().all(is_item) && look.messages.iter().any(is_own))
-        .then(|| format!("{}: items of the Responses interface", look.how))
+        .then(|| format!("{}: items of the Responses API", look.how))
 }
 
 fn is_known(kind: &str) -> bool {
     TYPES.contains(&kind) || kind.ends_with("_call") || kind.ends_with("_call_output")
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
     let whole = json::document_span(&input.bytes.whole());
     for key in ["previous_response_id", "conversation"] {
@@ -104,7 +106,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         if holds(&[key]) || holds(&["request", key]) || holds(&["response", key]) {
             parsed.warnings.push(Warning {
                 line: None,
-                text: format!("`{key}` names what the provider keeps: the file does not hold the whole context"),
+                text: format!("`{key}` refers to data stored by the provider: the file does not hold the whole context"),
             });
         }
     }
@@ -138,7 +140,7 @@ fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
                 other => {
                     let other = json::quoted(other.unwrap_or_default());
                     return Err(format!(
-                        "a message of the unknown role `{other}` is kept, but is no context"
+                        "a message of the unknown role `{other}` is kept, but not sent to the model"
                     ));
                 }
             };
@@ -158,7 +160,7 @@ fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
         }
         "item_reference" => {
             return Err(
-                "an item that only refers to another: what that holds is not in the file"
+                "an item that only refers to another one: the referenced content is not recorded"
                     .to_owned(),
             );
         }
@@ -171,11 +173,11 @@ fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
             vec![draft(Role::Assistant, vec![part(0, opaque(value))])]
         }
         kind if kind.ends_with("_call_output") => {
-            let said = content::first(value, &["output", "tools"]).unwrap_or(&Value::Null);
+            let output = content::first(value, &["output", "tools"]).unwrap_or(&Value::Null);
             let call = json::str_at(value, &["call_id"]);
             vec![draft(
                 Role::Tool,
-                content::result(0, (call, None), false, said),
+                content::result(0, (call, None), false, output),
             )]
         }
         kind if kind.ends_with("_call") => {
@@ -196,13 +198,13 @@ fn call(kind: &str, value: &Value) -> Body {
     content::call(id, tool, arguments)
 }
 
-/// A call by way of a tools' server, which holds its own result.
+/// Returns the parts of an MCP call, which contains its own result.
 fn mcp(value: &Value) -> Vec<(Role, Vec<Part>)> {
     let id = json::str_at(value, &["id"]);
     let mut found = vec![(Role::Assistant, vec![part(0, call("mcp_call", value))])];
-    if let Some(said) = content::first(value, &["error", "output"]) {
+    if let Some(output) = content::first(value, &["error", "output"]) {
         let failed = value.get("error").is_some_and(|e| !e.is_null());
-        found.push((Role::Tool, content::result(1, (id, None), failed, said)));
+        found.push((Role::Tool, content::result(1, (id, None), failed, output)));
     }
     found
 }
@@ -237,7 +239,7 @@ fn written(role: Role, text: &str) -> Value {
 fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let ((part, fate), bytes, span) = (editing.parts.first()?, editing.bytes, &editing.span);
     match &part.body {
-        // A call that holds its result: what is not both stays.
+        // A call that contains its result is removed only together with it.
         Body::ToolCall { .. } if editing.parts.len() > 1 => {
             let mut patches = match fate {
                 Fate::Replaced(text) => content_edit::arguments(bytes, span, text),

@@ -1,4 +1,4 @@
-//! Images, sounds and documents inside of messages: how large they are, without decoding them.
+//! Images, audio and documents in messages: their sizes, without decoding them as a whole.
 
 use super::message_list::media;
 use crate::session::{Body, MediaKind, Session};
@@ -6,13 +6,13 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// How much of a picture is decoded to find its size, in base64 characters (64 KiB decoded).
+/// Length of the prefix that is decoded to read an image's size, in base64 characters (64 KiB decoded).
 const HEAD: usize = 65_536 / 3 * 4;
 
-/// A header that says more, along an edge or in all, lies: no provider takes such a picture.
+/// Maximum plausible edge and area in pixels. No provider accepts larger images.
 const MOST_PIXELS: (usize, usize) = (100_000, 1_000_000_000);
 
-/// A media part of a base64 payload.
+/// Returns a media part for a base64 payload.
 pub(super) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Body {
     let media = kind_of(mime);
     let pixels = if media == MediaKind::Image {
@@ -29,8 +29,8 @@ pub(super) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Bo
     }
 }
 
-/// A media part of a URL: a `data:` URL holds its payload, any other only refers to it. `mime` is what stands
-/// beside the URL, or what is to be assumed (`image/*`).
+/// Returns a media part for a URL. A `data:` URL contains its payload, any other URL refers to it. `mime` is the type
+/// recorded with the URL or the assumed type (`image/*`).
 pub(super) fn from_url(mime: &str, url: &str, within: Option<&str>) -> Body {
     if let Some((head, payload)) = url
         .strip_prefix("data:")
@@ -46,7 +46,7 @@ pub(super) fn from_url(mime: &str, url: &str, within: Option<&str>) -> Body {
     reference(mime, 0, within)
 }
 
-/// A media part whose payload the file does not hold.
+/// Returns a media part whose payload is not in the file.
 pub(super) fn reference(mime: &str, bytes: u64, within: Option<&str>) -> Body {
     Body::Media {
         media: kind_of(mime),
@@ -57,7 +57,7 @@ pub(super) fn reference(mime: &str, bytes: u64, within: Option<&str>) -> Body {
     }
 }
 
-/// What a MIME type stands for.
+/// Returns the kind of media of a MIME type.
 pub(super) fn kind_of(mime: &str) -> MediaKind {
     match mime.split('/').next() {
         Some("image") => MediaKind::Image,
@@ -66,12 +66,12 @@ pub(super) fn kind_of(mime: &str) -> MediaKind {
     }
 }
 
-/// Bytes of a payload once decoded; line breaks and padding do not count.
+/// Returns the decoded length of a payload in bytes. Line breaks and padding do not count.
 fn decoded_len(payload: &str) -> u64 {
     payload.bytes().filter(|b| is_digit(*b)).count() as u64 * 3 / 4
 }
 
-/// The first so many digits of a payload, decoded; line breaks and padding do not count.
+/// Decodes the first `most` digits of a payload. Line breaks and padding do not count.
 fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
     let standard = |b| match b {
         b'-' => b'+',
@@ -91,7 +91,7 @@ fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
     engine.decode(digits).ok()
 }
 
-/// The bytes of a media part, which only the session's file holds; none where it merely refers to them.
+/// Returns the bytes of a media part from the session file, or `None` if the part only refers to them.
 pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
     let message = session.messages.iter().find(|m| m.parts.contains(&part))?;
     let record = session.parts[part].record;
@@ -119,7 +119,7 @@ fn pixels(payload: &str) -> Option<(u32, u32)> {
     is_possible.then_some((size.width as u32, size.height as u32))
 }
 
-/// Of the alphabet, the one for URLs included.
+/// Whether a byte is a base64 digit, of the standard or the URL alphabet.
 fn is_digit(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
@@ -128,11 +128,11 @@ fn is_digit(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    /// A PNG of 3 × 2 pixels, as far as its header.
+    /// The header of a PNG of 3 × 2 pixels.
     const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAA";
 
     #[test]
-    fn a_picture_is_measured_by_its_head() {
+    fn reads_the_image_size_from_the_header() {
         let expected = Body::Media {
             media: MediaKind::Image,
             mime: "image/png".into(),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_has_no_pixels() {
+    fn reads_no_size_from_other_payloads() {
         for (mime, payload) in [
             ("image/png", "%%%"),
             ("image/png", ""),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_of_an_absurd_size_has_no_pixels() {
+    fn rejects_implausible_image_sizes() {
         let engine = base64::engine::general_purpose::STANDARD;
         for (width, height) in [
             (u32::MAX, u32::MAX),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_weighs_no_bytes() {
+    fn counts_no_bytes_for_a_link() {
         let linked = from_url("image/*", "https://example.org/a.png", None);
         assert_eq!(linked, reference("image/*", 0, None));
     }

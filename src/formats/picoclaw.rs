@@ -1,14 +1,15 @@
-//! PicoClaw's sessions as it kept them first: a document with a `key`, the messages of OpenAI's kind that are left, and a
-//! `summary` of those that are not; or as it keeps them since, a message a line with a file beside that says how many of
-//! them are gone (`skip`), put together by [`super::folder`]. The lines alone are read by [`super::openai_chat`].
+//! PicoClaw sessions. The first version is a document with a `key`, the remaining messages in OpenAI's format, and a
+//! `summary` of the removed ones. The current version keeps one message per line and a metadata file with the number of
+//! removed messages (`skip`), combined by [`super::folder`]. JSON Lines without metadata are read by
+//! [`super::openai_chat`].
 
 use super::message_list::{self, Dialect, Writes};
-use super::{Carried, Format, Input, Parsed, Probe, Unread, content, json, openai_chat};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, openai_chat};
 use crate::progress::Progress;
 use crate::session::{Draft, Message, RecordedCompaction, Role, Session, Step};
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "PicoClaw session",
@@ -16,12 +17,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
-    carries: &[Carried::Times, Carried::Compactions],
+    recorded: &[RecordedData::Times, RecordedData::Compactions],
     kept: None,
     resume: None,
 };
 
-/// How these messages are read and written.
+/// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "picoclaw",
     shape: message_list::CHAT,
@@ -40,7 +41,7 @@ const DIALECT: Dialect = Dialect {
 fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
     let list = document.get("messages")?.as_array()?;
-    // Lines that could not be read stay as texts.
+    // Invalid lines were kept as strings.
     let is_message = |m: &Value| {
         let role = json::str_at(m, &["role"]);
         m.is_string() || role.is_some_and(|role| openai_chat::ROLES.contains(&role))
@@ -56,7 +57,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a document with a `key`, a `summary` and messages".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
     let whole = json::document_span(&input.bytes.whole());
     let skip = json::member(&input.bytes.whole(), &whole, "skip");
@@ -67,14 +68,14 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         .filter(|n| *n > 0)
     {
         for session in &mut parsed.sessions {
-            skipped(session, skip);
+            add_compaction(session, skip);
         }
     }
     Ok(parsed)
 }
 
-/// So many of the messages are not in context any more, and the summary stands for them.
-fn skipped(session: &mut Session, skip: usize) {
+/// Records a compaction that replaced the first `skip` messages by the summary.
+fn add_compaction(session: &mut Session, skip: usize) {
     let is_summary = |m: &Message| m.raw.is_empty() && m.is_summary;
     let summaries: Vec<usize> = (0..session.messages.len())
         .filter(|idx| is_summary(&session.messages[*idx]))
@@ -100,7 +101,7 @@ fn skipped(session: &mut Session, skip: usize) {
     });
 }
 
-/// The summary stands for what is not there any more; it goes along with the instructions.
+/// Returns the summary of the removed messages, which is sent with the instructions.
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     let parts = body.get("summary").map(content::parts).unwrap_or_default();
     let summary = (!parts.is_empty()).then(|| Draft {

@@ -1,16 +1,19 @@
-//! Qwen Code's session files: JSON Lines in which every record names the one before it and holds a Gemini content.
+//! Qwen Code session files: JSON Lines in which every record names its parent and holds a Gemini content.
 //!
-//! - The conversation is the way to the last record; other branches are conversations of their own.
-//! - A compression holds the whole new history. Contents of it that stood there before are the same messages.
-//! - `promptTokenCount` holds what was cached.
-//!   <https://github.com/QwenLM/qwen-code/blob/main/packages/core/src/services/chatRecordingService.ts>
+//! - The conversation is the path to the last record. Other branches are separate conversations.
+//! - A compression holds the whole new history. Contents that were in the context before are matched with their
+//!   messages.
+//! - `promptTokenCount` includes cached tokens.
+//!
+//! <https://github.com/QwenLM/qwen-code/blob/main/packages/core/src/services/chatRecordingService.ts>
 
 use super::jsonl::{self, map_records};
 use super::notes::Notes;
-use super::talk::Talk;
+use super::transcript::Transcript;
 use super::tree::Tree;
 use super::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json,
 };
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, Span, StepDraft, SubAgent, Track, Usage};
@@ -18,7 +21,7 @@ use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "qwen_code",
     label: "Qwen Code session",
@@ -26,11 +29,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SubAgents,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SubAgents,
     ],
     kept: None,
     resume: None,
@@ -52,7 +55,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "JSON Lines whose records have a `uuid` and a `message` with `parts`".to_owned())
 }
 
-/// One record, taken apart.
+/// A parsed record.
 #[derive(Debug)]
 struct Entry {
     span: Span,
@@ -60,38 +63,39 @@ struct Entry {
     id: Option<Box<str>>,
     parent: Option<Box<str>>,
     is_sidechain: bool,
-    what: What,
+    kind: EntryKind,
 }
 
+/// Content of a record.
 #[derive(Clone, Debug)]
-enum What {
-    Said(Draft),
-    Answered(StepDraft, Draft),
-    /// The whole new history, with tokens before and after.
-    Compressed(Vec<Draft>, Option<Tokens>, Option<Tokens>),
+enum EntryKind {
+    Message(Draft),
+    Answer(StepDraft, Draft),
+    /// The whole new history, with the token counts before and after.
+    Compression(Vec<Draft>, Option<Tokens>, Option<Tokens>),
     Title(String),
-    Aside,
+    Other,
 }
 
 fn read(record: jsonl::Record) -> Entry {
     let value = &record.value;
-    let says = |key| json::str_at(value, &[key]);
-    let kind = says("type").unwrap_or("other");
-    let label = match says("subtype") {
+    let str_of = |key| json::str_at(value, &[key]);
+    let kind = str_of("type").unwrap_or("other");
+    let label = match str_of("subtype") {
         Some(sub) => format!("{kind}/{sub}"),
         None => kind.to_owned(),
     };
     Entry {
         label,
-        id: says("uuid").map(Into::into),
-        parent: says("parentUuid").map(Into::into),
+        id: str_of("uuid").map(Into::into),
+        parent: str_of("parentUuid").map(Into::into),
         is_sidechain: json::is_true(value, &["isSidechain"]),
-        what: what(kind, value, &record.span),
+        kind: entry_kind(kind, value, &record.span),
         span: record.span,
     }
 }
 
-fn what(kind: &str, value: &Value, span: &Span) -> What {
+fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
     let draft = |draft: Draft| Draft {
         id: json::str_at(value, &["uuid"]).map(Into::into),
         time: json::millis_at(value, &["timestamp"]),
@@ -99,16 +103,16 @@ fn what(kind: &str, value: &Value, span: &Span) -> What {
         ..draft
     };
     let sub = json::str_at(value, &["subtype"]);
-    let said = value.get("message").and_then(of_content).map(draft);
-    match (kind, sub, said) {
-        ("assistant", _, Some(said)) => What::Answered(
+    let message = value.get("message").and_then(of_content).map(draft);
+    match (kind, sub, message) {
+        ("assistant", _, Some(message)) => EntryKind::Answer(
             StepDraft {
                 model: json::str_at(value, &["model"]).map(str::to_owned),
                 window: counts::window_at(value, &["contextWindowSize"]),
                 usage: usage(value),
-                time: said.time,
+                time: message.time,
             },
-            said,
+            message,
         ),
         ("system", Some("chat_compression"), _) => {
             let payload = value.get("systemPayload").unwrap_or(&Value::Null);
@@ -119,7 +123,7 @@ fn what(kind: &str, value: &Value, span: &Span) -> What {
                 .flatten()
                 .filter_map(of_content)
                 .map(draft);
-            What::Compressed(
+            EntryKind::Compression(
                 drafts.collect(),
                 tokens("originalTokenCount"),
                 tokens("newTokenCount"),
@@ -127,26 +131,26 @@ fn what(kind: &str, value: &Value, span: &Span) -> What {
         }
         ("system", Some("custom_title"), _) => {
             let title = json::str_at(value, &["systemPayload", "customTitle"]);
-            title.map_or(What::Aside, |title| What::Title(title.to_owned()))
+            title.map_or(EntryKind::Other, |title| EntryKind::Title(title.to_owned()))
         }
-        ("user" | "tool_result", sub, Some(said)) => {
+        ("user" | "tool_result", sub, Some(message)) => {
             let is_injected =
-                said.role == Role::User && !matches!(sub, None | Some("mid_turn_user_message"));
-            What::Said(Draft {
+                message.role == Role::User && !matches!(sub, None | Some("mid_turn_user_message"));
+            EntryKind::Message(Draft {
                 is_injected,
-                ..said
+                ..message
             })
         }
-        // A notification that is sent as a person's words.
-        ("system", Some("notification" | "cron"), Some(said)) => What::Said(Draft {
+        // A notification that is sent as a user message.
+        ("system", Some("notification" | "cron"), Some(message)) => EntryKind::Message(Draft {
             is_injected: true,
-            ..said
+            ..message
         }),
-        _ => What::Aside,
+        _ => EntryKind::Other,
     }
 }
 
-/// A message of a content; its thoughts are not sent again.
+/// Reads a content as a message without its thoughts, which are not resent.
 fn of_content(value: &Value) -> Option<Draft> {
     let mut parts: Vec<Part> = content::parts(value.get("parts")?);
     let is_answer = parts
@@ -174,7 +178,7 @@ fn usage(value: &Value) -> Option<Usage> {
     })
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut warnings = Vec::new();
     let mut notes = Notes::default();
     let entries = map_records(&input.bytes, progress, 1, &mut warnings, read)?;
@@ -186,10 +190,11 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     for at in &tree.orphans {
         notes.add(
             entries[*at].span.start,
-            "the record before this one is not in the file; it is taken to follow the line before it",
+            "the previous record is missing; this one is assumed to follow the line before it",
         );
     }
-    let is_context = |at: usize| !matches!(entries[at].what, What::Aside | What::Title(_));
+    let is_context =
+        |at: usize| !matches!(entries[at].kind, EntryKind::Other | EntryKind::Title(_));
     let leaf = (0..entries.len())
         .rev()
         .find(|at| !entries[*at].is_sidechain)
@@ -209,12 +214,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             on_main && is_context(at),
         );
     }
-    let mut sessions: Vec<Session> = told(input, &entries, &main, None, progress, &mut notes)?
+    let mut sessions: Vec<Session> = read_path(input, &entries, &main, None, progress, &mut notes)?
         .into_iter()
         .collect();
     for leaf in tree.others(&main, is_context) {
         let number = sessions.len() + 1;
-        let session = told(
+        let session = read_path(
             input,
             &entries,
             &tree.path(leaf),
@@ -222,13 +227,13 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             progress,
             &mut notes,
         )?;
-        let (what, track) = if entries[leaf].is_sidechain {
+        let (kind, track) = if entries[leaf].is_sidechain {
             ("sub-agent", Track::SubAgent(SubAgent::default()))
         } else {
             ("branch", Track::Branch)
         };
         sessions.extend(session.map(|session| Session {
-            title: format!("{} ({what} {})", session.title, number - 1),
+            title: format!("{} ({kind} {})", session.title, number - 1),
             track,
             ..session
         }));
@@ -251,7 +256,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-fn told(
+fn read_path(
     input: &Input,
     entries: &[Entry],
     path: &[usize],
@@ -259,42 +264,44 @@ fn told(
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<Option<Session>, Cancelled> {
-    let mut talk = Talk::new(input, FORMAT.name, number);
+    let mut transcript = Transcript::new(input, FORMAT.name, number);
     let mut context: Vec<usize> = Vec::new();
     for at in path {
         progress.go_on()?;
         let entry = &entries[*at];
         let start = entry.span.start;
-        match entry.what.clone() {
-            What::Said(draft) => context.push(talk.say(draft)),
-            What::Answered(step, draft) => {
+        match entry.kind.clone() {
+            EntryKind::Message(draft) => context.push(transcript.add_message(draft)),
+            EntryKind::Answer(step, draft) => {
                 let step = StepDraft {
                     usage: notes.usage(start, step.usage),
                     window: notes.tokens(start, step.window, "the recorded context window"),
                     ..step
                 };
-                context.push(talk.answer(step, draft));
+                context.push(transcript.add_answer(step, draft));
             }
-            What::Compressed(drafts, before, after) => {
+            EntryKind::Compression(drafts, before, after) => {
                 let what = "a count of this compression";
                 let (before, after) = (
                     notes.tokens(start, before, what),
                     notes.tokens(start, after, what),
                 );
-                context = compressed(&mut talk, &context, drafts);
-                talk.builder.compaction("", before, after, context.clone());
+                context = new_history(&mut transcript, &context, drafts);
+                transcript
+                    .builder
+                    .compaction("", before, after, context.clone());
             }
-            What::Title(title) => talk.title(&title),
-            What::Aside => {}
+            EntryKind::Title(title) => transcript.title(&title),
+            EntryKind::Other => {}
         }
     }
-    Ok(talk.finish())
+    Ok(transcript.finish())
 }
 
-/// The messages of a new history: those that were there before, from its end on, and those that were written.
-fn compressed(talk: &mut Talk, context: &[usize], drafts: Vec<Draft>) -> Vec<usize> {
-    let session = talk.builder.session();
-    let says = |idx: usize| {
+/// Returns the messages of a new history. Known messages are matched from the end, the others are added.
+fn new_history(transcript: &mut Transcript, context: &[usize], drafts: Vec<Draft>) -> Vec<usize> {
+    let session = transcript.builder.session();
+    let bodies = |idx: usize| {
         session
             .parts_of(&session.messages[idx])
             .iter()
@@ -305,7 +312,7 @@ fn compressed(talk: &mut Talk, context: &[usize], drafts: Vec<Draft>) -> Vec<usi
     for draft in drafts.iter().rev() {
         let found = left
             .iter()
-            .rposition(|idx| says(*idx).eq(draft.parts.iter().map(|p| &p.body)));
+            .rposition(|idx| bodies(*idx).eq(draft.parts.iter().map(|p| &p.body)));
         known.push(found.map(|at| left[at]));
         left = found.map_or(left, |at| &left[..at]);
     }
@@ -314,7 +321,7 @@ fn compressed(talk: &mut Talk, context: &[usize], drafts: Vec<Draft>) -> Vec<usi
     for (draft, known) in drafts.into_iter().zip(known) {
         let message = known.unwrap_or_else(|| {
             let is_summary = draft.role == Role::User;
-            talk.say(Draft {
+            transcript.add_message(Draft {
                 in_history: false,
                 is_summary,
                 ..draft

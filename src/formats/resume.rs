@@ -1,34 +1,34 @@
-//! Carrying on with a session that we wrote: what the program that keeps such sessions wants of a new one.
+//! Resuming a written session: what the program that keeps such sessions needs for a new one.
 
 use super::CannotExport;
 use crate::session::Span;
 use crate::units::Millis;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// How a program keeps its sessions, where it can carry on with one that we wrote.
+/// A program's session store, in which a written session can be resumed.
 #[derive(Debug)]
 pub struct Resume {
-    /// The program's name for people.
+    /// Display name of the program.
     pub program: &'static str,
-    /// The environment variable that names the program's own folder.
+    /// Environment variable that names the program's folder.
     pub variable: &'static str,
-    /// That folder within a person's home, where the variable says nothing.
+    /// The folder within the user's home if the variable is not set.
     pub folder: &'static str,
-    /// Makes a session file a new session of the program.
+    /// Converts a session file to a new session of the program.
     pub adopt: Adopt,
 }
 
-/// Makes a session file a new session of the program that keeps such files.
-pub type Adopt = fn(&[u8], &Birth) -> Result<Resumable, CannotExport>;
+/// Converts a session file to a new session of the program that keeps such files.
+pub type Adopt = fn(&[u8], &NewSession) -> Result<Resumable, CannotExport>;
 
-/// What a new session is made of that no pure function can know.
+/// Values for a new session that a pure function cannot compute.
 #[derive(Clone, Debug)]
-pub struct Birth {
-    /// The present.
+pub struct NewSession {
+    /// Current time.
     pub now: Millis,
     /// Sixteen random bytes.
     pub random: [u8; 16],
-    /// The folder to work in, where the session does not name one.
+    /// Working folder, if the session records none.
     pub folder: String,
 }
 
@@ -37,18 +37,18 @@ pub struct Birth {
 pub struct Resumable {
     /// The new session's id.
     pub id: String,
-    /// Where the program looks for it: folders below its own, then the file's name.
+    /// Path of the file within the program's folder: folder names and the file name.
     pub place: Vec<String>,
-    /// The folder that the session worked in.
+    /// Working folder of the session.
     pub project: Option<String>,
-    /// What resumes it, to be typed in that folder.
+    /// Shell command that resumes the session in that folder.
     pub command: String,
-    /// The file.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
-impl Birth {
-    /// The folder that the new session works in: the recorded one, unless it has no name.
+impl NewSession {
+    /// Returns the new session's working folder: the recorded one unless it is empty.
     pub(super) fn project(&self, recorded: Option<&str>) -> String {
         recorded
             .filter(|folder| !folder.trim().is_empty())
@@ -56,26 +56,26 @@ impl Birth {
             .to_owned()
     }
 
-    /// A UUID that is nothing but random (version 4).
+    /// Returns a random UUID (version 4).
     pub(super) fn random_id(&self) -> String {
         uuid(self.random, 4)
     }
 
-    /// A UUID that begins with its time (version 7): two of them sort by age.
+    /// Returns a UUID that begins with its time (version 7), so that ids sort by age.
     pub(super) fn timed_id(&self) -> String {
         let mut bytes = self.random;
         bytes[..6].copy_from_slice(&self.now.0.to_be_bytes()[2..]);
         uuid(bytes, 7)
     }
 
-    /// The present as RFC 3339 with milliseconds, in UTC.
+    /// Returns the current time in RFC 3339 format with milliseconds, in UTC.
     pub(super) fn time(&self) -> String {
         let since = Duration::from_millis(u64::try_from(self.now.0).unwrap_or(0));
         humantime::format_rfc3339_millis(UNIX_EPOCH + since).to_string()
     }
 }
 
-/// <https://www.rfc-editor.org/rfc/rfc9562#section-4>: the version and the variant stand in bits of their own.
+/// Sets a UUID's version and variant bits, see <https://www.rfc-editor.org/rfc/rfc9562#section-4>.
 fn uuid(mut bytes: [u8; 16], version: u8) -> String {
     bytes[6] = bytes[6] & 0x0f | version << 4;
     bytes[8] = bytes[8] & 0x3f | 0x80;
@@ -90,7 +90,7 @@ fn uuid(mut bytes: [u8; 16], version: u8) -> String {
     .join("-")
 }
 
-/// The bytes with some places written anew; these stand in order and do not overlap.
+/// Returns the bytes with some ranges replaced. `edits` must be in order and must not overlap.
 pub(super) fn spliced(bytes: &[u8], edits: &[(Span, String)]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -108,29 +108,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_have_their_version_and_sort_by_age_where_they_hold_a_time() {
-        let birth = |now, byte| Birth {
+    fn ids_have_their_version_and_timed_ids_sort_by_age() {
+        let new_session = |now, byte| NewSession {
             now: Millis(now),
             random: [byte; 16],
             folder: String::new(),
         };
         assert_eq!(
-            birth(0, 0xff).random_id(),
+            new_session(0, 0xff).random_id(),
             "ffffffff-ffff-4fff-bfff-ffffffffffff"
         );
         assert_eq!(
-            birth(1_645_557_742_000, 0).timed_id(),
+            new_session(1_645_557_742_000, 0).timed_id(),
             "017f22e2-79b0-7000-8000-000000000000"
         );
-        assert!(birth(2, 0).timed_id() > birth(1, 0xff).timed_id());
+        assert!(new_session(2, 0).timed_id() > new_session(1, 0xff).timed_id());
         assert_eq!(
-            birth(1_645_557_742_007, 0).time(),
+            new_session(1_645_557_742_007, 0).time(),
             "2022-02-22T19:22:22.007Z"
         );
     }
 
     #[test]
-    fn only_the_places_named_are_written_anew() {
+    fn replaces_only_the_given_ranges() {
         let edits = [(0..1, "A".to_owned()), (2..2, "-".to_owned())];
         assert_eq!(spliced(b"abcd", &edits), b"Ab-cd");
     }

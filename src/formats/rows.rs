@@ -1,4 +1,4 @@
-//! The records of a JSON document: the elements of its lists, each with its place, parsed on all cores.
+//! The records of a JSON document: the elements of its lists with their byte ranges, parsed on all cores.
 
 use super::json;
 use super::notes::Notes;
@@ -7,17 +7,17 @@ use crate::session::Span;
 use rayon::prelude::*;
 use serde_json::Value;
 
-/// A value with its place in the file.
+/// A value with its byte range in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Its bytes.
+    /// Byte range in the file.
     pub(super) span: Span,
-    /// What it says.
+    /// The parsed value.
     pub(super) value: Value,
 }
 
-/// The elements of the array at the end of a path of members of the value at `span`; none where there is no array.
-/// What nests too deep to be parsed is noted. Advances `progress` by its share of the bytes.
+/// Parses the elements of the array at the end of a path of members of the value at `span`. Returns none if there is no
+/// array. Elements nested too deeply are reported in `notes`. Advances `progress` by their share of the bytes.
 pub(super) fn listed(
     bytes: &[u8],
     span: &Span,
@@ -49,7 +49,7 @@ pub(super) fn listed(
     Ok(rows)
 }
 
-/// The other members of an object, parsed: all but those that are lists of records themselves.
+/// Parses the members of an object except the given lists.
 pub(super) fn around(bytes: &[u8], span: &Span, lists: &[&str]) -> Value {
     let members = json::members(bytes, span).unwrap_or_default();
     let others = members

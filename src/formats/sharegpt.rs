@@ -1,18 +1,18 @@
-//! `ShareGPT`'s data sets and what LLaMA-Factory made of them: conversations whose turns have a `from` and a `value`.
+//! `ShareGPT` data sets and LLaMA-Factory's variants: conversations whose turns have a `from` and a `value`.
 //!
-//! Calls and results have no ids: a result answers the oldest call without one. A call's value is JSON with its name and
-//! arguments, or a list of these; `tools` is a string that holds JSON.
+//! Calls and results have no ids: a result belongs to the oldest unanswered call. A call's value is JSON with its name
+//! and arguments, or a list of these. `tools` is a string that holds JSON.
 
 use super::message_list::{
     self, Calls, Dialect, Editing, Fate, Patch, Shape, Writes, at_path, part, patched, quoted,
     tool_definitions,
 };
-use super::{Carried, Format, Input, Parsed, Probe, Unread, content, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::{Map, Value, json};
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "ShareGPT data set",
@@ -20,12 +20,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
-    carries: &[Carried::SystemPrompt, Carried::Tools],
+    recorded: &[RecordedData::SystemPrompt, RecordedData::Tools],
     kept: None,
     resume: None,
 };
 
-/// How these turns are read and written.
+/// Notation of these turns for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "sharegpt",
     shape: Shape {
@@ -55,11 +55,11 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("{}: turns with `from` and `value`", look.how))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     message_list::read(input, progress, &DIALECT)
 }
 
-/// Who speaks under these names.
+/// Returns the role of a `from` value.
 fn role(from: &str) -> Option<Role> {
     Some(match from {
         "system" => Role::System,
@@ -94,10 +94,10 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
     let text = json::str_at(value, &["value"]).unwrap_or_default();
     let role = role(from).ok_or_else(|| {
         let from = json::quoted(from);
-        format!("a turn from the unknown `{from}` is kept, but is no context")
+        format!("a turn from the unknown `{from}` is kept, but not sent to the model")
     })?;
     let parts = match role {
-        Role::Assistant if from.ends_with("_call") => asked(text, calls),
+        Role::Assistant if from.ends_with("_call") => calls_or_text(text, calls),
         Role::Tool => {
             let (call, tool) = calls.answer(None);
             content::result(0, (Some(&call), Some(&tool)), false, &text.into())
@@ -107,8 +107,8 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
     Ok(Draft::new(role, parts))
 }
 
-/// The calls of a turn; what is no JSON is a text of the model.
-fn asked(text: &str, calls: &mut Calls) -> Vec<Part> {
+/// Returns the calls of a turn. A value that is not JSON becomes a text.
+fn calls_or_text(text: &str, calls: &mut Calls) -> Vec<Part> {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
         return content::text_part(0, text).into_iter().collect();
     };
@@ -116,10 +116,10 @@ fn asked(text: &str, calls: &mut Calls) -> Vec<Part> {
         Value::Array(list) => list.iter().collect(),
         one => vec![one],
     };
-    let call = |(idx, asked): (usize, &Value)| {
-        let tool = json::str_at(asked, &["name"])?;
+    let call = |(idx, request): (usize, &Value)| {
+        let tool = json::str_at(request, &["name"])?;
         let id = calls.make(None, tool);
-        let arguments = content::first(asked, &["arguments", "parameters"]);
+        let arguments = content::first(request, &["arguments", "parameters"]);
         Some(part(idx, content::call(Some(&id), tool, arguments)))
     };
     let parts: Option<Vec<Part>> = listed.into_iter().enumerate().map(call).collect();
@@ -135,7 +135,7 @@ fn written(role: Role, text: &str) -> Value {
     json!({"from": from, "value": text})
 }
 
-/// A turn some of whose parts changed; its value is written anew.
+/// Returns a turn with its edited parts and a new value, or `None` if no part is left.
 fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
@@ -155,7 +155,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     Some(patched(editing.bytes, &editing.span, vec![patch]))
 }
 
-/// What is left of a part: a call, or a text.
+/// Returns the new value of a part, a call or a text, or `None` if it is removed.
 fn left(part: &Part, fate: Fate<'_>) -> Option<Value> {
     let new = match fate {
         Fate::Gone => return None,

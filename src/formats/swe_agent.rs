@@ -1,25 +1,26 @@
-//! SWE-agent's trajectories: a JSON document with the conversation (`history`) and the steps (`trajectory`).
+//! SWE-agent trajectories: a JSON document with the conversation (`history`) and the steps (`trajectory`).
 //!
-//! - Later versions repeat a whole context in every step, in which the agent's history processors elided old observations:
-//!   `query` is what the step's own call saw; `messages`, of version 1.0, was taken when the step was over, with its answer
-//!   and observation, so that it is what the *next* call saw. Where no step has one, `history` alone is read.
-//! - The answers stand in `history`; a step's `response` is the text of one.
-//! - Tokens are recorded as a total only.
+//! - Later versions repeat a whole context in every step, with old observations elided by the agent's history
+//!   processors. `query` is the context of the step's own call. `messages`, of version 1.0, was recorded after the
+//!   step, including its answer and observation, so that it is the context of the *next* call. If no step has one, only
+//!   `history` is read.
+//! - `history` holds the answers. A step's `response` is the text of one.
+//! - Token counts are recorded as a total only.
 
 use super::contexts::{Call, Contexts};
 use super::message_list::Calls;
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
+use super::transcript::Transcript;
 use super::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, json,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
     openai_chat,
 };
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, Session, StepDraft};
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "swe_agent",
     label: "SWE-agent trajectory",
@@ -27,12 +28,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Compactions, Carried::SystemPrompt],
+    recorded: &[RecordedData::Compactions, RecordedData::SystemPrompt],
     kept: None,
     resume: None,
 };
 
-/// Members of a message of the history that only this agent writes.
+/// Members of a history message that only this agent writes.
 const OWN: [&str; 4] = ["agent", "message_type", "is_demo", "thought"];
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -49,7 +50,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a document whose `history` holds messages of agents".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
@@ -75,15 +76,15 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         queries.push(query);
     }
     let sessions = if queries.iter().all(|query| query.rows.is_empty()) {
-        let mut talk = Talk::new(input, FORMAT.name, None);
+        let mut transcript = Transcript::new(input, FORMAT.name, None);
         for draft in history {
             if draft.role == Role::Assistant && !draft.is_injected {
-                talk.answer(StepDraft::default(), draft);
+                transcript.add_answer(StepDraft::default(), draft);
             } else {
-                talk.say(draft);
+                transcript.add_message(draft);
             }
         }
-        talk.finish().into_iter().collect()
+        transcript.finish().into_iter().collect()
     } else {
         replayed(input, &history, &steps, &queries)
     };
@@ -102,14 +103,14 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
 #[derive(Default)]
 struct Query {
     rows: Vec<Row>,
-    /// It was taken after the step: the step's own answer is in it.
+    /// The context was recorded after the step and includes the step's answer.
     is_after: bool,
 }
 
-/// The context that a step repeats, as far as the file tells.
-fn query(bytes: &[u8], step: &Row, notes: &mut Notes) -> Result<Query, Unread> {
+/// Reads the context that a step repeats, if recorded.
+fn query(bytes: &[u8], step: &Row, notes: &mut Notes) -> Result<Query, ParseError> {
     for (key, is_after) in [("query", false), ("messages", true)] {
-        // The step's bytes are counted already.
+        // The step's bytes count towards the progress already.
         let rows = rows::listed(bytes, &step.span, &[key], &Progress::default(), notes)?;
         if !rows.is_empty() {
             return Ok(Query { rows, is_after });
@@ -118,25 +119,25 @@ fn query(bytes: &[u8], step: &Row, notes: &mut Notes) -> Result<Query, Unread> {
     Ok(Query::default())
 }
 
-/// What a step's call saw: its own context, or where that was taken too late the one before. Of the first such step it is
-/// what stands before its own answer.
-fn seen(queries: &[Query], at: usize, response: &str) -> Vec<Draft> {
+/// Returns the context of a step's call: its own, or the previous step's if it was recorded after the step. For the
+/// first such step it is the part before the step's answer.
+fn context_of_call(queries: &[Query], at: usize, response: &str) -> Vec<Draft> {
     let own = &queries[at];
     let before = at.checked_sub(1).map(|before| &queries[before]);
     if let Some(before) = before.filter(|before| own.is_after && before.is_after) {
         return drafts(&before.rows, |_, _| ());
     }
     let mut context = drafts(&own.rows, |_, _| ());
-    let answer = context.iter().rposition(|draft| says(draft, response));
-    // An answer that could not be read was never added.
+    let answer = context.iter().rposition(|draft| is_answer(draft, response));
+    // An invalid answer was never added.
     if let (true, Some(answer)) = (own.is_after, answer) {
         context.truncate(answer);
     }
     context
 }
 
-/// Whether a message is the answer with this text.
-fn says(draft: &Draft, response: &str) -> bool {
+/// Whether a message is an answer with this text.
+fn is_answer(draft: &Draft, response: &str) -> bool {
     let texts = draft.parts.iter().filter_map(|part| match &part.body {
         Body::Text(text) => Some(text.trim()),
         _ => None,
@@ -146,20 +147,20 @@ fn says(draft: &Draft, response: &str) -> bool {
         && texts.collect::<String>() == response.trim()
 }
 
-/// The conversation as its calls saw it.
+/// Rebuilds the conversation from the contexts of its calls.
 fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) -> Vec<Session> {
     let mut contexts = Contexts::new(input, FORMAT.name);
-    let mut said = history.iter().enumerate();
+    let mut messages = history.iter().enumerate();
     let mut last = None;
     for (at, step) in steps.iter().enumerate() {
         if queries[at].rows.is_empty() {
             continue;
         }
         let response = json::str_at(&step.value, &["response"]).unwrap_or_default();
-        let mut rest = said.clone();
-        let answer = rest.find(|(_, draft)| says(draft, response));
+        let mut rest = messages.clone();
+        let answer = rest.find(|(_, draft)| is_answer(draft, response));
         if let Some((at, _)) = answer {
-            (said, last) = (rest, Some(at));
+            (messages, last) = (rest, Some(at));
         }
         let written = || {
             let parts = content::text_part(0, response);
@@ -172,24 +173,25 @@ fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) 
         contexts.add(Call {
             group: "".into(),
             agent: None,
-            context: seen(queries, at, response),
+            context: context_of_call(queries, at, response),
             continues: false,
             step: StepDraft::default(),
             answer: Some(answer.map_or_else(written, |(_, draft)| draft.clone())),
         });
     }
-    // What came of the last answer.
+    // Messages after the last answer.
     let rest = last.map_or(history.len(), |at| at + 1);
     let rest = history.iter().skip(rest);
     for draft in rest.take_while(|draft| draft.role != Role::Assistant) {
-        contexts.say_after(draft.clone());
+        contexts.add_after(draft.clone());
     }
     contexts.finish()
 }
 
-/// The messages of a list, each told to `tell` with its role, or why it is none and where. Where the model has no tools
-/// of its own, its action is a text and the observation a user's: a person speaks before the first answer only.
-fn drafts(rows: &[Row], mut tell: impl FnMut(&str, Result<(), (usize, String)>)) -> Vec<Draft> {
+/// Reads the messages of a list. Calls `report` for each with its role and, if it was not read, its position and the
+/// reason. If the model has no native tools, actions are texts and observations user messages: only user messages
+/// before the first answer are the user's.
+fn drafts(rows: &[Row], mut report: impl FnMut(&str, Result<(), (usize, String)>)) -> Vec<Draft> {
     let mut calls = Calls::default();
     let mut is_running = false;
     let mut found = Vec::with_capacity(rows.len());
@@ -197,11 +199,11 @@ fn drafts(rows: &[Row], mut tell: impl FnMut(&str, Result<(), (usize, String)>))
         let role = json::str_at(&row.value, &["role"]).unwrap_or("other");
         match draft(row, &mut calls, is_running) {
             Ok(draft) => {
-                tell(role, Ok(()));
+                report(role, Ok(()));
                 is_running |= draft.role == Role::Assistant && !draft.is_injected;
                 found.push(draft);
             }
-            Err(why) => tell(role, Err((row.span.start, why))),
+            Err(why) => report(role, Err((row.span.start, why))),
         }
     }
     found
@@ -213,11 +215,11 @@ fn draft(row: &Row, calls: &mut Calls, is_running: bool) -> Result<Draft, String
     let kind = json::str_at(&row.value, &["message_type"]);
     let is_demo = kind == Some("demonstration") || json::is_true(&row.value, &["is_demo"]);
     draft.is_injected = is_demo || draft.role == Role::User && is_running;
-    // One observation may answer several calls; it names them all.
+    // One observation may belong to several calls. Its record lists all of them.
     let ids = row.value.get("tool_call_ids").and_then(Value::as_array);
     if let (Role::Tool, Some(id)) = (draft.role, ids.and_then(|ids| ids.first()?.as_str())) {
-        let said = row.value.get("content").unwrap_or(&Value::Null);
-        draft.parts = content::result(0, (Some(id), None), false, said);
+        let content = row.value.get("content").unwrap_or(&Value::Null);
+        draft.parts = content::result(0, (Some(id), None), false, content);
     }
     Ok(draft)
 }

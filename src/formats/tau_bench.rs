@@ -1,12 +1,12 @@
-//! tau-bench's results, and those of tau2-bench: episodes of an agent with a simulated customer, each a conversation of
-//! OpenAI's messages (`traj`, or `messages` of the `simulations`).
+//! Results of tau-bench and tau2-bench: episodes of an agent with a simulated customer. Each is a conversation of
+//! OpenAI messages (`traj`, or `messages` of the `simulations`).
 
 use super::message_list::{self, Dialect, Shape, Writes};
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json, openai_chat};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, openai_chat};
 use crate::progress::Progress;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "tau-bench results",
@@ -14,12 +14,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
-    carries: &[Carried::SystemPrompt],
+    recorded: &[RecordedData::SystemPrompt],
     kept: None,
     resume: None,
 };
 
-/// How these messages are read and written.
+/// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "tau_bench",
     shape: Shape {
@@ -61,7 +61,7 @@ fn detect(probe: &Probe) -> Option<String> {
     is_its.then(|| "episodes with a `task_id`, messages and a reward".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     message_list::read(input, progress, &DIALECT)
 }
 

@@ -1,15 +1,15 @@
-//! Times as files write them.
+//! Parses the times that session files record.
 
 use super::borrowed::Json;
 use crate::units::Millis;
 use serde_json::Value;
 use std::time::UNIX_EPOCH;
 
-/// The first millisecond of the year 10000; a session's times lie between 1970 and it.
+/// First millisecond of the year 10000. Times of sessions are between 1970 and this.
 const END_OF_TIME: i64 = 253_402_300_800_000;
 
-/// A time: RFC 3339 with `Z` or an offset, or seconds, milliseconds or microseconds since 1970. One that cannot be a
-/// session's is none.
+/// Parses a time: RFC 3339 with `Z` or an offset, or seconds, milliseconds or microseconds since 1970. Returns `None`
+/// for implausible times.
 pub(super) fn millis(value: &Value) -> Option<Millis> {
     let millis = match value {
         Value::String(text) => rfc3339(text.trim())?,
@@ -19,7 +19,7 @@ pub(super) fn millis(value: &Value) -> Option<Millis> {
     within_sessions(millis)
 }
 
-/// The same of a value that was only looked at.
+/// Parses a time from a borrowed value, see [`millis`].
 pub(super) fn millis_read(value: &Json<'_>) -> Option<Millis> {
     match value {
         Json::Text(_) => within_sessions(rfc3339(value.as_str()?.trim())?),
@@ -28,7 +28,7 @@ pub(super) fn millis_read(value: &Json<'_>) -> Option<Millis> {
     }
 }
 
-/// A time that can be a session's.
+/// Returns a time if it is plausible for a session.
 fn within_sessions(millis: i64) -> Option<Millis> {
     (0..END_OF_TIME).contains(&millis).then_some(Millis(millis))
 }
@@ -40,7 +40,7 @@ fn rfc3339(text: &str) -> Option<i64> {
     i64::try_from(since.as_millis()).ok()?.checked_sub(offset)
 }
 
-/// `2026-01-02T03:04:05+02:00` is `2026-01-02T03:04:05` and two hours in milliseconds.
+/// Splits `2026-01-02T03:04:05+02:00` into `2026-01-02T03:04:05` and two hours in milliseconds.
 fn split_offset(text: &str) -> (&str, i64) {
     let zone = text
         .len()
@@ -65,7 +65,7 @@ fn offset(zone: &[u8]) -> Option<i64> {
     Some(sign * (hours * 60 + minutes) * 60_000)
 }
 
-/// Seconds reach 1e11 in the year 5138, milliseconds were beyond it in 1973.
+/// Converts a number to milliseconds. Seconds reach 1e11 in the year 5138, milliseconds exceeded it in 1973.
 fn epoch(number: f64) -> Option<i64> {
     let millis = match number.abs() {
         n if n < 1e11 => number * 1e3,
@@ -83,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn times_read_alike_however_they_are_written() {
+    fn parses_all_notations_of_a_time() {
         let expected = Some(Millis(1_767_323_045_250));
         for value in [
             json!("2026-01-02T03:04:05.250Z"),
@@ -99,14 +99,14 @@ mod tests {
         }
     }
 
-    /// The time of the same value as a text.
+    /// Parses the same value with [`millis_read`].
     fn millis_of(value: &Value) -> Option<Millis> {
         let text = value.to_string();
         millis_read(&Json::parse(&text)?)
     }
 
     #[test]
-    fn what_is_no_time_of_a_session_is_none() {
+    fn rejects_implausible_times() {
         for value in [
             json!("soon"),
             json!("äöü+02:00"),
@@ -124,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_too_odd_to_be_asked_for_its_time(
+        fn accepts_any_text(
             text in ".{0,40}",
             zone in "[+-]?[0-9a€:]{0,6}",
             number in any::<f64>(),

@@ -1,11 +1,11 @@
-//! What to call a conversation that nobody named.
+//! Titles for conversations without one.
 
-/// Titles are cut after this many characters.
+/// Maximum length of a title in characters.
 const CHARS: usize = 80;
 
-/// The first line of a text that says anything.
+/// Returns the first line with content, shortened.
 pub(super) fn of(text: &str) -> Option<String> {
-    // A tag around what is said is no title of it.
+    // A tag around the text is no title.
     let is_tag = |line: &str| line.starts_with('<') && line.ends_with('>') && !line.contains(' ');
     let is_words = |line: &&str| !line.is_empty() && !is_tag(line);
     let line = text.lines().map(str::trim).find(is_words)?;

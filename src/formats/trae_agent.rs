@@ -1,21 +1,22 @@
-//! trae-agent's trajectories: a JSON document whose `llm_interactions` are the model calls in order.
+//! trae-agent trajectories: a JSON document whose `llm_interactions` are the model calls in order.
 //!
-//! A call's `input_messages` are only what is new since the one before. What was to be sent in a call that failed
-//! stands in the last of the `agent_steps`, with the provider's error. Anthropic's usage excludes what was cached.
+//! A call's `input_messages` are only the messages added since the previous call. The last of the `agent_steps` holds
+//! the messages of a failed call with the provider's error. Anthropic's usage excludes cached tokens.
 
 use super::message_list::part;
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
+use super::transcript::Transcript;
 use super::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::session::{Draft, Part, Role, StepDraft, Usage, says_too_long};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "trae_agent",
     label: "trae-agent trajectory",
@@ -23,16 +24,20 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Usage, Carried::Times, Carried::SystemPrompt],
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::SystemPrompt,
+    ],
     kept: None,
     resume: None,
 };
 
-/// Providers whose `input_tokens` exclude what was read from the cache or written to it.
+/// Providers whose `input_tokens` exclude cache reads and writes.
 const EXCLUDING: [&str; 3] = ["anthropic", "bedrock", "claude"];
-/// The lists of a document.
+/// Lists of records in the document.
 const LISTS: [&str; 2] = ["llm_interactions", "agent_steps"];
-/// An error is quoted as far as this.
+/// Maximum length of a quoted error in characters.
 const ERROR_CHARS: usize = 200;
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -44,16 +49,16 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a document with `llm_interactions`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
-    let mut talk = Talk::new(input, FORMAT.name, None);
+    let mut transcript = Transcript::new(input, FORMAT.name, None);
     let around = rows::around(bytes, &whole, &LISTS);
-    talk.title(json::str_at(&around, &["task"]).unwrap_or_default());
+    transcript.title(json::str_at(&around, &["task"]).unwrap_or_default());
     if let Some(model) = json::str_at(&around, &["model"]) {
-        talk.builder.usual_model(model);
+        transcript.builder.usual_model(model);
     }
     let provider = json::str_at(&around, &["provider"])
         .unwrap_or_default()
@@ -67,18 +72,18 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             &Progress::default(),
             &mut notes,
         )? {
-            said(&row, &mut talk, &mut report, &mut notes);
+            message(&row, &mut transcript, &mut report, &mut notes);
         }
-        answered(&call, &provider, &mut talk, &mut report, &mut notes);
+        answer(&call, &provider, &mut transcript, &mut report, &mut notes);
     }
     let steps = rows::listed(bytes, &whole, &["agent_steps"], progress, &mut notes)?;
     for _ in &steps {
         report.note("agent step", false);
     }
     if let Some(last) = steps.last() {
-        failed(bytes, last, &mut talk, &mut report, &mut notes)?;
+        failed_call(bytes, last, &mut transcript, &mut report, &mut notes)?;
     }
-    let session = talk.finish().ok_or_else(|| Refused {
+    let session = transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like a trae-agent trajectory without a message".to_owned(),
     })?;
     Ok(Parsed {
@@ -88,14 +93,14 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-/// The call that ended the run with an error.
-fn failed(
+/// Adds the failed call that ended the run.
+fn failed_call(
     bytes: &[u8],
     step: &Row,
-    talk: &mut Talk,
+    transcript: &mut Transcript,
     report: &mut ImportReport,
     notes: &mut Notes,
-) -> Result<(), Unread> {
+) -> Result<(), ParseError> {
     let error = json::str_at(&step.value, &["error"]).filter(|error| !error.is_empty());
     let is_answered = step.value.get("llm_response").is_some_and(|r| !r.is_null());
     let (Some(error), false) = (error, is_answered) else {
@@ -108,18 +113,21 @@ fn failed(
         &Progress::default(),
         notes,
     )? {
-        said(&row, talk, report, notes);
+        message(&row, transcript, report, notes);
     }
-    talk.builder.step(StepDraft {
+    transcript.builder.step(StepDraft {
         time: json::millis_at(&step.value, &["timestamp"]),
         ..StepDraft::default()
     });
+    if says_too_long(&error.to_lowercase()) {
+        transcript.builder.refuse();
+    }
     let error: String = error.chars().take(ERROR_CHARS).collect();
     notes.add(step.span.start, format!("the last call failed: {error}"));
     Ok(())
 }
 
-fn said(row: &Row, talk: &mut Talk, report: &mut ImportReport, notes: &mut Notes) {
+fn message(row: &Row, transcript: &mut Transcript, report: &mut ImportReport, notes: &mut Notes) {
     let value = &row.value;
     let kind = json::str_at(value, &["role"]).unwrap_or("other");
     let mut parts = value.get("content").map(content::parts).unwrap_or_default();
@@ -132,7 +140,7 @@ fn said(row: &Row, talk: &mut Talk, report: &mut ImportReport, notes: &mut Notes
     let result = value.get("tool_result").filter(|r| r.is_object());
     let role = match kind {
         _ if result.is_some() => {
-            parts.extend(result.map(answer).unwrap_or_default());
+            parts.extend(result.map(tool_result).unwrap_or_default());
             Role::Tool
         }
         "system" | "developer" => Role::System,
@@ -142,7 +150,9 @@ fn said(row: &Row, talk: &mut Talk, report: &mut ImportReport, notes: &mut Notes
             let other = json::quoted(other);
             notes.add(
                 row.span.start,
-                format!("a message of the unknown role `{other}` is kept, but is no context"),
+                format!(
+                    "a message of the unknown role `{other}` is kept, but not sent to the model"
+                ),
             );
             report.note(kind, false);
             return;
@@ -159,24 +169,24 @@ fn said(row: &Row, talk: &mut Talk, report: &mut ImportReport, notes: &mut Notes
     if parts.is_empty() {
         return;
     }
-    // After the task only the program speaks as a user.
-    let is_injected = role == Role::User && talk.builder.session().turns > 0;
-    talk.say(Draft {
+    // User messages after the task are the program's.
+    let is_injected = role == Role::User && transcript.builder.session().turns > 0;
+    transcript.add_message(Draft {
         is_injected,
         raw: vec![row.span.clone()],
         ..Draft::new(role, parts)
     });
 }
 
-fn answered(
+fn answer(
     row: &Row,
     provider: &str,
-    talk: &mut Talk,
+    transcript: &mut Transcript,
     report: &mut ImportReport,
     notes: &mut Notes,
 ) {
     let response = row.value.get("response").unwrap_or(&Value::Null);
-    let says = |key| json::str_at(&row.value, &[key]).or_else(|| json::str_at(response, &[key]));
+    let str_of = |key| json::str_at(&row.value, &[key]).or_else(|| json::str_at(response, &[key]));
     let mut parts: Vec<Part> = response
         .get("content")
         .map(content::parts)
@@ -189,16 +199,16 @@ fn answered(
             .enumerate()
             .map(|(idx, c)| part(idx, call(c))),
     );
-    let own = says("provider").unwrap_or(provider);
+    let own = str_of("provider").unwrap_or(provider);
     let step = StepDraft {
-        model: says("model").map(str::to_owned),
+        model: str_of("model").map(str::to_owned),
         window: None,
         usage: notes.usage(row.span.start, usage(response, own)),
         time: json::millis_at(&row.value, &["timestamp"]),
     };
     report.note("answer", !parts.is_empty());
     if parts.is_empty() {
-        talk.builder.step(step);
+        transcript.builder.step(step);
         return;
     }
     let draft = Draft {
@@ -206,24 +216,28 @@ fn answered(
         raw: vec![row.span.clone()],
         ..Draft::new(Role::Assistant, parts)
     };
-    talk.answer(step, draft);
+    transcript.add_answer(step, draft);
 }
 
 fn call(value: &Value) -> crate::session::Body {
-    let says = |key| json::str_at(value, &[key]);
-    let id = says("call_id").or_else(|| says("id"));
-    content::call(id, says("name").unwrap_or_default(), value.get("arguments"))
+    let str_of = |key| json::str_at(value, &[key]);
+    let id = str_of("call_id").or_else(|| str_of("id"));
+    content::call(
+        id,
+        str_of("name").unwrap_or_default(),
+        value.get("arguments"),
+    )
 }
 
-/// What a tool answered, with its error in the words in which the program passes it on.
-fn answer(result: &Value) -> Vec<Part> {
-    let says = |key| json::str_at(result, &[key]);
+/// Returns a tool's result with its error in the program's notation.
+fn tool_result(result: &Value) -> Vec<Part> {
+    let str_of = |key| json::str_at(result, &[key]);
     let mut text = result
         .get("result")
         .map(content::text_or_json)
         .unwrap_or_default()
         .into_string();
-    if let Some(error) = says("error").filter(|error| !error.is_empty()) {
+    if let Some(error) = str_of("error").filter(|error| !error.is_empty()) {
         text.push_str(if text.is_empty() {
             "Error: "
         } else {
@@ -231,8 +245,13 @@ fn answer(result: &Value) -> Vec<Part> {
         });
         text.push_str(error);
     }
-    let failed = result.get("success").and_then(Value::as_bool) == Some(false);
-    content::result(0, (says("call_id"), says("name")), failed, &text.into())
+    let failed_call = result.get("success").and_then(Value::as_bool) == Some(false);
+    content::result(
+        0,
+        (str_of("call_id"), str_of("name")),
+        failed_call,
+        &text.into(),
+    )
 }
 
 fn usage(response: &Value, provider: &str) -> Option<Usage> {
@@ -242,8 +261,8 @@ fn usage(response: &Value, provider: &str) -> Option<Usage> {
         count("cache_creation_input_tokens"),
     );
     let is_excluding = EXCLUDING.iter().any(|name| provider.contains(name));
-    let beside = [read, write].into_iter().flatten().filter(|_| is_excluding);
-    let input: Tokens = count("input_tokens").into_iter().chain(beside).sum();
+    let cached = [read, write].into_iter().flatten().filter(|_| is_excluding);
+    let input: Tokens = count("input_tokens").into_iter().chain(cached).sum();
     (input > Tokens::ZERO).then(|| Usage {
         input,
         cache_read: read,

@@ -1,25 +1,25 @@
-//! Records that name the one before them: the way to a leaf, and the other leaves.
+//! Trees of records that name their parents: paths to leaves, and other branches.
 
 use std::collections::HashMap;
 
-/// No more branches than this are conversations of their own.
-const MOST_BRANCHES: usize = 50;
-/// And no more than so many times the file's records in all.
-const MOST_RECORDS: usize = 8;
-/// How far up a branch is searched for something worth showing.
-const LONGEST_LOOK: usize = 1000;
+/// Maximum number of branches that become separate conversations.
+const MAX_BRANCHES: usize = 50;
+/// Maximum total length of these branches, as a multiple of the number of records.
+const MAX_RECORDS_FACTOR: usize = 8;
+/// Maximum number of records of a branch that are searched for messages.
+const MAX_SEARCH: usize = 1000;
 
-/// A forest of records, by their places in the file.
+/// A forest of records, by their indices in the file.
 #[derive(Debug)]
 pub(super) struct Tree {
     parents: Vec<Option<usize>>,
-    /// Records that name a parent which is not there; they are taken to follow the record before them.
+    /// Records whose parent is missing. They are assumed to follow the record before them.
     pub(super) orphans: Vec<usize>,
 }
 
 impl Tree {
-    /// Records with their id and the id of the one before, in file order. Records without an id follow the record
-    /// before them; of equal ids the last one is meant.
+    /// Builds the forest from each record's id and parent id, in file order. Records without an id follow the record
+    /// before them. Of several records with one id, the last one is the parent.
     pub(super) fn new<'a>(
         records: impl Iterator<Item = (Option<&'a str>, Option<&'a str>)>,
     ) -> Self {
@@ -49,7 +49,7 @@ impl Tree {
         Self { parents, orphans }
     }
 
-    /// The records on the way to a leaf, from the root on. A ring of parents ends it.
+    /// Returns the records on the path to a leaf, starting at the root. A cycle ends the path.
     pub(super) fn path(&self, leaf: usize) -> Vec<usize> {
         let mut is_on = vec![false; self.parents.len()];
         let mut path = Vec::new();
@@ -63,8 +63,8 @@ impl Tree {
         path
     }
 
-    /// The leaves of other branches than the one with these records, as far as something on them is worth a
-    /// conversation of its own; the largest part of the file is not gone through more than a few times.
+    /// Returns the leaves of the branches besides `main` that have a record for which `is_worth` holds. The number and
+    /// the total length of branches are limited.
     pub(super) fn others(&self, main: &[usize], is_worth: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut is_main = vec![false; self.parents.len()];
         for at in main {
@@ -72,7 +72,7 @@ impl Tree {
         }
         let is_worth_it = |leaf: &usize| {
             let mut next = Some(*leaf);
-            (0..LONGEST_LOOK).any(|_| match next.filter(|at| !is_main[*at]) {
+            (0..MAX_SEARCH).any(|_| match next.filter(|at| !is_main[*at]) {
                 Some(at) => {
                     next = self.parents[at];
                     is_worth(at)
@@ -80,12 +80,12 @@ impl Tree {
                 None => false,
             })
         };
-        let mut left = MOST_RECORDS * self.parents.len();
+        let mut left = MAX_RECORDS_FACTOR * self.parents.len();
         self.leaves()
             .into_iter()
             .filter(|at| !is_main[*at])
             .filter(is_worth_it)
-            .take(MOST_BRANCHES)
+            .take(MAX_BRANCHES)
             .take_while(|leaf| {
                 left = left.saturating_sub(self.path(*leaf).len());
                 left > 0
@@ -93,7 +93,7 @@ impl Tree {
             .collect()
     }
 
-    /// The records that no other follows, in file order.
+    /// Returns the records without children, in file order.
     pub(super) fn leaves(&self) -> Vec<usize> {
         let mut is_parent = vec![false; self.parents.len()];
         for parent in self.parents.iter().flatten() {
@@ -108,7 +108,7 @@ mod tests {
     use super::Tree;
 
     #[test]
-    fn a_leaf_has_its_way_and_a_ring_or_a_missing_parent_ends_nothing_early() {
+    fn finds_paths_despite_cycles_and_missing_parents() {
         let records = [
             ("a", None),
             ("b", Some("a")),

@@ -3,6 +3,7 @@
 //! Servers that speak one API word their errors in many ways; what is known of each stands in the lists below.
 
 use super::{Endpoint, LimitField, hide, member, page, plain_line, text};
+use crate::session::says_too_long;
 use serde_json::Value;
 
 /// Characters of a server's own words that are shown.
@@ -41,33 +42,6 @@ pub enum RefusalKind {
     /// The server found something else wrong with the request.
     BadRequest,
 }
-
-/// How servers say that a prompt does not fit: OpenAI, Anthropic, vLLM, llama.cpp, Ollama, LM Studio, xAI, Mistral,
-/// Gemini, Groq, Bedrock, Together.
-const TOO_LONG: [&str; 22] = [
-    "context_length_exceeded",
-    "exceed_context_size_error",
-    "request_too_large",
-    "maximum context length",
-    "max context length",
-    "maximum prompt length",
-    "maximum model length",
-    "exceeds the context window",
-    "exceeds the context length",
-    "exceeds the model's context",
-    "exceed context limit",
-    "exceeds the available context size",
-    "context size has been exceeded",
-    "context window exceeds",
-    "prompt is too long",
-    "prompt too long",
-    "input is too long",
-    "exceeds the maximum number of tokens allowed",
-    "reduce the length of the messages",
-    "than the context length",
-    "with context length of only",
-    "`inputs` tokens + `max_new_tokens`",
-];
 
 impl Refusal {
     /// From a status that is no success, and what came with it.
@@ -181,7 +155,7 @@ fn codes_of(json: &Value) -> String {
 fn kind(status: Option<u16>, told: &str) -> RefusalKind {
     let says = |words: &[&str]| words.iter().any(|word| told.contains(word));
     let is_about_the_key = matches!(status, Some(401 | 403));
-    if status == Some(413) || (says(&TOO_LONG) && !is_about_the_key) {
+    if status == Some(413) || (says_too_long(told) && !is_about_the_key) {
         return RefusalKind::ContextTooLong;
     }
     if status == Some(402) || says(&["insufficient_quota", "credit balance is too low"]) {

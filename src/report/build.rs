@@ -5,8 +5,8 @@ use super::known::{basis_sentence, window_source};
 use super::lane::lane_report;
 use super::shown::{Shown, Teller, What};
 use super::{About, Item, LaneReport, Report};
-use crate::analysis::{Finding, LaneTrigger, Link, MessageName, Trigger, tokens_by_tool, verdict};
-use crate::engine::{Case, Count, KnobRole, KnobValues, Outcome, Policy, Sample};
+use crate::analysis::{Finding, Link, MessageName, PlayedLane, Trigger, tokens_by_tool, verdict};
+use crate::engine::{Case, KnobValues, Outcome, Policy};
 use crate::safe_text::clean;
 use crate::session::{Kind, StepsFrom};
 use crate::tokens::Basis;
@@ -43,11 +43,9 @@ pub struct Subject<'a> {
     /// The lanes; the first is what really happened.
     pub lanes: &'a [Played],
     /// The file could tell of its program's own compactions.
-    pub tells_compactions: bool,
+    pub records_compactions: bool,
 }
 
-/// The generic strategies' trigger, which the verdict speaks of where no lane has one.
-const TRIGGER: Share = Share(0.75);
 /// Tools and messages listed as the heaviest.
 const HEAVIEST: usize = 12;
 /// Triggers drawn; more would only be confusing.
@@ -63,39 +61,14 @@ impl Played {
         }
     }
 
-    /// The share of usable, in true tokens, at which it acts, where a setting says so.
-    pub fn trigger(&self) -> Option<Share> {
-        let policy = self.policy.as_ref()?;
-        // A system that counts in its own way acts elsewhere on the true scale.
-        let counts_truly = matches!(policy.meter.count, Count::True);
-        let policy = Some(policy).filter(|_| counts_truly)?;
-        let knob = policy.knob_for(KnobRole::CompressionTrigger)?;
-        let is_share = knob.unit == "share of usable";
-        let value = self.knobs.get(&knob.name).filter(|_| is_share)?;
-        // Another reserve makes another usable; the picture shows one.
-        Some(Share(value))
-    }
-
-    /// The trigger that a verdict over these lanes speaks of: that of the first that has one, else the usual one.
-    pub fn spoken_trigger(lanes: &[Self]) -> Trigger<'_> {
-        let mut known = lanes
-            .iter()
-            .filter_map(|played| Some((played, played.trigger()?)));
-        let Some((played, share)) = known.next() else {
-            return TRIGGER.into();
-        };
-        Trigger {
-            share,
-            whose: played.lane_trigger(share),
-        }
-    }
-
-    /// Where the lane first reaches its trigger.
-    fn lane_trigger(&self, share: Share) -> Option<LaneTrigger<'_>> {
-        let usable = |sample: &Sample| (sample.window - self.output_reserve).as_f64();
-        let at = |sample: &Sample| Tokens((usable(sample) * share.0).ceil() as u64);
-        let run = (self.policy.as_ref()?, &self.outcome);
-        Some(LaneTrigger::new(&self.lane, run, at, false))
+    /// The lane as its policy played it; none for what was recorded.
+    pub fn lane(&self) -> Option<PlayedLane<'_>> {
+        Some(PlayedLane {
+            name: &self.lane,
+            policy: self.policy.as_ref()?,
+            knobs: &self.knobs,
+            outcome: &self.outcome,
+        })
     }
 }
 
@@ -112,7 +85,7 @@ impl Report {
             .zip(&kinds)
             .map(|(lane, kind)| {
                 let mut told = lane_report(subject.case, lane, *kind, &mut teller);
-                let is_known = *kind != CurveKind::Recorded || subject.tells_compactions;
+                let is_known = *kind != CurveKind::Recorded || subject.records_compactions;
                 told.figures.compactions = told.figures.compactions.filter(|_| is_known);
                 told
             })
@@ -170,9 +143,12 @@ impl<'a> Subject<'a> {
     /// The different triggers of the lanes, if they are few enough to be drawn.
     fn triggers(&self) -> Vec<Share> {
         let mut all: Vec<Share> = Vec::new();
-        for trigger in self.lanes.iter().filter_map(Played::trigger) {
-            if !all.contains(&trigger) {
-                all.push(trigger);
+        for lane in self.lanes.iter().filter_map(Played::lane) {
+            let trigger = Trigger::of_lane(self.case, self.output_reserve, lane);
+            if let Some(Trigger { share, .. }) = trigger
+                && !all.contains(&share)
+            {
+                all.push(share);
             }
         }
         if all.len() > TRIGGERS {
@@ -187,11 +163,13 @@ fn sentence(subject: &Subject<'_>, teller: &mut Teller) -> (Vec<Shown>, crate::a
     let Some(really) = subject.lanes.first() else {
         return (Vec::new(), crate::analysis::Severity::Ok);
     };
+    let lanes = subject.lanes.iter().filter_map(Played::lane);
+    let trigger = Trigger::of_lanes(subject.case, subject.output_reserve, lanes);
     let verdict = verdict(
         subject.case,
         &really.outcome,
         subject.output_reserve,
-        Played::spoken_trigger(subject.lanes),
+        &trigger,
     );
     let clauses = verdict.clauses.iter().map(|clause| match clause.link {
         Some(Link::Message(message)) => teller.message(&MessageName::of(subject.case, message)),

@@ -105,7 +105,7 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
         }
     };
     let samples = &outcome.samples;
-    let peak = outcome.peak_with_end();
+    let peak = outcome.peak();
     let summaries = outcome.summaries;
     let last = samples.len().saturating_sub(1);
     let pressure = |peak: engine::Peak| {

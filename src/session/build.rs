@@ -275,6 +275,7 @@ impl SessionBuilder {
             }
         }
         super::leave_out_impossible(&mut self.session);
+        super::refused::mark_refused(&mut self.session);
         self.session
     }
 
@@ -296,6 +297,13 @@ impl SessionBuilder {
         }
     }
 
+    /// Notes that the provider refused the latest call because its context was too long.
+    pub fn refuse(&mut self) {
+        if let Some(step) = self.session.steps.last_mut() {
+            step.is_refused = true;
+        }
+    }
+
     fn push_step(&mut self, draft: StepDraft) -> usize {
         self.turn_of_call();
         let model = draft.model.map(|name| self.model(name));
@@ -309,6 +317,7 @@ impl SessionBuilder {
             time: draft.time,
             effort: self.effort.clone(),
             is_after_abort: std::mem::take(&mut self.is_aborted),
+            is_refused: false,
         });
         let step = self.session.steps.len() - 1;
         self.open_step = Some(step);
@@ -357,6 +366,7 @@ fn steps_of_messages(messages: &mut [Message]) -> Vec<Step> {
                 time: message.time,
                 effort: None,
                 is_after_abort: false,
+                is_refused: false,
             });
         }
     }

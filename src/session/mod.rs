@@ -13,6 +13,7 @@ mod managed;
 mod message;
 mod packed;
 mod part;
+mod refused;
 mod track;
 
 pub use build::{Draft, MOST_KEPT, SessionBuilder, StepDraft};
@@ -24,6 +25,7 @@ pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
 pub use message::{Message, Role, Span, kind_of};
 pub use packed::Packer;
 pub use part::{Body, Kind, MediaKind, Part};
+pub use refused::says_too_long;
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 
 use crate::units::{Millis, Tokens};
@@ -103,6 +105,8 @@ pub struct Step {
     pub effort: Option<Arc<str>>,
     /// The call before it was aborted.
     pub is_after_abort: bool,
+    /// The file says that the provider refused it because its context was too long.
+    pub is_refused: bool,
 }
 
 /// Tokens of one call as the provider reported them.
@@ -174,7 +178,7 @@ impl Session {
     }
 
     /// Largest context that the provider reported for one call.
-    pub fn peak_recorded(&self) -> Option<Tokens> {
+    pub fn largest_reported(&self) -> Option<Tokens> {
         self.steps
             .iter()
             .filter_map(|s| s.usage)

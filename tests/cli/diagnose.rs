@@ -126,10 +126,10 @@ fn bad_options_are_refused_in_one_line_that_says_what_to_do() {
     let missing = PathBuf::from("/nowhere/prices.toml");
     let missing = missing.to_string_lossy();
     for (args, expected) in [
-        (vec!["diagnose"], "needs a session file"),
+        (vec!["diagnose"], "not provided: <FILE>"),
         (
             vec!["diagnose", &file, "--cache-time", "soon"],
-            "usual or long",
+            "[possible values: usual, long]",
         ),
         (
             vec!["diagnose", &file, "--price-as", "my-model"],

@@ -83,7 +83,7 @@ fn one_report_that_cannot_be_right_changes_neither_window_nor_peak_nor_cost() {
     let wrong = json(here.path(), &["inspect", "s.jsonl"]);
     assert!(right["window"].is_u64(), "{right}");
     assert_eq!(wrong["window"], right["window"]);
-    let peak = |found: &Value| found["recorded"]["peak_input_tokens"].clone();
+    let peak = |found: &Value| found["recorded"]["largest_call"].clone();
     assert_eq!(peak(&wrong), peak(&right));
     let said = wrong["warnings"].to_string();
     assert!(said.contains("cannot be right and was left out"), "{said}");
@@ -137,7 +137,7 @@ fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
     let cases: [(&[&str], &str); 7] = [
         (
             &["c.json", "--screenshot", "x.jpg"],
-            "pictures are written as PNG; give a name that ends in .png",
+            "pictures are PNG files; give a name that ends in .png",
         ),
         (
             &["restore", "c.json"],

@@ -4,7 +4,7 @@
     reason = "a skipped test says so, and a table is printed"
 )]
 
-use plimsoll::formats::{self, Birth, Input};
+use plimsoll::formats::{self, Input, NewSession};
 use plimsoll::session::Session;
 use plimsoll::units::Millis;
 use serde_json::Value;
@@ -358,12 +358,12 @@ fn adopt(format: &str, bytes: &[u8]) -> formats::Resumable {
     let resume = formats::by_name(format)
         .and_then(|f| f.resume.as_ref())
         .expect("it can be resumed");
-    let birth = Birth {
+    let new_session = NewSession {
         now: Millis(1_795_323_000_123),
         random: [0x5a; 16],
         folder: "/here".to_owned(),
     };
-    (resume.adopt)(bytes, &birth).expect("a session")
+    (resume.adopt)(bytes, &new_session).expect("a session")
 }
 
 #[test]

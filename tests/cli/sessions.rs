@@ -133,7 +133,7 @@ fn what_was_read_in_an_earlier_way_is_read_anew() {
 /// What a list says of our own sessions. Where this has to be changed for the same files, so has `READING` in
 /// `exec/stores/summary.rs`, beside it here: lists that were remembered before would go on saying the other.
 const READ: (&str, &[(&str, u64, u64, &str)]) = (
-    "3",
+    "4",
     &[
         ("compacted.jsonl", 136, 160_695, "reported"),
         ("giant-tool-result.json", 46, 140_305, "estimated"),
@@ -257,10 +257,10 @@ fn what_is_no_folder_or_no_agent_is_said_in_one_line() {
         (["sessions", "/does/not/exist"], "no such folder or file"),
         (
             ["sessions", "--agent=nobody"],
-            "known are claude-code, codex",
+            "known agents are claude-code, codex",
         ),
         (["sessions", "--agent=codx"], "did you mean codex?"),
-        (["sessions", "--limit=few"], "whole number"),
+        (["sessions", "--limit=few"], "invalid digit"),
     ] {
         let output = plimsoll(home.path(), &args);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -180,11 +180,7 @@ fn inspect_gives_the_documented_shape_for_every_sample() {
                 && found["recorded"]["compactions"].is_array()
         );
         let usage = found["recorded"]["calls_with_usage"].as_u64() > Some(0);
-        assert_eq!(
-            found["recorded"]["peak_input_tokens"].is_u64(),
-            usage,
-            "{name}"
-        );
+        assert_eq!(found["recorded"]["largest_call"].is_u64(), usage, "{name}");
         assert!(
             found["warnings"].is_array()
                 && found["issues"].is_array()
@@ -460,7 +456,7 @@ fn a_managed_copy_of_a_calibrated_session_weighs_the_same_when_it_is_opened_agai
         let opened = json(&plimsoll(folder.path(), &["inspect", &out, "--json"]));
         assert_eq!(opened["tokens"]["total"], compacted["after"], "{sample}");
         assert_eq!(opened["tokens"]["basis"], "calibrated");
-        assert_eq!(opened["recorded"]["peak_input_tokens"], Value::Null);
+        assert_eq!(opened["recorded"]["largest_call"], Value::Null);
     }
 }
 
@@ -662,11 +658,17 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
     write_conversation(here.path(), "c.json");
     let c = "c.json";
     let cases: [(&[&str], &str); 40] = [
-        (&["inspct", c], "verbs are inspect"),
-        (&["inspect"], "needs a session file"),
-        (&["inspect", c, c], "one session file"),
-        (&["inspect", c, "--frobnicate"], "--help"),
-        (&["inspect", c, "--policy", "truncate"], "unknown option"),
+        (&["inspct", c], "did you mean inspect?"),
+        (&["inspect"], "not provided: <FILE>"),
+        (&["inspect", c, c], "unexpected argument"),
+        (
+            &["inspect", c, "--frobnicate"],
+            "unexpected argument '--frobnicate'",
+        ),
+        (
+            &["inspect", c, "--policy", "truncate"],
+            "unexpected argument '--policy'",
+        ),
         (&["inspect", c, "--window", "wide"], "200k"),
         (&["inspect", c, "--window", "0"], "200k"),
         (&["inspect", c, "--window"], "--window"),
@@ -682,7 +684,7 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
         ),
         (&["replay", c, "--set", "patience=3"], "keep_recent"),
         (&["replay", c, "--set", "nobody.keep_recent=3"], "truncate"),
-        (&["replay", c, "--json", "--csv"], "choose one"),
+        (&["replay", c, "--json", "--csv"], "cannot be used with"),
         (
             &["replay", c, "--window", "8k", "--output-reserve", "9k"],
             "--window",
@@ -715,18 +717,21 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
             &["replay", c, "--policy", "truncate@recorded"],
             "always there",
         ),
-        (&["replay", c, "--set"], "KNOB=NUMBER"),
-        (&["replay", c, "--policy"], "preset"),
+        (&["replay", c, "--set"], "SETTING=VALUE"),
+        (&["replay", c, "--policy"], "FILE.toml"),
         (&["compact", c, "--policy", "truncate", "-o", "-"], "file"),
         (&["compact", c, "--policy", "truncate", "-o", ""], "name"),
-        (&["compact", c, "--policy", "truncate", "-o"], "name"),
-        (&["--no-state", "inspct", c], "verbs are inspect"),
-        (&["--no-state", "inspect"], "needs a session file"),
-        (&["--json", c], "needs a verb"),
+        (
+            &["compact", c, "--policy", "truncate", "-o"],
+            "--output <OUT>",
+        ),
+        (&["--no-state", "inspct", c], "did you mean inspect?"),
+        (&["--no-state", "inspect"], "not provided: <FILE>"),
+        (&["--json", c], "requires a command"),
         (&["inspect", "."], "is a folder"),
         (&[c, "--policy", "unheard"], "truncate"),
         (&[c, "--set", "patience=3"], "keep_recent"),
-        (&["state", "burn"], "state clear"),
+        (&["state", "burn"], "unrecognized subcommand 'burn'"),
         (&["state", "clear", "--no-state"], "--no-state"),
     ];
     for (args, says) in cases {
@@ -844,7 +849,7 @@ fn help_and_version_are_answered_on_standard_output() {
     );
     let help = stdout(&plimsoll(here.path(), &["--help"]));
     for verb in ["inspect", "replay", "compact", "presets", "state"] {
-        assert!(help.contains(&format!("plimsoll {verb}")), "{help}");
+        assert!(help.contains(&format!("\n  {verb} ")), "{help}");
         let of_verb = plimsoll(here.path(), &[verb, "--help"]);
         assert!(of_verb.status.success() && stdout(&of_verb).contains(&format!("plimsoll {verb}")));
     }
@@ -1177,7 +1182,7 @@ fn a_full_standard_output_is_named_as_the_reason() {
 
 #[test]
 fn every_counter_is_named_in_the_help() {
-    let help = stdout(&plimsoll(folder().path(), &["replay", "--help"]));
+    let help = stdout(&plimsoll(folder().path(), &["help", "options"]));
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"))
         .expect("there is one");
     for counter in plimsoll::tokens::COUNTERS {

@@ -58,7 +58,7 @@ fn report(case: &Case, lanes: &[Played], warnings: &[String], redacts: bool) -> 
         format: "OpenAI Chat",
         output_reserve: RESERVE,
         lanes,
-        tells_compactions: true,
+        records_compactions: true,
     };
     Report::new(&subject, redacts)
 }
@@ -606,7 +606,7 @@ fn a_session_without_a_call_has_a_report_without_a_curve() {
         format: "",
         output_reserve: RESERVE,
         lanes: &lanes,
-        tells_compactions: true,
+        records_compactions: true,
     };
     assert!(draw(&subject.plain_curve()).is_none());
 }

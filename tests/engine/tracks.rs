@@ -2,8 +2,8 @@
 //! branches that a person went back from. Nothing of one counts in another.
 
 use plimsoll::exec::{LoadError, LoadOptions, Loaded, load};
-use plimsoll::formats::Carriage::{Absent, NotCarried, Present};
-use plimsoll::formats::{Carried, carriage};
+use plimsoll::formats::Availability::{Absent, Present, Unsupported};
+use plimsoll::formats::{RecordedData, availability};
 use plimsoll::progress::Progress;
 use plimsoll::report::track;
 use plimsoll::tokens::default_counter;
@@ -249,10 +249,10 @@ fn an_older_sub_agents_file_right_beside_the_session_is_found_where_the_session_
     let told_of = || {
         let loaded = open(&main, 0).unwrap();
         let (all, report) = (&loaded.conversations, &loaded.report);
-        let held = carriage(&loaded.case.session, all, report);
+        let held = availability(&loaded.case.session, all, report);
         let held = held
             .into_iter()
-            .find(|(what, _)| *what == Carried::SubAgents);
+            .find(|(what, _)| *what == RecordedData::SubAgents);
         (all.len(), held.map(|(_, how)| how))
     };
     assert_eq!(told_of(), (1, Some(Absent)));
@@ -305,13 +305,13 @@ fn links_and_names_that_lead_elsewhere_are_not_followed() {
 fn what_a_format_cannot_tell_is_not_kept_and_what_a_file_lacks_is_absent() {
     let of = |name: &str| {
         let loaded = open(&fixture(name), 0).unwrap();
-        let all = carriage(&loaded.case.session, &loaded.conversations, &loaded.report);
+        let all = availability(&loaded.case.session, &loaded.conversations, &loaded.report);
         all.into_iter().map(|(_, how)| how).collect::<Vec<_>>()
     };
     // usage, timestamps, compactions, system prompt, tool definitions, sub-agents
-    let claude = [Present, Present, Absent, NotCarried, NotCarried, Present];
+    let claude = [Present, Present, Absent, Unsupported, Unsupported, Present];
     assert_eq!(of("claude_code/sub-agents.jsonl"), claude);
-    let branches = [Present, Present, Absent, NotCarried, NotCarried, Absent];
+    let branches = [Present, Present, Absent, Unsupported, Unsupported, Absent];
     assert_eq!(of("claude_code/branches.jsonl"), branches);
 }
 

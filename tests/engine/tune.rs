@@ -606,7 +606,7 @@ fn a_sweep_says_what_a_replay_says() {
         assert_eq!(score.risk.unwrap().references, missed.faults.len());
         assert_eq!(
             (score.peak, score.compactions),
-            (outcome.peak().unwrap().1, outcome.compactions)
+            (outcome.peak().unwrap().tokens, outcome.compactions)
         );
         assert_eq!(score.sent, outcome.tokens_sent());
         let all = outcome.tokens_sent() + outcome.tokens_rejected;

@@ -1,6 +1,6 @@
 //! Managed copies of Codex rollouts: the file as it was, and behind it a compaction that leaves the managed context.
 
-use plimsoll::formats::{self, Birth, Input};
+use plimsoll::formats::{self, Input, NewSession};
 use plimsoll::session::{
     Body, Managed, ManagedEntry, ManagedPart, Role, Session, Usage, WrittenKind,
 };
@@ -636,12 +636,12 @@ fn a_summary_that_codex_only_wrote_down_is_kept_as_the_message_that_it_makes_of_
 
 fn adopt(bytes: &[u8]) -> formats::Resumable {
     let format = formats::by_name("codex_rollout").and_then(|f| f.resume.as_ref());
-    let birth = Birth {
+    let new_session = NewSession {
         now: Millis(1_795_323_000_123),
         random: [0xab; 16],
         folder: "/here".to_owned(),
     };
-    (format.expect("Codex resumes").adopt)(bytes, &birth).expect("a session")
+    (format.expect("Codex resumes").adopt)(bytes, &new_session).expect("a session")
 }
 
 #[test]

@@ -275,7 +275,7 @@ fn a_branch_somebody_left_is_no_part_of_the_conversation_but_parallel_calls_are(
     assert!(
         parsed.warnings[0]
             .text
-            .starts_with("2 messages stand on branches that somebody went back from"),
+            .starts_with("2 messages are on rewound branches"),
         "{:?}",
         parsed.warnings
     );
@@ -803,7 +803,7 @@ fn real_sessions_read_their_calls_once_and_survive_the_way_out_and_back() {
         let session = parse(&source).sessions.remove(0);
         assert_eq!(
             session
-                .peak_recorded()
+                .largest_reported()
                 .map(|peak| peak.0.to_string())
                 .as_deref(),
             Some(columns[10]),

@@ -486,7 +486,7 @@ fn an_estimate_of_the_client_is_a_warning_and_no_call() {
     let warnings: Vec<_> = parsed.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         warnings,
-        ["line 20: 940499 tokens are an estimate of the client, not a model call"]
+        ["line 20: 940499 tokens are an estimate by the client, not a model call"]
     );
 }
 
@@ -502,9 +502,9 @@ fn a_torn_last_line_and_unknown_types_are_warnings_and_all_else_loads() {
     assert_eq!(parsed.sessions[0].steps.len(), 2);
     let warnings: Vec<_> = parsed.warnings.iter().map(ToString::to_string).collect();
     let expected = [
-        "line 20: records of the type `new_kind` are unknown to us; not counted",
-        "line 21: items of the type `new_item` are unknown to us; taken as context",
-        "line 22: the last line is cut off, its 21 bytes were left out",
+        "line 20: unknown record type `new_kind`: not counted",
+        "line 21: unknown item type `new_item`: counted as context",
+        "line 22: the last line is truncated; its 21 bytes were left out",
     ];
     assert_eq!(warnings, expected);
 }
@@ -601,8 +601,11 @@ fn a_head_alone_is_no_conversation() {
         name: "x".to_owned(),
         bytes,
     })
-    .expect_err("nothing was said");
-    assert!(refused.looks_like.contains("nothing was said"), "{refused}");
+    .expect_err("no message");
+    assert!(
+        refused.looks_like.contains("without a message"),
+        "{refused}"
+    );
 }
 
 /// Largest input of each file's own calls. Where a file is a fork it is not the largest number in the file.
@@ -642,7 +645,7 @@ fn real_files_give_their_own_calls_and_peaks() {
             .remove(0);
         let reported = session.steps.iter().filter(|s| s.usage.is_some()).count();
         assert_eq!(
-            (reported, session.peak_recorded()),
+            (reported, session.largest_reported()),
             (calls, Some(Tokens(peak))),
             "{name}"
         );

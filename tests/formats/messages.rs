@@ -613,7 +613,7 @@ fn a_logged_answer_is_the_last_message_once() {
         );
     }
     let session = session(pair("").as_bytes());
-    assert_eq!(session.peak_recorded(), Some(Tokens(7)));
+    assert_eq!(session.largest_reported(), Some(Tokens(7)));
     // Anything changed: the answer moves into the list.
     let managed = Managed {
         entries: vec![ManagedEntry::Kept { message: 1 }],
@@ -666,7 +666,7 @@ fn unknown_roles_are_warned_of_by_line() {
     let warnings: Vec<_> = parsed.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         warnings,
-        ["line 3: a message of the unknown role `exit` is kept, but is no context"]
+        ["line 3: a message of the unknown role `exit` is kept, but not sent to the model"]
     );
     let count = parsed.report.records["exit"];
     assert_eq!((count.count, count.in_context), (1, 0));
@@ -777,7 +777,7 @@ fn real_conversations_read_and_are_written_back_byte_for_byte() {
         let found = (
             session.messages.len(),
             session.steps.len(),
-            session.peak_recorded().map(|t| t.0),
+            session.largest_reported().map(|t| t.0),
         );
         assert_eq!(found, (messages, steps, peak), "{path}");
         assert!(export_own(&session, &all_kept(&session)) == bytes, "{path}");
@@ -1065,7 +1065,7 @@ fn calls_recorded_before_a_document_changed_say_nothing_of_it() {
     );
     let again = session(out.as_bytes());
     assert_eq!(
-        (again.peak_recorded(), &again.models),
+        (again.largest_reported(), &again.models),
         (None, &source.models)
     );
     assert_eq!(
@@ -1078,7 +1078,7 @@ fn calls_recorded_before_a_document_changed_say_nothing_of_it() {
     let longer = out.replace("]}", &format!(",{user},{}]}}", answer(30)));
     let longer = longer.replace("]},", "],");
     let continued = session(longer.as_bytes());
-    assert_eq!(continued.peak_recorded(), Some(Tokens(30)));
+    assert_eq!(continued.largest_reported(), Some(Tokens(30)));
     let mut fewer = all_kept(&continued);
     fewer.entries.remove(0);
     let out = export(&continued, "openai_chat", &fewer);
@@ -1086,7 +1086,7 @@ fn calls_recorded_before_a_document_changed_say_nothing_of_it() {
         out.starts_with("{\"plimsoll\": {\"managed\":true,\"messages\":4}, "),
         "{out}"
     );
-    assert_eq!(session(out.as_bytes()).peak_recorded(), None);
+    assert_eq!(session(out.as_bytes()).largest_reported(), None);
 
     // A bare list has no place for the mark, and a request without reports needs none.
     for text in [

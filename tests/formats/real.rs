@@ -239,7 +239,7 @@ fn counts(parsed: &Parsed) -> [usize; 5] {
 }
 
 fn peak(parsed: &Parsed) -> Option<u64> {
-    let peaks = parsed.sessions.iter().filter_map(Session::peak_recorded);
+    let peaks = parsed.sessions.iter().filter_map(Session::largest_reported);
     peaks.max().map(|Tokens(n)| n)
 }
 

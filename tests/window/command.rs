@@ -62,7 +62,7 @@ fn shown(window: &Harness<'_, App>) -> Vec<Figures> {
             let outcome = &lane.outcome;
             (
                 lane.policy.name.clone(),
-                outcome.peak().map(|(_, tokens)| tokens.0),
+                outcome.peak().map(|peak| peak.tokens.0),
                 outcome.compactions as u64,
                 outcome.overflows as u64,
                 outcome.tokens_sent().0,

@@ -133,7 +133,7 @@ pub struct Bills<'a> {
 
 impl<'a> Bills<'a> {
     /// The calls of a session. Where it reports usage, a call without any was aborted or never made: it is billed in
-    /// no lane.
+    /// no lane. One that the provider refused is billed in lanes where it fits.
     pub fn new(case: &Case, billing: Billing<'a>) -> Self {
         let session = &case.session;
         let lifetime = billing.lifetime.unwrap_or_else(|| lifetime(session));
@@ -143,7 +143,7 @@ impl<'a> Bills<'a> {
         let (mut model, mut before) = (None, None::<(Option<usize>, Option<Millis>)>);
         let mut calls = Vec::with_capacity(session.steps.len());
         for (idx, step) in session.steps.iter().enumerate() {
-            if reports && step.usage.is_none() {
+            if reports && step.usage.is_none() && !step.is_refused {
                 continue;
             }
             model = step.model.or(model);
@@ -161,7 +161,9 @@ impl<'a> Bills<'a> {
                 output: reported.unwrap_or(answers[idx]),
                 is_output_estimated: reported.is_none(),
             });
-            before = Some((model, step.time));
+            if !step.is_refused {
+                before = Some((model, step.time));
+            }
         }
         Self {
             calls,

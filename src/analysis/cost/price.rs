@@ -39,6 +39,7 @@ pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cos
             reported(usage, call.tariff.as_ref()),
         );
     }
+    rejected(&mut cost, bills, recorded);
     cost
 }
 
@@ -70,15 +71,25 @@ pub fn price_lane(bills: &Bills<'_>, outcome: &Outcome) -> Cost {
             sample.tokens,
             modelled(call, sample, unchanged),
         );
-        let (tokens, tariff) = (sample.rejected, call.tariff);
-        let rate = tariff
-            .filter(|_| bills.bills_rejected)
-            .map(|t| t.price.input);
-        cost.rejected
-            .add(tokens, rate.map_or(Usd::ZERO, |rate| rate.of(tokens)));
     }
+    rejected(&mut cost, bills, outcome);
     summaries(&mut cost, bills, outcome);
     cost
+}
+
+/// Tries that did not fit, and calls that the provider refused.
+fn rejected(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
+    let mut samples = outcome.samples.iter().peekable();
+    for call in &bills.calls {
+        while let Some(sample) = samples.next_if(|sample| sample.step <= call.step) {
+            let tokens = sample.rejected;
+            let tariff = call.tariff.filter(|_| bills.bills_rejected);
+            if sample.step == call.step {
+                let usd = tariff.map_or(Usd::ZERO, |tariff| tariff.price.input.of(tokens));
+                cost.rejected.add(tokens, usd);
+            }
+        }
+    }
 }
 
 /// The billed calls with their samples, and what each prompt shares with that of the billed call before.
@@ -87,12 +98,13 @@ pub(super) fn with_samples<'a>(
     outcome: &'a Outcome,
 ) -> impl Iterator<Item = (&'a BilledCall<'a>, &'a Sample, Tokens)> {
     let mut samples = outcome.samples.iter().peekable();
+    let mut unchanged = Tokens(u64::MAX);
     bills.calls.iter().filter_map(move |call| {
-        let mut unchanged = Tokens(u64::MAX);
-        // What was not billed was not sent either: what changed before it counts too.
+        // What is not billed is in no cache either: what changed before it counts too.
         while let Some(sample) = samples.next_if(|sample| sample.step <= call.step) {
             unchanged = unchanged.min(sample.unchanged);
-            if sample.step == call.step {
+            if sample.step == call.step && !sample.refused {
+                let unchanged = std::mem::replace(&mut unchanged, Tokens(u64::MAX));
                 return Some((call, sample, unchanged));
             }
         }

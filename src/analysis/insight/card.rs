@@ -12,7 +12,7 @@ pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
         facts.case,
         facts.recorded,
         facts.output_reserve,
-        facts.trigger,
+        &facts.trigger,
     )
     .clauses;
     said.extend(besides(facts));

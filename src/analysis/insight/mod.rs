@@ -188,7 +188,7 @@ pub struct Facts<'a> {
     /// Room for the answer.
     pub output_reserve: Tokens,
     /// The trigger that is spoken of.
-    pub trigger: Trigger<'a>,
+    pub trigger: Trigger,
     /// Where the recorded program itself compacts: the least that it says it had when it did so of its own accord.
     pub own_trigger: Option<Tokens>,
     /// How long each message was carried.
@@ -205,7 +205,7 @@ impl<'a> Facts<'a> {
     pub fn new(
         case: &'a Case,
         recorded: &'a Outcome,
-        (output_reserve, trigger): (Tokens, impl Into<Trigger<'a>>),
+        (output_reserve, trigger): (Tokens, impl Into<Trigger>),
         audit: Option<&'a Audit>,
     ) -> Self {
         Self {

@@ -317,7 +317,7 @@ fn of_totals(totals: &Totals) -> Score {
         sent: totals.sent,
         total: totals.traffic(),
         risk: None,
-        peak: totals.peak.map_or(Tokens::ZERO, |(_, peak)| peak),
+        peak: totals.peak.map_or(Tokens::ZERO, |peak| peak.tokens),
         peak_share: totals.peak_share,
         compactions: totals.compactions,
         overflows: totals.overflows,

@@ -1,10 +1,11 @@
 //! Small sessions and the sentence about them.
 
 use super::*;
-use crate::analysis::{largest_parts, tokens_by_tool};
-use crate::engine::{Budget, Cause, Did, WindowPlan, WindowSource};
+use crate::analysis::{PlayedLane, largest_parts, tokens_by_tool};
+use crate::engine::{Budget, Cause, Did, Event, OwnMeasure, WindowPlan, WindowSource};
 use crate::session::{Body, Draft, Kind, Part, Role, SessionBuilder, Source, StepDraft, Usage};
 use crate::tokens::{Progress, TokenLedger};
+use crate::units::Share;
 use std::sync::Arc;
 
 const RESERVE: Tokens = Tokens(200);
@@ -102,6 +103,7 @@ fn recorded(case: &Case) -> Outcome {
             believed: None,
             pressure: budget.pressure(tokens),
             overflows: false,
+            refused: false,
             rejected: Tokens::ZERO,
             unchanged: Tokens::ZERO,
             by_kind: [0; Kind::ALL.len()],
@@ -114,7 +116,7 @@ fn recorded(case: &Case) -> Outcome {
 }
 
 fn sentence(case: &Case) -> Verdict {
-    verdict(case, &recorded(case), RESERVE, Share(0.75))
+    verdict(case, &recorded(case), RESERVE, &Share(0.75).into())
 }
 
 /// What the sentence leads to, in its order.
@@ -178,13 +180,13 @@ fn a_first_call_above_the_trigger_blames_what_it_began_with_and_no_small_message
     let case = case(builder);
     let mut really = recorded(&case);
     really.samples[0].by_kind[Kind::System.index()] = 690;
-    let said = verdict(&case, &really, RESERVE, Share(0.75)).text();
+    let said = verdict(&case, &really, RESERVE, &Share(0.75).into()).text();
     assert!(
         said.ends_with("at call 1: system prompt and tools alone are 690."),
         "{said}"
     );
     really.samples[0].by_kind[Kind::System.index()] = 0;
-    let said = verdict(&case, &really, RESERVE, Share(0.75)).text();
+    let said = verdict(&case, &really, RESERVE, &Share(0.75).into()).text();
     let is_blameless = case.ledger.message(0).share_of(Tokens(700)).0 < STANDS_OUT;
     assert_eq!(
         said.ends_with("at call 1, which began with 1 message."),
@@ -265,7 +267,7 @@ fn what_no_call_has_seen_any_more_is_told_when_it_would_not_fit() {
     builder.message(Draft::new(Role::Tool, result("c1", &"ok\n".repeat(2_000))));
     let case = case(builder);
     let really = crate::engine::recorded(&case, RESERVE, None);
-    let verdict = verdict(&case, &really, RESERVE, Share(0.75));
+    let verdict = verdict(&case, &really, RESERVE, &Share(0.75).into());
     assert_eq!(verdict.severity, Severity::Bad);
     let text = verdict.text();
     assert!(text.contains("Never reached the trigger"), "{text}");
@@ -285,7 +287,7 @@ fn a_context_that_is_largest_at_the_end_peaks_there() {
     let really = crate::engine::recorded(&case, RESERVE, None);
     let end = really.context.tokens();
     assert!(really.samples[0].tokens < end);
-    let text = verdict(&case, &really, RESERVE, Share(0.5)).text();
+    let text = verdict(&case, &really, RESERVE, &Share(0.5).into()).text();
     let peak = format!(
         "(≈{}) at the end. Never reached the trigger (400) before the end.",
         end.short()
@@ -296,40 +298,66 @@ fn a_context_that_is_largest_at_the_end_peaks_there() {
     );
 }
 
+/// Truncate's trigger of 75 % of usable, in a run with this outcome.
+fn of_truncate(case: &Case, outcome: &Outcome) -> Trigger {
+    let policy = crate::presets::by_name("truncate").expect("bundled");
+    let mut knobs = policy.defaults();
+    policy
+        .set(&mut knobs, "output_reserve", RESERVE.as_f64())
+        .expect("in range");
+    let lane = PlayedLane {
+        name: "truncate",
+        policy: &policy,
+        knobs: &knobs,
+        outcome,
+    };
+    Trigger::of_lane(case, RESERVE, lane).expect("it has one")
+}
+
 #[test]
-fn a_lanes_trigger_is_crossed_where_the_lane_crosses_it() {
+fn a_lanes_trigger_is_crossed_where_the_lane_counts_so_much() {
     let case = reading_session(640);
     let really = recorded(&case);
-    let policy = crate::presets::by_name("truncate").expect("bundled");
-    let at = |_: &Sample| Tokens(600);
-    let spoken = |outcome: &Outcome| Trigger {
-        share: Share(0.75),
-        whose: Some(LaneTrigger::new("truncate", (&policy, outcome), at, false)),
+    let said = |lane: &Outcome| {
+        let trigger = of_truncate(&case, lane);
+        verdict(&case, &really, RESERVE, &trigger).text()
     };
-    let said = verdict(&case, &really, RESERVE, spoken(&really)).text();
-    assert!(
-        said.contains("Crossed the trigger of truncate (600) at call 2:"),
-        "{said}"
-    );
-    // By its own account it never gets there, or it acts earlier.
     let mut lane = really.clone();
-    lane.samples[1].tokens = Tokens(590);
-    let said = verdict(&case, &really, RESERVE, spoken(&lane)).text();
+    lane.samples[1].metered = Tokens(600);
+    let text = said(&lane);
     assert!(
-        said.ends_with("Never reached the trigger of truncate (600)."),
-        "{said}"
+        text.contains("Crossed the trigger of truncate (600) at call 2:"),
+        "{text}"
     );
-    lane.events.push(Event {
-        cause: Cause {
-            terms: vec![("compression_trigger".to_owned(), 0.75)],
-            ..Cause::default()
-        },
-        ..event_at(0)
-    });
-    let said = verdict(&case, &really, RESERVE, spoken(&lane)).text();
+    // By its own count it never gets there, or it acts earlier.
+    lane.samples[1].metered = Tokens(590);
+    let text = said(&lane);
     assert!(
-        said.contains("Crossed the trigger of truncate (600) at call 1"),
-        "{said}"
+        text.ends_with("Never reached the trigger of truncate (600)."),
+        "{text}"
+    );
+    let mut event = event_at(0);
+    event.measured.metered = Tokens(600);
+    lane.events.push(event);
+    let text = said(&lane);
+    assert!(
+        text.contains("Crossed the trigger of truncate (600) at call 1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn without_lanes_the_trigger_is_that_of_the_default_lane() {
+    let case = reading_session(640);
+    let policy = crate::presets::by_name("truncate").expect("bundled");
+    let mut knobs = policy.defaults();
+    policy
+        .set(&mut knobs, "output_reserve", RESERVE.as_f64())
+        .expect("in range");
+    let outcome = crate::engine::simulate(&case, &policy, &knobs, None);
+    assert_eq!(
+        Trigger::of_lanes(&case, RESERVE, None),
+        of_truncate(&case, &outcome)
     );
 }
 
@@ -344,6 +372,7 @@ fn event_at(step: usize) -> Event {
         messages: Vec::new(),
         request: None,
         did: Did::Removed,
+        measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
         left: 0,
@@ -403,7 +432,7 @@ fn what_is_a_small_part_of_a_first_call_did_not_make_it_cross() {
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let case = case(builder);
     let mut outcome = recorded(&case);
-    let told = |outcome: &Outcome| verdict(&case, outcome, RESERVE, Share(0.75)).text();
+    let told = |outcome: &Outcome| verdict(&case, outcome, RESERVE, &Share(0.75).into()).text();
     outcome.samples[0].by_kind[Kind::System.index()] = 100;
     let said = told(&outcome);
     assert!(

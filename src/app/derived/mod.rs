@@ -5,6 +5,7 @@
 mod shown;
 mod work;
 
+use crate::analysis::Trigger;
 use crate::analysis::loss::Names;
 use crate::app::billing::BillingChoice;
 use crate::app::carried::CarriedTable;
@@ -24,7 +25,7 @@ use crate::app::session_insights::SessionInsights;
 use crate::app::state::{Config, Selection, View};
 use crate::engine::{ByHand, Sample};
 use crate::tokens::TokenLedger;
-use crate::units::{Share, Tokens};
+use crate::units::Tokens;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -73,7 +74,7 @@ struct InsightsKey {
     document: u64,
     counter: &'static str,
     window: Option<Tokens>,
-    yardstick: (Tokens, Share),
+    yardstick: (Tokens, Trigger),
     billing: BillingChoice,
 }
 

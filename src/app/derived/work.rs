@@ -217,7 +217,7 @@ impl Derived {
             document: runs.document,
             counter: runs.config.counter,
             window: runs.config.window,
-            yardstick: runs.yardstick,
+            yardstick: runs.yardstick.clone(),
             billing: costs.billing.clone(),
         };
         self.insights.want(ctx, self.at, &key, move |_| {

@@ -14,7 +14,7 @@ use crate::app::document::Origin;
 use crate::app::managed_export::{Export, Stage, What, Written};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
-use egui::{Frame, Id, Margin, RichText, ScrollArea, Stroke, Ui, vec2};
+use egui::{Frame, Id, Key, Margin, RichText, ScrollArea, Stroke, Ui, vec2};
 
 /// Width of what the dialog shows.
 const WIDTH: f32 = 560.0;
@@ -56,7 +56,7 @@ pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut
                 .request_discard("the height of what stands below is known only now");
         }
         ui.add_space(space::S);
-        buttons(ui, input, export, commands);
+        buttons(ui, input, export, is_new, commands);
     });
     if modal.should_close() {
         let is_beside = modal.backdrop_response.clicked();
@@ -108,7 +108,8 @@ fn content(
 ) {
     if matches!(export.stage, Stage::Form | Stage::Failed(_)) {
         let mut draft = export.draft.clone();
-        form::show(ui, (input, export), &mut draft, is_new, commands);
+        let takes_focus = is_new && !can_run(input, export);
+        form::show(ui, (input, export), &mut draft, takes_focus, commands);
         if draft != export.draft {
             commands.push(Command::EditExport(Box::new(draft)));
         }
@@ -180,7 +181,13 @@ pub(super) fn failed(ui: &mut Ui, what: &str, why: &str) {
         });
 }
 
-fn buttons(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut Vec<Command>) {
+fn buttons(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    is_new: bool,
+    commands: &mut Vec<Command>,
+) {
     ui.horizontal(|ui| match &export.stage {
         Stage::Consent(consent) => stages::consent_buttons(ui, consent, commands),
         Stage::Asking(..) => stages::asking_buttons(ui, commands),
@@ -191,7 +198,7 @@ fn buttons(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut 
         // As high as with buttons.
         Stage::Writing(_) => ui.set_min_height(space::CONTROL),
         Stage::Done(written) => done_buttons(ui, input, export, written, commands),
-        Stage::Form | Stage::Failed(_) => form_buttons(ui, input, export, commands),
+        Stage::Form | Stage::Failed(_) => form_buttons(ui, input, export, is_new, commands),
     });
 }
 
@@ -239,19 +246,40 @@ pub(super) fn compact_anyway(
     }
 }
 
-fn form_buttons(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut Vec<Command>) {
+/// Whether the form is complete.
+fn can_run(input: &PanelInput<'_>, export: &Export) -> bool {
+    let draft = &export.draft;
+    let has_model = !draft.asks_model() || form::model_trouble(&draft.model).is_none();
+    let has_place = draft.is_for_store(input.document) || !draft.output.trim().is_empty();
+    has_model && has_place
+}
+
+/// Shows the buttons of the form. Enter presses the first one, which has the focus when the dialog opens (`is_new`), also in
+/// a text field.
+fn form_buttons(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    is_new: bool,
+    commands: &mut Vec<Command>,
+) {
     let draft = &export.draft;
     let asks_model = draft.asks_model();
-    let is_for_store = draft.is_for_store(input.document);
-    let has_model = !asks_model || form::model_trouble(&draft.model).is_none();
-    let has_place = is_for_store || !draft.output.trim().is_empty();
-    ui.add_enabled_ui(has_model && has_place, |ui| {
-        let name = if asks_model || is_for_store {
+    let can_run = can_run(input, export);
+    ui.add_enabled_ui(can_run, |ui| {
+        let name = if asks_model || draft.is_for_store(input.document) {
             "Go on…"
         } else {
             "Export"
         };
-        if widgets::primary_button(ui, name).clicked() {
+        let primary = widgets::primary_button(ui, name);
+        // A text field lets go of the focus with Enter.
+        let is_entered =
+            ui.memory(|m| m.focused().is_none()) && ui.input(|i| i.key_pressed(Key::Enter));
+        if is_new && can_run {
+            primary.request_focus();
+        }
+        if primary.clicked() || can_run && !is_new && is_entered {
             commands.push(Command::RunExport);
         }
         let help = "Has the summaries written, so that they can be read and changed first";

@@ -6,7 +6,7 @@ use crate::app::document::Origin;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::wording;
-use crate::formats::{Carriage, Carried, carriage};
+use crate::formats::{Availability, RecordedData, availability};
 use crate::report::{has_tracks, track};
 use crate::safe_text;
 use crate::session::{StepsFrom, Track};
@@ -123,7 +123,7 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
             let is_kept = |what| is_kept(input, what);
             row(
                 "with usage",
-                if is_kept(Carried::Usage) {
+                if is_kept(RecordedData::Usage) {
                     wording::grouped(with_usage as u64)
                 } else {
                     "unknown".to_owned()
@@ -136,7 +136,7 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
             }
             row(
                 "compactions",
-                if is_kept(Carried::Compactions) {
+                if is_kept(RecordedData::Compactions) {
                     wording::grouped(session.compactions.len() as u64)
                 } else {
                     "unknown".to_owned()
@@ -169,9 +169,9 @@ fn unseen(input: &PanelInput<'_>) -> Option<String> {
     is_any.then(|| said.join("; "))
 }
 
-fn all_carried(input: &PanelInput<'_>) -> Vec<(Carried, Carriage)> {
+fn all_carried(input: &PanelInput<'_>) -> Vec<(RecordedData, Availability)> {
     let loaded = &input.document.loaded;
-    carriage(
+    availability(
         input.document.session(),
         &loaded.conversations,
         &loaded.report,
@@ -179,10 +179,10 @@ fn all_carried(input: &PanelInput<'_>) -> Vec<(Carried, Carriage)> {
 }
 
 /// Whether the file could tell of it.
-fn is_kept(input: &PanelInput<'_>, what: Carried) -> bool {
+fn is_kept(input: &PanelInput<'_>, what: RecordedData) -> bool {
     let all = all_carried(input);
     all.iter()
-        .any(|(its, how)| *its == what && *how != Carriage::NotCarried)
+        .any(|(its, how)| *its == what && *how != Availability::Unsupported)
 }
 
 fn carried(ui: &mut Ui, input: &PanelInput<'_>) {
@@ -195,15 +195,15 @@ fn carried(ui: &mut Ui, input: &PanelInput<'_>) {
                 ui.label(weak(ui, what.name()));
                 let said = how.words();
                 match how {
-                    Carriage::Present => ui.label(said),
-                    Carriage::Absent | Carriage::NotCarried => ui.label(weak(ui, said)),
+                    Availability::Present => ui.label(said),
+                    Availability::Absent | Availability::Unsupported => ui.label(weak(ui, said)),
                 };
                 ui.end_row();
             }
         });
     let loaded = &input.document.loaded;
     let n_told = loaded.report.sub_agents.len();
-    let has_any = all_carried(input).contains(&(Carried::SubAgents, Carriage::Present));
+    let has_any = all_carried(input).contains(&(RecordedData::SubAgents, Availability::Present));
     if n_told > 0 && !has_any {
         ui.add_space(space::XS);
         let told = format!(

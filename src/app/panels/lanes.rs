@@ -11,6 +11,7 @@ use super::{PanelInput, lane_head};
 use crate::app::command::Command;
 use crate::app::lane_rows::{Line, Place, Row};
 use crate::app::theme::palette;
+use egui::style::ScrollStyle;
 use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 /// Height of a row: dense, since there are many and each says little.
@@ -23,24 +24,45 @@ const ROOM_FOR_WORDS: f32 = 200.0;
 /// Rows that are in view in the smallest window, where the plot needs the room.
 const LEAST_ROWS: f32 = 1.0;
 
-/// Least height of the lanes: their heads and a row.
-pub(super) fn least_height(ui: &Ui, input: &PanelInput<'_>) -> f32 {
-    lane_head::plan(ui, input, width(ui, input)).height + LEAST_ROWS * ROW
+/// Thickness of the bar that scrolls lanes sideways. It takes space of its own, so that it is always seen.
+const BAR: f32 = 8.0;
+
+/// Least height of lanes in this width: their heads, a row, and the bar that scrolls them where they do not fit.
+pub(super) fn least_height(ui: &Ui, input: &PanelInput<'_>, available: f32) -> f32 {
+    let width = width(input, available);
+    let head = lane_head::plan(ui, input, width).height;
+    let has_bar = width * input.runs.lanes.len() as f32 > available + 0.5;
+    head + LEAST_ROWS * ROW + if has_bar { BAR } else { 0.0 }
 }
 
 /// Width of each lane.
-fn width(ui: &Ui, input: &PanelInput<'_>) -> f32 {
+fn width(input: &PanelInput<'_>, available: f32) -> f32 {
     let n = input.runs.lanes.len().max(1);
-    (ui.available_width() / n as f32).max(MIN_LANE)
+    (available / n as f32).max(MIN_LANE)
 }
 
 /// Shows the lanes.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    let (n, width) = (input.runs.lanes.len().max(1), width(ui, input));
+    let (n, width) = (
+        input.runs.lanes.len().max(1),
+        width(input, ui.available_width()),
+    );
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
     // Rows are whole or not there: nothing fades.
     ui.spacing_mut().scroll.fade.strength = 0.0;
+    let rows_scroll = ui.spacing().scroll;
+    ui.spacing_mut().scroll = ScrollStyle {
+        bar_width: BAR - 2.0,
+        bar_inner_margin: 1.0,
+        bar_outer_margin: 1.0,
+        fade: rows_scroll.fade,
+        ..ScrollStyle::solid()
+    };
+    // The wheel moves the lanes over their heads, and the rows below.
+    ui.style_mut().always_scroll_the_only_direction = true;
+    let focused = focused_lane_to_reveal(ui, input);
     ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().scroll = rows_scroll;
         let plan = lane_head::plan(ui, input, width);
         let full = vec2(width * n as f32, plan.height);
         let (head, _) = ui.allocate_exact_size(full, Sense::hover());
@@ -49,6 +71,9 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             let left = head.left() + lane as f32 * width;
             let column = Rect::from_min_max(pos2(left, head.top()), pos2(left + width, bottom));
             let is_focused = input.selection.lane == Some(lane);
+            if focused == Some(lane) {
+                ui.scroll_to_rect(column.with_max_y(head.bottom()), None);
+            }
             if is_focused {
                 ui.painter().rect_filled(column, 0.0, palette(ui).panel);
             }
@@ -63,6 +88,14 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         let size = vec2(width * n as f32, whole_rows);
         ui.allocate_ui(size, |ui| rows(ui, input, width, commands));
     });
+}
+
+/// The focused lane in the frame in which it got the focus: it is scrolled into view.
+fn focused_lane_to_reveal(ui: &Ui, input: &PanelInput<'_>) -> Option<usize> {
+    let (id, lane) = (Id::unique("lane in view"), input.selection.lane);
+    let before: Option<Option<usize>> = ui.data(|data| data.get_temp(id));
+    ui.data_mut(|data| data.insert_temp(id, lane));
+    lane.filter(|_| before != Some(lane))
 }
 
 /// The row to keep in view: the selected one, or the one behind it where the lanes have none for it.

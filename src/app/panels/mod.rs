@@ -185,16 +185,9 @@ pub fn show_all(
         .show(ui, |ui| {
             verdict::show(ui, input, frame, commands);
         });
-    // Placed from the outside inwards, shown in the order in which the keyboard goes through them.
-    let settings = RoomyPanel {
-        name: SETTINGS,
-        side: Side::Right,
-        usual: 292.0,
-        range: Rangef::new(248.0, 420.0),
-        frame: plain.inner_margin(Margin::symmetric(16, 12)),
-    };
-    let (mut settings, settings_edge) = settings.place(ui);
-    let [(mut lanes, lanes_edge), (mut drawer, drawer_edge)] = place_lower(ui, input, height);
+    let [lanes, drawer, settings] = place_panels(ui, input, height);
+    let ((mut lanes, lanes_edge), (mut drawer, drawer_edge)) = (lanes, drawer);
+    let (mut settings, settings_edge) = settings;
     CentralPanel::no_frame()
         .frame(dark.inner_margin(Margin {
             left: 12,
@@ -213,32 +206,53 @@ pub fn show_all(
     }
 }
 
-/// What the panel of settings is called.
-const SETTINGS: &str = "policy";
-
 /// Least height of the timeline with legend, axis and overview: what is below it gives way.
-const TIMELINE: f32 = 226.0;
+const TIMELINE: f32 = 208.0;
 /// Least height of the drawer.
 const DRAWER: f32 = 96.0;
 /// The drawer's height until it is dragged: a share of what there is, and what a picture or a few rows need.
 const SHARE: f32 = 0.30;
 const ROOMY: f32 = 224.0;
+/// In a narrower window the drawer takes the whole width, with the settings above it.
+const NARROW: f32 = 1100.0;
+/// What the panel of settings is called.
+const SETTINGS: &str = "policy";
+/// Its least and usual width.
+const SETTINGS_WIDTH: [f32; 2] = [248.0, 292.0];
 
-/// Lanes and drawer. By default they have shares of the height, so that a small window keeps the picture's
+/// Places lanes, drawer and settings from the outside inwards; they are shown in the order in which the keyboard goes
+/// through them. By default lanes and drawer have shares of the height, so that a small window keeps the picture's
 /// proportions; however high they were dragged, in a larger window maybe, the timeline keeps its least height.
-fn place_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32) -> [(Ui, Edge); 2] {
+fn place_panels(ui: &mut Ui, input: &PanelInput<'_>, height: f32) -> [(Ui, Edge); 3] {
     let palette = palette(ui);
+    let plain = UiFrame::new().fill(palette.panel);
+    let width = ui.available_width();
+    let is_narrow = width < NARROW;
+    let [least, usual] = SETTINGS_WIDTH;
+    let settings = RoomyPanel {
+        name: SETTINGS,
+        side: Side::Right,
+        usual: if is_narrow { least } else { usual },
+        range: Rangef::new(least, 420.0),
+        frame: plain.inner_margin(Margin::symmetric(16, 12)),
+    };
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
-    let least_lanes = lanes::least_height(ui, input);
+    let least_lanes = lanes::least_height(ui, input, width - settings.extent(ui));
     // One height for all tabs: their row stays under the pointer whichever is chosen.
     let drawer = RoomyPanel {
         name: "drawer",
         side: Side::Bottom,
         usual: (height * SHARE).round().max(ROOMY),
         range: Rangef::new(DRAWER, room(ui, TIMELINE + least_lanes, DRAWER)),
-        frame: UiFrame::new().fill(palette.panel),
+        frame: plain,
     };
-    let drawer = drawer.place(ui);
+    let (drawer, settings) = if is_narrow {
+        let drawer = drawer.place(ui);
+        (drawer, settings.place(ui))
+    } else {
+        let settings = settings.place(ui);
+        (drawer.place(ui), settings)
+    };
     let lanes = RoomyPanel {
         name: "lanes",
         side: Side::Bottom,
@@ -246,7 +260,7 @@ fn place_lower(ui: &mut Ui, input: &PanelInput<'_>, height: f32) -> [(Ui, Edge);
         range: Rangef::new(least_lanes, room(ui, TIMELINE, least_lanes)),
         frame: UiFrame::new().fill(palette.background),
     };
-    [lanes.place(ui), drawer]
+    [lanes.place(ui), drawer, settings]
 }
 
 /// A dialog's frame, with room around what it says.

@@ -36,12 +36,21 @@ pub(super) struct Edge {
 }
 
 impl RoomyPanel {
+    fn edge_id(&self, ui: &Ui) -> Id {
+        ui.scope_id().with((self.name, "edge"))
+    }
+
+    /// Returns the panel's height or width as it is placed.
+    pub(super) fn extent(&self, ui: &Ui) -> f32 {
+        let id = self.edge_id(ui);
+        let chosen: Option<f32> = ui.data(|data| data.get_temp(id));
+        self.range.clamp(chosen.unwrap_or(self.usual))
+    }
+
     /// Takes the panel's place beside those that were placed before. Gives back where its content goes, which may be shown
     /// later: the keyboard goes through panels in the order in which they are shown.
     pub(super) fn place(self, ui: &mut Ui) -> (Ui, Edge) {
-        let id = ui.scope_id().with((self.name, "edge"));
-        let chosen: Option<f32> = ui.data(|data| data.get_temp(id));
-        let extent = self.range.clamp(chosen.unwrap_or(self.usual));
+        let (id, extent) = (self.edge_id(ui), self.extent(ui));
         let panel = match self.side {
             Side::Bottom => Panel::bottom(self.name),
             Side::Right => Panel::right(self.name),

@@ -12,8 +12,9 @@ use crate::exec::stores::{Listed, PeakBasis, SessionSummary, looked_into};
 use crate::safe_text;
 use crate::units::{Bytes, Share};
 use egui::{
-    Align, CentralPanel, Frame as UiFrame, Label, Layout, Margin, ProgressBar, RichText,
-    ScrollArea, Sense, TextEdit, TextStyle, Ui, vec2,
+    Align, CentralPanel, EventFilter, Frame as UiFrame, Id, Key, Label, Layout, Margin, Modifiers,
+    Popup, ProgressBar, RichText, Role, ScrollArea, Sense, TextEdit, TextStyle, Ui, WidgetInfo,
+    vec2,
 };
 use egui_extras::{Column as Width, TableBuilder};
 use std::time::{Duration, SystemTime};
@@ -65,10 +66,12 @@ fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
             }
             let mut filter = sessions.filter.clone();
             let edit = TextEdit::singleline(&mut filter)
+                .id(filter_id())
                 .hint_text("Filter")
                 .desired_width(200.0)
                 .margin(Margin::symmetric(8, 5));
-            if ui.add(edit).changed() {
+            let edit = ui.add(edit).accessible_name("Filter sessions");
+            if edit.changed() {
                 ask(SessionsWish::Filter(filter));
             }
             if let Some(share) = sessions.progress() {
@@ -165,7 +168,66 @@ fn nothing(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
     });
 }
 
+fn filter_id() -> Id {
+    Id::unique("session filter")
+}
+
+fn list_id() -> Id {
+    Id::unique("session list")
+}
+
+/// Keys that move the highlight, each with the number of rows.
+const MOVES: [(Key, isize); 6] = [
+    (Key::ArrowUp, -1),
+    (Key::ArrowDown, 1),
+    (Key::PageUp, -10),
+    (Key::PageDown, 10),
+    (Key::Home, isize::MIN),
+    (Key::End, isize::MAX),
+];
+
+/// Handles the keys of the list: the arrows move the highlight, Enter opens the highlighted session. They work in the list,
+/// in the filter, and while no control has the focus. Returns the position of a row to scroll to.
+fn keys(
+    ui: &Ui,
+    sessions: &Sessions,
+    highlighted: Option<usize>,
+    commands: &mut Vec<Command>,
+) -> Option<usize> {
+    let focused = ui.memory(|m| m.focused());
+    let is_typing = focused == Some(filter_id());
+    let is_covered = ui.memory(|m| m.top_modal_layer().is_some()) || Popup::is_any_open(ui.ctx());
+    if is_covered || !(is_typing || focused.is_none_or(|id| id == list_id())) {
+        return None;
+    }
+    let pressed = |key: Key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
+    let row = |position: usize| sessions.order.get(position).copied();
+    if let Some(row) = highlighted.filter(|_| pressed(Key::Enter)).and_then(row) {
+        commands.push(open(&sessions.rows[row as usize]));
+    }
+    // A text has a beginning and an end of its own.
+    let is_ours = |key: Key| !(is_typing && matches!(key, Key::Home | Key::End));
+    let by = MOVES
+        .into_iter()
+        .find_map(|(key, by)| (is_ours(key) && pressed(key)).then_some(by))?;
+    let last = sessions.order.len().checked_sub(1)?;
+    let to = highlighted.map_or(0, |at| at.saturating_add_signed(by).min(last));
+    commands.push(Command::Sessions(SessionsWish::Highlight(row(to)?)));
+    Some(to)
+}
+
 fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Vec<Command>) {
+    let is_open = |row: &u32| {
+        let listed = &sessions.rows[*row as usize];
+        window.document.is_some_and(|open| is_of(listed, open))
+    };
+    let is_highlighted = |row: &u32| sessions.highlighted == Some(*row);
+    let position = |is_wanted: &dyn Fn(&u32) -> bool| sessions.order.iter().position(is_wanted);
+    // Until a key moves it, the highlight is on the open session.
+    let highlighted = position(&is_highlighted).or_else(|| position(&is_open));
+    let followed = keys(ui, sessions, highlighted, commands);
+    let highlighted = followed.or(highlighted);
+    let rect = ui.available_rect_before_wrap();
     let is_wide = ui.available_width() > WIDE;
     let columns: Vec<_> = COLUMNS
         .into_iter()
@@ -180,6 +242,9 @@ fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Ve
             .striped(false)
             .auto_shrink(false)
             .cell_layout(Layout::left_to_right(Align::Center));
+        if let Some(position) = followed {
+            table = table.scroll_to_row(position, None).animate_scrolling(false);
+        }
         for (column, _) in &columns {
             table = table.column(width(*column));
         }
@@ -202,7 +267,7 @@ fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Ve
             body.rows(space::ROW, sessions.order.len(), |mut row| {
                 let listed = &sessions.rows[sessions.order[row.index()] as usize];
                 let Ok(summary) = &listed.summary else { return };
-                row.set_selected(window.document.is_some_and(|open| is_of(listed, open)));
+                row.set_selected(highlighted == Some(row.index()));
                 for (column, _) in &columns {
                     row.col(|ui| {
                         ui.with_layout(layout(*column), |ui| {
@@ -218,6 +283,22 @@ fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Ve
             });
         });
     });
+    let below_head = rect.with_min_y(rect.top() + space::ROW);
+    let list = ui.interact(below_head, list_id(), Sense::FOCUSABLE);
+    list.widget_info(|| {
+        let mut info = WidgetInfo::labeled(Role::ListBox, true, "Sessions found");
+        let row = highlighted.map(|position| &sessions.rows[sessions.order[position] as usize]);
+        let summary = row.and_then(|row| row.summary.as_ref().ok());
+        info.current_text_value = summary.map(|summary| safe_text::one_line(&summary.title, 200));
+        info
+    });
+    if list.has_focus() {
+        let arrows = EventFilter {
+            vertical_arrows: true,
+            ..EventFilter::default()
+        };
+        ui.memory_mut(|m| m.set_focus_lock_filter(list.id, arrows));
+    }
 }
 
 /// Whether the open session is the one that is listed.
@@ -289,7 +370,7 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
         }
         Column::Peak => peak(ui, summary),
         Column::Compactions => {
-            if summary.tells_compactions() {
+            if summary.records_compactions() {
                 let n = wording::grouped(summary.compactions as u64);
                 ui.label(if summary.compactions == 0 {
                     weak(ui, n)

@@ -4,28 +4,59 @@ use crate::app::command::Command;
 use crate::app::keys::sheet;
 use crate::app::theme;
 use crate::app::widgets;
-use egui::{Grid, RichText, Ui};
+use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
-/// Shows the sheet over everything.
+/// Widest sheet: two columns of shortcuts.
+const WIDTH: f32 = 860.0;
+/// Widest text of the keys.
+const KEYS: f32 = 128.0;
+/// Space between keys and their description, between two rows, and between the columns.
+const GAP: [f32; 3] = [12.0, 4.0, 28.0];
+/// Height of the dialog without the shortcuts.
+const FRAME: f32 = 150.0;
+
+/// Shows the sheet over everything. Two columns and short rows make it fit into the smallest window.
 pub fn show(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let window = ui.ctx().content_rect().size();
     let modal = super::dialog(ui, "shortcuts").show(ui.ctx(), |ui| {
-        ui.set_width(420.0);
-        ui.spacing_mut().interact_size.y = 20.0;
+        ui.set_width((window.x - 80.0).min(WIDTH));
+        ui.spacing_mut().interact_size.y = 18.0;
         widgets::section(ui, "Keyboard");
-        Grid::new("keys")
-            .num_columns(2)
-            .spacing([24.0, 6.0])
+        let all: Vec<_> = sheet().collect();
+        let [_, _, between] = GAP;
+        ScrollArea::vertical()
+            .max_height(window.y - FRAME)
             .show(ui, |ui| {
-                for (keys, what) in sheet() {
-                    ui.label(RichText::new(keys).text_style(theme::strong()));
-                    ui.label(what);
-                    ui.end_row();
-                }
+                ui.spacing_mut().item_spacing.x = between;
+                ui.columns(2, |columns| {
+                    let halves = all.chunks(all.len().div_ceil(2));
+                    for (nth, (ui, half)) in columns.iter_mut().zip(halves).enumerate() {
+                        column(ui, nth, half);
+                    }
+                });
             });
         ui.add_space(theme::space::M);
+        ui.spacing_mut().interact_size.y = theme::space::CONTROL;
         widgets::secondary_button(ui, "Close", "Esc").clicked()
     });
     if modal.inner || modal.should_close() {
         commands.push(Command::ShowKeys(false));
     }
+}
+
+fn column(ui: &mut Ui, nth: usize, shortcuts: &[(&str, &str)]) {
+    let [beside, below, _] = GAP;
+    let text = ui.available_width() - KEYS - beside;
+    Grid::new(("keys", nth))
+        .num_columns(2)
+        .spacing([beside, below])
+        .min_col_width(KEYS)
+        .max_col_width(text)
+        .show(ui, |ui| {
+            for (keys, what) in shortcuts {
+                ui.label(RichText::new(*keys).text_style(theme::strong()));
+                ui.add(Label::new(*what).wrap());
+                ui.end_row();
+            }
+        });
 }

@@ -14,9 +14,14 @@ pub(super) enum Side {
 
 /// A column for numbers of messages or calls up to this one.
 pub(super) fn number_column(largest: usize) -> Column {
+    Column::exact(number_width(largest))
+}
+
+/// Width of such a column.
+pub(super) fn number_width(largest: usize) -> f32 {
     // Five figures fit; each more takes its width.
     let more = largest.max(1).ilog10().saturating_sub(4);
-    Column::exact(48.0 + 8.0 * more as f32)
+    48.0 + 8.0 * more as f32
 }
 
 /// A cell; what begins at the left is set apart from figures that end there.
@@ -40,12 +45,19 @@ fn layout(side: Side) -> Layout {
 
 /// The head of a column that cannot be sorted by; `help` says what it means where its title does not.
 pub(super) fn head(ui: &mut Ui, title: &str, help: &str) {
-    ui.spacing_mut().button_padding = vec2(0.0, 0.0);
+    fit_row(ui);
     let button = Button::new(small(ui, title)).frame(false);
     let response = ui.add(button.sense(Sense::hover()));
     if !help.is_empty() {
         response.on_hover_text(help);
     }
+}
+
+/// Makes a head small enough for its row, with its focus ring.
+fn fit_row(ui: &mut Ui) {
+    let spacing = ui.spacing_mut();
+    spacing.button_padding = vec2(0.0, 0.0);
+    spacing.interact_size.y = space::ROW - 6.0;
 }
 
 /// In less height than this rows need the room more than what is said of their figures.
@@ -84,7 +96,7 @@ pub(super) fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<boo
     let text = RichText::new(format!("{title}{arrow}"))
         .text_style(TextStyle::Small)
         .color(color);
-    ui.spacing_mut().button_padding = vec2(0.0, 0.0);
+    fit_row(ui);
     let name = format!("Sort by {}", if title == "#" { "number" } else { title });
     let hint = if help.is_empty() {
         name.clone()

@@ -17,6 +17,8 @@ use egui::{
 const INDENT: f32 = 18.0;
 /// The sentence takes no more lines than this, which hold it in the narrowest window; the rest is in its tooltip.
 const LINES: usize = 3;
+/// In a window lower than this it takes a line less: the panels below need the height.
+const LOW: f32 = 640.0;
 
 /// Shows the verdict, or what went wrong with opening another file.
 pub(super) fn show(
@@ -135,10 +137,11 @@ fn sentence(ui: &mut Ui, verdict: &Verdict) -> Option<Link> {
 }
 
 fn layout(ui: &Ui, verdict: &Verdict, width: f32) -> std::sync::Arc<Galley> {
+    let is_low = ui.ctx().content_rect().height() < LOW;
     let mut job = LayoutJob {
         wrap: TextWrapping {
             max_width: width,
-            max_rows: LINES,
+            max_rows: if is_low { LINES - 1 } else { LINES },
             ..TextWrapping::default()
         },
         ..LayoutJob::default()

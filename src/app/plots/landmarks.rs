@@ -1,7 +1,7 @@
 //! Points with names among others that have none: each name beside its point, where it covers no other name.
 
 use crate::app::theme::{self, palette};
-use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke, Ui, Vec2, pos2, vec2};
+use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke, Ui, Vec2, vec2};
 use std::sync::Arc;
 
 /// Radius of a named point.
@@ -9,15 +9,28 @@ const RADIUS: f32 = 4.5;
 /// Between a point and its name.
 const GAP: f32 = 8.0;
 
+/// More room between a point and its name, where others are in the way: a line then joins the two.
+const FARTHER: [f32; 5] = [0.0, 10.0, 22.0, 36.0, 52.0];
+
 /// Where a name may stand, as its middle seen from the point, in halves of its own size: what is read easiest first.
-const SIDES: [Vec2; 6] = [
+const SIDES: [Vec2; 8] = [
     vec2(1.0, 0.0),
     vec2(-1.0, 0.0),
     vec2(0.0, -1.0),
     vec2(0.0, 1.0),
     vec2(1.0, -1.0),
     vec2(1.0, 1.0),
+    vec2(-1.0, -1.0),
+    vec2(-1.0, 1.0),
 ];
+
+/// What names keep clear of.
+pub(super) struct Obstacles<'a> {
+    /// Points without a name: covered only where there is no other way.
+    pub(super) points: &'a [Pos2],
+    /// Other texts: never covered.
+    pub(super) texts: &'a [Rect],
+}
 
 /// Paints the points, and the names that have room within the bounds. A name without room is left out: its point shows
 /// what it is when it is pointed at.
@@ -25,6 +38,7 @@ pub(super) fn paint<'a>(
     ui: &Ui,
     painter: &Painter,
     bounds: Rect,
+    obstacles: &Obstacles<'_>,
     named: impl Iterator<Item = (Pos2, &'a str, Color32)>,
 ) {
     let font = theme::small_strong().resolve(ui.style());
@@ -34,13 +48,21 @@ pub(super) fn paint<'a>(
             (at, galley, color)
         })
         .collect();
-    for (at, _, color) in &named {
+    let points: Vec<Pos2> = named.iter().map(|(at, ..)| *at).collect();
+    let sizes: Vec<Vec2> = named.iter().map(|(_, galley, _)| galley.size()).collect();
+    let places = places(&points, &sizes, bounds, obstacles);
+    for ((at, _, color), place) in named.iter().zip(&places) {
+        if let Some(place) = place {
+            let end = place.clamp(*at);
+            if end.distance(*at) > 1.5 * GAP {
+                let ends = [*at, end];
+                painter.line_segment(ends, Stroke::new(1.0, color.gamma_multiply(0.6)));
+            }
+        }
         let edge = Stroke::new(1.5, *color);
         painter.circle(*at, RADIUS, palette(ui).background, edge);
     }
-    let points: Vec<Pos2> = named.iter().map(|(at, ..)| *at).collect();
-    let sizes: Vec<Vec2> = named.iter().map(|(_, galley, _)| galley.size()).collect();
-    for ((_, galley, color), place) in named.into_iter().zip(places(&points, &sizes, bounds)) {
+    for ((_, galley, color), place) in named.into_iter().zip(places) {
         let Some(place) = place else { continue };
         let fill = palette(ui).panel.gamma_multiply(0.8);
         painter.rect_filled(place.expand(1.0), 2.0, fill);
@@ -48,21 +70,33 @@ pub(super) fn paint<'a>(
     }
 }
 
-/// Where each name stands: within the bounds, and on no name before it nor on any point.
-fn places(points: &[Pos2], sizes: &[Vec2], bounds: Rect) -> Vec<Option<Rect>> {
-    let mut taken: Vec<Rect> = points
-        .iter()
-        .map(|at| Rect::from_center_size(*at, Vec2::splat(2.0 * RADIUS)))
-        .collect();
+/// Where each name stands: within the bounds, on no other text nor on any named point, on as few other points as possible,
+/// and then as near as possible.
+fn places(
+    points: &[Pos2],
+    sizes: &[Vec2],
+    bounds: Rect,
+    obstacles: &Obstacles<'_>,
+) -> Vec<Option<Rect>> {
+    let of_point = |at: &Pos2| Rect::from_center_size(*at, Vec2::splat(2.0 * RADIUS));
+    let mut taken: Vec<Rect> = points.iter().map(of_point).collect();
+    taken.extend(obstacles.texts);
+    let covered = |rect: &Rect| {
+        let rect = rect.expand(RADIUS);
+        let is_covered = |at: &&Pos2| rect.contains(**at);
+        obstacles.points.iter().filter(is_covered).count()
+    };
     let mut out = Vec::with_capacity(points.len());
     for (at, size) in points.iter().zip(sizes) {
-        let beside = SIDES.iter().map(|side| {
-            let way = *side * (*size / 2.0 + Vec2::splat(GAP));
-            Rect::from_center_size(pos2(at.x + way.x, at.y + way.y), *size)
+        let candidates = FARTHER.iter().flat_map(|farther| {
+            SIDES.iter().map(move |side| {
+                let way = *side * (*size / 2.0 + Vec2::splat(GAP + farther));
+                Rect::from_center_size(*at + way, *size)
+            })
         });
-        let place = beside
-            .into_iter()
-            .find(|rect| bounds.contains_rect(*rect) && !taken.iter().any(|t| t.intersects(*rect)));
+        let is_free =
+            |rect: &Rect| bounds.contains_rect(*rect) && !taken.iter().any(|t| t.intersects(*rect));
+        let place = candidates.filter(is_free).min_by_key(covered);
         taken.extend(place);
         out.push(place);
     }
@@ -72,7 +106,12 @@ fn places(points: &[Pos2], sizes: &[Vec2], bounds: Rect) -> Vec<Option<Rect>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use egui::pos2;
 
+    const NOTHING: Obstacles<'static> = Obstacles {
+        points: &[],
+        texts: &[],
+    };
     const BOUNDS: Rect = Rect {
         min: pos2(0.0, 0.0),
         max: pos2(300.0, 100.0),
@@ -81,7 +120,7 @@ mod tests {
     #[test]
     fn names_of_points_that_lie_together_cover_neither_each_other_nor_a_point() {
         let points = [pos2(100.0, 50.0), pos2(106.0, 50.0), pos2(110.0, 52.0)];
-        let placed = places(&points, &[vec2(60.0, 12.0); 3], BOUNDS);
+        let placed = places(&points, &[vec2(60.0, 12.0); 3], BOUNDS, &NOTHING);
         let rects: Vec<Rect> = placed.into_iter().flatten().collect();
         assert!(rects.len() >= 2, "{rects:?}");
         for (idx, rect) in rects.iter().enumerate() {
@@ -93,11 +132,37 @@ mod tests {
 
     #[test]
     fn a_name_stands_to_the_left_where_the_right_has_no_room_and_nowhere_without_any() {
-        let placed = places(&[pos2(280.0, 50.0)], &[vec2(60.0, 12.0)], BOUNDS);
+        let placed = places(&[pos2(280.0, 50.0)], &[vec2(60.0, 12.0)], BOUNDS, &NOTHING);
         assert!(placed[0].is_some_and(|rect| rect.right() < 280.0));
         assert_eq!(
-            places(&[pos2(150.0, 50.0)], &[vec2(400.0, 12.0)], BOUNDS),
+            places(&[pos2(150.0, 50.0)], &[vec2(400.0, 12.0)], BOUNDS, &NOTHING),
             [None]
         );
+    }
+
+    #[test]
+    fn a_name_covers_no_other_point_and_no_other_text_while_there_is_room_farther_away() {
+        let crowd: Vec<Pos2> = (0..40)
+            .map(|nth| {
+                pos2(
+                    90.0 + (nth % 10) as f32 * 9.0,
+                    38.0 + (nth / 10) as f32 * 6.0,
+                )
+            })
+            .collect();
+        let text = Rect::from_min_max(pos2(0.0, 0.0), pos2(120.0, 30.0));
+        let obstacles = Obstacles {
+            points: &crowd,
+            texts: &[text],
+        };
+        let placed = places(
+            &[pos2(130.0, 47.0)],
+            &[vec2(60.0, 12.0)],
+            BOUNDS,
+            &obstacles,
+        );
+        let place = placed[0].expect("there is room");
+        assert!(!crowd.iter().any(|at| place.contains(*at)), "{place:?}");
+        assert!(!place.intersects(text), "{place:?}");
     }
 }

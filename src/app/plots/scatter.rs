@@ -1,6 +1,6 @@
 //! Points on two axes: what each setting costs against what it puts at risk. It knows nothing of either.
 
-use crate::app::plots::landmarks;
+use crate::app::plots::landmarks::{self, Obstacles};
 use crate::app::plots::timeline::ticks;
 use crate::app::theme::{Palette, palette};
 use egui::{
@@ -65,10 +65,11 @@ pub struct ScatterResponse {
     pub response: Response,
 }
 
+/// Space around the plot: for the numbers and names of its axes.
 const LEFT: f32 = 44.0;
 const RIGHT: f32 = 14.0;
-const TOP: f32 = 18.0;
-const BOTTOM: f32 = 34.0;
+const TOP: f32 = 20.0;
+const BOTTOM: f32 = 22.0;
 /// How near the pointer has to be to a point.
 const NEAR: f32 = 12.0;
 /// Radius of a point, and of one that no other beats.
@@ -84,8 +85,8 @@ pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
         plot,
         bounds: bounds(input),
     };
-    ground(ui, input, &view);
     let places: Vec<Pos2> = input.dots.iter().map(|dot| view.place(dot.at)).collect();
+    let texts = ground(ui, input, &view, &places);
     let line: Vec<Pos2> = input.line.iter().map(|idx| places[*idx]).collect();
     let painter = ui.painter().with_clip_rect(outer.intersect(ui.clip_rect()));
     painter.add(Shape::line(
@@ -98,6 +99,10 @@ pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
         ui,
         &painter,
         outer,
+        &Obstacles {
+            points: &places,
+            texts: &texts,
+        },
         named.map(|mark| (view.place(mark.at), mark.name.as_str(), mark.color)),
     );
     let hovered = response
@@ -161,46 +166,72 @@ fn bounds(input: &ScatterInput<'_>) -> [[f64; 2]; 2] {
     ]
 }
 
-fn ground(ui: &Ui, input: &ScatterInput<'_>, view: &View) {
+/// Paints the axes and the level. Returns where their texts are.
+fn ground(ui: &Ui, input: &ScatterInput<'_>, view: &View, dots: &[Pos2]) -> Vec<Rect> {
     let (painter, palette, plot) = (ui.painter(), palette(ui), view.plot);
     let font = TextStyle::Small.resolve(ui.style());
+    let write = |at: Pos2, anchor: Align2, said: &str| {
+        painter.text(at, anchor, said, font.clone(), palette.weak)
+    };
     let [[left, right], [_, top]] = view.bounds;
+    let [across, up] = input.axes;
+    let mut texts = vec![
+        write(
+            pos2(plot.left() - 36.0, plot.top() - 11.0),
+            Align2::LEFT_CENTER,
+            up,
+        ),
+        write(
+            pos2(plot.right(), plot.bottom() + 12.0),
+            Align2::RIGHT_CENTER,
+            across,
+        ),
+    ];
+    let end = texts[1].left() - 28.0;
     let most = (plot.height() / 28.0).clamp(2.0, 6.0) as usize;
     for value in ticks(0.0, top, most, true) {
         let y = painter.round_to_pixel_center(view.place([left, value]).y);
         painter.hline(plot.x_range(), y, palette.line());
         let at = pos2(plot.left() - 6.0, y);
-        let said = crate::app::widgets::grouped(value);
-        painter.text(at, Align2::RIGHT_CENTER, said, font.clone(), palette.weak);
+        write(
+            at,
+            Align2::RIGHT_CENTER,
+            &crate::app::widgets::grouped(value),
+        );
     }
     let most = (plot.width() / 90.0).clamp(2.0, 8.0) as usize;
     for value in ticks(left, right, most, false) {
         let x = painter.round_to_pixel_center(view.place([value, 0.0]).x);
         let mark = plot.bottom()..=plot.bottom() + 4.0;
         painter.vline(x, mark, Stroke::new(1.0, palette.outline));
-        let at = pos2(x, plot.bottom() + 11.0);
-        let said = (input.write_x)(value);
-        painter.text(at, Align2::CENTER_CENTER, said, font.clone(), palette.weak);
+        if x < end {
+            let at = pos2(x, plot.bottom() + 12.0);
+            write(at, Align2::CENTER_CENTER, &(input.write_x)(value));
+        }
     }
-    let [across, up] = input.axes;
-    let at = pos2(plot.center().x, plot.bottom() + 26.0);
-    painter.text(
-        at,
-        Align2::CENTER_CENTER,
-        across,
-        font.clone(),
-        palette.weak,
-    );
-    let at = pos2(plot.left() - 36.0, plot.top() - 10.0);
-    painter.text(at, Align2::LEFT_CENTER, up, font.clone(), palette.weak);
     if let Some((level, name)) = input.level {
         let y = painter.round_to_pixel_center(view.place([left, level]).y);
         let ends = [pos2(plot.left(), y), pos2(plot.right(), y)];
         let stroke = Stroke::new(1.0, palette.weak);
         painter.extend(Shape::dashed_line(&ends, stroke, 3.0, 4.0));
-        let at = pos2(plot.right(), y - 7.0);
-        painter.text(at, Align2::RIGHT_CENTER, name, font, palette.weak);
+        let galley = painter.layout_no_wrap(name.to_owned(), font.clone(), palette.weak);
+        let size = galley.size();
+        // At the end of the line, above or below it, where it covers the fewest points.
+        let corners = [
+            pos2(plot.right() - size.x, y - size.y),
+            pos2(plot.right() - size.x, y + 1.0),
+            pos2(plot.left() + 2.0, y - size.y),
+            pos2(plot.left() + 2.0, y + 1.0),
+        ];
+        let places = corners.map(|corner| Rect::from_min_size(corner, size));
+        let covered = |place: &Rect| dots.iter().filter(|at| place.contains(**at)).count();
+        let place = places.into_iter().min_by_key(covered);
+        if let Some(place) = place {
+            painter.galley(place.min, galley, palette.weak);
+            texts.push(place);
+        }
     }
+    texts
 }
 
 /// What lies between two of the best is as dear as the one and as risky as the other.

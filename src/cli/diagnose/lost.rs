@@ -67,7 +67,7 @@ pub(super) fn lost(
         current: current(lanes, &curves),
         hindsight: Hindsight {
             sent: best.tokens_sent(),
-            peak: best.peak().map_or(Tokens::ZERO, |(_, tokens)| tokens),
+            peak: best.peak().map_or(Tokens::ZERO, |peak| peak.tokens),
             clearings: best.compactions,
             cost: price_lane(bills, &best),
         },

@@ -12,12 +12,12 @@ use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
 use super::output::{json, note, print};
 use super::played::play;
-use crate::analysis::Clause;
 use crate::analysis::cost::{
     Audit, Billing, Bills, BreakEven, Cost, audit, break_even, price_lane, price_recorded,
 };
 use crate::analysis::insight::{Facts, Insight, Lane, card, insights, lane_insights, sort};
 use crate::analysis::retained::{Carried, Growth, growth};
+use crate::analysis::{Clause, Trigger};
 use crate::engine::Case;
 use crate::exec::Loaded;
 use crate::presets::prices::Price;
@@ -110,7 +110,7 @@ fn diagnose<'a>(
     audit: Option<&'a Audit>,
 ) -> Diagnosis<'a> {
     let (case, really) = (&loaded.case, &played[0].outcome);
-    let trigger = Played::spoken_trigger(played);
+    let trigger = Trigger::of_lanes(case, reserve, played.iter().filter_map(Played::lane));
     let facts = Facts::new(case, really, (reserve, trigger), audit);
     let lanes: Vec<LaneCost<'_>> = played
         .iter()
@@ -144,7 +144,7 @@ fn diagnose<'a>(
     Diagnosis {
         loaded,
         reserve,
-        trigger: trigger.share,
+        trigger: facts.trigger.share,
         card: card(&facts),
         insights: found,
         prices: models.collect(),

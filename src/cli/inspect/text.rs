@@ -3,7 +3,7 @@
 use super::{Findings, LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
-use crate::formats::{Carriage, Carried};
+use crate::formats::{Availability, RecordedData};
 use crate::report::{basis_sentence, has_tracks, track, window_source};
 use crate::safe_text::one_line;
 use crate::session::StepsFrom;
@@ -115,16 +115,16 @@ impl Findings<'_> {
 
     /// What the file holds beside what was said, what it lacks, and what its format cannot say.
     fn carries_text(&self) -> String {
-        let all = self.carriage();
-        let of = |how: Carriage| {
+        let all = self.availability();
+        let of = |how: Availability| {
             let names = all.iter().filter(|(_, its)| *its == how);
             let names: Vec<_> = names.map(|(what, _)| what.name()).collect();
             (!names.is_empty()).then(|| names.join(", "))
         };
         let told = [
-            of(Carriage::Present),
-            of(Carriage::Absent).map(|names| format!("none in this file: {names}")),
-            of(Carriage::NotCarried).map(|names| format!("not kept by this format: {names}")),
+            of(Availability::Present),
+            of(Availability::Absent).map(|names| format!("none in this file: {names}")),
+            of(Availability::Unsupported).map(|names| format!("not kept by this format: {names}")),
         ];
         told.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
@@ -184,19 +184,18 @@ impl Findings<'_> {
     }
 
     fn recorded_text(&self) -> String {
-        let peak = self.session().peak_recorded();
-        let usage = match peak {
-            Some(peak) => format!(
-                "peak {} over {} with usage",
-                tokens(peak),
+        let usage = match self.session().largest_reported() {
+            Some(largest) => format!(
+                "largest call {} over {} with usage",
+                tokens(largest),
                 counted(self.calls_with_usage(), "call")
             ),
             None => "no usage".to_owned(),
         };
-        let is_told = |(what, how): &(Carried, Carriage)| {
-            *what == Carried::Compactions && *how != Carriage::NotCarried
+        let is_told = |(what, how): &(RecordedData, Availability)| {
+            *what == RecordedData::Compactions && *how != Availability::Unsupported
         };
-        if !self.carriage().iter().any(is_told) {
+        if !self.availability().iter().any(is_told) {
             return format!("{usage}; compactions are not kept by this format");
         }
         format!(

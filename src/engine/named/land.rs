@@ -113,6 +113,7 @@ impl Run<'_> {
     /// Changes the context as an action left it and notes the event.
     fn land(&mut self, stage: usize, talk: &Talk, mut done: Rewritten) {
         let (before, orphans) = (self.working.tokens(), self.working.orphans());
+        let measured = self.measured();
         let earlier: Vec<_> = if talk.answers.is_empty() {
             Vec::new()
         } else {
@@ -153,6 +154,7 @@ impl Run<'_> {
             stage: self.triggers.stage(stage).id.clone(),
             action: self.triggers.stage(stage).action.name(),
             cause,
+            measured,
             before,
             after: self.working.tokens(),
             messages: widen(&absorbed.messages),

@@ -3,6 +3,7 @@
 use super::{Failure, Run};
 use crate::engine::event::{Did, Event};
 use crate::engine::outcome::{Idle, Outcome};
+use crate::engine::own_trigger::OwnMeasure;
 use crate::engine::plan::Edit;
 use crate::engine::stages::Mutates;
 use crate::units::Tokens;
@@ -35,6 +36,7 @@ impl Run<'_> {
         request: Option<(Tokens, Tokens)>,
     ) {
         let event = self.outcome.events.len() as u32;
+        let measured = self.measured();
         self.mutate(idx);
         let before = self.working.tokens();
         let metered = self.working.metered().as_f64();
@@ -49,6 +51,7 @@ impl Run<'_> {
             stage: self.triggers.stage(idx).id.clone(),
             action: self.triggers.stage(idx).action.name(),
             cause: self.triggers.cause(idx),
+            measured,
             before,
             after: self.working.tokens(),
             messages,
@@ -65,6 +68,15 @@ impl Run<'_> {
         self.took(idx, metered);
     }
 
+    /// The context as the policy itself counts it now.
+    pub(in crate::engine) fn measured(&mut self) -> OwnMeasure {
+        let budget = self.budget();
+        OwnMeasure {
+            metered: self.working.metered(),
+            believed: self.triggers.believed(self.step, &self.working, budget),
+        }
+    }
+
     /// Notes what a stage took out of what is kept, where the policy's own meter stood at so much before.
     pub(in crate::engine) fn took(&mut self, stage: usize, before: f64) {
         if self.triggers.stage(stage).mutates == Mutates::Store {
@@ -74,13 +86,14 @@ impl Run<'_> {
 
     /// A stage only says something.
     pub(super) fn tell(&mut self, idx: usize, line: String) {
-        let tokens = self.working.tokens();
+        let (tokens, measured) = (self.working.tokens(), self.measured());
         self.triggers.tried(idx, self.step);
         self.outcome.events.push(Event {
             step: self.step,
             stage: self.triggers.stage(idx).id.clone(),
             action: self.triggers.stage(idx).action.name(),
             cause: self.triggers.cause(idx),
+            measured,
             before: tokens,
             after: tokens,
             messages: Vec::new(),
@@ -96,6 +109,9 @@ impl Run<'_> {
     }
 
     pub(super) fn finish(&mut self) -> Outcome {
+        let end = self.working.tokens();
+        let budget = self.budget();
+        self.outcome.stop_at(end, budget);
         self.by_hand();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.context = std::mem::take(&mut self.working.context);

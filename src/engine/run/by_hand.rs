@@ -4,6 +4,7 @@ use super::Run;
 use crate::engine::context::{Entry, EntryBody, Left, PartFates};
 use crate::engine::event::{Cause, Did, Event};
 use crate::engine::marked::{Leftover, Uncleared, cleared, leftover};
+use crate::engine::own_trigger::OwnMeasure;
 use crate::engine::stages::Place;
 use crate::engine::taken::{Taken, join, ranges, widen};
 use crate::session::Session;
@@ -269,6 +270,7 @@ impl Run<'_> {
             messages: widen(messages),
             request: None,
             did: Did::Removed,
+            measured: OwnMeasure::default(),
             orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: 0,
             left: self.working.spoken(),

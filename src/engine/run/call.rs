@@ -33,6 +33,18 @@ impl Run<'_> {
             self.rejected += 1;
             return self.reject();
         }
+        let is_refused = pressure.0 > 1.0
+            && self
+                .case
+                .session
+                .steps
+                .get(self.step)
+                .is_some_and(|step| step.is_refused);
+        if is_refused && self.acted {
+            // No try before it had this context.
+            self.outcome.tokens_rejected += used;
+            self.tokens_refused += used;
+        }
         let budget = self.budget();
         let beside = (
             self.store.as_deref(),
@@ -49,6 +61,7 @@ impl Run<'_> {
             pressure,
             believed: self.triggers.believed(self.step, &self.working, budget),
             overflows: self.rejected > 0,
+            refused: is_refused,
             rejected: std::mem::take(&mut self.tokens_refused),
             unchanged: common.tokens,
             by_kind: self.working.by_kind(),

@@ -4,7 +4,7 @@ use super::course::Course;
 use super::{Row, Totals};
 use crate::engine::budget::Budget;
 use crate::engine::event::leaves_nothing;
-use crate::engine::outcome::SummaryTraffic;
+use crate::engine::outcome::{Peak, SummaryTraffic};
 use crate::units::Tokens;
 use std::ops::Range;
 
@@ -174,9 +174,19 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// What it comes to, and what it did where that was kept.
-    pub(super) fn finish(mut self) -> (Totals, Told) {
+    /// What it comes to, and what it did where that was kept. At the end the context has so much more than what was said.
+    pub(super) fn finish(mut self, truth: i64) -> (Totals, Told) {
         self.close();
+        let said = self.course.truth_before.last().copied().unwrap_or(0);
+        let end = Tokens((said.cast_signed() + truth).cast_unsigned());
+        self.totals.end = end;
+        if self.totals.peak.is_some_and(|peak| end > peak.tokens) {
+            self.totals.peak = Some(Peak {
+                step: None,
+                tokens: end,
+            });
+            self.totals.peak_share = self.budget.pressure(end);
+        }
         let totals = Totals {
             summaries: self.summaries,
             ..self.totals
@@ -207,9 +217,12 @@ impl<'a> Story<'a> {
         // Nothing goes between two firings: the last prompt is the largest, perhaps not alone.
         let last = course.truth[calls.end - 1];
         let largest = used(last);
-        if totals.peak.is_none_or(|(_, peak)| largest > peak) {
+        if totals.peak.is_none_or(|peak| largest > peak.tokens) {
             let first = course.truth[calls.clone()].partition_point(|said| *said < last);
-            totals.peak = Some((calls.start + first, largest));
+            totals.peak = Some(Peak {
+                step: Some(calls.start + first),
+                tokens: largest,
+            });
             totals.peak_share = self.budget.pressure(largest);
         }
         if self.budget.pressure(largest).0 > 1.0 {

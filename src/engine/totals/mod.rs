@@ -13,7 +13,7 @@ mod plain;
 mod replace;
 
 use super::event::{Did, Event};
-use super::outcome::{Outcome, SummaryTraffic};
+use super::outcome::{Outcome, Peak, SummaryTraffic};
 use super::{Case, KnobValues, Policy, simulate};
 use crate::units::{Share, Tokens};
 use account::Story;
@@ -25,10 +25,12 @@ use std::sync::OnceLock;
 /// What a run comes to in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
-    /// The largest prompt and its step's index.
-    pub peak: Option<(usize, Tokens)>,
-    /// The largest prompt as a share of usable.
+    /// The largest context, the one at the end included.
+    pub peak: Option<Peak>,
+    /// The largest context as a share of usable.
     pub peak_share: Share,
+    /// The context at the end.
+    pub end: Tokens,
     /// The sum of all prompts.
     pub sent: Tokens,
     /// Firings that removed something.
@@ -104,7 +106,8 @@ impl Totals {
         };
         Self {
             peak: outcome.peak(),
-            peak_share: Share(samples.iter().map(|s| s.pressure.0).fold(0.0, f64::max)),
+            peak_share: outcome.peak_share(),
+            end: outcome.end,
             sent: outcome.tokens_sent(),
             compactions: outcome.compactions,
             overflows: outcome.overflows,

@@ -7,6 +7,7 @@ use super::plain::{Actor, Scene};
 use crate::engine::budget::Budget;
 use crate::engine::event::{Cause, Did, Event};
 use crate::engine::outcome::{Outcome, Sample};
+use crate::engine::own_trigger::OwnMeasure;
 use crate::engine::seen::{PartSight, Seen, SeenChange, Sight, TextChange};
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -18,7 +19,7 @@ pub(super) fn outline(
     (totals, told): &(Totals, Told),
     actor: Option<&Actor>,
 ) -> Outcome {
-    Outcome {
+    let mut outcome = Outcome {
         samples: samples(scene, budget, told),
         events: told
             .deeds
@@ -31,7 +32,9 @@ pub(super) fn outline(
         tokens_rejected: totals.rejected,
         summaries: totals.summaries,
         ..Outcome::default()
-    }
+    };
+    outcome.stop_at(totals.end, budget);
+    outcome
 }
 
 fn samples(scene: &Scene<'_>, budget: Budget, told: &Told) -> Vec<Sample> {
@@ -59,6 +62,7 @@ fn samples(scene: &Scene<'_>, budget: Budget, told: &Told) -> Vec<Sample> {
                 pressure,
                 believed: None,
                 overflows,
+                refused: false,
                 rejected: if overflows { tokens } else { Tokens::ZERO },
                 unchanged: unchanged.min(tokens),
                 by_kind: [0; Kind::ALL.len()],
@@ -129,6 +133,7 @@ fn event(scene: &Scene<'_>, deed: &Deed) -> Option<Event> {
         messages: Vec::new(),
         request: None,
         did: Did::Removed,
+        measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
         left: 0,

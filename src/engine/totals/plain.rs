@@ -87,7 +87,8 @@ impl Least {
 pub(super) fn is_even(case: &Case) -> bool {
     let is_untouched =
         case.restarts.is_empty() && case.errors.is_empty() && case.by_hand.is_empty();
-    is_untouched && !case.windows.varies()
+    let has_refused = case.session.steps.iter().any(|step| step.is_refused);
+    is_untouched && !has_refused && !case.windows.varies()
 }
 
 impl Plain {
@@ -121,7 +122,7 @@ impl Plain {
         let mut metered = scene.meter.overhead(scene.case, overhead).cast_signed();
         let Some(mut stage) = self.stage else {
             story.calls(0..course.len(), (truth, metered));
-            return (story.finish(), None);
+            return (story.finish(truth), None);
         };
         let (mut call, mut rested) = (0, 0);
         while call < course.len() {
@@ -147,7 +148,7 @@ impl Plain {
             story.calls(next..next + 1, (truth, metered));
             call = next + 1;
         }
-        (story.finish(), Some(stage.actor))
+        (story.finish(truth), Some(stage.actor))
     }
 }
 

@@ -8,7 +8,8 @@ mod sqlite;
 use super::load::{LoadError, LoadOptions, Loaded, load_bytes, no_such_conversation};
 use super::unpack::unpacked;
 use crate::formats::{
-    self, Ask, DATABASES, Database, Entry, ImportReport, Kin, Rows, Started, Table, Warning,
+    self, DATABASES, Database, Entry, ImportReport, Rows, SessionIdentity, SubAgentCalls, Table,
+    TableQuery, Warning,
 };
 use crate::progress::Progress;
 use crate::session::{Conversation, Session, Start};
@@ -58,13 +59,13 @@ fn conversations(
         let parent = entry.parent.as_deref().and_then(|id| numbers.get(id));
         parent.copied().filter(|n| entries[*n].id != entry.id)
     };
-    let started = Started::new(main, report);
+    let started = SubAgentCalls::new(main, report);
     let agent = |entry: &Entry| {
-        let kin = Kin {
+        let identity = SessionIdentity {
             id: entry.id.as_str().into(),
-            ..Kin::default()
+            ..SessionIdentity::default()
         };
-        (entry.title.clone(), started.agent(&kin).0, None)
+        (entry.title.clone(), started.agent(&identity).0, None)
     };
     let told = Conversation::sub_agents(main, entries.iter().map(agent));
     let whose = |(entry, mut told): (&Entry, Conversation)| match parent_of(entry) {
@@ -104,7 +105,7 @@ enum Why {
     Trouble(#[from] Trouble),
     #[error(
         "this looks like a SQLite database of another kind ({0}). Sessions are read from those of {known}",
-        known = formats::known_databases()
+        known = formats::supported_databases()
     )]
     Nobodys(String),
     #[error("it holds no session yet")]
@@ -222,7 +223,7 @@ impl Opened {
         Ok(opened)
     }
 
-    fn rows(&self, ask: &Ask) -> Answered {
+    fn rows(&self, ask: &TableQuery) -> Answered {
         let table = self.tables.iter().find(|table| table.name == ask.table);
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.rows(ask, table)
@@ -231,7 +232,7 @@ impl Opened {
     /// What a session is made of, and what is amiss with it.
     fn rows_of(&self, entry: &Entry, progress: &Progress) -> Result<(Vec<Rows>, Vec<String>), Why> {
         let (mut all, mut amiss) = (Vec::new(), Vec::new());
-        for ask in (self.database.asks)(entry) {
+        for ask in (self.database.queries)(entry) {
             if progress.is_cancelled() {
                 return Err(Trouble::Cancelled.into());
             }
@@ -259,7 +260,7 @@ impl Opened {
     }
 }
 
-fn warnings(ask: &Ask, answered: &Answered) -> Vec<String> {
+fn warnings(ask: &TableQuery, answered: &Answered) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(trouble) = &answered.trouble {
         let n = super::counted(answered.rows.rows.len(), "row");

@@ -1,7 +1,7 @@
 //! Asks a copy of a database for rows of plain tables, and lets a file made for harm do nothing else: no views, triggers,
 //! virtual tables, functions or extensions, no more text than the file can hold, no more steps than its size explains.
 
-use crate::formats::{Ask, Cell, Only, Rows, Table};
+use crate::formats::{Cell, RowFilter, Rows, Table, TableQuery};
 use crate::progress::Progress;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -191,7 +191,7 @@ impl Asked {
     }
 
     /// Rows of a table. What was read before something went wrong is given all the same.
-    pub(super) fn rows(&self, ask: &Ask, table: Option<&Table>) -> Answered {
+    pub(super) fn rows(&self, ask: &TableQuery, table: Option<&Table>) -> Answered {
         self.steps.store(0, Ordering::Relaxed);
         let mut answered = Answered {
             rows: Rows {
@@ -208,7 +208,12 @@ impl Asked {
         answered
     }
 
-    fn read(&self, ask: &Ask, table: &Table, answered: &mut Answered) -> Result<(), Trouble> {
+    fn read(
+        &self,
+        ask: &TableQuery,
+        table: &Table,
+        answered: &mut Answered,
+    ) -> Result<(), Trouble> {
         let to_trouble = |error: rusqlite::Error| self.trouble(&error);
         let (sql, values) = question(ask, table);
         let mut statement = self.connection.prepare(&sql).map_err(to_trouble)?;
@@ -253,7 +258,7 @@ fn is_plain_table(row: &Row<'_>) -> bool {
 
 /// The words for a question, and what it compares with. The last column of the answer tells whether a value was too long.
 /// The length of a value is known without reading it.
-fn question(ask: &Ask, table: &Table) -> (String, Vec<String>) {
+fn question(ask: &TableQuery, table: &Table) -> (String, Vec<String>) {
     let has = |column: &str| table.columns.iter().any(|c| c == column);
     let mut is_cut = "0".to_owned();
     let mut columns: Vec<String> = Vec::new();
@@ -268,13 +273,13 @@ fn question(ask: &Ask, table: &Table) -> (String, Vec<String>) {
         }
     }
     columns.push(is_cut);
-    let (only, values) = match &ask.only {
-        Only::All => (String::new(), Vec::new()),
-        Only::Is(column, value) => (
+    let (only, values) = match &ask.filter {
+        RowFilter::All => (String::new(), Vec::new()),
+        RowFilter::Equals(column, value) => (
             format!(" WHERE {} = ?1 COLLATE BINARY", quoted(column)),
             vec![value.clone()],
         ),
-        Only::Begins(column, start) => {
+        RowFilter::StartsWith(column, start) => {
             let column = quoted(column);
             (
                 format!(" WHERE {column} >= ?1 COLLATE BINARY AND {column} < ?2 COLLATE BINARY"),
@@ -336,10 +341,10 @@ mod tests {
             name: "messages".to_owned(),
             columns: vec!["id".to_owned(), "role".to_owned()],
         };
-        let ask = Ask {
+        let ask = TableQuery {
             table: "messages",
             columns: &["id", "tokens", "role"],
-            only: Only::Begins("id", "a:".into()),
+            filter: RowFilter::StartsWith("id", "a:".into()),
         };
         let (sql, values) = question(&ask, &table);
         assert!(

@@ -4,10 +4,10 @@ use crate::engine::{Case, recorded};
 use crate::exec::database::Snapshot;
 use crate::exec::load::{self, LoadError};
 use crate::exec::{LoadOptions, Several};
-use crate::formats::{self, Carried};
+use crate::formats::{self, RecordedData};
 use crate::presets::models;
 use crate::progress::Progress;
-use crate::session::{Conversation, Session};
+use crate::session::{Body, Conversation, Part, Session};
 use crate::tokens;
 use crate::units::{Share, Tokens};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,10 @@ use std::sync::Arc;
 
 /// Which way of reading and weighing summaries are made by: what an earlier one left is read anew. It goes up whenever a
 /// list would say something else of the same file.
-pub(super) const READING: u32 = 3;
+pub(super) const READING: u32 = 4;
+
+/// As much as an account of a context may be above what was reported of it.
+const OFF: f64 = 1.25;
 
 /// What a list says of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,11 +36,11 @@ pub struct SessionSummary {
     pub calls: usize,
     /// Compactions of the program's own.
     pub compactions: usize,
-    /// Tokens of its largest prompt.
+    /// Tokens of its largest context, the one at the end included.
     pub peak: u64,
     /// How they are known.
     pub peak_basis: PeakBasis,
-    /// That prompt's part of the model's window.
+    /// That context's part of the model's window.
     pub peak_share: f64,
     /// Conversations of the file; the rest here is of the first, unless each is listed by itself.
     pub conversations: usize,
@@ -49,7 +52,7 @@ pub struct SessionSummary {
     pub parent: Option<String>,
 }
 
-/// How the size of a prompt is known.
+/// How the size of a context is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PeakBasis {
     /// The provider reported it.
@@ -77,9 +80,9 @@ impl SessionSummary {
             let case = load::case_of(&name, Arc::clone(&session), &options(0), progress);
             peak(&case.map_err(said)?)
         };
-        let kin = formats::kin_of(&session.source);
+        let identity = formats::identity_of(&session.source);
         Ok(Self {
-            id: kin.map(|kin| kin.id.into()),
+            id: identity.map(|identity| identity.id.into()),
             parent: parsed.report.parent,
             ..Self::of(&session, peak, n)
         })
@@ -124,9 +127,10 @@ impl SessionSummary {
     }
 
     /// Its format could tell of compactions: where it cannot, that there are none means nothing.
-    pub fn tells_compactions(&self) -> bool {
+    pub fn records_compactions(&self) -> bool {
         let format = formats::by_name(&self.format);
-        self.compactions > 0 || format.is_some_and(|f| f.carries.contains(&Carried::Compactions))
+        self.compactions > 0
+            || format.is_some_and(|f| f.recorded.contains(&RecordedData::Compactions))
     }
 
     fn of(session: &Session, (peak, peak_basis, share): Peak, conversations: usize) -> Self {
@@ -156,33 +160,50 @@ fn options(conversation: usize) -> LoadOptions {
     }
 }
 
-/// The largest prompt, and its share of the model's window.
+/// The largest context, and its share of the model's window.
 type Peak = (Tokens, PeakBasis, Share);
 
-/// The largest prompt where all of them were reported: nothing has to be weighed then.
+/// The largest context where all calls were reported and what came in since the last cannot exceed it: nothing has to
+/// be weighed then.
 fn reported_peak(session: &Session) -> Option<Peak> {
     let inputs = session.steps.iter().map(|step| Some(step.usage?.input));
     let inputs: Vec<Tokens> = inputs.collect::<Option<_>>()?;
+    let last = *inputs.last()?;
     let (step, largest) = inputs
         .into_iter()
         .enumerate()
         .max_by_key(|(_, input)| *input)?;
+    let since = session.steps[session.steps.len() - 1].context_end..;
+    let is_media = |part: &&Part| matches!(part.body, Body::Media { .. });
+    let parts = || {
+        session.messages[since.clone()]
+            .iter()
+            .flat_map(|m| session.parts_of(m))
+    };
+    let bytes: usize = parts().map(|part| part.body.text().len()).sum();
+    // A token has a byte at least, and an account of ours may be above what was reported.
+    let most = last.as_f64() * OFF + bytes as f64;
+    if parts().any(|part| is_media(&part)) || most > largest.as_f64() {
+        return None;
+    }
     let window = models::window_plan(session, None).at(step);
     Some((largest, PeakBasis::Reported, largest.share_of(window)))
 }
 
-/// The largest prompt, or all that there is where nothing was answered.
+/// The largest context, or all that there is where nothing was answered.
 fn peak(case: &Case) -> Peak {
     let really = recorded(case, Tokens::ZERO, None);
-    let largest = really.samples.iter().max_by_key(|sample| sample.tokens);
-    let Some(sample) = largest else {
+    let Some(peak) = really.peak() else {
         let (total, window) = (case.ledger.total(), case.windows.at(0));
         return (total, PeakBasis::Estimated, total.share_of(window));
     };
-    let basis = if case.session.steps[sample.step].usage.is_some() {
+    let last = case.session.steps.len() - 1;
+    let is_reported = |step: usize| case.session.steps[step].usage.is_some();
+    let basis = if peak.step.is_some_and(is_reported) {
         PeakBasis::Reported
     } else {
         PeakBasis::Estimated
     };
-    (sample.tokens, basis, sample.tokens.share_of(sample.window))
+    let window = case.windows.at(peak.step.unwrap_or(last));
+    (peak.tokens, basis, peak.tokens.share_of(window))
 }

@@ -1,7 +1,7 @@
 //! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` beside `ID.jsonl`, in older versions `agent-*.jsonl` beside it.
 
 use super::{Found, HEAD, MOST, head, is_file, open};
-use crate::formats::{ImportReport, Starts};
+use crate::formats::{AgentCalls, ImportReport};
 use crate::session::{Conversation, Session, SubAgent, Track};
 use std::fs;
 use std::io::Read as _;
@@ -18,7 +18,7 @@ pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<F
     if files.is_empty() {
         return Vec::new();
     }
-    let starts = Starts::new(main, report);
+    let starts = AgentCalls::new(main, report);
     let mut heads: Vec<(PathBuf, Session, bool)> = files
         .into_iter()
         .filter_map(|(id, path)| {
@@ -41,10 +41,10 @@ pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<F
 /// Says of the conversation that a file holds whose it is.
 pub(super) fn tell(path: &Path, main: &Session, report: &ImportReport, session: &mut Session) {
     let id = id(path).unwrap_or_default();
-    name(path, &id, &Starts::new(main, report), session);
+    name(path, &id, &AgentCalls::new(main, report), session);
 }
 
-fn name(path: &Path, id: &str, starts: &Starts<'_>, session: &mut Session) {
+fn name(path: &Path, id: &str, starts: &AgentCalls<'_>, session: &mut Session) {
     starts.name(id, session);
     described(path, session);
 }

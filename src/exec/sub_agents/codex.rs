@@ -2,7 +2,7 @@
 //! thread that started them.
 
 use super::{Found, entries, is_folder, name_of, open, told};
-use crate::formats::{self, ImportReport, Kin};
+use crate::formats::{self, ImportReport, SessionIdentity};
 use crate::session::Session;
 use crate::units;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -19,10 +19,10 @@ const SLACK: Duration = Duration::from_hours(36);
 
 /// The sub-agents of the rollout at `path`, the oldest first.
 pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
-    let Some(kin) = formats::kin_of(&main.source) else {
+    let Some(identity) = formats::identity_of(&main.source) else {
         return Vec::new();
     };
-    if !is_rollout(path) || kin.id.is_empty() {
+    if !is_rollout(path) || identity.id.is_empty() {
         return Vec::new();
     }
     let began = stamp(path);
@@ -34,11 +34,12 @@ pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<F
         .take(MOST_ASKED)
         .collect();
     files.sort_by(|a, b| name_of(a).cmp(name_of(b)));
-    let mut children: Vec<(PathBuf, Kin)> = Vec::new();
+    let mut children: Vec<(PathBuf, SessionIdentity)> = Vec::new();
     for file in files {
-        let child = first_line(&file).and_then(|line| formats::kin(main.source.format, &line));
-        let child = child.filter(|child| child.parent.as_ref() == Some(&kin.id));
-        let is_new = |child: &Kin| children.iter().all(|(_, known)| known.id != child.id);
+        let child = first_line(&file).and_then(|line| formats::identity(main.source.format, &line));
+        let child = child.filter(|child| child.parent.as_ref() == Some(&identity.id));
+        let is_new =
+            |child: &SessionIdentity| children.iter().all(|(_, known)| known.id != child.id);
         if let Some(child) = child.filter(is_new) {
             children.push((file, child));
         }

@@ -10,7 +10,7 @@ mod opencode;
 
 use super::load::{LoadError, read_all};
 use super::session_folder;
-use crate::formats::{self, ImportReport, Input, Kin, Parsed, Started};
+use crate::formats::{self, ImportReport, Input, Parsed, SessionIdentity, SubAgentCalls};
 use crate::progress::Progress;
 use crate::session::{Conversation, Session, Size, Track};
 use crate::units::Bytes;
@@ -105,8 +105,8 @@ pub(super) fn read(
         if main.source.format == "claude_code" {
             claude::tell(path, main, report, session);
         } else {
-            let kin = formats::kin_of(&session.source).unwrap_or_default();
-            let (agent, title) = Started::new(main, report).agent(&kin);
+            let identity = formats::identity_of(&session.source).unwrap_or_default();
+            let (agent, title) = SubAgentCalls::new(main, report).agent(&identity);
             session.track = Track::SubAgent(agent);
             session.title = title.unwrap_or_else(|| std::mem::take(&mut session.title));
         }
@@ -115,16 +115,26 @@ pub(super) fn read(
 }
 
 /// The conversations of these sub-agents of a session, each as its file says who it is.
-fn told(main: &Session, report: &ImportReport, files: Vec<(PathBuf, Kin)>) -> Vec<Found> {
-    let started = Started::new(main, report);
-    let tell = |(path, kin): &(PathBuf, Kin)| {
-        let (agent, title) = started.agent(kin);
+fn told(
+    main: &Session,
+    report: &ImportReport,
+    files: Vec<(PathBuf, SessionIdentity)>,
+) -> Vec<Found> {
+    let started = SubAgentCalls::new(main, report);
+    let tell = |(path, identity): &(PathBuf, SessionIdentity)| {
+        let (agent, title) = started.agent(identity);
         let head = head(path);
         let size = head.as_ref().filter(|(_, is_whole)| *is_whole);
         let size = size.map(|(session, _)| Size::of(session));
         let own = || head.map(|(session, _)| session.title);
-        let title = title.or(kin.name.clone().map(String::from)).or_else(own);
-        (title.unwrap_or_else(|| kin.id.to_string()), agent, size)
+        let title = title
+            .or(identity.name.clone().map(String::from))
+            .or_else(own);
+        (
+            title.unwrap_or_else(|| identity.id.to_string()),
+            agent,
+            size,
+        )
     };
     let all = Conversation::sub_agents(main, files.iter().map(tell));
     files.into_iter().map(|(path, _)| path).zip(all).collect()

@@ -1,7 +1,7 @@
 //! `OpenCode`'s sub-agents in its storage folder: sessions of the same project that name their parent.
 
 use super::{Found, entries, name_of, open};
-use crate::formats::{ImportReport, Kin, Started, kin, kin_of};
+use crate::formats::{ImportReport, SessionIdentity, SubAgentCalls, identity, identity_of};
 use crate::session::{Conversation, Session};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ const LONGEST: u64 = 1 << 20;
 /// The sub-agents of the session to which the file at `path` belongs, the oldest first (ids grow).
 pub(super) fn found(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
     let format = main.source.format;
-    let parent = kin_of(&main.source).map(|kin| kin.id);
+    let parent = identity_of(&main.source).map(|identity| identity.id);
     let Some((folder, parent)) = project(path).zip(parent.filter(|id| !id.is_empty())) else {
         return Vec::new();
     };
-    let started = Started::new(main, report);
+    let started = SubAgentCalls::new(main, report);
     let child = |file: PathBuf| {
-        let Kin { name, .. } =
-            told_in(&file, format).filter(|kin| kin.parent.as_ref() == Some(&parent))?;
+        let SessionIdentity { name, .. } =
+            told_in(&file, format).filter(|identity| identity.parent.as_ref() == Some(&parent))?;
         let id = file.file_stem()?.to_str()?;
-        let (agent, title) = started.agent(&Kin {
+        let (agent, title) = started.agent(&SessionIdentity {
             id: id.into(),
-            ..Kin::default()
+            ..SessionIdentity::default()
         });
         let title = name
             .map(String::from)
@@ -44,18 +44,18 @@ pub(super) fn name(path: &Path, format: &str, id: &str) -> Option<String> {
     // It comes out of a file, and leads nowhere else.
     let is_id = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let folder = project(path).filter(|_| id.chars().all(is_id))?;
-    let kin = told_in(&folder.join(format!("{id}.json")), format)?;
-    kin.name.map(String::from)
+    let identity = told_in(&folder.join(format!("{id}.json")), format)?;
+    identity.name.map(String::from)
 }
 
 /// Who the session of a file of a project says it is.
-fn told_in(file: &Path, format: &str) -> Option<Kin> {
+fn told_in(file: &Path, format: &str) -> Option<SessionIdentity> {
     let is_session =
         name_of(file).starts_with("ses_") && file.extension().is_some_and(|end| end == "json");
     let opened = is_session.then(|| open(file))??;
     let mut text = Vec::new();
     opened.take(LONGEST).read_to_end(&mut text).ok()?;
-    kin(format, &text)
+    identity(format, &text)
 }
 
 /// The folder of the sessions of the project that a file of a session belongs to.

@@ -1,17 +1,17 @@
-//! Anthropic Messages: a list of messages with content blocks, a request with `system` and `tools`, a request with
-//! its answer, or JSON Lines of them.
+//! Anthropic Messages: a list of messages with content blocks, a request with `system` and `tools`, a request with its
+//! answer, or JSON Lines of these.
 //!
-//! A list of plain texts is no evidence: it is left to [`super::openai_chat`], which loses nothing of it.
+//! A list of plain texts is not evidence for this format. [`super::openai_chat`] reads it without loss.
 
 mod read;
 mod write;
 
 use super::message_list::{self, Dialect, Look, Writes};
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Anthropic Messages",
@@ -19,17 +19,17 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(write::export),
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::SystemPrompt,
-        Carried::Tools,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
     ],
     kept: None,
     resume: None,
 };
 
-/// How these messages are read and written.
+/// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "anthropic_messages",
     shape: message_list::CHAT,
@@ -48,7 +48,7 @@ const DIALECT: Dialect = Dialect {
     }),
 };
 
-/// Blocks that no other interface has.
+/// Block types that only this API has.
 const OWN_BLOCKS: [&str; 9] = [
     "tool_use",
     "tool_result",
@@ -70,11 +70,11 @@ fn detect(probe: &Probe) -> Option<String> {
     Some(format!("{} with {evidence}", look.how))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     message_list::read(input, progress, &DIALECT)
 }
 
-/// Whether a content block is of a kind that only this interface has.
+/// Whether only this API has such content blocks.
 pub(super) fn is_own_block(block: &Value) -> bool {
     json::str_at(block, &["type"]).is_some_and(|kind| {
         OWN_BLOCKS.contains(&kind)
@@ -107,7 +107,7 @@ fn own_block(look: &Look<'_>) -> Option<String> {
     Some(format!("blocks of type {}", json::str_at(own, &["type"])?))
 }
 
-/// A request's members that only this interface has.
+/// Returns the evidence from request members that only this API has.
 fn own_body(look: &Look<'_>) -> Option<String> {
     let has = |test: &dyn Fn(&Value) -> bool| look.bodies.iter().any(|body| test(body));
     let is_system = |body: &Value| {
@@ -127,7 +127,7 @@ fn own_body(look: &Look<'_>) -> Option<String> {
     if has(&has_schema) {
         Some("tools that have an input_schema".to_owned())
     } else if has(&is_system) {
-        Some("a system prompt beside it".to_owned())
+        Some("a system prompt".to_owned())
     } else {
         None
     }

@@ -1,11 +1,11 @@
-//! What a message says.
+//! Reads messages, tool definitions and system prompts.
 
 use crate::formats::json;
 use crate::formats::message_list::{Calls, of_block, opaque, part, time_of, tool_definitions};
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
-/// The tools and the system prompt of a request.
+/// Returns the tools and the system prompt of a request.
 pub(super) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     let tools = tool_definitions(body, &["tools"]).map(|draft| ("tools", draft));
     let system = body
@@ -24,11 +24,11 @@ pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String>
         Some("system") => Role::System,
         Some(other) => {
             return Err(format!(
-                "a message of the unknown role `{}` is kept, but is no context",
+                "a message of the unknown role `{}` is kept, but not sent to the model",
                 json::quoted(other)
             ));
         }
-        None => return Err("a record without a role is kept, but is no context".to_owned()),
+        None => return Err("a record without a role is kept, but not sent to the model".to_owned()),
     };
     let parts = match value.get("content") {
         Some(Value::String(text)) if !text.is_empty() => {
@@ -47,7 +47,7 @@ pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String>
     Ok(draft)
 }
 
-/// One part for each block of the system prompt.
+/// Returns one part for each block of the system prompt.
 fn system(value: &Value) -> Vec<Part> {
     let text = |block: &Value| {
         json::str_at(block, &["text"]).map_or_else(|| opaque(block), |t| Body::Text(t.into()))
@@ -63,7 +63,7 @@ fn system(value: &Value) -> Vec<Part> {
     }
 }
 
-/// A block's parts: one, and those inside of it where it is a tool's result.
+/// Returns a block's part, followed by the media inside it for a tool result.
 fn block(idx: usize, block: &Value, calls: &mut Calls) -> Vec<Part> {
     let body = match json::str_at(block, &["type"]) {
         Some("tool_result") => return result(idx, block, calls),

@@ -1,4 +1,4 @@
-//! Writes messages: edited ones, and whole conversations that come from another format.
+//! Writes edited messages, and whole conversations of other formats.
 
 use super::DIALECT;
 use crate::formats::CannotExport;
@@ -9,7 +9,7 @@ use crate::formats::message_list::{
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session, Span};
 use serde_json::{Map, Value, json};
 
-/// Writes a conversation: into its own document, or as a request.
+/// Writes a conversation into its own document or, for other formats, as a request.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     if session.source.format == DIALECT.name {
         return write_own(session, managed, &DIALECT);
@@ -34,12 +34,12 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     Ok(document(&members, lines))
 }
 
-/// A message of ours. Only people and the model speak in the list.
+/// Returns a new message. The list only has user and assistant messages.
 pub(super) fn written(role: Role, text: &str) -> Value {
-    json!({"role": speaker(role).name(), "content": text})
+    json!({"role": list_role(role).name(), "content": text})
 }
 
-/// A message some of whose parts changed.
+/// Returns a message with its edited parts, or `None` if no part is left.
 pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
@@ -71,7 +71,7 @@ pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     Some(patched(bytes, span, patches))
 }
 
-/// Patches for one block; whether it is left out.
+/// Adds the patches for one block. Returns whether the block is removed.
 fn edit_block(
     editing: &Editing<'_>,
     block: &Span,
@@ -91,17 +91,17 @@ fn edit_block(
                 .extend(place("input").map(|place| (place, input(text).to_string().into_bytes())));
         }
         (_, Fate::Replaced("")) => return true,
-        // The rest of the block (cache_control) stays.
+        // Other members of the block (cache_control) stay.
         (Body::Text(_), Fate::Replaced(text)) => {
             patches.extend(place("text").map(|place| (place, quoted(text))));
         }
-        // A signature holds for its own thought only.
+        // A signature is valid for its own thought only.
         (_, Fate::Replaced(text)) => patches.push((block.clone(), text_block(text))),
     }
     false
 }
 
-/// A call's arguments as an object.
+/// Returns a call's arguments as an object.
 fn input(arguments: &str) -> Value {
     match serde_json::from_str(arguments) {
         Ok(value @ Value::Object(_)) => value,
@@ -110,8 +110,8 @@ fn input(arguments: &str) -> Value {
     }
 }
 
-/// Who speaks in the list: a person, or what speaks in a person's place, and the model.
-fn speaker(role: Role) -> Role {
+/// Returns the role in the message list: the assistant, or the user for all others.
+fn list_role(role: Role) -> Role {
     if role == Role::Assistant {
         Role::Assistant
     } else {
@@ -119,7 +119,7 @@ fn speaker(role: Role) -> Role {
     }
 }
 
-/// A request being put together.
+/// A request under construction.
 #[derive(Default)]
 struct Request {
     system: Vec<Value>,
@@ -138,7 +138,7 @@ impl Request {
             .iter_mut()
             .filter(|(role, _)| *role == Role::User)
         {
-            // Results first, as they must follow their calls.
+            // Results come first, because they must follow their calls.
             blocks.sort_by_key(|block| block["type"] != "tool_result");
         }
         request
@@ -146,28 +146,28 @@ impl Request {
 
     fn add(&mut self, turn: Turn) {
         let is_instruction = turn.role == Role::System && self.messages.is_empty();
-        let mut said = Vec::new();
+        let mut others = Vec::new();
         for block in turn.blocks {
             match block {
                 Block::Tool(tool) => self.tools.push(tool_value(tool)),
                 Block::Text(text) if is_instruction => {
                     self.system.push(json!({"type": "text", "text": text}));
                 }
-                block => said.push(block_value(block)),
+                block => others.push(block_value(block)),
             }
         }
-        if said.is_empty() {
+        if others.is_empty() {
             return;
         }
-        let role = speaker(turn.role);
+        let role = list_role(turn.role);
         match self.messages.last_mut().filter(|(last, _)| *last == role) {
-            Some((_, blocks)) => blocks.append(&mut said),
-            None => self.messages.push((role, said)),
+            Some((_, blocks)) => blocks.append(&mut others),
+            None => self.messages.push((role, others)),
         }
     }
 }
 
-/// A text alone is written as a string.
+/// Returns a message, with its content as a string if it is a single text.
 fn message(role: Role, blocks: Vec<Value>) -> Value {
     let only_text = if let [only] = &blocks[..] {
         only.get("text").cloned()
@@ -198,7 +198,7 @@ fn block_value(block: Block) -> Value {
     }
 }
 
-/// An empty result has no content at all.
+/// Returns a tool result, without content if it is empty.
 fn result_value(call: &str, is_error: bool, text: &str, media: Vec<Block>) -> Value {
     let mut result = Map::new();
     result.insert("type".to_owned(), "tool_result".into());
@@ -233,7 +233,7 @@ fn media_value(media: Media) -> Value {
     json!({"type": kind, "source": source})
 }
 
-/// A tool in the words of this interface.
+/// Returns a tool definition in the notation of this API.
 fn tool_value(tool: Value) -> Value {
     if tool.get("input_schema").is_some() {
         return tool;

@@ -1,31 +1,31 @@
-//! Where the signs stand in a text that say how it goes on, told for 64 bytes at once: in what programs print they stand
-//! so near each other that looking for each from the last would take longer.
+//! Finds the characters that end or interrupt a string, 64 bytes at a time. In typical program output they are so close
+//! together that separate searches would take longer.
 
 use std::marker::PhantomData;
 
-/// Bytes told at once: as many as a number has bits.
+/// Bytes per block, equal to the number of bits of a mask.
 const BLOCK: usize = 64;
 /// The lowest bit of every byte of a word.
 const LOW: u64 = u64::MAX / 0xff;
-/// The highest, which no byte of ASCII has: it marks the byte.
+/// The highest bit of every byte, which is unset in ASCII. It marks a byte.
 const HIGH: u64 = LOW << 7;
-/// All others. What they say of a byte, with this added, reaches the highest bit unless it is zero.
+/// All other bits. Adding them to a byte without the highest bit sets that bit unless the byte is zero.
 const OTHERS: u64 = !HIGH;
 const QUOTES: u64 = LOW * b'"' as u64;
 const BACKSLASHES: u64 = LOW * b'\\' as u64;
-/// What added to bytes of ASCII reaches the highest bit unless they control a terminal.
+/// Adding this to ASCII bytes sets the highest bit of all but control characters.
 const TO_BLANKS: u64 = LOW * (0x80 - b' ' as u64);
 
-/// Some signs.
-pub(super) trait Signs {
-    /// Marks them in eight bytes, by the highest bit of each.
+/// A set of characters.
+pub(super) trait CharSet {
+    /// Marks the characters of the set in eight bytes, by the highest bit of each.
     fn marked(word: u64) -> u64;
 }
 
-/// Quotes, backslashes and what controls a terminal: all that cannot stand as it is in a string.
+/// Quotes, backslashes and control characters, which cannot occur unescaped in a string.
 pub(super) struct Special;
 
-impl Signs for Special {
+impl CharSet for Special {
     #[inline]
     fn marked(word: u64) -> u64 {
         let ascii = word & OTHERS;
@@ -38,7 +38,7 @@ impl Signs for Special {
 /// Backslashes.
 pub(super) struct Backslashes;
 
-impl Signs for Backslashes {
+impl CharSet for Backslashes {
     #[inline]
     fn marked(word: u64) -> u64 {
         let is_other = ((word & OTHERS) ^ BACKSLASHES) + OTHERS;
@@ -46,51 +46,51 @@ impl Signs for Backslashes {
     }
 }
 
-/// Finds signs from the front of a text to its end.
+/// Finds the characters of a set in a text from start to end.
 pub(super) struct Marks<'a, S> {
     bytes: &'a [u8],
-    /// Where the block begins that is known.
+    /// Start of the current block.
     start: usize,
-    /// A bit for each of its bytes, the lowest for the first.
-    known: u64,
-    signs: PhantomData<S>,
+    /// Mask of the current block, with its first byte in the lowest bit.
+    mask: u64,
+    chars: PhantomData<S>,
 }
 
-impl<'a, S: Signs> Marks<'a, S> {
+impl<'a, S: CharSet> Marks<'a, S> {
     pub(super) fn of(bytes: &'a [u8]) -> Self {
         let mut marks = Self {
             bytes,
             start: 0,
-            known: 0,
-            signs: PhantomData,
+            mask: 0,
+            chars: PhantomData,
         };
-        marks.know(0);
+        marks.load(0);
         marks
     }
 
-    /// Where the next sign stands, from this place on; the end where there is none.
+    /// Returns the position of the next character of the set at or after `from`, or the text's length.
     #[inline]
     pub(super) fn next(&mut self, from: usize) -> usize {
         let start = from / BLOCK * BLOCK;
         if start != self.start {
-            self.know(start);
+            self.load(start);
         }
-        let mut rest = self.known & u64::MAX << (from % BLOCK);
+        let mut rest = self.mask & u64::MAX << (from % BLOCK);
         while rest == 0 {
             let next = self.start + BLOCK;
             if next >= self.bytes.len() {
                 return self.bytes.len();
             }
-            self.know(next);
-            rest = self.known;
+            self.load(next);
+            rest = self.mask;
         }
         self.start + rest.trailing_zeros() as usize
     }
 
-    fn know(&mut self, start: usize) {
+    fn load(&mut self, start: usize) {
         let rest = self.bytes.get(start..).unwrap_or_default();
         self.start = start;
-        self.known = if let Some(block) = rest.first_chunk() {
+        self.mask = if let Some(block) = rest.first_chunk() {
             bits::<S>(block)
         } else {
             let mut last = [b' '; BLOCK];
@@ -100,16 +100,16 @@ impl<'a, S: Signs> Marks<'a, S> {
     }
 }
 
-/// A bit for each byte.
+/// Returns a mask with one bit for each byte.
 #[inline]
-fn bits<S: Signs>(block: &[u8; BLOCK]) -> u64 {
+fn bits<S: CharSet>(block: &[u8; BLOCK]) -> u64 {
     let (words, _) = block.as_chunks();
     let mut bits = 0;
     for (at, word) in words.iter().enumerate() {
         let marked = S::marked(u64::from_le_bytes(*word));
-        // The highest bits of eight bytes, side by side.
-        let beside = (marked >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        bits |= beside << (8 * at);
+        // The highest bits of eight bytes as the bits of one byte.
+        let byte_bits = (marked >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits |= byte_bits << (8 * at);
     }
     bits
 }
@@ -118,8 +118,8 @@ fn bits<S: Signs>(block: &[u8; BLOCK]) -> u64 {
 mod tests {
     use super::*;
 
-    /// All places where signs are found.
-    fn found<S: Signs>(bytes: &[u8]) -> Vec<usize> {
+    /// Returns all positions of characters of a set.
+    fn found<S: CharSet>(bytes: &[u8]) -> Vec<usize> {
         let mut marks = Marks::<S>::of(bytes);
         let mut from = 0;
         std::iter::from_fn(|| {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_are_found_wherever_they_stand() {
+    fn finds_characters_at_all_positions() {
         let is_special = |byte: u8| matches!(byte, b'"' | b'\\' | 0..0x20);
         let all: Vec<u8> = (0..=255).collect();
         for step in 1..90 {
@@ -142,8 +142,8 @@ mod tests {
                 .step_by(step)
                 .take(300)
                 .collect();
-            let places = |is_sign: &dyn Fn(u8) -> bool| -> Vec<usize> {
-                (0..300).filter(|at| is_sign(bytes[*at])).collect()
+            let places = |is_marked: &dyn Fn(u8) -> bool| -> Vec<usize> {
+                (0..300).filter(|at| is_marked(bytes[*at])).collect()
             };
             assert_eq!(found::<Special>(&bytes), places(&is_special), "{step}");
             let backslashes = places(&|byte| byte == b'\\');
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_may_be_passed_over_and_the_end_is_never_passed() {
+    fn skips_positions_and_stops_at_the_end() {
         for len in 0..200 {
             let bytes = vec![b'"'; len];
             for from in 0..len + 3 {

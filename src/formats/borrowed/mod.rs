@@ -1,18 +1,18 @@
-//! JSON as it stands in a text: what is not asked for is neither copied nor decoded.
+//! JSON values that borrow from the source text. Members that are not accessed are neither copied nor decoded.
 //!
-//! Most of a session file is text, much of it twice, and few of a record's members are ever asked for. So a value here
-//! only knows where things stand. What it reads it reads as `serde_json` does; it declines the little that no `String`
-//! can hold, and never reads what `serde_json` would not.
+//! Most of a session file is text, often recorded twice, and readers access few members of a record. A value therefore
+//! only stores positions. The result equals that of `serde_json`, except that this parser rejects the few texts that a
+//! `String` cannot hold.
 
 mod marks;
 mod reader;
 
-use reader::{Reader, unescaped};
+use reader::{JsonReader, unescaped};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// From this many members on, those of equal names are told by a table.
+/// Number of members from which duplicate names are found by a table.
 const MANY: usize = 16;
 
 /// A value.
@@ -20,31 +20,31 @@ const MANY: usize = 16;
 pub(super) enum Json<'a> {
     Null,
     Bool(bool),
-    /// As it is written.
+    /// A number in its source notation.
     Number(&'a str),
     Text(Text<'a>),
     List(Vec<Self>),
-    /// In order, names that are there twice included.
+    /// Members in order, including duplicate names.
     Object(Vec<(Text<'a>, Self)>),
 }
 
-/// What stands between two quotes.
+/// The content between two quotes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'a> {
     raw: &'a str,
-    /// Bytes that it has only for its escapes; none where nothing is escaped.
-    beside: u32,
-    /// Whatever is escaped is so as `serde_json` escapes it.
+    /// Number of bytes that unescaping removes; 0 without escapes.
+    escape_bytes: u32,
+    /// All escapes are written as `serde_json` writes them.
     is_usual: bool,
 }
 
 impl<'a> Json<'a> {
-    /// The value that a text is; none where the text is odd, or no JSON.
+    /// Parses a text. Returns `None` if it is not supported or not JSON.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
-        Reader::whole(text)
+        JsonReader::whole(text)
     }
 
-    /// A member of an object. As everywhere, the last of equal names counts.
+    /// Returns a member of an object, the last one if the name occurs several times.
     pub(super) fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Object(members) => {
@@ -55,12 +55,12 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value at the end of a path of names.
+    /// Returns the value at a path of names.
     pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |value, name| value.get(name))
     }
 
-    /// What a text says.
+    /// Returns the decoded text of a string.
     pub(super) fn as_str(&self) -> Option<Cow<'a, str>> {
         match self {
             Self::Text(text) => Some(text.decoded()),
@@ -68,22 +68,22 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A text at the end of a path.
+    /// Returns the string at a path.
     pub(super) fn str_at(&self, path: &[&str]) -> Option<Cow<'a, str>> {
         self.at(path)?.as_str()
     }
 
-    /// Whether there stands `true`.
+    /// Whether the value at a path is `true`.
     pub(super) fn is_true(&self, path: &[&str]) -> bool {
         matches!(self.at(path), Some(Self::Bool(true)))
     }
 
-    /// Whether there stands this text.
-    pub(super) fn says(&self, path: &[&str], words: &str) -> bool {
+    /// Whether the value at a path is this string.
+    pub(super) fn is_str_at(&self, path: &[&str], words: &str) -> bool {
         matches!(self.at(path), Some(Self::Text(text)) if text.is(words))
     }
 
-    /// A number at the end of a path, as it is written.
+    /// Returns the number at a path in its source notation.
     pub(super) fn number_at(&self, path: &[&str]) -> Option<&'a str> {
         match self.at(path)? {
             Self::Number(raw) => Some(raw),
@@ -91,7 +91,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The elements of a list; none of anything else.
+    /// Returns the elements of a list, or none for any other value.
     pub(super) fn elements(&self) -> &[Self] {
         match self {
             Self::List(elements) => elements,
@@ -99,7 +99,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The text of a content; see [`super::json::text_of`].
+    /// Returns the text of a content, see [`super::json::text_of`].
     pub(super) fn text_of(&self) -> Cow<'a, str> {
         match self {
             Self::List(blocks) => {
@@ -114,7 +114,7 @@ impl<'a> Json<'a> {
         self.as_str().or_else(|| self.str_at(&["text"]))
     }
 
-    /// The same as a value of its own, for what is rarely there.
+    /// Converts the value to a `serde_json` value. Intended for rare members.
     pub(super) fn to_value(&self) -> Value {
         match self {
             Self::Text(text) => Value::String(text.decoded().into_owned()),
@@ -122,7 +122,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Its JSON as `serde_json` writes the value that it reads there: without blanks, equal names once.
+    /// Returns the JSON that `serde_json` writes for this value: without whitespace and duplicate names.
     pub(super) fn to_json(&self) -> String {
         let mut json = String::new();
         self.push_to(&mut json);
@@ -157,7 +157,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Texts, one a line.
+/// Joins texts with line breaks.
 pub(super) fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     match texts.len() {
         0 | 1 => texts.pop().unwrap_or_default(),
@@ -166,18 +166,18 @@ pub(super) fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
 }
 
 impl<'a> Text<'a> {
-    /// What it says.
+    /// Returns the unescaped text.
     fn decoded(self) -> Cow<'a, str> {
         if self.is_plain() {
             Cow::Borrowed(self.raw)
         } else {
-            let len = self.raw.len() - self.beside as usize;
+            let len = self.raw.len() - self.escape_bytes as usize;
             Cow::Owned(unescaped(self.raw, len))
         }
     }
 
     fn is_plain(self) -> bool {
-        self.beside == 0
+        self.escape_bytes == 0
     }
 
     fn is(self, words: &str) -> bool {
@@ -200,7 +200,7 @@ impl<'a> Text<'a> {
 }
 
 fn push_number(raw: &str, json: &mut String) {
-    // It writes exponents in its own way.
+    // `serde_json` normalizes exponents.
     let number = raw.contains(['e', 'E']).then(|| raw.parse::<Number>().ok());
     match number.flatten() {
         Some(number) => json.push_str(&number.to_string()),
@@ -208,7 +208,7 @@ fn push_number(raw: &str, json: &mut String) {
     }
 }
 
-/// Every name once, where it stands first, with the last of its values.
+/// Returns every name once, at its first position and with its last value.
 fn once<'j, 'a>(members: &'j [(Text<'a>, Json<'a>)]) -> Vec<(Text<'a>, &'j Json<'a>)> {
     let mut places: HashMap<Cow<'_, str>, usize> = HashMap::new();
     let mut kept: Vec<(Text<'a>, &'j Json<'a>)> = Vec::with_capacity(members.len());
@@ -233,7 +233,7 @@ mod tests {
     use crate::formats::json;
     use proptest::prelude::*;
 
-    /// Between bars, and line by line.
+    /// Test texts, separated by bars and line breaks.
     const TEXTS: &str = r#"
 null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
 []|[ ]|[,]|[1,]|[1 2]|{}|{ }|{,}|{"a"}|{"a":}|{"a":1,}|[1]]|1 2
@@ -242,7 +242,7 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
 "\u0041\u00e9\ud83d\ude00\/\b\f\n\r\t\u0000\u001F\u007f"|"long enough to be read by eights \\ and \" on"
 "\ud83d"|"\ude00\ud83d"|"\ud83dx"|"\ud83d\u0041"|"\u12g4"|"\u+123"|"\x"|"\u12""#;
 
-    /// What is read is what `serde_json` reads; and it reads all but half surrogates.
+    /// Compares with `serde_json`, which additionally accepts lone surrogates.
     fn agree(text: &str) {
         let theirs = serde_json::from_str::<Value>(text);
         match Json::parse(text) {
@@ -257,7 +257,7 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
     }
 
     #[test]
-    fn what_is_read_is_what_serde_json_reads() {
+    fn agrees_with_serde_json() {
         for text in TEXTS.lines().flat_map(|line| line.split('|')) {
             agree(text);
         }
@@ -273,7 +273,7 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
     }
 
     #[test]
-    fn it_nests_as_deep_as_serde_json_goes() {
+    fn has_the_nesting_limit_of_serde_json() {
         for depth in [1, 126, 127, 128, 129, 100_000] {
             agree(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)));
             agree(&format!(
@@ -285,7 +285,7 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
     }
 
     #[test]
-    fn of_many_members_the_last_of_equal_names_counts() {
+    fn uses_the_last_of_equal_names() {
         let members = |n: usize| {
             (0..n)
                 .map(|i| format!("\"k{}\":{i}", i % 20))
@@ -302,14 +302,14 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
 
     proptest! {
         #[test]
-        fn odd_texts_are_read_as_serde_json_reads_them(
+        fn agrees_with_serde_json_on_odd_texts(
             text in "([\\[\\]{},:]|\"a\"|\"b\"|[0-9.eE+-]{1,4}|true|null| |\"(\\\\[\"\\\\/bfnrtu]|\\\\u[0-9a-fd]{4}|[a-zé漢]){0,9}\"){0,12}"
         ) {
             agree(&text);
         }
 
         #[test]
-        fn whatever_serde_json_writes_is_read(
+        fn reads_all_output_of_serde_json(
             names in proptest::collection::vec(".{0,9}", 0..5),
             texts in proptest::collection::vec(".{0,40}", 0..5),
             number in any::<f64>(),

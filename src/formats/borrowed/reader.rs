@@ -1,13 +1,13 @@
-//! Finds where the values of a JSON text stand.
+//! Parses a JSON text into values that borrow from it.
 
 use super::marks::{Backslashes, Marks, Special};
 use super::{Json, Text};
 
-/// So many lists and objects in one another are one too many, as `serde_json` has it.
-const TOO_DEEP: usize = 128;
+/// Nesting depth at which a text is rejected, as in `serde_json`.
+const MAX_DEPTH: usize = 128;
 
-/// By the letter behind a backslash the sign that the two stand for, where it is written in no other way; else 0.
-const SIGNS: [u8; 256] = {
+/// Character of each one-letter escape that `serde_json` also writes, by its letter; else 0.
+const ESCAPES: [u8; 256] = {
     let mut signs = [0; 256];
     signs[b'n' as usize] = b'\n';
     signs[b't' as usize] = b'\t';
@@ -19,7 +19,7 @@ const SIGNS: [u8; 256] = {
     signs
 };
 
-/// What a text says that has escapes, all of them sound, in so many bytes.
+/// Unescapes a text with valid escapes only, of `len` bytes once unescaped.
 pub(super) fn unescaped(raw: &str, len: usize) -> String {
     let bytes = raw.as_bytes();
     let mut backslashes = Marks::<Backslashes>::of(bytes);
@@ -30,10 +30,10 @@ pub(super) fn unescaped(raw: &str, len: usize) -> String {
         copy(&bytes[from..], &mut text[to..], n);
         (from, to) = (from + n, to + n);
         let Some(letter) = bytes.get(from + 1) else {
-            // It was UTF-8, and whole characters were put in.
+            // The input was UTF-8, and only whole characters were inserted.
             return String::from_utf8(text).unwrap_or_default();
         };
-        let sign = SIGNS[usize::from(*letter)];
+        let sign = ESCAPES[usize::from(*letter)];
         if sign != 0 {
             text[to] = sign;
             (from, to) = (from + 2, to + 1);
@@ -46,8 +46,8 @@ pub(super) fn unescaped(raw: &str, len: usize) -> String {
     }
 }
 
-/// Copies so many bytes. Few are copied with what follows them, which is quicker than looking how few they are; it is
-/// written over later.
+/// Copies `n` bytes. Short runs are copied as one block of fixed size, which is faster. The excess bytes are
+/// overwritten later.
 #[inline]
 fn copy(bytes: &[u8], place: &mut [u8], n: usize) {
     const FEW: usize = 32;
@@ -57,8 +57,8 @@ fn copy(bytes: &[u8], place: &mut [u8], n: usize) {
     }
 }
 
-/// The character that an escape at this place stands for, and where the escape ends; none where it is none, or half of
-/// a surrogate pair.
+/// Decodes the escape at this position. Returns its character and its end, or `None` for an invalid escape or a lone
+/// surrogate.
 fn escaped(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let sign = match bytes.get(at + 1)? {
         b'/' => '/',
@@ -74,7 +74,7 @@ fn escaped(bytes: &[u8], at: usize) -> Option<(char, usize)> {
                 .filter(|_| is_pair)
                 .map(|c| (c, at + 12));
         }
-        letter => match SIGNS[usize::from(*letter)] {
+        letter => match ESCAPES[usize::from(*letter)] {
             0 => return None,
             sign => char::from(sign),
         },
@@ -82,7 +82,7 @@ fn escaped(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     Some((sign, at + 2))
 }
 
-/// Four hexadecimal digits.
+/// Parses four hexadecimal digits.
 fn hexadecimal(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..at + 4)?.iter();
     digits
@@ -90,15 +90,15 @@ fn hexadecimal(bytes: &[u8], at: usize) -> Option<u32> {
         .try_fold(0, |sum, digit| Some(sum << 4 | digit?))
 }
 
-/// Reads values from the front of a text to its end.
-pub(super) struct Reader<'a> {
+/// Parses values from the start of a text.
+pub(super) struct JsonReader<'a> {
     text: &'a str,
     at: usize,
     special: Marks<'a, Special>,
 }
 
-impl<'a> Reader<'a> {
-    /// The value that a whole text is.
+impl<'a> JsonReader<'a> {
+    /// Parses a text that is one value.
     pub(super) fn whole(text: &'a str) -> Option<Json<'a>> {
         let special = Marks::of(text.as_bytes());
         let mut reader = Self {
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
             at: 0,
             special,
         };
-        let value = reader.value(TOO_DEEP)?;
+        let value = reader.value(MAX_DEPTH)?;
         reader.skip_space();
         (reader.at == text.len()).then_some(value)
     }
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes on behind this sign, and the space around it.
+    /// Skips this character and the whitespace around it. Returns whether it was there.
     fn eat(&mut self, sign: u8) -> bool {
         self.skip_space();
         let is_there = self.peek() == Some(sign);
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         is_there
     }
 
-    /// A value in which there are fewer lists and objects in one another than `depth`.
+    /// Parses a value nested less than `depth` levels deep.
     fn value(&mut self, depth: usize) -> Option<Json<'a>> {
         self.skip_space();
         match self.peek()? {
@@ -195,27 +195,27 @@ impl<'a> Reader<'a> {
             return None;
         }
         let start = self.at + 1;
-        let (mut at, mut beside, mut is_usual) = (start, 0, true);
+        let (mut at, mut escape_bytes, mut is_usual) = (start, 0, true);
         loop {
             at = self.special.next(at);
             match bytes.get(at)? {
                 b'"' => break,
                 b'\\' => {}
-                // Signs that control what shows them must be escaped.
+                // Control characters must be escaped.
                 _ => return None,
             }
-            if SIGNS[usize::from(*bytes.get(at + 1)?)] != 0 {
-                (at, beside) = (at + 2, beside + 1);
+            if ESCAPES[usize::from(*bytes.get(at + 1)?)] != 0 {
+                (at, escape_bytes) = (at + 2, escape_bytes + 1);
             } else {
                 let (sign, end) = escaped(bytes, at)?;
-                beside += end - at - sign.len_utf8();
+                escape_bytes += end - at - sign.len_utf8();
                 (at, is_usual) = (end, false);
             }
         }
         self.at = at + 1;
         Some(Text {
             raw: &self.text[start..at],
-            beside: u32::try_from(beside).ok()?,
+            escape_bytes: u32::try_from(escape_bytes).ok()?,
             is_usual,
         })
     }
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
     fn number(&mut self) -> Option<Json<'a>> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
-        // Nothing stands behind a zero in front.
+        // No digit may follow a leading zero.
         if self.peek() == Some(b'0') {
             self.at += 1;
         } else {
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
         Some(Json::Number(&self.text[start..self.at]))
     }
 
-    /// At least one.
+    /// Skips one or more digits.
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.peek() {

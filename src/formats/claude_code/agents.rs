@@ -1,33 +1,33 @@
-//! Sub-agents: their records are taken out of the main conversation, and told apart.
+//! Separates the records of sub-agents from the main conversation and from each other.
 //!
-//! The oldest versions write them between the main ones (`isSidechain`), without saying whose they are: each sub-agent
-//! begins a tree of its own. Later ones tell of them in `progress` records, and the newest keep a file for each; there
-//! `agentId` names the sub-agent, and the result of the call that started it names it, too.
+//! The oldest versions write them between the main records (`isSidechain`) without naming the sub-agent: each one
+//! begins a separate tree. Later versions record them in `progress` records. The newest keep one file per sub-agent, in
+//! which `agentId` names it, and the result of the call that started it names it as well.
 
 use super::entry::Entry;
 use super::id::Id;
-use super::tree::{speaks, uuid};
+use super::tree::{is_message, uuid};
 use crate::formats::{ImportReport, json, title};
 use crate::session::{Body, Role, Session, SubAgent, Track};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Tools that start a sub-agent.
-const TOOLS: [&str; 2] = ["Task", "Agent"];
+const AGENT_TOOLS: [&str; 2] = ["Task", "Agent"];
 
-/// A sub-agent's records.
+/// Records of a sub-agent.
 #[derive(Debug, Default)]
 pub(super) struct Agent {
     pub id: Option<Box<str>>,
     /// The tool call that started it.
     pub call: Option<Box<str>>,
-    /// Those that stand between the main ones.
+    /// Records between those of the main conversation.
     pub inline: Vec<Entry>,
-    /// Those that the program told of while it waited.
+    /// Records from the program's `progress` records.
     pub embedded: Vec<Entry>,
 }
 
-/// What tells sub-agents apart.
+/// Identifies a sub-agent.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
     Id(Box<str>),
@@ -35,10 +35,10 @@ enum Key {
     Root(usize),
 }
 
-/// The records of the main conversation, and the sub-agents in order of their first ones. A file that holds nothing else
-/// is a sub-agent's own.
+/// Separates the records of the main conversation from the sub-agents, in order of their first records. A file with
+/// sub-agent records only is returned as a main conversation.
 pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
-    if !entries.iter().any(|e| speaks(e) && !is_side(e)) {
+    if !entries.iter().any(|e| is_message(e) && !is_side(e)) {
         return (entries, Vec::new());
     }
     if !entries.iter().any(|e| is_side(e) || e.embedded.is_some()) {
@@ -82,8 +82,8 @@ fn is_side(entry: &Entry) -> bool {
     entry.node.as_ref().is_some_and(|node| node.is_sidechain)
 }
 
-/// For every record of a sub-agent the first record of its tree. One whose parent is nowhere goes with the record of a
-/// sub-agent before it.
+/// Returns the first record of the tree for every record of a sub-agent. A record whose parent is missing belongs to
+/// the tree of the sub-agent record before it.
 fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
     let side = || entries.iter().enumerate().filter(|(_, e)| is_side(e));
     let by_uuid: HashMap<&Id, usize> = side()
@@ -105,48 +105,51 @@ fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
     }
     let mut roots: Vec<Option<usize>> = vec![None; entries.len()];
     for (at, _) in side() {
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         let mut next = at;
-        // A ring of parents ends where it began.
+        // A cycle of parents ends at its start.
         let root = loop {
             if let Some(root) = roots[next] {
                 break root;
             }
             roots[next] = Some(next);
-            way.push(next);
+            path.push(next);
             match parents[next] {
                 Some(parent) => next = parent,
                 None => break next,
             }
         };
-        for at in way {
+        for at in path {
             roots[at] = Some(root);
         }
     }
     roots
 }
 
-/// Sub-agents whose results are in the main conversation: the call that started each, by its id.
-pub(super) fn reported(entries: &[Entry]) -> BTreeMap<String, Box<str>> {
-    let reports = entries.iter().filter_map(|entry| entry.reports.as_deref());
+/// Returns the sub-agents whose results are in the main conversation: the id of the call that started each, by agent
+/// id.
+pub(super) fn reported_agents(entries: &[Entry]) -> BTreeMap<String, Box<str>> {
+    let reports = entries
+        .iter()
+        .filter_map(|entry| entry.agent_result.as_deref());
     reports
         .map(|it| (it.agent.to_string(), it.call.clone()))
         .collect()
 }
 
-/// The calls of a main conversation that start sub-agents.
+/// The calls of a main conversation that started sub-agents.
 #[derive(Debug)]
-pub struct Starts<'a> {
-    /// What each call asks for, by its id.
+pub struct AgentCalls<'a> {
+    /// Arguments of each call, by its id.
     calls: HashMap<&'a str, &'a str>,
-    /// The calls that ask for this.
+    /// Ids of the calls, by their prompts.
     by_prompt: HashMap<String, &'a str>,
-    /// The calls of sub-agents that reported, by the ids of these.
-    reported: &'a BTreeMap<String, Box<str>>,
+    /// Ids of the calls of sub-agents with results, by the agent ids.
+    reported_agents: &'a BTreeMap<String, Box<str>>,
 }
 
-impl<'a> Starts<'a> {
-    /// Those of a session that was read.
+impl<'a> AgentCalls<'a> {
+    /// Collects the calls of a session.
     pub fn new(main: &'a Session, report: &'a ImportReport) -> Self {
         let (mut calls, mut by_prompt) = (HashMap::new(), HashMap::new());
         for part in &main.parts {
@@ -159,9 +162,9 @@ impl<'a> Starts<'a> {
                 continue;
             };
             calls.insert(&**call, &**arguments);
-            let prompt = TOOLS
+            let prompt = AGENT_TOOLS
                 .contains(&&**tool)
-                .then(|| says(arguments, "prompt"))
+                .then(|| argument(arguments, "prompt"))
                 .flatten();
             if let Some(prompt) = prompt {
                 by_prompt.entry(prompt).or_insert(&**call);
@@ -170,39 +173,39 @@ impl<'a> Starts<'a> {
         Self {
             calls,
             by_prompt,
-            reported: &report.sub_agents,
+            reported_agents: &report.sub_agents,
         }
     }
 
-    /// Says of the conversation of the sub-agent with this id whose it is, and names it as the call that started it does.
+    /// Sets track and title of the conversation of the sub-agent with this id.
     pub fn name(&self, id: &str, session: &mut Session) {
-        self.tell((Some(id.into()), None), session);
+        self.set_track((Some(id.into()), None), session);
     }
 
-    /// The same for one whose id or call may be known.
-    pub(super) fn tell(
+    /// Sets track and title of a sub-agent's conversation, whose id or call may be known.
+    pub(super) fn set_track(
         &self,
         (id, call): (Option<Box<str>>, Option<Box<str>>),
         session: &mut Session,
     ) {
-        let of_id = || self.reported.get(&**id.as_ref()?).cloned();
+        let of_id = || self.reported_agents.get(&**id.as_ref()?).cloned();
         let call = call.or_else(of_id).or_else(|| {
             let prompt = session.messages.iter().find(|m| m.role == Role::User)?;
             let prompt = session.parts_of(prompt).first()?.body.text();
             self.by_prompt.get(prompt).map(|call| Box::from(*call))
         });
-        let asked = call.as_ref().and_then(|call| self.calls.get(&**call));
-        let says = |key: &str| says(asked?, key);
-        let kind = says("subagent_type").map(Into::into);
-        if let Some(words) = says("description").as_deref().and_then(title::of) {
-            session.title = words;
+        let arguments = call.as_ref().and_then(|call| self.calls.get(&**call));
+        let text = |key: &str| argument(arguments?, key);
+        let kind = text("subagent_type").map(Into::into);
+        if let Some(description) = text("description").as_deref().and_then(title::of) {
+            session.title = description;
         }
         session.track = Track::SubAgent(SubAgent { id, kind, call });
     }
 }
 
-/// A text among the arguments of a call.
-fn says(arguments: &str, key: &str) -> Option<String> {
+/// Returns a string argument of a call.
+fn argument(arguments: &str, key: &str) -> Option<String> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
     json::str_at(&arguments, &[key]).map(str::to_owned)
 }

@@ -1,27 +1,27 @@
-//! The answers of a conversation, and the tools that they called.
+//! The answers of a conversation and their tool calls.
 
-use super::entry::{Answer, Entry, What};
-use super::tree::Place;
+use super::entry::{Answer, Entry, EntryKind};
+use super::tree::RecordPlace;
 use crate::session::{Body, Part};
 use std::collections::HashMap;
 
-/// The lines of answers in the conversation, and where they stand.
+/// Iterates over the answer records of the conversation with their indices.
 pub(super) fn answered<'a, 'p>(
     entries: &'a [Entry],
-    places: &'p [Place],
+    places: &'p [RecordPlace],
 ) -> impl Iterator<Item = (usize, &'a Answer)> + use<'a, 'p> {
     let all = entries.iter().zip(places).enumerate();
-    all.filter_map(|(at, (entry, place))| match (&entry.what, place) {
-        (What::Answered(answer), Place::Main) => Some((at, answer)),
+    all.filter_map(|(at, (entry, place))| match (&entry.kind, place) {
+        (EntryKind::Answer(answer), RecordPlace::Main) => Some((at, answer)),
         _ => None,
     })
 }
 
-/// Results name their tool only by the call.
+/// Adds the tool names to results, which only name their call.
 pub(super) fn with_names_of_tools(
     mut parts: Vec<Vec<Part>>,
     entries: &[Entry],
-    places: &[Place],
+    places: &[RecordPlace],
 ) -> Vec<Vec<Part>> {
     let n_answered = answered(entries, places).count();
     let mut tools: HashMap<&str, &str> = HashMap::with_capacity(n_answered);
@@ -34,11 +34,14 @@ pub(super) fn with_names_of_tools(
         Body::ToolResult { call, .. } => tools.get(&**call).copied().map(Box::from),
         _ => None,
     };
-    let is_said = |entry: &Entry| matches!(entry.what, What::Said(_));
-    let said = entries.iter().zip(&parts).filter(|(e, _)| is_said(e));
-    let names: Vec<Option<Box<str>>> = said.flat_map(|(_, parts)| parts).map(name).collect();
-    let said = entries.iter().zip(&mut parts).filter(|(e, _)| is_said(e));
-    for (part, name) in said.flat_map(|(_, parts)| parts).zip(names) {
+    let is_message = |entry: &Entry| matches!(entry.kind, EntryKind::Message(_));
+    let messages = entries.iter().zip(&parts).filter(|(e, _)| is_message(e));
+    let names: Vec<Option<Box<str>>> = messages.flat_map(|(_, parts)| parts).map(name).collect();
+    let messages = entries
+        .iter()
+        .zip(&mut parts)
+        .filter(|(e, _)| is_message(e));
+    for (part, name) in messages.flat_map(|(_, parts)| parts).zip(names) {
         if let (Body::ToolResult { tool, .. }, Some(name)) = (&mut part.body, name) {
             *tool = name;
         }

@@ -1,14 +1,14 @@
-//! What the harness shows the model beside the conversation: reminders, changed files, listings, hooks' words.
+//! Content that the harness adds for the model: reminders, changed files, listings, hook output.
 //!
-//! A record holds the facts; the words around them are the program's own and are in no file, so they are not
-//! weighed here but land in the calibration.
+//! A record holds the data only. The program's surrounding text is not recorded, so its tokens are part of the
+//! calibration.
 
 use super::blocks;
 use crate::formats::borrowed::{Json, joined};
 use crate::session::{Body, Part};
 use std::borrow::Cow;
 
-/// The parts an attachment adds to the context; none where it only informs the person.
+/// Returns the parts that an attachment adds to the context, or none if it is only displayed to the user.
 pub(super) fn parts(attachment: &Json<'_>) -> Vec<Part> {
     let kind = &*attachment.str_at(&["type"]).unwrap_or_default();
     if kind == "queued_command" {
@@ -17,7 +17,7 @@ pub(super) fn parts(attachment: &Json<'_>) -> Vec<Part> {
             .map(blocks::parts)
             .unwrap_or_default();
     }
-    if kind.starts_with("hook_") && !hook_speaks(kind, attachment) || kind == "command_permissions"
+    if kind.starts_with("hook_") && !is_hook_sent(kind, attachment) || kind == "command_permissions"
     {
         return Vec::new();
     }
@@ -37,8 +37,8 @@ pub(super) fn parts(attachment: &Json<'_>) -> Vec<Part> {
     }]
 }
 
-/// Whether what a hook printed goes to the model: at two events only, or where it says so.
-fn hook_speaks(kind: &str, attachment: &Json<'_>) -> bool {
+/// Whether a hook's output is sent to the model: for two events, or if the record kind implies it.
+fn is_hook_sent(kind: &str, attachment: &Json<'_>) -> bool {
     match kind {
         "hook_success" => {
             let event = attachment.str_at(&["hookEvent"]);
@@ -52,7 +52,7 @@ fn hook_speaks(kind: &str, attachment: &Json<'_>) -> bool {
     }
 }
 
-/// The text in an attachment; empty where we know none.
+/// Returns the text of an attachment, or an empty text if its notation is unknown.
 fn text<'a>(kind: &str, attachment: &Json<'a>) -> Cow<'a, str> {
     let text = |key: &str| attachment.str_at(&[key]).unwrap_or_default();
     let list = |key: &str| attachment.get(key).map(Json::text_of).unwrap_or_default();
@@ -73,10 +73,11 @@ fn text<'a>(kind: &str, attachment: &Json<'a>) -> Cow<'a, str> {
     }
 }
 
-/// Whether a person wrote it: a message typed while the model was at work.
-pub(super) fn is_of_a_person(attachment: &Json<'_>) -> bool {
+/// Whether the user wrote it: a message queued while the model was busy.
+pub(super) fn is_user_message(attachment: &Json<'_>) -> bool {
     let mode = attachment.str_at(&["commandMode"]);
-    attachment.says(&["type"], "queued_command") && matches!(mode.as_deref(), None | Some("prompt"))
+    attachment.is_str_at(&["type"], "queued_command")
+        && matches!(mode.as_deref(), None | Some("prompt"))
 }
 
 fn lines(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
@@ -84,7 +85,7 @@ fn lines(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     joined(texts)
 }
 
-/// One line a task: its number, status and subject; descriptions stay in the file.
+/// Returns one line per task: its number, status and subject. Descriptions are not sent.
 fn tasks<'a>(content: Option<&Json<'a>>) -> Cow<'a, str> {
     let tasks = content.map(Json::elements).unwrap_or_default();
     let line = |task: &Json<'_>| {
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_sees_of_an_attachment_is_its_text() {
+    fn reads_the_text_of_attachments() {
         let tasks = json!({"type": "task_reminder", "content": [{"id": "1", "subject": "Sail", "description": "long", "status": "pending"}]});
         assert_eq!(text(&tasks), ["#1. [pending] Sail"]);
         let edited = json!({"type": "edited_text_file", "filename": "a.rs", "snippet": "1\tx"});
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_speaks_to_the_model_only_where_a_session_or_a_prompt_starts() {
+    fn sends_hook_output_only_at_session_start_and_prompts() {
         let hook = |event: &str, content: &str| json!({"type": "hook_success", "hookEvent": event, "content": content, "stdout": "x"});
         assert_eq!(text(&hook("SessionStart", "hello")), ["hello"]);
         assert_eq!(text(&hook("SessionStart", "")), [""; 0]);

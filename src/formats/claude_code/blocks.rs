@@ -1,12 +1,12 @@
-//! Content of a message, block by block, as parts.
+//! Converts the content blocks of a message to parts.
 
 use crate::formats::borrowed::{Json, joined};
 use crate::formats::payload;
 use crate::session::{Body, Part};
 use std::borrow::Cow;
 
-/// The parts of a content: of a text, or of blocks. Every block gives at least one part, so that an edit can
-/// name each.
+/// Returns the parts of a content, a text or blocks. Every block gives at least one part, so that an edit can refer to
+/// each block.
 pub(super) fn parts(content: &Json<'_>) -> Vec<Part> {
     let part = |block: usize, body| Part {
         body,
@@ -25,7 +25,7 @@ pub(super) fn parts(content: &Json<'_>) -> Vec<Part> {
     parts
 }
 
-/// A block's own, and what stands inside of it.
+/// Returns a block's body and those of the media inside it.
 fn bodies(block: &Json<'_>) -> impl Iterator<Item = Body> {
     let kind = block.str_at(&["type"]).unwrap_or_default();
     let text = |key: &str| block.str_at(&[key]).unwrap_or_default();
@@ -64,7 +64,7 @@ fn thinking(text: Cow<'_, str>, sealed: &str) -> Body {
     }
 }
 
-/// A result; the media in it go to `inside`. What is neither text nor media is weighed as its JSON.
+/// Returns a tool result and adds its media to `inside`. Other content becomes text as JSON.
 fn tool_result(block: &Json<'_>, inside: &mut Vec<Body>) -> Body {
     let call = block.str_at(&["tool_use_id"]).unwrap_or_default();
     let mut texts = Vec::new();
@@ -96,7 +96,7 @@ fn media(block: &Json<'_>, mime: &str, within: Option<&str>) -> Body {
     let own = source("media_type");
     let mime = own.as_deref().unwrap_or(mime);
     match (source("type").as_deref(), source("data"), source("url")) {
-        // A document that is plain text goes to the model as text.
+        // A plain-text document is sent to the model as text.
         (Some("text"), Some(text), _) if within.is_none() => Body::Text(text.into()),
         (_, Some(payload), _) => payload::from_base64(mime, &payload, within),
         (_, _, Some(url)) => payload::from_url(mime, &url, within),
@@ -110,7 +110,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_block_gives_a_part_and_a_result_names_what_is_inside() {
+    fn returns_a_part_for_every_block_and_for_media_in_results() {
         let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}});
         let content = json!([
             {"type": "thinking", "thinking": "hm", "signature": "abc"},

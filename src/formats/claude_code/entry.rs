@@ -1,42 +1,43 @@
-//! What one record of the file holds, once taken apart.
+//! A parsed record of the file.
 
 use super::id::Id;
 use crate::session::{Calibration, Part, Span, Usage};
 use crate::units::{Millis, Tokens};
 use std::borrow::Cow;
 
-/// One record of the file.
+/// A record of the file.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Its bytes.
+    /// Byte range in the file.
     pub span: Span,
-    /// Its line, from 1.
+    /// Line number from 1.
     pub line: usize,
-    /// What the import report calls it.
+    /// Kind of record, as named in the import report.
     pub label: Cow<'static, str>,
-    /// Its place in the tree of records, if it has one.
+    /// Position in the tree of records, for records that are part of it.
     pub node: Option<Node>,
-    /// When it was written.
+    /// Time at which it was written.
     pub time: Option<Millis>,
-    /// It says in which folder it was written.
+    /// Whether it records its working folder.
     pub names_folder: bool,
-    /// What it says.
-    pub what: What,
-    /// The sub-agent whose result it is, and the call that the result answers.
-    pub reports: Option<Box<Reports>>,
-    /// What a sub-agent said, which it tells of.
+    /// Content of the record.
+    pub kind: EntryKind,
+    /// The sub-agent whose result this is, and the call.
+    pub agent_result: Option<Box<AgentResult>>,
+    /// The sub-agent record inside this `progress` record.
     pub embedded: Option<Box<Embedded>>,
 }
 
-/// The result of a sub-agent.
+/// A result of a sub-agent.
 #[derive(Debug)]
-pub(super) struct Reports {
+pub(super) struct AgentResult {
     /// Id of the sub-agent.
     pub agent: Box<str>,
+    /// Id of the call.
     pub call: Box<str>,
 }
 
-/// A record of a sub-agent inside of a record of the program.
+/// A sub-agent record inside a `progress` record.
 #[derive(Debug)]
 pub(super) struct Embedded {
     /// Id of the sub-agent.
@@ -46,7 +47,7 @@ pub(super) struct Embedded {
     pub entry: Entry,
 }
 
-/// A record's place in the tree.
+/// A record's position in the tree.
 #[derive(Debug)]
 pub(super) struct Node {
     pub uuid: Option<Id>,
@@ -57,69 +58,69 @@ pub(super) struct Node {
     pub agent: Option<Box<str>>,
 }
 
-/// What a record says.
+/// Content of a record.
 #[derive(Debug)]
-pub(super) enum What {
-    /// A person, a tool or the harness speaks to the model.
-    Said(Said),
-    /// The model speaks.
-    Answered(Answer),
+pub(super) enum EntryKind {
+    /// A message of the user, a tool or the harness.
+    Message(Message),
+    /// A record of a model answer.
+    Answer(Answer),
     /// A compaction.
     Boundary(Boundary),
-    /// The record where the conversation stood.
+    /// The id of the last record of the current conversation.
     Leaf(Id),
-    /// A title, and whether a person gave it.
+    /// A title, and whether the user set it.
     Title(Box<str>, bool),
-    /// The program cleared old tool results, without saying which.
+    /// The program cleared old tool results that it does not name.
     Microcompaction,
-    /// We wrote what stands before it, and how that was weighed.
+    /// End of a managed conversation, with its calibration.
     Managed(Option<Calibration>),
-    /// Nothing that goes to the model.
-    Aside,
+    /// Content that is not sent to the model.
+    Other,
 }
 
-/// What is said to the model.
+/// A message sent to the model.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct Message {
     pub parts: Vec<Part>,
     pub is_injected: bool,
     pub is_summary: bool,
-    pub beside: Beside,
-    /// The reasoning effort that a person set.
+    pub origin: Origin,
+    /// Reasoning effort that the user set.
     pub effort: Option<Box<str>>,
 }
 
-/// Whether something is said for its own sake or belongs to what it follows.
+/// Relation of a message to the record before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Beside {
+pub(super) enum Origin {
     #[default]
-    Nothing,
-    /// What a tool's call brought along.
+    Own,
+    /// Added by a tool call.
     Call,
     /// An attachment.
     Attachment,
 }
 
-/// One line of what the model said.
+/// A record of a model answer, which may span several records.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// Lines of one answer share it.
+    /// Key shared by all records of one answer.
     pub group: Option<Box<str>>,
     pub model: Option<Box<str>>,
     pub usage: Option<Usage>,
     pub parts: Vec<Part>,
 }
 
-/// A compaction the program carried out.
+/// A compaction by the program.
 #[derive(Debug)]
 pub(super) struct Boundary {
     pub trigger: String,
     pub before: Option<Tokens>,
     pub after: Option<Tokens>,
-    /// Messages it carried over, by their records.
+    /// Records of the messages it kept.
     pub preserved: Vec<Id>,
-    /// First and last record of a stretch that it carried over.
+    /// First and last record of a range that it kept.
     pub preserved_range: Option<(Id, Id)>,
-    /// What it carried over stands before the summary.
+    /// The kept messages precede the summary.
     pub preserved_first: bool,
 }

@@ -1,17 +1,17 @@
-//! What identifies a record: nearly always a UUID, of which a large file has so many that they are kept as numbers.
+//! Record ids. Nearly all are UUIDs, which are stored as numbers to save memory in large files.
 
 use std::fmt;
 
 /// Id of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Id {
-    /// One in the usual form: 32 small hexadecimal digits in five groups.
+    /// A UUID in the usual notation: 32 lowercase hexadecimal digits in five groups.
     Uuid(u128),
-    /// Anything else.
+    /// Any other id.
     Other(Box<str>),
 }
 
-/// Digits of each group.
+/// Number of digits of each group.
 const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 
 impl From<&str> for Id {
@@ -21,7 +21,7 @@ impl From<&str> for Id {
 }
 
 impl fmt::Display for Id {
-    /// As it stands in the file.
+    /// Writes the id in the notation of the file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = match self {
             Self::Uuid(number) => number,
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_id_comes_back_as_it_stood_in_the_file() {
+    fn displays_every_id_in_its_original_notation() {
         let usual = [
             "00000000-0000-0000-0000-000000000000",
             "0197f3a2-00c4-7b1e-8d05-00000000000f",

@@ -1,31 +1,31 @@
-//! Claude Code's session files: JSON Lines, one record an event, of which some are the conversation.
+//! Claude Code session files: JSON Lines with one event per record, some of which form the conversation.
 //!
-//! An answer of the model is split over several records that share `message.id` and repeat its usage; results of
-//! parallel calls stand between them. Here it is one message, placed where its first record stands.
+//! A model answer is split into several records that share `message.id` and repeat its usage, with results of parallel
+//! calls between them. It becomes one message at the position of its first record.
 //!
-//! Sub-agents and the branches that a person went back from are conversations of their own.
+//! Sub-agents and branches that the user rewound are separate conversations.
 
 mod agents;
 mod answers;
 mod attachment;
 mod blocks;
+mod conversation;
 mod entry;
 mod export;
 mod id;
-mod line;
 mod reader;
 mod records;
 mod resume;
 mod tree;
 
 use super::borrowed::Json;
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json, jsonl};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl};
 use crate::progress::Progress;
 use crate::session::Span;
-pub use agents::Starts;
+pub use agents::AgentCalls;
 use jsonl::Record;
 
-/// This format's row.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "claude_code",
     label: "Claude Code session",
@@ -33,21 +33,21 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: true,
     parse,
     export: Some(export::export),
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SubAgents,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SubAgents,
     ],
     kept: Some(export::embedded::kept),
     resume: Some(resume::RESUME),
 };
 
-/// Subtype of the record that ends what we wrote. Calls recorded before it report contexts that the file does not
-/// hold any more, so they are not believed; what the program adds later counts.
+/// Subtype of the record at the end of a managed conversation. Calls recorded before it report contexts that the file
+/// no longer holds, so their usage is ignored. Later records of the program count normally.
 const MARK: &str = "plimsoll_managed";
 
-/// Types of records, as far as they are known; one unknown among many does no harm.
+/// Known record types. A few unknown types do not prevent detection.
 const TYPES: &[&str] = &[
     "user",
     "assistant",
@@ -84,21 +84,21 @@ fn detect(probe: &Probe) -> Option<String> {
                 .iter()
                 .all(|key| json::str_at(&r.value, &[key]).is_some())
     });
-    // A quarter may be damaged or new.
+    // Up to a quarter of the records may be damaged or of new types.
     (has_message && n_known * 4 >= records.len() * 3).then(|| {
         "JSON Lines whose `user` and `assistant` records have a `message`, a `uuid` and a `sessionId`".to_owned()
     })
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut warnings = Vec::new();
     let quick = |text: &[u8], span: &Span, line| {
         let value = Json::parse(std::str::from_utf8(text).ok()?)?;
         Some(records::read(text, &value, span, line))
     };
     let odd = |text: &[u8], record: Record| {
-        let mended = record.value.to_string();
-        let value = Json::parse(&mended).unwrap_or(Json::Null);
+        let repaired = record.value.to_string();
+        let value = Json::parse(&repaired).unwrap_or(Json::Null);
         records::read(text, &value, &record.span, record.line)
     };
     let entries = jsonl::map_texts(&input.bytes, progress, 1, &mut warnings, quick, odd)?;

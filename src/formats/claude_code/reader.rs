@@ -1,11 +1,11 @@
-//! The conversations of a file: the main one, those of sub-agents, and the branches that a person went back from.
+//! Reads the conversations of a file: the main one, sub-agents, and branches that the user rewound.
 
-use super::agents::{self, Agent, Starts};
-use super::entry::{Entry, What};
-use super::line;
-use super::tree::{self, Course, Place};
+use super::agents::{self, Agent, AgentCalls};
+use super::conversation;
+use super::entry::{Entry, EntryKind};
+use super::tree::{self, Course, RecordPlace};
 use crate::formats::json;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning};
+use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, Warning};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Part, Pieces as _, Session, Track};
 use crate::units::Tokens;
@@ -13,32 +13,33 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// A call whose context is smaller by more than this than the one before, without a compaction, is odd.
+/// Tokens by which a call's context may shrink without a compaction before a warning is given.
 const ODD_SHRINKING: Tokens = Tokens(4000);
-/// Branches repeat what they have in common with the main conversation. They may do so up to the size of the file, which
-/// is at least taken to be this large, in bytes.
-const MOST_REPEATED: usize = 64 << 20;
+/// Minimum limit in bytes for the records that branches share with the main conversation. The limit is the size of the
+/// file, if larger.
+const MAX_REPEATED: usize = 64 << 20;
 
-/// No more sub-agents than this are told apart.
-const MOST_AGENTS: usize = 2000;
+/// Maximum number of sub-agents with separate conversations.
+const MAX_AGENTS: usize = 2000;
 
-/// The conversations of these records.
+/// Reads the conversations of these records.
 pub(super) fn read(
     input: &Input,
     entries: Vec<Entry>,
     progress: &Progress,
     mut warnings: Vec<Warning>,
-) -> Result<Parsed, Unread> {
+) -> Result<Parsed, ParseError> {
     progress.go_on()?;
     let (mut entries, agents) = agents::take_out(entries);
     let mut courses = tree::courses(&entries).into_iter();
     let main = courses.next().map(|c| c.places).unwrap_or_default();
-    let parts: Vec<Vec<Part>> = entries.iter_mut().map(line::take_parts).collect();
+    let parts: Vec<Vec<Part>> = entries.iter_mut().map(conversation::take_parts).collect();
     let (branches, n_left_out) = branches(input, &entries, &parts, courses.collect(), progress)?;
-    let told = line::tell(input, None, &entries, parts, &main, progress)?;
-    warnings.extend(told.warnings);
-    let report = report(&entries, &main, &told.is_context, &agents);
-    if told.session.messages.is_empty() {
+    let conversation =
+        conversation::read_conversation(input, None, &entries, parts, &main, progress)?;
+    warnings.extend(conversation.warnings);
+    let report = report(&entries, &main, &conversation.is_context, &agents);
+    if conversation.session.messages.is_empty() {
         let looks_like = "this looks like a Claude Code session without a message".to_owned();
         return Err(Refused { looks_like }.into());
     }
@@ -46,22 +47,22 @@ pub(super) fn read(
         abandoned(&entries, &main, branches.len()),
         left_out(n_left_out, "branch", "branches"),
         left_out(
-            agents.len().saturating_sub(MOST_AGENTS),
+            agents.len().saturating_sub(MAX_AGENTS),
             "sub-agent",
             "sub-agents",
         ),
         microcompactions(&entries),
     ];
-    let shrinking = odd_shrinking(&told.session);
+    let shrinking = odd_shrinking(&conversation.session);
     let others = sub_agents(
         input,
         agents,
-        &told.session,
+        &conversation.session,
         &report,
         &mut warnings,
         progress,
     )?;
-    let mut sessions = vec![told.session];
+    let mut sessions = vec![conversation.session];
     sessions.extend(others);
     for branch in branches {
         let name = format!("{} #{}", input.name, sessions.len() + 1);
@@ -77,10 +78,10 @@ pub(super) fn read(
     })
 }
 
-/// What became of every record.
+/// Counts the records by kind.
 fn report(
     entries: &[Entry],
-    main: &[Place],
+    main: &[RecordPlace],
     is_context: &[bool],
     agents: &[Agent],
 ) -> ImportReport {
@@ -88,19 +89,21 @@ fn report(
     for ((entry, place), is_context) in entries.iter().zip(main).zip(is_context) {
         let label = &entry.label;
         match place {
-            Place::Abandoned => report.note(&format!("{label} (abandoned branch)"), *is_context),
-            Place::Copy => report.note(&format!("{label} (copy)"), *is_context),
-            Place::Main | Place::Aside => report.note(label, *is_context),
+            RecordPlace::Abandoned => {
+                report.note(&format!("{label} (abandoned branch)"), *is_context);
+            }
+            RecordPlace::Copy => report.note(&format!("{label} (copy)"), *is_context),
+            RecordPlace::Main | RecordPlace::Other => report.note(label, *is_context),
         }
     }
     for entry in agents.iter().flat_map(|agent| &agent.inline) {
         report.note(&entry.label, false);
     }
-    report.sub_agents = agents::reported(entries);
+    report.sub_agents = agents::reported_agents(entries);
     report
 }
 
-/// The conversations of the branches, and how many there are beside them for which the file is too large.
+/// Reads the branches. Returns their conversations and the number of those left out because of their size.
 fn branches(
     input: &Input,
     entries: &[Entry],
@@ -108,10 +111,10 @@ fn branches(
     courses: Vec<Course>,
     progress: &Progress,
 ) -> Result<(Vec<Session>, usize), Cancelled> {
-    let mut left = input.bytes.len().max(MOST_REPEATED);
+    let mut left = input.bytes.len().max(MAX_REPEATED);
     let (mut found, mut n_left_out) = (Vec::new(), 0);
     for course in courses {
-        let is_on = |at: usize| course.places[at] == Place::Main;
+        let is_on = |at: usize| course.places[at] == RecordPlace::Main;
         let size: usize = (0..entries.len())
             .filter(|at| is_on(*at))
             .map(|at| entries[at].span.len())
@@ -121,18 +124,27 @@ fn branches(
             continue;
         }
         left -= size;
-        let said = parts.iter().enumerate();
-        let said = said.map(|(at, parts)| if is_on(at) { parts.clone() } else { Vec::new() });
-        let (said, places) = (said.collect(), &course.places);
-        let mut session = line::tell(input, Some(2), entries, said, places, progress)?.session;
+        let branch_parts = parts.iter().enumerate();
+        let branch_parts =
+            branch_parts.map(|(at, parts)| if is_on(at) { parts.clone() } else { Vec::new() });
+        let (branch_parts, places) = (branch_parts.collect(), &course.places);
+        let mut session = conversation::read_conversation(
+            input,
+            Some(2),
+            entries,
+            branch_parts,
+            places,
+            progress,
+        )?
+        .session;
         session.track = Track::Branch;
-        session.title = course.words.unwrap_or(session.title);
+        session.title = course.user_text.unwrap_or(session.title);
         found.push(session);
     }
     Ok((found, n_left_out))
 }
 
-/// The conversations of sub-agents.
+/// Reads the conversations of sub-agents.
 fn sub_agents(
     input: &Input,
     agents: Vec<Agent>,
@@ -145,22 +157,27 @@ fn sub_agents(
     if agents.is_empty() {
         return Ok(found);
     }
-    let starts = Starts::new(main, report);
-    for agent in agents.into_iter().take(MOST_AGENTS) {
+    let agent_calls = AgentCalls::new(main, report);
+    for agent in agents.into_iter().take(MAX_AGENTS) {
         let number = found.len() + 2;
         found.extend(sub_agent(
-            input, number, agent, &starts, warnings, progress,
+            input,
+            number,
+            agent,
+            &agent_calls,
+            warnings,
+            progress,
         )?);
     }
     Ok(found)
 }
 
-/// The conversation of a sub-agent, told from its own records alone.
+/// Reads the conversation of a sub-agent from its own records only.
 fn sub_agent(
     input: &Input,
     number: usize,
     agent: Agent,
-    starts: &Starts<'_>,
+    agent_calls: &AgentCalls<'_>,
     warnings: &mut Vec<Warning>,
     progress: &Progress,
 ) -> Result<Option<Session>, Cancelled> {
@@ -170,14 +187,15 @@ fn sub_agent(
         inline,
         embedded,
     } = agent;
-    // What the program told of while it waited is there whole, too.
+    // Inline records are complete, and `progress` records repeat them.
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
-    let parts = entries.iter_mut().map(line::take_parts).collect();
-    let told = line::tell(input, Some(number), &entries, parts, &places, progress)?;
-    warnings.extend(told.warnings);
-    let mut session = told.session;
-    starts.tell((id, call), &mut session);
+    let parts = entries.iter_mut().map(conversation::take_parts).collect();
+    let conversation =
+        conversation::read_conversation(input, Some(number), &entries, parts, &places, progress)?;
+    warnings.extend(conversation.warnings);
+    let mut session = conversation.session;
+    agent_calls.set_track((id, call), &mut session);
     Ok(Some(session).filter(|session| !session.messages.is_empty()))
 }
 
@@ -186,58 +204,53 @@ fn renamed(mut session: Session, name: String) -> Session {
     session
 }
 
-/// A sentence on what there is too much of.
+/// Returns a warning that conversations were left out.
 fn left_out(n: usize, one: &str, many: &str) -> Option<String> {
     match n {
         0 => None,
-        1 => Some(format!(
-            "1 {one} is left out: there is too much to tell all apart"
-        )),
-        n => Some(format!(
-            "{n} {many} are left out: there is too much to tell all apart"
-        )),
+        1 => Some(format!("1 {one} is left out: the file has too many")),
+        n => Some(format!("{n} {many} are left out: the file has too many")),
     }
 }
 
-/// A sentence on what was said on branches that somebody left.
-fn abandoned(entries: &[Entry], places: &[Place], n_branches: usize) -> Option<String> {
+/// Returns a warning about messages on branches that were rewound.
+fn abandoned(entries: &[Entry], places: &[RecordPlace], n_branches: usize) -> Option<String> {
     let left = entries.iter().zip(places).filter(|(entry, place)| {
-        **place == Place::Abandoned && matches!(entry.what, What::Said(_) | What::Answered(_))
+        **place == RecordPlace::Abandoned
+            && matches!(entry.kind, EntryKind::Message(_) | EntryKind::Answer(_))
     });
     let n = left.count();
     (n > 0).then(|| {
         let (subject, are) = if n == 1 {
-            ("1 message stands on a branch".to_owned(), "it is")
+            ("1 message is on a rewound branch".to_owned(), "is")
         } else {
-            (format!("{n} messages stand on branches"), "they are")
+            (format!("{n} messages are on rewound branches"), "are")
         };
         let chosen = match n_branches {
             0 => "",
-            1 => "; the branch can be chosen as a conversation of its own",
-            _ => "; each branch can be chosen as a conversation of its own",
+            1 => "; the branch can be selected as a separate conversation",
+            _ => "; each branch can be selected as a separate conversation",
         };
-        format!(
-            "{subject} that somebody went back from: {are} no part of this conversation{chosen}"
-        )
+        format!("{subject} and {are} not part of this conversation{chosen}")
     })
 }
 
-/// A sentence on what the program cleared without a trace.
+/// Returns a warning about tool results that the program cleared without recording which.
 fn microcompactions(entries: &[Entry]) -> Option<String> {
     let n = entries
         .iter()
-        .filter(|entry| matches!(entry.what, What::Microcompaction))
+        .filter(|entry| matches!(entry.kind, EntryKind::Microcompaction))
         .count();
-    (n > 0).then(|| format!("{n} times the program cleared old tool results; which is not recorded, so they count in full"))
+    (n > 0).then(|| format!("the program cleared old tool results {n} times without recording which; they count in full"))
 }
 
-/// Calls that a sentence names.
-const MOST_NAMED: usize = 12;
+/// Maximum number of calls listed in a warning.
+const MAX_LISTED: usize = 12;
 
-/// Bytes that are unpacked at once.
+/// Number of bytes that are decompressed at once.
 const STRETCH: usize = 4 << 20;
 
-/// Sentences on calls whose reported context shrinks although the file records no compaction there.
+/// Returns warnings about calls whose reported context shrinks without a recorded compaction.
 fn odd_shrinking(session: &Session) -> Vec<String> {
     let input = |step: usize| session.steps[step].usage.map(|usage| usage.input);
     let odd = (1..session.steps.len()).filter(|step| {
@@ -250,15 +263,15 @@ fn odd_shrinking(session: &Session) -> Vec<String> {
     let Some(last) = odd.last() else {
         return Vec::new();
     };
-    // The version and the session of the answers before and behind each of them.
-    let asked: HashSet<usize> = odd.iter().flat_map(|step| [step - 1, *step]).collect();
+    // The version and the session id of the answers before and at each of these calls.
+    let relevant: HashSet<usize> = odd.iter().flat_map(|step| [step - 1, *step]).collect();
     let mut written_by: HashMap<usize, [Option<Value>; 2]> = HashMap::new();
     let answers = session.messages.iter().filter_map(|message| {
-        let step = message.step.filter(|step| asked.contains(step))?;
+        let step = message.step.filter(|step| relevant.contains(step))?;
         Some((step, message.raw.first()?))
     });
     let bytes = &session.source.bytes;
-    // A stretch of the file serves many records: that of each alone would be unpacked again and again.
+    // Decompressing a stretch once for many records avoids decompressing it again for each of them.
     let (mut at, mut stretch) = (0..0, Cow::default());
     for (step, span) in answers.take_while(|(step, _)| step <= last) {
         if span.start < at.start || span.end > at.end {
@@ -276,9 +289,9 @@ fn odd_shrinking(session: &Session) -> Vec<String> {
         .iter()
         .partition(|step| written_by.get(*step) != written_by.get(&(*step - 1)));
     let calls = |steps: &[usize]| {
-        let first = steps.iter().take(MOST_NAMED);
+        let first = steps.iter().take(MAX_LISTED);
         let numbers: Vec<_> = first.map(|step| (step + 1).to_string()).collect();
-        let more = match steps.len().saturating_sub(MOST_NAMED) {
+        let more = match steps.len().saturating_sub(MAX_LISTED) {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
@@ -287,14 +300,14 @@ fn odd_shrinking(session: &Session) -> Vec<String> {
     let mut found = Vec::new();
     if !restarted.is_empty() {
         found.push(format!(
-            "{} the reported context shrinks where another version or another session resumed it: the context is smaller than it seems from there on",
+            "{} the reported context shrinks because another version or session resumed it: from there on the context is smaller than it appears",
             calls(&restarted)
         ));
     }
     if !unexplained.is_empty() {
         found.push(format!(
-            "{} the reported context shrinks, but the file records no compaction there: the program may have cleared \
-             tool results or been restarted, so the context is smaller than it seems from there on",
+            "{} the reported context shrinks, but the file records no compaction: the program may have cleared tool results \
+            or been restarted, so from there on the context is smaller than it appears",
             calls(&unexplained)
         ));
     }

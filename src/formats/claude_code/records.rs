@@ -1,6 +1,8 @@
-//! Takes a record of the file apart.
+//! Parses the records of the file.
 
-use super::entry::{Answer, Beside, Boundary, Embedded, Entry, Node, Reports, Said, What};
+use super::entry::{
+    AgentResult, Answer, Boundary, Embedded, Entry, EntryKind, Message, Node, Origin,
+};
 use super::id::Id;
 use super::{attachment, blocks};
 use crate::formats::borrowed::Json;
@@ -9,20 +11,21 @@ use crate::session::{Body, Part, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-impl What {
-    /// The call whose result it begins with.
+impl EntryKind {
+    /// Returns the call whose result the record begins with.
     fn answered_call(&self) -> Option<Box<str>> {
         match self {
-            Self::Said(said) => answered_call(&said.parts).map(Into::into),
+            Self::Message(message) => answered_call(&message.parts).map(Into::into),
             _ => None,
         }
     }
 }
 
-/// From this version on a recorded `output_tokens` is the answer's, not a placeholder written while it streamed.
+/// First version whose recorded `output_tokens` is final. Earlier versions record a placeholder written during
+/// streaming.
 const OUTPUT_TRUSTED: [u64; 3] = [2, 1, 90];
 
-/// Words with which the harness, not a person, begins.
+/// Prefixes of text that the harness wrote, not the user.
 const INJECTED: &[&str] = &[
     "<command-",
     "<local-command-",
@@ -34,8 +37,8 @@ const INJECTED: &[&str] = &[
     "[Request interrupted by user",
 ];
 
-/// The first words of a person in a message.
-pub(super) fn own_words(parts: &[Part]) -> Option<&str> {
+/// Returns the first text of a message that the user wrote.
+pub(super) fn user_text(parts: &[Part]) -> Option<&str> {
     let is_harness = |text: &str| {
         INJECTED
             .iter()
@@ -47,7 +50,7 @@ pub(super) fn own_words(parts: &[Part]) -> Option<&str> {
     })
 }
 
-/// The call whose result comes first.
+/// Returns the call of the first result.
 fn answered_call(parts: &[Part]) -> Option<&str> {
     parts.iter().find_map(|part| match &part.body {
         Body::ToolResult { call, .. } => Some(&**call),
@@ -59,17 +62,19 @@ fn has_text(parts: &[Part]) -> bool {
     parts.iter().any(|part| matches!(part.body, Body::Text(_)))
 }
 
-/// Takes a record of the file apart, whose text stands at this place.
+/// Parses a record. `text` is its text, `span` its byte range.
 pub(super) fn read(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Entry {
     Entry {
         embedded: embedded(text, record, span, line).map(Box::new),
-        ..taken_apart(record, span.clone(), line)
+        ..parsed(record, span.clone(), line)
     }
 }
 
-/// What a sub-agent said, as the program tells of it while it waits.
+/// Returns the sub-agent record inside a `progress` record.
 fn embedded(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Option<Embedded> {
-    if !record.says(&["type"], "progress") || !record.says(&["data", "type"], "agent_progress") {
+    if !record.is_str_at(&["type"], "progress")
+        || !record.is_str_at(&["data", "type"], "agent_progress")
+    {
         return None;
     }
     let call = boxed(record, &["parentToolUseID"]);
@@ -81,24 +86,24 @@ fn embedded(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Option<
     Some(Embedded {
         agent,
         call,
-        entry: taken_apart(message, place, line),
+        entry: parsed(message, place, line),
     })
 }
 
-/// A text of a record, to keep.
+/// Returns a string of a record.
 fn boxed(record: &Json<'_>, path: &[&str]) -> Option<Box<str>> {
     record.str_at(path).map(Into::into)
 }
 
-fn taken_apart(record: &Json<'_>, span: Span, line: usize) -> Entry {
+fn parsed(record: &Json<'_>, span: Span, line: usize) -> Entry {
     let text = |path: &[&str]| record.str_at(path).unwrap_or("?".into());
     let kind = &*text(&["type"]);
-    let (sub, what) = match kind {
+    let (sub, content) = match kind {
         "user" => ("".into(), user(record)),
         "assistant" => ("".into(), assistant(record)),
         "attachment" => (text(&["attachment", "type"]), attached(record)),
         "system" => (text(&["subtype"]), system(record)),
-        "progress" => (text(&["data", "type"]), What::Aside),
+        "progress" => (text(&["data", "type"]), EntryKind::Other),
         _ => ("".into(), other(kind, record)),
     };
     let node = node(kind, record);
@@ -108,7 +113,7 @@ fn taken_apart(record: &Json<'_>, span: Span, line: usize) -> Entry {
         ""
     };
     let slash = if sub.is_empty() { "" } else { "/" };
-    let is_unread = matches!(kind, "user" | "assistant") && matches!(what, What::Aside);
+    let is_unread = matches!(kind, "user" | "assistant") && matches!(content, EntryKind::Other);
     let unread = if is_unread {
         " (not for the model)"
     } else {
@@ -119,7 +124,7 @@ fn taken_apart(record: &Json<'_>, span: Span, line: usize) -> Entry {
         ("assistant", "", "", "") => "assistant".into(),
         _ => format!("{kind}{slash}{sub}{unread}{side}").into(),
     };
-    let reports = boxed(record, &["toolUseResult", "agentId"]).zip(what.answered_call());
+    let agent_result = boxed(record, &["toolUseResult", "agentId"]).zip(content.answered_call());
     Entry {
         span,
         line,
@@ -127,13 +132,13 @@ fn taken_apart(record: &Json<'_>, span: Span, line: usize) -> Entry {
         node,
         time: record.get("timestamp").and_then(time::millis_read),
         names_folder: record.get("cwd").is_some(),
-        what,
-        reports: reports.map(|(agent, call)| Box::new(Reports { agent, call })),
+        kind: content,
+        agent_result: agent_result.map(|(agent, call)| Box::new(AgentResult { agent, call })),
         embedded: None,
     }
 }
 
-/// What kinds of records follow one another; the rest stands beside.
+/// Returns a record's position in the tree, or `None` for kinds that are not part of it.
 fn node(kind: &str, record: &Json<'_>) -> Option<Node> {
     let id = |key: &str| record.str_at(&[key]).map(|id| Id::from(&*id));
     matches!(
@@ -148,84 +153,86 @@ fn node(kind: &str, record: &Json<'_>) -> Option<Node> {
     })
 }
 
-fn user(record: &Json<'_>) -> What {
+fn user(record: &Json<'_>) -> EntryKind {
     let Some(content) = record.at(&["message", "content"]) else {
-        return What::Aside;
+        return EntryKind::Other;
     };
     let is_summary = record.is_true(&["isCompactSummary"]);
-    // Shown to the person only; a summary bears the mark as well, but is sent.
+    // Only displayed to the user. A summary has the same mark but is sent.
     if record.is_true(&["isVisibleInTranscriptOnly"]) && !is_summary {
-        return What::Aside;
+        return EntryKind::Other;
     }
     let parts = blocks::parts(content);
     let has_results = answered_call(&parts).is_some();
     let is_meta = record.is_true(&["isMeta"]);
-    // Words beside a tool's result are the harness's (a refusal, an interruption).
-    let is_injected = is_meta || (has_results || own_words(&parts).is_none()) && has_text(&parts);
+    // Text next to a tool result is the harness's (a rejection, an interruption).
+    let is_injected = is_meta || (has_results || user_text(&parts).is_none()) && has_text(&parts);
     let is_of_call = is_meta && record.str_at(&["sourceToolUseID"]).is_some();
-    let beside = if is_of_call {
-        Beside::Call
+    let origin = if is_of_call {
+        Origin::Call
     } else {
-        Beside::Nothing
+        Origin::Own
     };
-    What::Said(Said {
+    EntryKind::Message(Message {
         parts,
         is_injected,
         is_summary,
-        beside,
+        origin,
         effort: effort(record),
     })
 }
 
-/// The thinking that a prompt asks for.
+/// Returns the reasoning effort that a prompt requests.
 fn effort(record: &Json<'_>) -> Option<Box<str>> {
     let thinking = record.get("thinkingMetadata")?;
     if thinking.is_true(&["disabled"]) {
         return Some("none".into());
     }
-    let most = || {
+    let budget = || {
         Some(format!(
             "{} tokens",
             thinking.number_at(&["maxThinkingTokens"])?
         ))
     };
     let level = thinking.str_at(&["level"]).map(String::from);
-    level.or_else(most).map(Into::into)
+    level.or_else(budget).map(Into::into)
 }
 
-/// A call was broken off by a person. (Another interruption, of a tool's use, comes after its call.)
+/// Whether the user interrupted a call. (An interruption during tool use has a different text and follows its call.)
 pub(super) fn is_abort(parts: &[Part]) -> bool {
     let is_it = |part: &Part| matches!(&part.body, Body::Text(text) if &**text == "[Request interrupted by user]");
     parts.iter().any(is_it)
 }
 
-fn attached(record: &Json<'_>) -> What {
+fn attached(record: &Json<'_>) -> EntryKind {
     let Some(attachment) = record.get("attachment") else {
-        return What::Aside;
+        return EntryKind::Other;
     };
     let parts = attachment::parts(attachment);
     if parts.is_empty() {
-        return What::Aside;
+        return EntryKind::Other;
     }
-    let is_injected = !attachment::is_of_a_person(attachment) || own_words(&parts).is_none();
-    What::Said(Said {
+    let is_injected = !attachment::is_user_message(attachment) || user_text(&parts).is_none();
+    EntryKind::Message(Message {
         parts,
         is_injected,
-        beside: Beside::Attachment,
-        ..Said::default()
+        origin: Origin::Attachment,
+        ..Message::default()
     })
 }
 
-fn assistant(record: &Json<'_>) -> What {
-    // The program's own words in the model's place.
-    if record.says(&["message", "model"], "<synthetic>") || record.is_true(&["isApiErrorMessage"]) {
-        return What::Aside;
+fn assistant(record: &Json<'_>) -> EntryKind {
+    // A message of the program instead of a model answer.
+    if record.is_str_at(&["message", "model"], "<synthetic>")
+        || record.is_true(&["isApiErrorMessage"])
+    {
+        return EntryKind::Other;
     }
     let Some(content) = record.at(&["message", "content"]) else {
-        return What::Aside;
+        return EntryKind::Other;
     };
     let text = |path: &[&str]| boxed(record, path);
-    What::Answered(Answer {
+    EntryKind::Answer(Answer {
         group: text(&["message", "id"])
             .or_else(|| text(&["requestId"]))
             .or_else(|| text(&["uuid"])),
@@ -235,7 +242,7 @@ fn assistant(record: &Json<'_>) -> What {
     })
 }
 
-/// Tokens of the call. What was read from the cache and written to it adds to `input_tokens` here.
+/// Returns the usage of the call. Cache reads and writes are not included in the recorded `input_tokens`.
 fn usage(record: &Json<'_>) -> Option<Usage> {
     let usage = record.at(&["message", "usage"])?;
     let count = |path: &[&str]| usage.number_at(path).and_then(counts::tokens_written);
@@ -264,18 +271,18 @@ fn version(text: &str) -> [u64; 3] {
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-fn system(record: &Json<'_>) -> What {
+fn system(record: &Json<'_>) -> EntryKind {
     match record.str_at(&["subtype"]).as_deref() {
-        Some("compact_boundary") => What::Boundary(boundary(&record.to_value())),
-        Some("microcompact_boundary") => What::Microcompaction,
-        Some(super::MARK) => What::Managed(mark::calibration(&record.to_value())),
-        // What a command of the program printed is sent along with the next prompt.
-        Some("local_command") => What::Said(Said {
+        Some("compact_boundary") => EntryKind::Boundary(boundary(&record.to_value())),
+        Some("microcompact_boundary") => EntryKind::Microcompaction,
+        Some(super::MARK) => EntryKind::Managed(mark::calibration(&record.to_value())),
+        // The output of a program command is sent with the next prompt.
+        Some("local_command") => EntryKind::Message(Message {
             parts: record.get("content").map(blocks::parts).unwrap_or_default(),
             is_injected: true,
-            ..Said::default()
+            ..Message::default()
         }),
-        _ => What::Aside,
+        _ => EntryKind::Other,
     }
 }
 
@@ -303,13 +310,13 @@ fn boundary(value: &Value) -> Boundary {
     }
 }
 
-fn other(kind: &str, record: &Json<'_>) -> What {
+fn other(kind: &str, record: &Json<'_>) -> EntryKind {
     let text = |key: &str| record.str_at(&[key]).filter(|text| !text.trim().is_empty());
     match kind {
-        "last-prompt" => text("leafUuid").map(|id| What::Leaf(Id::from(&*id))),
-        "ai-title" => text("aiTitle").map(|title| What::Title(title.into(), false)),
-        "custom-title" => text("customTitle").map(|title| What::Title(title.into(), true)),
+        "last-prompt" => text("leafUuid").map(|id| EntryKind::Leaf(Id::from(&*id))),
+        "ai-title" => text("aiTitle").map(|title| EntryKind::Title(title.into(), false)),
+        "custom-title" => text("customTitle").map(|title| EntryKind::Title(title.into(), true)),
         _ => None,
     }
-    .unwrap_or(What::Aside)
+    .unwrap_or(EntryKind::Other)
 }

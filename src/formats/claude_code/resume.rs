@@ -1,17 +1,17 @@
-//! A session file as a new session of Claude Code: the id on every record, and a place in the store.
+//! Converts a session file to a new session of Claude Code: sets the id on every record and the path in the store.
 //!
-//! Records keep their own ids and name the session and the record that they were copied from, as they do in the
-//! program's own branches.
+//! Records keep their own ids and name the session and the record that they were copied from, as in the program's own
+//! forks.
 
 use super::super::json::{member, str_at};
 use super::super::jsonl::{Record, map_records};
 use super::super::resume::spliced;
-use super::super::{Birth, CannotExport, Resumable, Resume};
+use super::super::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
 use serde_json::{Value, json};
 
-/// Where Claude Code keeps its sessions.
+/// Session store of Claude Code.
 pub(super) const RESUME: Resume = Resume {
     program: "Claude Code",
     variable: "CLAUDE_CONFIG_DIR",
@@ -19,10 +19,10 @@ pub(super) const RESUME: Resume = Resume {
     adopt,
 };
 
-/// A folder's name in the store is cut here and told apart by a hash.
-const LONGEST: usize = 200;
+/// Maximum length of a folder name in the store. Longer names are cut and get a hash.
+const MAX_LENGTH: usize = 200;
 
-/// What was read of a record.
+/// A parsed record.
 struct Line {
     span: Span,
     session: Option<String>,
@@ -30,16 +30,16 @@ struct Line {
     cwd: Option<String>,
 }
 
-fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
+fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExport> {
     let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
     let lines = lines.unwrap_or_default();
     if lines.is_empty() {
         let reason = "the file holds no records".to_owned();
         return Err(CannotExport { reason });
     }
-    let id = birth.random_id();
+    let id = new_session.random_id();
     let mut folders = lines.iter().filter_map(|line| line.cwd.as_deref());
-    let cwd = birth.project(folders.find(|folder| !folder.trim().is_empty()));
+    let cwd = new_session.project(folders.find(|folder| !folder.trim().is_empty()));
     let edits: Vec<_> = lines
         .iter()
         .flat_map(|line| line.edits(bytes, &id))
@@ -84,7 +84,7 @@ impl Line {
     }
 }
 
-/// The name of the store's folder for the sessions that worked in a folder, as the program makes it.
+/// Returns the store's folder for sessions with this working folder, named as the program names it.
 fn folder(cwd: &str) -> String {
     let name: String = cwd
         .encode_utf16()
@@ -93,12 +93,12 @@ fn folder(cwd: &str) -> String {
             _ => '-',
         })
         .collect();
-    if name.len() <= LONGEST {
+    if name.len() <= MAX_LENGTH {
         return name;
     }
     let add = |hash: i32, unit: u16| hash.wrapping_mul(31).wrapping_add(i32::from(unit));
     let hash = cwd.encode_utf16().fold(0, add).unsigned_abs();
-    format!("{}-{}", &name[..LONGEST], base36(hash))
+    format!("{}-{}", &name[..MAX_LENGTH], base36(hash))
 }
 
 fn base36(mut number: u32) -> String {
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stores_folders_are_named_as_the_program_names_them() {
+    fn names_store_folders_like_the_program() {
         assert_eq!(folder("/home/dev/my_app.v2"), "-home-dev-my-app-v2");
         assert_eq!(folder("/tmp/é𝄞"), "-tmp----");
         let long = format!("/{}", "a".repeat(300));

@@ -1,10 +1,10 @@
-//! Which records are the conversation: the file is a forest of records, and a person may have gone back.
+//! Finds the records of the conversation. A file is a forest of records, and the user may have rewound it.
 //!
-//! Records branch all the time without anybody going back: parallel tool calls, hooks, progress. So whatever is
-//! not on the way from the first record to the last is left out only where it is another course of the
-//! conversation: another prompt or another answer at the same place, and all that follows from it.
+//! Records also branch for other reasons: parallel tool calls, hooks, progress. Records outside the path from the first
+//! to the last record are therefore left out only if they belong to another course of the conversation: another prompt
+//! or answer at the same position, with all that follows it.
 
-use super::entry::{Beside, Entry, What};
+use super::entry::{Entry, EntryKind, Origin};
 use super::id::Id;
 use super::records;
 use crate::formats::title;
@@ -12,34 +12,34 @@ use crate::session::Body;
 use std::collections::hash_map::Entry::Occupied;
 use std::collections::{HashMap, HashSet};
 
-/// What a record is to the conversation.
+/// Place of a record in relation to the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Part of it.
+pub(super) enum RecordPlace {
+    /// In the conversation.
     Main,
-    /// On a branch that was left.
+    /// On a branch that was rewound.
     Abandoned,
-    /// A copy of a record before it.
+    /// A copy of an earlier record.
     Copy,
-    /// Of another conversation (a sub-agent's), or none.
-    Aside,
+    /// In another conversation (a sub-agent's) or none.
+    Other,
 }
 
-/// One course of the conversation.
+/// A course of the conversation.
 #[derive(Debug)]
 pub(super) struct Course {
-    /// The place of every record in it.
-    pub places: Vec<Place>,
-    /// What a person first said that the main course lacks; none for the main course.
-    pub words: Option<String>,
+    /// Place of every record.
+    pub places: Vec<RecordPlace>,
+    /// First user text that the main course lacks, or `None` for the main course.
+    pub user_text: Option<String>,
 }
 
-/// No more branches than this are conversations of their own.
-const MOST_BRANCHES: usize = 50;
-/// The courses of the conversation: the main one, then those that a person went back from, in order of their ends.
+/// Maximum number of branches with separate conversations.
+const MAX_BRANCHES: usize = 50;
+/// Returns the courses of the conversation: the main one, then the rewound branches in order of their last records.
 pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
-    let is_sidechain = !entries.iter().any(|e| speaks(e) && is_in(e, false));
-    let mut places = vec![Place::Aside; entries.len()];
+    let is_sidechain = !entries.iter().any(|e| is_message(e) && is_in(e, false));
+    let mut places = vec![RecordPlace::Other; entries.len()];
     let mut tree = Tree::of_most(entries.len());
     for (at, entry) in entries
         .iter()
@@ -47,27 +47,27 @@ pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
         .filter(|(_, e)| is_in(e, is_sidechain))
     {
         if tree.add(at, entry, entries) {
-            places[at] = Place::Main;
+            places[at] = RecordPlace::Main;
         } else {
-            places[at] = Place::Copy;
+            places[at] = RecordPlace::Copy;
         }
     }
     tree.link(entries);
     let Some(leaf) = tree.leaf(entries) else {
-        let words = None;
-        return vec![Course { places, words }];
+        let user_text = None;
+        return vec![Course { places, user_text }];
     };
     let main = tree.kept(entries, leaf);
     let branches = tree.branches(entries, &main);
-    let course = |kept: &[bool], words| {
+    let course = |kept: &[bool], user_text| {
         let mut places = places.clone();
         for (node, _) in kept.iter().enumerate().filter(|(_, is_kept)| !**is_kept) {
-            places[tree.entries[node]] = Place::Abandoned;
+            places[tree.entries[node]] = RecordPlace::Abandoned;
         }
-        Course { places, words }
+        Course { places, user_text }
     };
     let branches = branches.into_iter();
-    let branches = branches.map(|(kept, words)| course(&kept, Some(words)));
+    let branches = branches.map(|(kept, user_text)| course(&kept, Some(user_text)));
     std::iter::once(course(&main, None))
         .chain(branches)
         .collect()
@@ -80,11 +80,11 @@ fn is_in(entry: &Entry, is_sidechain: bool) -> bool {
         .is_some_and(|n| n.is_sidechain == is_sidechain)
 }
 
-/// A message of either side, rather than an attachment.
-pub(super) fn speaks(entry: &Entry) -> bool {
-    match &entry.what {
-        What::Said(said) => said.beside != Beside::Attachment,
-        What::Answered(_) => true,
+/// Whether the record is a message rather than an attachment.
+pub(super) fn is_message(entry: &Entry) -> bool {
+    match &entry.kind {
+        EntryKind::Message(message) => message.origin != Origin::Attachment,
+        EntryKind::Answer(_) => true,
         _ => false,
     }
 }
@@ -93,21 +93,21 @@ pub(super) fn uuid(entry: &Entry) -> Option<&Id> {
     entry.node.as_ref().and_then(|n| n.uuid.as_ref())
 }
 
-fn is_aside(entry: &Entry) -> bool {
-    matches!(entry.what, What::Aside)
+fn is_other(entry: &Entry) -> bool {
+    matches!(entry.kind, EntryKind::Other)
 }
 
-/// The records that have a place in the conversation, in file order.
+/// Records of the conversation's forest, in file order.
 struct Tree<'a> {
     /// Index of the entry, by node.
     entries: Vec<usize>,
-    /// Index of the node before it, by node.
+    /// Index of the parent node, by node.
     parents: Vec<Option<usize>>,
     by_uuid: HashMap<&'a Id, usize>,
 }
 
 impl<'a> Tree<'a> {
-    /// Room for so many records.
+    /// Creates an empty tree with capacity for this number of records.
     fn of_most(records: usize) -> Self {
         Self {
             entries: Vec::with_capacity(records),
@@ -116,12 +116,12 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Adds a record; false if it is a copy of one that says something.
+    /// Adds a record. Returns false if it is a copy of one with content.
     fn add(&mut self, at: usize, entry: &'a Entry, entries: &[Entry]) -> bool {
         if let Some(uuid) = uuid(entry) {
             let place = self.by_uuid.entry(uuid);
             if let Occupied(first) = &place
-                && !is_aside(&entries[self.entries[*first.get()]])
+                && !is_other(&entries[self.entries[*first.get()]])
             {
                 return false;
             }
@@ -131,7 +131,8 @@ impl<'a> Tree<'a> {
         true
     }
 
-    /// Parents may stand behind their children. One that is nowhere is taken to be the record before.
+    /// Sets the parents, which may follow their children in the file. A missing parent is replaced by the previous
+    /// record.
     fn link(&mut self, entries: &[Entry]) {
         let parent = |node: usize| {
             let named = entries[self.entries[node]]
@@ -139,8 +140,8 @@ impl<'a> Tree<'a> {
                 .as_ref()
                 .and_then(|n| n.parent.as_ref());
             let before = node.checked_sub(1);
-            // Mostly it is the record before; one that says nothing may have a second that does.
-            let is_parent = |before: &Entry| uuid(before) == named && !is_aside(before);
+            // Usually it is the previous record. A record without content may have a copy with content.
+            let is_parent = |before: &Entry| uuid(before) == named && !is_other(before);
             if before.is_some_and(|before| is_parent(&entries[self.entries[before]])) {
                 return before;
             }
@@ -150,21 +151,21 @@ impl<'a> Tree<'a> {
         self.parents = (0..self.entries.len()).map(parent).collect();
     }
 
-    /// The last record of the conversation: the last one that speaks, unless the file says later that the
-    /// conversation stands on another branch.
+    /// Returns the last record of the conversation: the last message, unless the file names a record on another branch
+    /// later.
     fn leaf(&self, entries: &[Entry]) -> Option<usize> {
         let last = (0..self.entries.len())
             .rev()
-            .find(|node| speaks(&entries[self.entries[*node]]))?;
-        let said = entries
+            .find(|node| is_message(&entries[self.entries[*node]]))?;
+        let named = entries
             .iter()
             .enumerate()
             .rev()
-            .find_map(|(at, entry)| match &entry.what {
-                What::Leaf(uuid) => Some((at, self.by_uuid.get(uuid).copied())),
+            .find_map(|(at, entry)| match &entry.kind {
+                EntryKind::Leaf(uuid) => Some((at, self.by_uuid.get(uuid).copied())),
                 _ => None,
             });
-        match said {
+        match named {
             Some((at, Some(leaf))) if at > self.entries[last] && !self.path(last)[leaf] => {
                 Some(leaf)
             }
@@ -172,7 +173,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Which nodes lie on the way to this one.
+    /// Returns whether each node is on the path to this one.
     fn path(&self, leaf: usize) -> Vec<bool> {
         let mut is_on = vec![false; self.entries.len()];
         let mut next = Some(leaf);
@@ -183,33 +184,33 @@ impl<'a> Tree<'a> {
         is_on
     }
 
-    /// The branches that a person spoke on and was answered on: which nodes belong to each, and the person's first words
-    /// on it. Everything else that is left out was only tried again.
+    /// Returns the branches with user messages and answers: whether each node belongs to the branch, and its first user
+    /// text. Other branches are mere retries and are left out.
     fn branches(&self, entries: &[Entry], main: &[bool]) -> Vec<(Vec<bool>, String)> {
-        let mut seen = main.to_vec();
+        let mut visited = main.to_vec();
         let mut found = Vec::new();
-        for leaf in (0..seen.len()).rev() {
-            if seen[leaf] || !speaks(&entries[self.entries[leaf]]) {
+        for leaf in (0..visited.len()).rev() {
+            if visited[leaf] || !is_message(&entries[self.entries[leaf]]) {
                 continue;
             }
-            let (mut words, mut is_answered) = (None, false);
+            let (mut user_text, mut is_answered) = (None, false);
             let mut next = Some(leaf);
-            while let Some(node) = next.filter(|node| !seen[*node]) {
-                seen[node] = true;
-                let what = &entries[self.entries[node]].what;
-                words = persons_words(what).or(words);
-                is_answered |= matches!(what, What::Answered(_));
+            while let Some(node) = next.filter(|node| !visited[*node]) {
+                visited[node] = true;
+                let kind = &entries[self.entries[node]].kind;
+                user_text = first_user_text(kind).or(user_text);
+                is_answered |= matches!(kind, EntryKind::Answer(_));
                 next = self.parents[node];
             }
-            let Some(words) = words.filter(|_| is_answered) else {
+            let Some(user_text) = user_text.filter(|_| is_answered) else {
                 continue;
             };
             let kept = self.kept(entries, leaf);
-            for (seen, kept) in seen.iter_mut().zip(&kept) {
-                *seen |= kept;
+            for (visited, kept) in visited.iter_mut().zip(&kept) {
+                *visited |= kept;
             }
-            found.push((kept, words));
-            if found.len() == MOST_BRANCHES {
+            found.push((kept, user_text));
+            if found.len() == MAX_BRANCHES {
                 break;
             }
         }
@@ -217,7 +218,7 @@ impl<'a> Tree<'a> {
         found
     }
 
-    /// Which nodes belong to the conversation that leads to this one.
+    /// Returns whether each node belongs to the conversation that leads to this one.
     fn kept(&self, entries: &[Entry], leaf: usize) -> Vec<bool> {
         let path = self.path(leaf);
         if path.iter().all(|on| *on) {
@@ -232,16 +233,16 @@ impl<'a> Tree<'a> {
         );
         let mut kept: Vec<Option<bool>> = path.iter().map(|on| on.then_some(true)).collect();
         for node in 0..kept.len() {
-            let mut way = Vec::new();
+            let mut path_nodes = Vec::new();
             let mut next = Some(node);
             while let Some(node) = next.filter(|node| kept[*node].is_none()) {
-                // Until it is known; a ring of parents leads nowhere.
+                // Until it is known. A cycle of parents is left out.
                 kept[node] = Some(false);
-                way.push(node);
+                path_nodes.push(node);
                 next = self.parents[node];
             }
             let mut is_kept = next.is_none_or(|node| kept[node] == Some(true));
-            for node in way.into_iter().rev() {
+            for node in path_nodes.into_iter().rev() {
                 is_kept = is_kept && course.holds(&entries[self.entries[node]]);
                 kept[node] = Some(is_kept);
             }
@@ -250,7 +251,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The answers of the conversation and the calls in them, by which its side branches are told.
+/// Answers of a conversation and their calls, which decide which side branches belong to it.
 struct Calls<'a> {
     groups: HashSet<&'a str>,
     calls: HashSet<&'a str>,
@@ -264,7 +265,7 @@ impl<'a> Calls<'a> {
             .filter(|entry| group(entry).is_some_and(|g| groups.contains(g)));
         let calls = lines
             .filter_map(|entry| {
-                if let What::Answered(answer) = &entry.what {
+                if let EntryKind::Answer(answer) = &entry.kind {
                     Some(&answer.parts)
                 } else {
                     None
@@ -282,11 +283,11 @@ impl<'a> Calls<'a> {
         Self { groups, calls }
     }
 
-    /// Whether a record that branches off here belongs to the conversation all the same.
+    /// Whether a record on a side branch belongs to the conversation.
     fn holds(&self, entry: &Entry) -> bool {
-        match &entry.what {
-            What::Answered(_) => group(entry).is_some_and(|g| self.groups.contains(g)),
-            What::Said(said) if said.beside == Beside::Nothing => said
+        match &entry.kind {
+            EntryKind::Answer(_) => group(entry).is_some_and(|g| self.groups.contains(g)),
+            EntryKind::Message(message) if message.origin == Origin::Own => message
                 .parts
                 .iter()
                 .any(|part| matches!(&part.body, Body::ToolResult { call, .. } if self.calls.contains(&**call))),
@@ -295,18 +296,18 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// What a person said for its own sake.
-fn persons_words(what: &What) -> Option<String> {
-    match what {
-        What::Said(said) if !said.is_injected && !said.is_summary => {
-            records::own_words(&said.parts).and_then(title::of)
+/// Returns the user's own text of a record.
+fn first_user_text(kind: &EntryKind) -> Option<String> {
+    match kind {
+        EntryKind::Message(message) if !message.is_injected && !message.is_summary => {
+            records::user_text(&message.parts).and_then(title::of)
         }
         _ => None,
     }
 }
 
 fn group(entry: &Entry) -> Option<&str> {
-    if let What::Answered(answer) = &entry.what {
+    if let EntryKind::Answer(answer) = &entry.kind {
         answer.group.as_deref()
     } else {
         None

@@ -1,30 +1,30 @@
-//! What Roo and Kilo hid from the model: messages name the summary or the truncation that stands for them. All of them
-//! stay in the file, so that a person can go back.
+//! Compactions of Roo and Kilo. Hidden messages name the summary or truncation that replaces them and stay in the file,
+//! so that the user can rewind.
 
 use super::super::json;
 use crate::session::{MOST_KEPT, RecordedCompaction, Session};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// A summary or a marker, and what it hides.
-struct Hides {
-    /// The message that it is.
+/// A summary or truncation marker and the messages that it replacement.
+struct Replacement {
+    /// Index of the summary or marker.
     message: usize,
-    /// The messages that name it.
+    /// Indices of the messages that name it.
     hidden: HashSet<usize>,
 }
 
-/// Notes the compactions that the messages tell of.
+/// Adds the compactions that the messages record.
 pub(super) fn apply(session: &mut Session) {
-    let all = hiding(session);
+    let all = replacements(session);
     let mut gone: HashSet<usize> = HashSet::new();
     let mut heads: HashSet<usize> = HashSet::new();
     let mut kept_left = MOST_KEPT;
-    for hides in all {
-        gone.extend(&hides.hidden);
-        let at = hides.message;
-        // It came to be when the latest message that it hides was there already.
-        let after = hides
+    for replacement in all {
+        gone.extend(&replacement.hidden);
+        let at = replacement.message;
+        // It was created after the latest message that it replacement.
+        let after = replacement
             .hidden
             .iter()
             .max()
@@ -39,11 +39,11 @@ pub(super) fn apply(session: &mut Session) {
         let kept = (0..after).filter(|idx| !gone.contains(idx) && is_there(idx));
         let kept: Vec<usize> = kept.collect();
         kept_left = kept_left.saturating_sub(kept.len());
-        let is_seen = |step: &crate::session::Step| step.context_end >= after;
+        let is_later = |step: &crate::session::Step| step.context_end >= after;
         let step = session
             .steps
             .iter()
-            .position(is_seen)
+            .position(is_later)
             .unwrap_or(session.steps.len());
         session.compactions.push(RecordedCompaction {
             before_message: after,
@@ -57,8 +57,8 @@ pub(super) fn apply(session: &mut Session) {
     session.compactions.sort_by_key(|c| c.before_message);
 }
 
-/// The messages that hide others, in order.
-fn hiding(session: &Session) -> Vec<Hides> {
+/// Returns the messages that hide others, in order.
+fn replacements(session: &Session) -> Vec<Replacement> {
     let marks: Vec<Value> = session
         .messages
         .iter()
@@ -88,14 +88,14 @@ fn hiding(session: &Session) -> Vec<Hides> {
         }
         for (message, id) in heads {
             let hidden = by_id.remove(id).unwrap_or_default();
-            all.push(Hides { message, hidden });
+            all.push(Replacement { message, hidden });
         }
     }
-    all.sort_by_key(|hides| hides.message);
+    all.sort_by_key(|replacement| replacement.message);
     all
 }
 
-/// The members of a message's record, without what it says.
+/// Returns the members of a message's record without its content.
 fn marks_of(session: &Session, message: &crate::session::Message) -> Value {
     let Some(span) = message.raw.first() else {
         return Value::Null;

@@ -1,14 +1,14 @@
-//! What a message says, and the call that made it.
+//! Reads messages and the usage of their calls.
 
 use super::super::{content, counts, json};
 use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// Tags around what a person says.
-const PEOPLE: [&str; 4] = ["<task>", "<feedback>", "<user_message>", "<answer>"];
-/// How what the program says in a person's place begins.
-const PROGRAM: [&str; 8] = [
+/// Tags around text that the user wrote.
+const USER_TAGS: [&str; 4] = ["<task>", "<feedback>", "<user_message>", "<answer>"];
+/// Prefixes of user messages that the program wrote.
+const PROGRAM_STARTS: [&str; 8] = [
     "<environment_details>",
     "[ERROR]",
     "[TASK RESUMPTION]",
@@ -19,7 +19,7 @@ const PROGRAM: [&str; 8] = [
     "<system",
 ];
 
-/// Reads a message, or says why it is none.
+/// Reads a message, or returns the reason why it cannot be read.
 pub(super) fn read(value: &Value) -> Result<Draft, String> {
     let role = match json::str_at(value, &["role"]) {
         Some("user") => Role::User,
@@ -27,7 +27,7 @@ pub(super) fn read(value: &Value) -> Result<Draft, String> {
         other => {
             let other = json::quoted(other.unwrap_or_default());
             return Err(format!(
-                "a message of the unknown role `{other}` is kept, but is no context"
+                "a message of the unknown role `{other}` is kept, but not sent to the model"
             ));
         }
     };
@@ -35,7 +35,7 @@ pub(super) fn read(value: &Value) -> Result<Draft, String> {
     let thought = json::str_at(value, &["reasoning_content"]).filter(|_| role == Role::Assistant);
     let thought = thought.and_then(|text| content::thought(text, 0));
     let number = parts.iter().map(|p| p.block + 1).max().unwrap_or(0);
-    // It has no place among the blocks: as the last it is told from all of them.
+    // As it is not among the blocks, it gets the number after the last one.
     parts.extend(thought.map(|body| Part {
         body,
         record: 0,
@@ -47,15 +47,15 @@ pub(super) fn read(value: &Value) -> Result<Draft, String> {
     let draft = Draft {
         id: json::str_at(value, &["id"]).map(Into::into),
         time: json::millis_at(value, &["ts"]),
-        is_injected: role == Role::User && (is_marker || is_programs(&parts)),
+        is_injected: role == Role::User && (is_marker || is_from_program(&parts)),
         is_summary: json::is_true(value, &["isSummary"]) || is_compaction,
         ..Draft::new(role, parts)
     };
     Ok(draft)
 }
 
-/// Nothing in a user's message is a person's: the program passes on what tools gave back, with a state of things.
-fn is_programs(parts: &[Part]) -> bool {
+/// Whether a user message contains no text of the user, only tool results and the program's state.
+fn is_from_program(parts: &[Part]) -> bool {
     let texts = || {
         parts.iter().filter_map(|part| match &part.body {
             Body::Text(text) => Some(text.trim_start()),
@@ -65,17 +65,17 @@ fn is_programs(parts: &[Part]) -> bool {
     let has_result = parts
         .iter()
         .any(|p| matches!(p.body, Body::ToolResult { .. }));
-    let is_persons = |text: &str| PEOPLE.iter().any(|tag| text.contains(tag));
-    // Where tools are written as text, their results are, too: `[read_file for 'x'] Result:`.
+    let is_from_user = |text: &str| USER_TAGS.iter().any(|tag| text.contains(tag));
+    // Tool calls written as text have results written as text: `[read_file for 'x'] Result:`.
     let is_result = |text: &str| text.starts_with('[') && text.contains("] Result:");
     let is_program =
-        |text: &str| is_result(text) || PROGRAM.iter().any(|start| text.starts_with(start));
+        |text: &str| is_result(text) || PROGRAM_STARTS.iter().any(|start| text.starts_with(start));
     texts().next().is_some()
-        && !texts().any(is_persons)
+        && !texts().any(is_from_user)
         && (has_result || texts().next().is_some_and(is_program))
 }
 
-/// The call that an answer reports.
+/// Returns the call recorded with an answer.
 pub(super) fn step(value: &Value) -> Option<StepDraft> {
     let usage = sdk(value).or_else(|| classic(value))?;
     let model = ["id", "modelId"]
@@ -89,7 +89,7 @@ pub(super) fn step(value: &Value) -> Option<StepDraft> {
     })
 }
 
-/// `inputTokens` hold what was read from the cache.
+/// Reads the usage of the SDK, whose `inputTokens` include cache reads.
 fn sdk(value: &Value) -> Option<Usage> {
     let count = |key| counts::tokens_at(value, &["metrics", key]);
     let (input, read, write) = (
@@ -107,7 +107,7 @@ fn sdk(value: &Value) -> Option<Usage> {
     })
 }
 
-/// What was cached stands beside, reads and writes in one number.
+/// Reads the usage of classic histories, which record cache reads and writes in one number that the prompt excludes.
 fn classic(value: &Value) -> Option<Usage> {
     let count = |key| counts::tokens_at(value, &["metrics", "tokens", key]);
     let input = count("prompt")? + count("cached").unwrap_or_default();

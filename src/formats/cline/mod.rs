@@ -1,9 +1,10 @@
-//! Cline and its relatives (Roo, Kilo): a task's `api_conversation_history.json`, and the sessions of Cline's SDK.
+//! Cline and its forks (Roo, Kilo): a task's `api_conversation_history.json`, and the sessions of Cline's SDK.
 //!
-//! - Messages are Anthropic's, with the program's own members beside them. What people say stands in tags among what the
-//!   program says in their place.
-//! - Roo marks what a summary or a truncation stands for (`condenseParent`, `truncationParent`) and sends the rest.
-//! - The SDK's `inputTokens` hold what was cached; classic metrics keep it beside.
+//! - Messages have Anthropic's notation with additional members. User text is in tags within user messages that the
+//!   program wrote.
+//! - Roo marks the messages that a summary or truncation replaces (`condenseParent`, `truncationParent`) and sends the
+//!   others.
+//! - The SDK's `inputTokens` include cached tokens. Classic metrics record them separately.
 
 mod condense;
 mod message;
@@ -11,13 +12,14 @@ mod screen;
 
 use super::message_list::{self, Dialect, Shape, Writes};
 use super::{
-    CannotExport, Carried, Format, Input, Parsed, Probe, Unread, content, content_edit, json,
+    CannotExport, Format, Input, ParseError, Parsed, Probe, RecordedData, content, content_edit,
+    json,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Managed, ManagedEntry, Role, Session};
 use serde_json::{Value, json};
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Cline, Roo or Kilo task",
@@ -25,17 +27,17 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export),
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SystemPrompt,
     ],
     kept: None,
     resume: None,
 };
 
-/// How these messages are read and written.
+/// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "cline",
     shape: Shape {
@@ -109,7 +111,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a list of messages with `ts` or `modelInfo`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
     let screen = screen::usages(&input.bytes.whole());
     let folder = folder(&input.bytes.whole());
@@ -121,7 +123,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     Ok(parsed)
 }
 
-/// Where a task of a folder was worked at, as Cline and as Roo call it.
+/// Returns the working folder of a task, under Cline's or Roo's key.
 fn folder(bytes: &[u8]) -> Option<String> {
     let item = json::member(bytes, &json::document_span(bytes), "history_item.json")?;
     let item = json::parse_span(bytes, &item)?;
@@ -133,7 +135,7 @@ fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport>
     let bytes: &[u8] = &session.source.bytes.whole();
     if json::member(bytes, &json::document_span(bytes), super::CLINE_HISTORY).is_some() {
         let reason = format!(
-            "a task's folder is not written; open its {} alone",
+            "a task folder cannot be written; open its {} instead",
             super::CLINE_HISTORY
         );
         return Err(CannotExport { reason });
@@ -141,7 +143,7 @@ fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport>
     let mut copy = message_list::write_own_only(session, managed, &DIALECT)?;
     let is_ours = |entry: &ManagedEntry| matches!(entry, ManagedEntry::Written { .. });
     if managed.entries.iter().all(is_ours) {
-        // A time tells a list of Cline's from any other list of messages.
+        // A time distinguishes a list of Cline's from other lists of messages.
         let last = session.messages.iter().rev().find_map(|m| m.time);
         let time = last.map_or(0, |time| time.0).to_string();
         let whole = 0..copy.len();

@@ -1,14 +1,14 @@
-//! What the task's screen messages know beside its conversation: the tokens of every call, which classic histories lack.
+//! The task's display messages, which record the usage of every call. Classic histories lack it.
 
 use crate::formats::{counts, json};
 use crate::session::{Session, StepsFrom, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
-/// The screen messages, where the whole folder was opened.
+/// File name of the display messages, present if the whole folder was opened.
 const FILE: &str = "ui_messages.json";
 
-/// What the calls took, each with its time.
+/// Returns the usage of the calls, each with its time.
 pub(super) fn usages(bytes: &[u8]) -> Vec<(Millis, Usage)> {
     let whole = json::document_span(bytes);
     let file = json::member(bytes, &whole, FILE).and_then(|place| json::parse_span(bytes, &place));
@@ -16,13 +16,13 @@ pub(super) fn usages(bytes: &[u8]) -> Vec<(Millis, Usage)> {
     messages.into_iter().flatten().filter_map(call).collect()
 }
 
-/// A call that was made: its text is JSON. What was read from the cache or written to it stands beside.
+/// Returns the usage of a call, whose text is JSON. Cache reads and writes are recorded separately from the input.
 fn call(message: &Value) -> Option<(Millis, Usage)> {
     if json::str_at(message, &["say"]) != Some("api_req_started") {
         return None;
     }
-    let told: Value = serde_json::from_str(json::str_at(message, &["text"])?).ok()?;
-    let count = |key| counts::tokens_at(&told, &[key]);
+    let request: Value = serde_json::from_str(json::str_at(message, &["text"])?).ok()?;
+    let count = |key| counts::tokens_at(&request, &[key]);
     let (read, write) = (count("cacheReads"), count("cacheWrites"));
     let input: Tokens = [count("tokensIn"), read, write].into_iter().flatten().sum();
     let usage = Usage {
@@ -39,7 +39,7 @@ fn call(message: &Value) -> Option<(Millis, Usage)> {
     ))
 }
 
-/// Gives every call without a report the one that was started last before its answer was written.
+/// Assigns to each call without a usage that of the last call started before its answer.
 pub(super) fn apply(session: &mut Session, calls: &[(Millis, Usage)]) {
     let mut rest = calls.iter().peekable();
     for message in &session.messages {

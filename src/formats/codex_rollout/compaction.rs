@@ -1,36 +1,36 @@
-//! Compactions that Codex carried out, and the contexts they left.
+//! Compactions by Codex and the resulting contexts.
 
 use super::super::json::{elements, member};
 use super::items::{Item, Sort};
 use super::lines::Line;
-use super::reader::Reader;
+use super::reader::CodexReader;
 use crate::session::{Body, Draft, Part, Role, Span};
 use crate::units::Tokens;
 
-/// Where a summary replaces everything (versions before `replacement_history`), Codex carries over what people
-/// said, newest first, up to this many tokens of four bytes each.
+/// Bytes of user messages that Codex keeps if a summary replaces everything else (versions before
+/// `replacement_history`): 20,000 tokens of four bytes each, newest messages first.
 /// <https://github.com/openai/codex/blob/main/codex-rs/core/src/compact.rs> (`COMPACT_USER_MESSAGE_MAX_TOKENS`)
-const CARRIED_OVER: usize = 20_000 * 4;
+const MAX_KEPT_BYTES: usize = 20_000 * 4;
 
-/// A compaction behind which Codex may still set up the context.
+/// A compaction after which Codex may still add instructions to the context.
 #[derive(Debug)]
 pub(super) struct Compaction {
     trigger: &'static str,
     before: Option<Tokens>,
-    /// The new context so far.
+    /// Message indices of the new context so far.
     pub kept: Vec<usize>,
 }
 
-impl Reader {
-    /// Codex replaced the context: by `history`, or else by a summary, `message`.
+impl CodexReader {
+    /// Adds a compaction that replaced the context by `history`, or by the summary `message` if there is none.
     pub(super) fn compacted(&mut self, line: &Line, message: &str, history: Option<Vec<Item>>) {
         self.close_compaction();
         self.is_answering = false;
         let mut kept: Vec<usize> = self.instructions.into_iter().collect();
         if let Some(history) = history {
-            self.replaced(line, message, history, &mut kept);
+            self.add_history(line, message, history, &mut kept);
         } else {
-            kept.extend(self.carried_over());
+            kept.extend(self.kept_messages());
             let summary = vec![Part {
                 body: Body::Text(message.into()),
                 record: 0,
@@ -51,14 +51,20 @@ impl Reader {
         });
     }
 
-    /// The items of a new context, each a message that was there before or else a new one.
-    fn replaced(&mut self, line: &Line, message: &str, history: Vec<Item>, kept: &mut Vec<usize>) {
-        // Held from here on: what is repeated may stand anywhere.
+    /// Adds the items of a new context to `kept`: known messages or new ones.
+    fn add_history(
+        &mut self,
+        line: &Line,
+        message: &str,
+        history: Vec<Item>,
+        kept: &mut Vec<usize>,
+    ) {
+        // Kept in memory from here on, since repeated items may be anywhere in the file.
         let source = &self.builder.session().source;
         self.held.get_or_insert_with(|| source.bytes.whole());
-        let places = self.places(line, history.len());
-        let repeated = self.repeated(&places);
-        for ((mut item, place), repeated) in history.into_iter().zip(places).zip(repeated) {
+        let spans = self.spans(line, history.len());
+        let repeated = self.repeated(&spans);
+        for ((mut item, span), repeated) in history.into_iter().zip(spans).zip(repeated) {
             if item.sort == Sort::NotContext {
                 continue;
             }
@@ -69,35 +75,36 @@ impl Reader {
             if item.role == Role::User && !message.is_empty() && item.text() == message {
                 item.sort = Sort::Summary;
             }
-            let is_own_words = item.sort != Sort::Summary && !item.looks_injected;
-            kept.push(self.add_at(line, place, item, is_own_words, false));
+            let is_user_item = item.sort != Sort::Summary && !item.looks_injected;
+            kept.push(self.add_at(line, span, item, is_user_item, false));
         }
     }
 
-    /// Where the items of a new context stand; all in the whole line, should one be hard to find.
-    fn places(&self, line: &Line, n: usize) -> Vec<Span> {
+    /// Returns the byte ranges of the items of a new context, or the whole line for all of them if they cannot be
+    /// found.
+    fn spans(&self, line: &Line, n: usize) -> Vec<Span> {
         let bytes: &[u8] = &self.builder.session().source.bytes.whole();
         let payload = member(bytes, &line.span, "payload");
         let list = payload.and_then(|payload| member(bytes, &payload, "replacement_history"));
-        let places = list.and_then(|list| elements(bytes, &list));
-        let places = places.filter(|places| places.len() == n);
-        places.unwrap_or_else(|| vec![line.span.clone(); n])
+        let spans = list.and_then(|list| elements(bytes, &list));
+        let spans = spans.filter(|spans| spans.len() == n);
+        spans.unwrap_or_else(|| vec![line.span.clone(); n])
     }
 
-    /// The messages that the items at these places repeat.
-    fn repeated(&mut self, places: &[Span]) -> Vec<Option<usize>> {
+    /// Returns the messages that the items at these byte ranges repeat.
+    fn repeated(&mut self, spans: &[Span]) -> Vec<Option<usize>> {
         let session = self.builder.session();
-        self.known.learn(session);
+        self.known.update(session);
         let mut context = session.real_context(session.messages.len());
         context.retain(|message| Some(*message) != self.instructions);
         let bytes = session.source.bytes.whole();
-        let items: Vec<&[u8]> = places.iter().map(|place| &bytes[place.clone()]).collect();
+        let items: Vec<&[u8]> = spans.iter().map(|span| &bytes[span.clone()]).collect();
         self.known.repeated(session, &context, &items)
     }
 
-    /// What Codex carries over itself when it only wrote down its summary: the instructions from before the first
-    /// turn, and the newest of what people said. (It cuts the one that does not fit; here it is left out.)
-    fn carried_over(&self) -> Vec<usize> {
+    /// Returns the messages that Codex keeps if it recorded only a summary: the instructions before the first turn, and
+    /// the newest user messages. (Codex truncates the message that exceeds the limit; here it is left out.)
+    fn kept_messages(&self) -> Vec<usize> {
         let session = self.builder.session();
         let in_history = || {
             session
@@ -106,8 +113,8 @@ impl Reader {
                 .enumerate()
                 .filter(|(_, m)| m.in_history && !m.is_summary)
         };
-        let mut left = CARRIED_OVER;
-        let mut people: Vec<usize> = in_history()
+        let mut left = MAX_KEPT_BYTES;
+        let mut user_messages: Vec<usize> = in_history()
             .rev()
             .filter(|(_, m)| m.role == Role::User && !m.is_injected)
             .map_while(|(idx, m)| {
@@ -120,15 +127,15 @@ impl Reader {
                 Some(idx)
             })
             .collect();
-        people.reverse();
+        user_messages.reverse();
         let setup = in_history()
             .take_while(|(_, m)| m.turn == 0 && m.role != Role::Assistant)
             .map(|(idx, _)| idx)
             .filter(|idx| Some(*idx) != self.instructions);
-        setup.chain(people).collect()
+        setup.chain(user_messages).collect()
     }
 
-    /// Nothing more is set up.
+    /// Adds the current compaction to the session, once its context is complete.
     pub(super) fn close_compaction(&mut self) {
         if let Some(Compaction {
             trigger,

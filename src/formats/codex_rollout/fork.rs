@@ -1,26 +1,26 @@
-//! Where a fork's own records begin.
+//! Finds the beginning of a fork's own records.
 
-use super::lines::{Line, Meta, What};
+use super::lines::{Line, LineContent, Meta};
 use crate::units::Millis;
 
-/// Codex writes a parent's history into a fork's file in one go, a few milliseconds for a thousand lines. A
-/// pause as long as this means that the copy is over, should the turns' ids not tell.
+/// Pause in milliseconds that ends the copy, if turn ids do not. Codex writes a parent's history into a fork's file at
+/// once, in a few milliseconds per thousand lines.
 const PAUSE: i64 = 500;
 
-/// Follows a file and tells what was copied into it from the session it was forked from.
+/// Determines for each line whether it was copied from the session that this file was forked from.
 #[derive(Debug, Default)]
 pub(super) struct Fork {
     head: Option<Head>,
-    /// Turns with younger ids are the file's own, once it is known to be a fork.
+    /// Turns with younger ids are the file's own. Set once the file is known to be a fork.
     own: Option<Box<str>>,
-    /// The lines are older than the session, so that nobody stamped them anew: it is a whole copy of ours, forks'
-    /// copies of their parents included.
+    /// The lines are older than the session, so their times were not rewritten: the file is a complete managed copy,
+    /// including the lines that forks copied from their parents.
     is_whole: bool,
     is_over: bool,
     latest: Option<Millis>,
 }
 
-/// What the file's first head says.
+/// Data of the file's first head.
 #[derive(Debug)]
 struct Head {
     id: Box<str>,
@@ -29,8 +29,8 @@ struct Head {
 }
 
 impl Fork {
-    /// The head of a session; only the file's first one counts, but for a whole copy, where the second one may be
-    /// that of its original's parent.
+    /// Reads a session head. Only the file's first one counts, except in a complete copy, whose second one may be that
+    /// of the original's parent.
     pub(super) fn meta(&mut self, meta: &Meta) {
         let Some(head) = &self.head else {
             self.own = meta.forked_from.is_some().then(|| meta.id.clone());
@@ -46,7 +46,7 @@ impl Fork {
         }
     }
 
-    /// Whether this line was copied from the parent. To be asked of every line, in order.
+    /// Whether this line was copied from the parent. Must be called for every line, in order.
     pub(super) fn is_copied(&mut self, line: &Line) -> bool {
         let Some(own) = self.own.as_deref().filter(|_| !self.is_over) else {
             return false;
@@ -65,13 +65,13 @@ impl Fork {
             (Some(before), Some(now)) => now.0 - before.0 >= PAUSE,
             _ => false,
         };
-        self.is_over =
-            paused || matches!(&line.what, What::Turn { id: Some(turn), .. } if is_later(turn));
+        self.is_over = paused
+            || matches!(&line.content, LineContent::Turn { id: Some(turn), .. } if is_later(turn));
         !self.is_over
     }
 }
 
-/// A UUID of version 7 begins with its time, so that two of them sort by age.
+/// Whether an id is a UUID of version 7, which begins with its time so that ids sort by age.
 fn is_timed(id: &str) -> bool {
     id.len() == 36 && id.as_bytes()[14] == b'7'
 }

@@ -1,4 +1,4 @@
-//! Response items: what the model sees and says.
+//! Response items: the content sent to the model and the model's answers.
 
 use super::super::json::{str_at, text_of};
 use super::super::payload;
@@ -6,39 +6,39 @@ use super::tools;
 use crate::session::{Body, Part, Role};
 use serde_json::Value;
 
-/// One response item.
+/// A response item.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    /// Its id in the file.
+    /// Id in the file.
     pub id: Option<Box<str>>,
-    /// Who speaks.
+    /// Role of the message.
     pub role: Role,
-    /// What it holds.
+    /// Parts of the item.
     pub parts: Vec<Part>,
-    /// What it is for the conversation.
+    /// Relation to the context.
     pub sort: Sort,
-    /// Its text begins as what Codex writes in a person's place does.
+    /// Whether its text begins like the user messages that Codex writes itself.
     pub looks_injected: bool,
-    /// Its type, if we do not know it.
+    /// Type of the item, if unknown.
     pub unknown: Option<Box<str>>,
 }
 
-/// What an item is for the conversation.
+/// Relation of an item to the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// A model call wrote it.
+    /// Written by the model.
     Answer,
-    /// It was put before the model.
+    /// Sent to the model.
     Input,
-    /// Codex writes it whenever it sets up a context: instructions, environment.
+    /// Written by Codex at the start of every context: instructions, environment.
     Setup,
-    /// A summary that stands for what a compaction removed.
+    /// Summary of messages that a compaction removed.
     Summary,
-    /// The model never sees it.
+    /// Never sent to the model.
     NotContext,
 }
 
-/// Items whose type says it all; files of the oldest versions hold them bare.
+/// Item types that files of the oldest versions record without an envelope.
 pub(super) const TYPES: &[&str] = &[
     "message",
     "reasoning",
@@ -50,21 +50,21 @@ pub(super) const TYPES: &[&str] = &[
     "web_search_call",
 ];
 
-/// How Codex begins the summary that its own (not the provider's) compaction puts in a user's message.
+/// Prefixes of the summary that Codex's own compaction (not the provider's) writes as a user message.
 /// <https://github.com/openai/codex/blob/main/codex-rs/core/templates/compact/summary_prefix.md>
 const SUMMARY_STARTS: [&str; 2] = [
     "Another language model started to solve this problem",
-    // Versions before that wrapped it in a bridge.
+    // Earlier versions wrapped the summary.
     "You were originally given instructions from a user over one or more turns",
 ];
-/// News, other than what a new context is set up with.
-const NEWS_STARTS: [&str; 4] = [
+/// Prefixes of notifications, which do not belong to the start of a context.
+const NOTIFICATION_STARTS: [&str; 4] = [
     "<subagent_notification",
     "<turn_aborted",
     "<user_action",
     "<user_shell_command",
 ];
-/// Review mode runs elsewhere; Codex then writes down its outcome as if the model had said it.
+/// Id prefix of the outcome of review mode, which runs in a separate context and is recorded like a model answer.
 const REVIEW_ID: &str = "review_rollout_";
 
 impl Item {
@@ -90,11 +90,13 @@ impl Item {
                 (Role::Assistant, Sort::Answer, tools::generated_image(value))
             }
             "agent_message" => (Role::User, Sort::Input, content(value)),
-            "compaction" | "compaction_summary" | "context_compaction" => {
-                (Role::Assistant, Sort::Summary, vec![part(sealed(value), 0)])
-            }
+            "compaction" | "compaction_summary" | "context_compaction" => (
+                Role::Assistant,
+                Sort::Summary,
+                vec![part(encrypted(value), 0)],
+            ),
             "ghost_snapshot" | "compaction_trigger" => (Role::System, Sort::NotContext, Vec::new()),
-            // Its results stay with the provider; a call without a result of its own must not look like half a pair.
+            // The provider keeps its results. As a call without a result it would look incomplete.
             "web_search_call" => (
                 Role::Assistant,
                 Sort::Answer,
@@ -112,7 +114,7 @@ impl Item {
         }
     }
 
-    /// The text of all its parts.
+    /// Returns the text of all its parts.
     pub(super) fn text(&self) -> String {
         self.parts
             .iter()
@@ -134,7 +136,7 @@ impl Item {
             Some("assistant") => (Role::Assistant, Sort::Answer),
             Some("developer" | "system") => (Role::System, Sort::Setup),
             _ if starts_with(&SUMMARY_STARTS) => (Role::User, Sort::Summary),
-            _ if starts_with(&NEWS_STARTS) => (Role::User, Sort::Input),
+            _ if starts_with(&NOTIFICATION_STARTS) => (Role::User, Sort::Input),
             _ => (Role::User, Sort::Setup),
         };
         let looks_injected = role == Role::User && looks_injected(first);
@@ -148,7 +150,7 @@ impl Item {
         }
     }
 
-    /// A type that came after us: its name says who wrote it.
+    /// Reads an item of an unknown type, whose name implies its role.
     fn unknown(kind: &str, value: &Value) -> Self {
         let (role, sort) = if kind.ends_with("_call") {
             (Role::Assistant, Sort::Answer)
@@ -167,14 +169,15 @@ impl Item {
     }
 }
 
-/// `<environment_context>`, `<user_instructions>`, `# AGENTS.md instructions for`... but not an image's frame.
+/// Whether a text begins with `<environment_context>`, `<user_instructions>`, `# AGENTS.md instructions for` or
+/// similar, but not with the frame of an image.
 fn looks_injected(text: &str) -> bool {
     let tag = text.strip_prefix('<').unwrap_or_default();
     let is_tag = tag.starts_with(|c: char| c.is_ascii_alphabetic()) && tag.contains('>');
     text.starts_with("# AGENTS.md instructions") || is_tag && !tag.starts_with("image")
 }
 
-/// A part of an item, which is a record of its own.
+/// Returns a part of an item. Every item is a separate record.
 pub(super) fn part(body: Body, block: usize) -> Part {
     Part {
         body,
@@ -194,7 +197,7 @@ fn opaque(name: &str, value: &Value) -> Body {
     }
 }
 
-/// A message's content.
+/// Returns the parts of a message's content.
 fn content(value: &Value) -> Vec<Part> {
     match value.get("content") {
         Some(Value::String(text)) => vec![part(Body::Text(text.as_str().into()), 0)],
@@ -207,7 +210,7 @@ fn content(value: &Value) -> Vec<Part> {
     }
 }
 
-/// A content block; `within` is the call whose result it stands in.
+/// Returns the body of a content block. `within` is the call whose result contains it.
 pub(super) fn block_body(block: &Value, within: Option<&str>) -> Body {
     let url = |key| {
         str_at(block, &[key])
@@ -218,7 +221,7 @@ pub(super) fn block_body(block: &Value, within: Option<&str>) -> Body {
         "input_image" => payload::from_url("image/*", url("image_url"), within),
         "input_audio" => payload::from_url("audio/*", url("audio_url"), within),
         "input_file" => payload::from_url("application/*", url("file_data"), within),
-        "encrypted_content" => sealed(block),
+        "encrypted_content" => encrypted(block),
         kind => str_at(block, &["text"])
             .or_else(|| str_at(block, &["refusal"]))
             .or_else(|| block.as_str())
@@ -241,8 +244,8 @@ fn reasoning(value: &Value) -> Body {
     }
 }
 
-/// What only the provider can read: it weighs, but how much is not known to the file.
-fn sealed(value: &Value) -> Body {
+/// Returns encrypted content, whose token count the file does not record.
+fn encrypted(value: &Value) -> Body {
     Body::Thinking {
         text: "".into(),
         sealed_bytes: sealed_bytes(value),

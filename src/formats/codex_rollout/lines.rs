@@ -1,4 +1,4 @@
-//! Lines of a rollout, each read for what it means to us.
+//! Parses the lines of a rollout.
 
 use super::super::counts::window_at;
 use super::super::json::{at, is_true, millis_at, str_at, u64_at};
@@ -9,83 +9,83 @@ use crate::session::{Body, Part, Span};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
-/// One line.
+/// A parsed line.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// Its bytes.
+    /// Byte range in the file.
     pub span: Span,
-    /// Its number, from 1.
+    /// Line number from 1.
     pub number: usize,
-    /// When it was written.
+    /// Time at which it was written.
     pub time: Option<Millis>,
-    /// Its type as the file calls it, for the report.
+    /// Kind of record, as named in the import report.
     pub kind: String,
-    /// What it says.
-    pub what: What,
+    /// Content of the line.
+    pub content: LineContent,
 }
 
-/// What a line says.
+/// Content of a line.
 #[derive(Debug)]
-pub(super) enum What {
-    /// The head of a session; repeated when it is resumed, and once more for a fork's parent.
+pub(super) enum LineContent {
+    /// A session head. It is repeated when the session is resumed, and a fork also has its parent's.
     Meta(Box<Meta>),
-    /// A turn's settings, or its start.
+    /// The settings of a turn, or its start.
     Turn {
-        /// Its id.
+        /// Id of the turn.
         id: Option<Box<str>>,
-        /// The model that will answer.
+        /// Model of the turn.
         model: Option<String>,
-        /// Its context window.
+        /// Context window.
         window: Option<Tokens>,
-        /// The reasoning effort.
+        /// Reasoning effort.
         effort: Option<Box<str>>,
-        /// It starts here.
+        /// The turn starts here.
         starts: bool,
     },
-    /// The turn is over, answered or not.
+    /// The end of a turn.
     TurnEnds {
-        /// It was aborted.
+        /// The turn was aborted.
         is_aborted: bool,
     },
-    /// What the model sees.
+    /// A response item.
     Item(Box<Item>),
-    /// Codex replaced the context.
+    /// A compaction.
     Compacted {
-        /// The summary, where it can be read.
+        /// The summary, unless it is encrypted.
         message: String,
-        /// The new context, item by item.
+        /// The items of the new context.
         history: Option<Vec<Item>>,
     },
-    /// Tokens of a call.
+    /// The usage of a call.
     Count(Count),
-    /// The screen's copy of what a person said.
-    Said(String),
-    /// The session got a name.
-    Named(String),
-    /// The person took back this many turns.
-    RolledBack(u64),
-    /// Of no weight: screen mirrors, state that items repeat.
+    /// The display copy of a user message.
+    UserMessage(String),
+    /// The name of the session.
+    Name(String),
+    /// The number of turns that the user rewound.
+    Rewind(u64),
+    /// Content without effect: display copies, state that items repeat.
     Mirror,
-    /// A type that came after us.
+    /// Content of an unknown type.
     Unknown,
 }
 
 /// The head of a session.
 #[derive(Debug)]
 pub(super) struct Meta {
-    /// The session's id.
+    /// Id of the session.
     pub id: Box<str>,
-    /// The session it was forked from.
+    /// Id of the session that it was forked from.
     pub forked_from: Option<Box<str>>,
-    /// When it began.
+    /// Time at which it began.
     pub time: Option<Millis>,
-    /// The folder in which the agent worked.
+    /// Working folder.
     pub folder: Option<Box<str>>,
-    /// System prompt and definitions of tools.
+    /// System prompt and tool definitions.
     pub parts: Vec<Part>,
 }
 
-/// Types of lines.
+/// Known types of lines.
 pub(super) const TYPES: &[&str] = &[
     "session_meta",
     "turn_context",
@@ -97,12 +97,12 @@ pub(super) const TYPES: &[&str] = &[
 ];
 
 impl Line {
-    /// Reads a record.
+    /// Parses a record.
     pub(super) fn read(record: Record) -> Self {
         let Record { span, line, value } = record;
         let outer = str_at(&value, &["type"]).unwrap_or_default();
         let payload = value.get("payload");
-        // The oldest versions wrote items bare.
+        // The oldest versions wrote items without an envelope.
         let (outer, payload) = match payload {
             Some(payload) => (outer, payload),
             None if items::TYPES.contains(&outer) => ("response_item", &value),
@@ -122,54 +122,54 @@ impl Line {
             number: line,
             time,
             kind,
-            what: what(outer, inner.unwrap_or_default(), payload),
+            content: content(outer, inner.unwrap_or_default(), payload),
         }
     }
 
-    /// Its item, if it is one.
+    /// Returns the line's item, if it is one.
     pub(super) fn item(&self) -> Option<&Item> {
-        match &self.what {
-            What::Item(item) => Some(item),
+        match &self.content {
+            LineContent::Item(item) => Some(item),
             _ => None,
         }
     }
 }
 
-fn what(outer: &str, inner: &str, payload: &Value) -> What {
+fn content(outer: &str, inner: &str, payload: &Value) -> LineContent {
     match outer {
-        "session_meta" => What::Meta(Box::new(meta(payload))),
+        "session_meta" => LineContent::Meta(Box::new(meta(payload))),
         "turn_context" => turn(payload, false),
-        "response_item" => What::Item(Box::new(Item::read(payload))),
-        "compacted" => What::Compacted {
+        "response_item" => LineContent::Item(Box::new(Item::read(payload))),
+        "compacted" => LineContent::Compacted {
             message: str_at(payload, &["message"]).unwrap_or_default().to_owned(),
             history: at(payload, &["replacement_history"])
                 .and_then(Value::as_array)
                 .map(|items| items.iter().map(Item::read).collect()),
         },
         "event_msg" => event(inner, payload),
-        // The items say the same to the model; this is Codex's own memory of what it has said.
-        "world_state" | "inter_agent_communication_metadata" => What::Mirror,
-        _ => What::Unknown,
+        // Items hold the same content. These lines are Codex's record of what it has sent.
+        "world_state" | "inter_agent_communication_metadata" => LineContent::Mirror,
+        _ => LineContent::Unknown,
     }
 }
 
-fn event(inner: &str, payload: &Value) -> What {
+fn event(inner: &str, payload: &Value) -> LineContent {
     let text = |key| str_at(payload, &[key]).unwrap_or_default().to_owned();
     match inner {
-        "token_count" => Count::read(payload).map_or(What::Mirror, What::Count),
+        "token_count" => Count::read(payload).map_or(LineContent::Mirror, LineContent::Count),
         "task_started" | "turn_started" => turn(payload, true),
-        "task_complete" | "turn_complete" | "turn_aborted" => What::TurnEnds {
+        "task_complete" | "turn_complete" | "turn_aborted" => LineContent::TurnEnds {
             is_aborted: inner == "turn_aborted",
         },
-        "user_message" => What::Said(text("message")),
-        "thread_name_updated" => What::Named(text("thread_name")),
-        "thread_rolled_back" => What::RolledBack(u64_at(payload, &["num_turns"]).unwrap_or(0)),
-        _ => What::Mirror,
+        "user_message" => LineContent::UserMessage(text("message")),
+        "thread_name_updated" => LineContent::Name(text("thread_name")),
+        "thread_rolled_back" => LineContent::Rewind(u64_at(payload, &["num_turns"]).unwrap_or(0)),
+        _ => LineContent::Mirror,
     }
 }
 
-fn turn(payload: &Value, starts: bool) -> What {
-    What::Turn {
+fn turn(payload: &Value, starts: bool) -> LineContent {
+    LineContent::Turn {
         id: str_at(payload, &["turn_id"]).map(Into::into),
         model: str_at(payload, &["model"]).map(ToOwned::to_owned),
         window: window_at(payload, &["model_context_window"]),
@@ -204,7 +204,8 @@ fn meta(payload: &Value) -> Meta {
     }
 }
 
-/// A tool, or a namespace of tools. Deferred ones reach the model only when it searches for them.
+/// Adds the definition of a tool, or those of a namespace of tools. Deferred tools are sent to the model only after it
+/// searches for them.
 fn define(tool: &Value, bodies: &mut Vec<Body>) {
     if let Some(tools) = tool.get("tools").and_then(Value::as_array) {
         for tool in tools {

@@ -1,14 +1,14 @@
-//! Goes through the lines in order and puts the session together.
+//! Builds the session from the lines in order.
 
 use super::super::json::quoted;
-use super::super::{ImportReport, Input, Parsed, Refused, Unread, Warning, counts, title};
+use super::super::{ImportReport, Input, ParseError, Parsed, Refused, Warning, counts, title};
 use super::FORMAT;
-use super::around;
 use super::compaction::Compaction;
 use super::fork::Fork;
 use super::items::{Item, Sort};
-use super::known::Known;
-use super::lines::{Line, Meta, What};
+use super::lines::{Line, LineContent, Meta};
+use super::message_index::MessageIndex;
+use super::neighbors;
 use super::usage::{Count, Meter, Reading};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, SessionBuilder, Source, Span, StepDraft, Usage};
@@ -17,32 +17,32 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-/// Codex Desktop puts attachments before what was said, and this line between.
+/// Heading with which Codex Desktop separates attachments from the user's request.
 const REQUEST_HEADING: &str = "## My request for Codex:";
 
-/// Puts the lines together.
+/// Builds the session from these lines.
 pub(super) fn read(
     input: &Input,
     lines: Vec<Line>,
     progress: &Progress,
     warnings: Vec<Warning>,
-) -> Result<Parsed, Unread> {
-    let own_words = around::own_words(&lines);
+) -> Result<Parsed, ParseError> {
+    let user_items = neighbors::user_items(&lines);
     let source = Source {
         name: input.name.clone(),
         format: FORMAT.name,
         bytes: input.bytes.clone(),
     };
-    let mut reader = Reader::new(source, warnings);
-    reader.triggers = around::triggers(&lines).into_iter();
-    for (line, is_own_words) in lines.into_iter().zip(own_words) {
+    let mut reader = CodexReader::new(source, warnings);
+    reader.triggers = neighbors::triggers(&lines).into_iter();
+    for (line, is_user_item) in lines.into_iter().zip(user_items) {
         progress.go_on()?;
-        reader.line(line, is_own_words);
+        reader.line(line, is_user_item);
     }
     Ok(reader.finish()?)
 }
 
-/// A call whose usage has not come yet.
+/// A call whose usage has not been read yet.
 #[derive(Debug)]
 struct Call {
     step: usize,
@@ -50,36 +50,36 @@ struct Call {
 }
 
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct CodexReader {
     pub(super) builder: SessionBuilder,
     report: ImportReport,
     warnings: Vec<Warning>,
     fork: Fork,
     is_copied: bool,
     meter: Meter,
-    /// Input and output of the latest call: the size of the context.
+    /// Size of the context: input and output of the latest call.
     pub(super) size: Option<Tokens>,
     model: Option<String>,
     window: Option<Tokens>,
-    /// The message with the system prompt.
+    /// Index of the message with the system prompt.
     pub(super) instructions: Option<usize>,
     call: Option<Call>,
-    /// The item before was part of an answer, and so is the next one if a model wrote it.
+    /// The previous item was part of an answer. A following model item continues it.
     pub(super) is_answering: bool,
     pub(super) compaction: Option<Compaction>,
-    /// What a new context may repeat.
-    pub(super) known: Known,
-    /// The whole file, once there is a new context.
+    /// Messages that a new context may repeat.
+    pub(super) known: MessageIndex,
+    /// The whole file, kept in memory after the first new context.
     pub(super) held: Option<Arc<Vec<u8>>>,
     tools: HashMap<Box<str>, Box<str>>,
     name: Option<String>,
-    first_words: Option<String>,
+    user_text: Option<String>,
     unknown: HashSet<String>,
-    /// Why each compaction to come ran.
+    /// Triggers of the compactions to come.
     pub(super) triggers: std::vec::IntoIter<&'static str>,
 }
 
-impl Reader {
+impl CodexReader {
     fn new(source: Source, warnings: Vec<Warning>) -> Self {
         Self {
             builder: SessionBuilder::new(source),
@@ -95,44 +95,44 @@ impl Reader {
             call: None,
             is_answering: false,
             compaction: None,
-            known: Known::default(),
+            known: MessageIndex::default(),
             held: None,
             tools: HashMap::new(),
             name: None,
-            first_words: None,
+            user_text: None,
             unknown: HashSet::new(),
             triggers: Vec::new().into_iter(),
         }
     }
 
-    fn line(&mut self, mut line: Line, is_own_words: bool) {
+    fn line(&mut self, mut line: Line, is_user_item: bool) {
         let was_copied = self.is_copied;
         self.is_copied = self.fork.is_copied(&line);
         if was_copied && !self.is_copied {
             self.is_answering = false;
-            self.first_words = None;
+            self.user_text = None;
         }
-        // What it says moves on into the session; `line` stays for its place.
-        let what = mem::replace(&mut line.what, What::Mirror);
-        let in_context = match what {
-            What::Meta(meta) => self.meta(&line, *meta),
-            What::Item(item) => self.item(&line, *item, is_own_words),
-            What::Compacted { message, history } => {
+        // The content is moved into the session. `line` is kept for its byte range.
+        let content = mem::replace(&mut line.content, LineContent::Mirror);
+        let in_context = match content {
+            LineContent::Meta(meta) => self.meta(&line, *meta),
+            LineContent::Item(item) => self.item(&line, *item, is_user_item),
+            LineContent::Compacted { message, history } => {
                 self.compacted(&line, &message, history);
                 true
             }
             other => {
-                self.aside(&line, &other);
+                self.other_line(&line, &other);
                 false
             }
         };
         self.report.note(&line.kind, in_context);
     }
 
-    /// A line that holds no context.
-    fn aside(&mut self, line: &Line, what: &What) {
-        match what {
-            What::Turn {
+    /// Reads a line without context content.
+    fn other_line(&mut self, line: &Line, content: &LineContent) {
+        match content {
+            LineContent::Turn {
                 model,
                 window,
                 effort,
@@ -144,28 +144,25 @@ impl Reader {
                 }
                 self.window = self.checked_window(line, *window).or(self.window);
             }
-            What::TurnEnds { is_aborted } => {
+            LineContent::TurnEnds { is_aborted } => {
                 self.is_answering = false;
                 if *is_aborted && !self.is_copied {
                     self.builder.aborted();
                 }
             }
-            What::Count(count) => self.count(line, count),
-            What::Named(name) if !name.trim().is_empty() => self.name = Some(title(name)),
-            What::RolledBack(n) if !self.is_copied => {
+            LineContent::Count(count) => self.count(line, count),
+            LineContent::Name(name) if !name.trim().is_empty() => self.name = Some(title(name)),
+            LineContent::Rewind(n) if !self.is_copied => {
                 self.warn(
                     line,
                     format!(
-                        "{n} turns were taken back here; they are shown as if they still counted"
+                        "{n} turns were rewound here; they are shown as part of the conversation"
                     ),
                 );
             }
-            What::Unknown => self.warn_once(
+            LineContent::Unknown => self.warn_once(
                 line,
-                format!(
-                    "records of the type `{}` are unknown to us; not counted",
-                    quoted(&line.kind)
-                ),
+                format!("unknown record type `{}`: not counted", quoted(&line.kind)),
             ),
             _ => {}
         }
@@ -188,12 +185,12 @@ impl Reader {
         true
     }
 
-    fn item(&mut self, line: &Line, item: Item, is_own_words: bool) -> bool {
+    fn item(&mut self, line: &Line, item: Item, is_user_item: bool) -> bool {
         if let Some(unknown) = &item.unknown {
             self.warn_once(
                 line,
                 format!(
-                    "items of the type `{}` are unknown to us; taken as context",
+                    "unknown item type `{}`: counted as context",
                     quoted(unknown)
                 ),
             );
@@ -202,8 +199,8 @@ impl Reader {
             return false;
         }
         let is_answer = item.sort == Sort::Answer;
-        if item.sort == Sort::Setup && !is_own_words && self.compaction.is_some() {
-            let message = self.add(line, item, is_own_words, false);
+        if item.sort == Sort::Setup && !is_user_item && self.compaction.is_some() {
+            let message = self.add(line, item, is_user_item, false);
             self.compaction
                 .iter_mut()
                 .for_each(|c| c.kept.push(message));
@@ -223,28 +220,28 @@ impl Reader {
             });
         }
         self.is_answering = is_answer;
-        if is_own_words && self.first_words.is_none() {
-            self.first_words = Some(title(&item.text())).filter(|t| !t.is_empty());
+        if is_user_item && self.user_text.is_none() {
+            self.user_text = Some(title(&item.text())).filter(|t| !t.is_empty());
         }
-        let message = self.add(line, item, is_own_words, true);
+        let message = self.add(line, item, is_user_item, true);
         if let Some(call) = self.call.as_mut().filter(|_| is_answer) {
             call.messages.push(message);
         }
         true
     }
 
-    /// Adds a line's item as a message.
-    fn add(&mut self, line: &Line, item: Item, is_own_words: bool, in_history: bool) -> usize {
-        self.add_at(line, line.span.clone(), item, is_own_words, in_history)
+    /// Adds a line's item as a message and returns its index.
+    fn add(&mut self, line: &Line, item: Item, is_user_item: bool, in_history: bool) -> usize {
+        self.add_at(line, line.span.clone(), item, is_user_item, in_history)
     }
 
-    /// Adds an item that stands at `place` as a message.
+    /// Adds an item with this byte range as a message and returns its index.
     pub(super) fn add_at(
         &mut self,
         line: &Line,
-        place: Span,
+        span: Span,
         mut item: Item,
-        is_own_words: bool,
+        is_user_item: bool,
         in_history: bool,
     ) -> usize {
         for part in &mut item.parts {
@@ -261,10 +258,10 @@ impl Reader {
         self.builder.message(Draft {
             id: item.id,
             time: line.time,
-            is_injected: item.role == Role::User && !is_own_words,
+            is_injected: item.role == Role::User && !is_user_item,
             is_summary: item.sort == Sort::Summary,
             in_history,
-            raw: vec![place],
+            raw: vec![span],
             ..Draft::new(item.role, item.parts)
         })
     }
@@ -282,16 +279,16 @@ impl Reader {
                     .or(self.size);
                 self.is_answering = false;
                 match usage {
-                    Some(usage) if !self.is_copied => self.used(line, usage),
-                    // The call was made all the same.
+                    Some(usage) if !self.is_copied => self.set_usage(line, usage),
+                    // The call was made, although its usage is implausible.
                     None => self.call = None,
                     Some(_) => {}
                 }
             }
             Reading::Estimate(tokens) if !self.is_copied => {
-                let text = match counts::checked(Some(tokens), "an estimate of the client") {
+                let text = match counts::checked(Some(tokens), "an estimate by the client") {
                     Ok(_) => format!(
-                        "{} tokens are an estimate of the client, not a model call",
+                        "{} tokens are an estimate by the client, not a model call",
                         tokens.0
                     ),
                     Err(why) => why,
@@ -302,7 +299,7 @@ impl Reader {
         }
     }
 
-    /// A recorded window, unless it cannot be right.
+    /// Returns a plausible window, else adds a warning.
     fn checked_window(&mut self, line: &Line, window: Option<Tokens>) -> Option<Tokens> {
         counts::checked(window, "the recorded context window").unwrap_or_else(|why| {
             self.warn_once(line, why);
@@ -310,11 +307,11 @@ impl Reader {
         })
     }
 
-    fn used(&mut self, line: &Line, usage: Usage) {
+    fn set_usage(&mut self, line: &Line, usage: Usage) {
         let call = self.call.take().unwrap_or_else(|| {
             self.warnings.push(Warning {
                 line: Some(line.number),
-                text: "tokens of a model call whose answer is not in the file".to_owned(),
+                text: "usage of a model call whose answer is not in the file".to_owned(),
             });
             let draft = StepDraft {
                 model: self.model.clone(),
@@ -330,7 +327,7 @@ impl Reader {
             step.usage = Some(usage);
             step.window = self.window;
         }
-        // One number for all the reasoning of the call: the first part carries it.
+        // The call's total reasoning tokens are assigned to the first part.
         let mut tokens = usage
             .reasoning
             .map(|t| u32::try_from(t.0).unwrap_or(u32::MAX));
@@ -361,10 +358,10 @@ impl Reader {
         self.close_compaction();
         if self.builder.is_empty() {
             return Err(Refused {
-                looks_like: "this looks like a Codex rollout in which nothing was said".to_owned(),
+                looks_like: "this looks like a Codex rollout without a message".to_owned(),
             });
         }
-        if let Some(name) = self.name.or(self.first_words) {
+        if let Some(name) = self.name.or(self.user_text) {
             self.builder.title(name);
         }
         self.warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
@@ -376,7 +373,7 @@ impl Reader {
     }
 }
 
-/// The first line of what was said, short enough for a title.
+/// Returns the first line of a request as a title.
 fn title(text: &str) -> String {
     let text = text
         .split_once(REQUEST_HEADING)

@@ -1,26 +1,26 @@
-//! The text of response items, as the file has it.
+//! The source text of response items.
 
 use super::super::json::{member, members};
 use crate::session::{Role, Session, Span};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The item that a message was read from.
+/// The item from which a message was read.
 #[derive(Clone, Debug)]
 pub(super) enum Record {
-    /// It stands in the file.
-    There(Span),
-    /// Codex wrote down its summary only; this is the message that it puts before the model for it.
-    Made(Box<[u8]>),
+    /// Byte range of the item in the file.
+    InFile(Span),
+    /// Codex recorded only a summary. This is the message that it sends to the model for it.
+    Generated(Box<[u8]>),
 }
 
 impl Record {
-    /// The item in the record at `span`: a line's payload, or an item of a new context itself.
+    /// Returns the item in the record at `span`: a line's payload, or the item of a new context itself.
     pub(super) fn at(bytes: &[u8], span: &Span) -> Self {
         let members = members(bytes, span).unwrap_or_default();
         let find = |key: &str| members.iter().rev().find(|(name, _)| name == key);
         let Some((_, payload)) = find("payload") else {
-            return Self::There(span.clone());
+            return Self::InFile(span.clone());
         };
         let is_compacted =
             find("type").is_some_and(|(_, kind)| &bytes[kind.clone()] == b"\"compacted\"");
@@ -28,30 +28,35 @@ impl Record {
             && let Some(summary) = member(bytes, payload, "message")
             && let Ok(Value::String(text)) = super::super::json::parse_lenient(&bytes[summary])
         {
-            return Self::Made(words(Role::User, &text).to_string().into_bytes().into());
+            return Self::Generated(
+                message_item(Role::User, &text)
+                    .to_string()
+                    .into_bytes()
+                    .into(),
+            );
         }
-        Self::There(payload.clone())
+        Self::InFile(payload.clone())
     }
 
-    /// The item's text.
+    /// Returns the item's text.
     pub(super) fn text<'a>(&'a self, session: &'a Session) -> Cow<'a, [u8]> {
         match self {
-            Self::There(span) => session.raw(span),
-            Self::Made(text) => Cow::Borrowed(text),
+            Self::InFile(span) => session.raw(span),
+            Self::Generated(text) => Cow::Borrowed(text),
         }
     }
 }
 
-/// The item of a record: a managed copy keeps it byte for byte.
+/// Returns the byte range of a record's item, which a managed conversation keeps verbatim.
 pub(super) fn kept(record: &[u8]) -> Vec<Span> {
     vec![match Record::at(record, &(0..record.len())) {
-        Record::There(span) => span,
-        Record::Made(_) => 0..record.len(),
+        Record::InFile(span) => span,
+        Record::Generated(_) => 0..record.len(),
     }]
 }
 
-/// A message that says this.
-pub(super) fn words(role: Role, text: &str) -> Value {
+/// Returns a message item with this text.
+pub(super) fn message_item(role: Role, text: &str) -> Value {
     let (role, kind) = match role {
         Role::System => ("developer", "input_text"),
         Role::Assistant => ("assistant", "output_text"),

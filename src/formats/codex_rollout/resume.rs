@@ -1,16 +1,16 @@
-//! A rollout as a new session of Codex: the id in its head and wherever lines name it, and a place in the store.
+//! Converts a rollout to a new session of Codex: sets the id in its head and in other lines, and the path in the store.
 //!
-//! The head names the session that it was forked from, as Codex's own forks do.
+//! The head names the session that it was forked from, as in Codex's own forks.
 
 use super::super::json::{member, members, str_at};
 use super::super::jsonl::{Record, map_records, text_start};
 use super::super::resume::spliced;
-use super::super::{Birth, CannotExport, Resumable, Resume};
+use super::super::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
 use serde_json::Value;
 
-/// Where Codex keeps its sessions.
+/// Session store of Codex.
 /// <https://github.com/openai/codex/blob/main/codex-rs/rollout/src/recorder.rs>
 pub(super) const RESUME: Resume = Resume {
     program: "Codex",
@@ -19,7 +19,7 @@ pub(super) const RESUME: Resume = Resume {
     adopt,
 };
 
-/// What was read of a line: what it says about the session, if it is a head, and whether the model sees it.
+/// A line: its session head, if it is one, and whether it is sent to the model.
 struct Line {
     span: Span,
     head: Option<Head>,
@@ -31,8 +31,8 @@ struct Head {
     cwd: Option<String>,
 }
 
-fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
-    // Codex takes a byte order mark for a part of the first line, and the line for none.
+fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExport> {
+    // Codex reads a byte order mark as part of the first line and rejects the line.
     let bytes = &bytes[text_start(bytes)..];
     let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
     let lines = lines.unwrap_or_default();
@@ -40,16 +40,16 @@ fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
         .iter()
         .find_map(|line| Some((&line.span, line.head.as_ref()?)))
     else {
-        let reason = "no line says which session this is".to_owned();
+        let reason = "no line records the id of the session".to_owned();
         return Err(CannotExport { reason });
     };
-    let (id, time) = (birth.timed_id(), birth.time());
+    let (id, time) = (new_session.timed_id(), new_session.time());
     let mut edits = Vec::new();
     for line in &lines {
         if line.span == *first {
             edits.extend(head_edits(bytes, first, &head.id, &id, &time));
         } else if !line.is_context {
-            edits.extend(named(bytes, &line.span, &head.id).map(|span| (span, id.clone())));
+            edits.extend(id_spans(bytes, &line.span, &head.id).map(|span| (span, id.clone())));
         }
     }
     let (date, clock) = time.split_once('T').unwrap_or_default();
@@ -59,7 +59,7 @@ fn adopt(bytes: &[u8], birth: &Birth) -> Result<Resumable, CannotExport> {
     place.push(format!("rollout-{date}T{clock}-{id}.jsonl"));
     Ok(Resumable {
         place,
-        project: Some(birth.project(head.cwd.as_deref())),
+        project: Some(new_session.project(head.cwd.as_deref())),
         command: format!("codex resume {id}"),
         bytes: spliced(bytes, &edits),
         id,
@@ -84,7 +84,7 @@ impl Line {
     }
 }
 
-/// The session's own head: a new id, the time, and where it comes from.
+/// Returns the edits of the session's own head: a new id, the time, and the original id.
 fn head_edits(bytes: &[u8], line: &Span, old: &str, new: &str, time: &str) -> Vec<(Span, String)> {
     let quoted = |text: &str| Value::from(text).to_string();
     let payload = member(bytes, line, "payload").unwrap_or(0..0);
@@ -105,8 +105,9 @@ fn head_edits(bytes: &[u8], line: &Span, old: &str, new: &str, time: &str) -> Ve
     members.into_iter().filter_map(edit).collect()
 }
 
-/// Where a line names the session: members whose keys end in `id` and which hold nothing else.
-fn named<'a>(bytes: &'a [u8], line: &'a Span, id: &'a str) -> impl Iterator<Item = Span> + 'a {
+/// Iterates over the byte ranges in a line that hold the session id: members whose keys end in `id` and that hold
+/// nothing else.
+fn id_spans<'a>(bytes: &'a [u8], line: &'a Span, id: &'a str) -> impl Iterator<Item = Span> + 'a {
     let text = std::str::from_utf8(&bytes[line.clone()]).unwrap_or_default();
     let is_named = |at: usize| {
         let before = text[..at].strip_suffix('"')?;

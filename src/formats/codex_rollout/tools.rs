@@ -1,4 +1,4 @@
-//! Tool calls and what came of them, as response items hold them.
+//! Tool calls and results in response items.
 
 use super::super::json::{str_at, text_of};
 use super::super::payload;
@@ -6,13 +6,13 @@ use super::items::{block_body, part};
 use crate::session::{Body, Part};
 use serde_json::Value;
 
-/// What we write beside an emptied list of tools that were found; Codex does not read it.
+/// Member added to an emptied list of found tools. Codex does not read it.
 pub(super) const NOTE: &str = "plimsoll_note";
 
-/// The results of commands have a head, then this line, then the output.
+/// Line between the head of a command's result and its output.
 const OUTPUT_LINE: &str = "\nOutput:";
 
-/// How results begin that Codex wrote itself because the tool did not run.
+/// Prefixes of results that Codex wrote because the tool did not run.
 const FAILURE_STARTS: [&str; 4] = [
     "apply_patch verification failed",
     "exec_command failed",
@@ -20,7 +20,7 @@ const FAILURE_STARTS: [&str; 4] = [
     "Script failed",
 ];
 
-/// A call.
+/// Returns a call.
 pub(super) fn call(kind: &str, value: &Value) -> Body {
     let name = str_at(value, &["name"]).unwrap_or(kind.trim_end_matches("_call"));
     let arguments = ["arguments", "input", "action"]
@@ -47,7 +47,7 @@ fn text_or_json(value: &Value) -> Box<str> {
     }
 }
 
-/// A tool's answer: a text, or blocks, or an object around either.
+/// Returns the parts of a tool's result: a text, blocks, or an object that contains either.
 pub(super) fn result(value: &Value) -> Vec<Part> {
     let call = call_id(value);
     let output = value
@@ -84,7 +84,8 @@ pub(super) fn result(value: &Value) -> Vec<Part> {
     parts
 }
 
-/// Codex does not mark a failed command; its results say the exit code in their head, or in JSON around the output.
+/// Whether a command failed. Codex does not mark it, but results have the exit code in their head or in surrounding
+/// JSON.
 fn is_failure(text: &str) -> bool {
     let code = |head: &str, before: &str| {
         let (_, rest) = head.split_once(before)?;
@@ -104,7 +105,7 @@ fn is_failure(text: &str) -> bool {
         .any(|b| code(head, b).is_some_and(|n| n != 0))
 }
 
-/// A picture that the provider made; it comes with its call.
+/// Returns the parts of an image that the provider generated. It is recorded with its call.
 pub(super) fn generated_image(value: &Value) -> Vec<Part> {
     let prompt = str_at(value, &["revised_prompt"]).unwrap_or_default();
     let image = match str_at(value, &["result"]) {

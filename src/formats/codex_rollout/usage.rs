@@ -1,4 +1,4 @@
-//! Tokens as `token_count` events report them, each model call once.
+//! The usage in `token_count` events, counted once per model call.
 
 use super::super::counts::{tokens_at, window_at};
 use super::super::json::at;
@@ -6,25 +6,25 @@ use crate::session::Usage;
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// One `token_count` event with numbers.
+/// A `token_count` event with numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count {
-    /// Sums over the session so far; they change with every call.
+    /// Totals of the session so far, which change with every call.
     totals: [Option<Tokens>; FIELDS.len()],
-    /// The latest call.
+    /// Counts of the latest call.
     last: [Option<Tokens>; FIELDS.len()],
-    /// The context window that Codex goes by: it has already taken its own margin off the model's.
+    /// Context window as Codex uses it, with its own margin subtracted from the model's.
     pub window: Option<Tokens>,
 }
 
-/// What a `token_count` event turns out to be.
+/// Meaning of a `token_count` event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// A model call; its tokens may be impossible.
+    /// A model call. Its counts may be impossible.
     Call(Usage),
-    /// A guess of Codex at the size of the context, written where it rewrote it.
+    /// Codex's estimate of the size of a rewritten context.
     Estimate(Tokens),
-    /// Said before, or nothing.
+    /// A repetition, or no content.
     Repeat,
 }
 
@@ -44,7 +44,7 @@ const FIELDS: [&str; 6] = [
 ];
 
 impl Count {
-    /// Reads the event's payload; `None` for one without numbers, as the first of a session is.
+    /// Reads the event's payload. Returns `None` if it has no numbers, like the first of a session.
     pub(super) fn read(payload: &Value) -> Option<Self> {
         let info = payload.get("info")?;
         let fields = |name| at(info, &[name]).map(|of| FIELDS.map(|field| tokens_at(of, &[field])));
@@ -57,7 +57,7 @@ impl Count {
 
     fn usage(&self, input: Tokens) -> Usage {
         Usage {
-            // Cached tokens are contained in the input.
+            // The input includes cached tokens.
             input,
             cache_read: self.last[CACHED],
             cache_write: self.last[CACHE_WRITE],
@@ -68,7 +68,7 @@ impl Count {
     }
 }
 
-/// Tells calls from repetitions: up to half of the events say again what the one before said.
+/// Separates calls from repetitions. Up to half of the events repeat the previous one.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     latest: Option<Count>,
@@ -76,7 +76,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// What this event is, after those before it.
+    /// Returns the meaning of this event, given those before it.
     pub(super) fn read(&mut self, count: &Count) -> Reading {
         let input = count.last[INPUT].unwrap_or_default();
         let total = count.last[TOTAL].unwrap_or_default();
@@ -90,7 +90,7 @@ impl Meter {
         }
         let before = self.latest.replace(*count);
         let is_repeat = before.is_some_and(|before| {
-            // A version that gives no sums can only be told by the call itself.
+            // Without totals, a repetition can only be recognized by the call's counts.
             before.totals == count.totals
                 && (count.totals.iter().any(Option::is_some) || before.last == count.last)
         });
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_read_once_and_an_estimate_is_no_call() {
+    fn reads_a_call_once_and_separates_estimates() {
         let mut meter = Meter::default();
         let call = |input, output| {
             Reading::Call(Usage {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_numbers_is_nothing() {
+    fn ignores_an_event_without_numbers() {
         assert!(Count::read(&json!({"info": null})).is_none());
     }
 }

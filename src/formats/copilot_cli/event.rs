@@ -1,4 +1,4 @@
-//! One event, taken apart.
+//! Parses events.
 
 use super::super::jsonl::Record;
 use super::super::message_list::part;
@@ -7,76 +7,76 @@ use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
-/// One event.
+/// A parsed event.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
-    /// Its bytes.
+    /// Byte range in the file.
     pub(super) span: Span,
-    /// Its type.
+    /// Type of the event.
     pub(super) kind: Box<str>,
-    /// Its id.
+    /// Id of the event.
     pub(super) id: Option<Box<str>>,
-    /// The call that started the sub-agent that it belongs to.
+    /// Id of the call that started the event's sub-agent.
     pub(super) agent: Option<Box<str>>,
-    /// The model that ran a tool, or for which one ran, with the call.
+    /// A tool call and the model that made it or ran for it.
     pub(super) ran: Option<(Box<str>, String)>,
-    /// A person's own words, without what the program put around them.
-    pub(super) words: Option<Box<str>>,
-    /// What it says.
-    pub(super) what: What,
+    /// The user's own text, without the program's additions.
+    pub(super) user_text: Option<Box<str>>,
+    /// Content of the event.
+    pub(super) content: EventContent,
 }
 
-/// What an event says.
+/// Content of an event.
 #[derive(Clone, Debug)]
-pub(super) enum What {
-    /// Somebody speaks.
-    Said(Draft),
-    /// The model speaks.
-    Answered(StepDraft, Draft),
-    /// What the call before took.
+pub(super) enum EventContent {
+    /// A message that the model did not write.
+    Message(Draft),
+    /// A model answer.
+    Answer(StepDraft, Draft),
+    /// Usage of the previous call.
     Usage(Usage),
-    /// The model that answers from here on.
+    /// The model of the following answers.
     Model(String),
     /// The latest call was aborted.
     Aborted,
-    /// The program ends: the size of the context, the last answer included, and the model.
+    /// The end of the program: the size of the context including the last answer, and the model.
     Ended(Option<Tokens>, Option<String>),
-    /// A sub-agent starts: the call, and its name.
+    /// The start of a sub-agent: the call and its name.
     Agent(Box<str>, String),
-    /// What the session is called.
+    /// Title of the session.
     Title(String),
-    /// A compaction begins: the size of the context.
+    /// The start of a compaction: the size of the context.
     CompactionStarts(Option<Tokens>),
-    /// A compaction ended well.
-    Compacted {
-        /// What stands for what was said.
+    /// A successful compaction.
+    Compaction {
+        /// The summary.
         summary: Option<Draft>,
         /// Tokens before.
         before: Option<Tokens>,
         /// Tokens after.
         after: Option<Tokens>,
     },
-    /// So many messages were dropped.
-    Truncated {
-        /// How many.
+    /// A truncation.
+    Truncation {
+        /// Number of removed messages.
         messages: usize,
         /// Tokens before.
         before: Option<Tokens>,
         /// Tokens after.
         after: Option<Tokens>,
     },
-    /// Everything from the event with this id on was taken back.
-    Rewound(Box<str>),
-    /// Nothing that goes to the model.
-    Aside,
-    /// Of a type that came after us.
+    /// A rewind to before the event with this id.
+    Rewind(Box<str>),
+    /// Content that is not sent to the model.
+    Other,
+    /// Content of an unknown type.
     Unknown,
 }
 
-/// The name of a model that stands for whichever the program chooses.
+/// Model name that leaves the choice to the program.
 const AUTOMATIC: &str = "auto";
 
-/// Families of events that never go to the model.
+/// Prefixes of event types that are never sent to the model.
 const NOT_CONTEXT: [&str; 12] = [
     "session.",
     "hook.",
@@ -93,10 +93,10 @@ const NOT_CONTEXT: [&str; 12] = [
 ];
 
 impl Event {
-    /// Takes a record apart.
+    /// Parses a record.
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "readers of records are given them"
+        reason = "functions that read records take them by value"
     )]
     pub(super) fn read(record: Record) -> Self {
         let value = &record.value;
@@ -111,53 +111,55 @@ impl Event {
             ..Draft::new(role, parts)
         };
         let agent = json::str_at(data, &["parentToolCallId"]);
-        let says = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
+        let str_of = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
         let is_run = kind.starts_with("tool.execution_");
-        let ran = says("toolCallId").zip(says("model")).filter(|_| is_run);
+        let ran = str_of("toolCallId").zip(str_of("model")).filter(|_| is_run);
         Self {
             ran: ran.map(|(call, model)| (call.into(), model.to_owned())),
             kind: kind.into(),
             id: id.map(Into::into),
             agent: agent.filter(|id| !id.is_empty()).map(Into::into),
-            words: json::str_at(data, &["content"])
+            user_text: json::str_at(data, &["content"])
                 .filter(|_| kind == "user.message")
                 .map(Into::into),
-            what: what(kind, data, time, draft),
+            content: event_content(kind, data, time, draft),
             span: record.span.clone(),
         }
     }
 }
 
-fn what(
+fn event_content(
     kind: &str,
     data: &Value,
     time: Option<Millis>,
     draft: impl Fn(Role, Vec<Part>) -> Draft,
-) -> What {
-    let says = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
+) -> EventContent {
+    let str_of = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
     let text = |key| {
-        content::text_part(0, says(key).unwrap_or_default())
+        content::text_part(0, str_of(key).unwrap_or_default())
             .into_iter()
             .collect::<Vec<Part>>()
     };
     let tokens = |key| counts::tokens_at(data, &[key]);
     let model = |key| {
-        let named = says(key).filter(|model| *model != AUTOMATIC);
-        named.map_or(What::Aside, |model| What::Model(model.to_owned()))
+        let named = str_of(key).filter(|model| *model != AUTOMATIC);
+        named.map_or(EventContent::Other, |model| {
+            EventContent::Model(model.to_owned())
+        })
     };
     let injected = |parts| {
-        What::Said(Draft {
+        EventContent::Message(Draft {
             is_injected: true,
             ..draft(Role::User, parts)
         })
     };
     match kind {
-        "system.message" => What::Said(draft(Role::System, text("content"))),
+        "system.message" => EventContent::Message(draft(Role::System, text("content"))),
         "user.message" => {
-            let sent = says("transformedContent")
-                .or_else(|| says("content"))
+            let sent = str_of("transformedContent")
+                .or_else(|| str_of("content"))
                 .unwrap_or_default();
-            What::Said(draft(
+            EventContent::Message(draft(
                 Role::User,
                 content::text_part(0, sent).into_iter().collect(),
             ))
@@ -165,30 +167,30 @@ fn what(
         "system.notification" | "skill.invoked" => injected(text("content")),
         "assistant.message" => answer(data, time, &draft),
         "tool.execution_complete" => result(data, &draft),
-        "assistant.usage" => usage(data).map_or(What::Aside, What::Usage),
+        "assistant.usage" => usage(data).map_or(EventContent::Other, EventContent::Usage),
         "session.start" | "session.resume" => model("selectedModel"),
         "session.model_change" => model("newModel"),
         "session.auto_mode_resolved" => model("chosenModel"),
-        "session.shutdown" => What::Ended(
+        "session.shutdown" => EventContent::Ended(
             tokens("currentTokens").or_else(|| context_size(data)),
-            says("currentModel").map(str::to_owned),
+            str_of("currentModel").map(str::to_owned),
         ),
-        "session.title_changed" => {
-            says("title").map_or(What::Aside, |title| What::Title(title.to_owned()))
-        }
-        "subagent.started" => says("toolCallId").map_or(What::Aside, |call| {
-            let name = says("agentDisplayName")
-                .or_else(|| says("agentName"))
-                .unwrap_or("sub-agent");
-            What::Agent(call.into(), name.to_owned())
+        "session.title_changed" => str_of("title").map_or(EventContent::Other, |title| {
+            EventContent::Title(title.to_owned())
         }),
-        "session.compaction_start" => What::CompactionStarts(context_size(data)),
+        "subagent.started" => str_of("toolCallId").map_or(EventContent::Other, |call| {
+            let name = str_of("agentDisplayName")
+                .or_else(|| str_of("agentName"))
+                .unwrap_or("sub-agent");
+            EventContent::Agent(call.into(), name.to_owned())
+        }),
+        "session.compaction_start" => EventContent::CompactionStarts(context_size(data)),
         "session.compaction_complete"
             if data.get("success").and_then(Value::as_bool) == Some(false) =>
         {
-            What::Aside
+            EventContent::Other
         }
-        "session.compaction_complete" => What::Compacted {
+        "session.compaction_complete" => EventContent::Compaction {
             summary: Some(Draft {
                 is_summary: true,
                 in_history: false,
@@ -198,7 +200,7 @@ fn what(
             before: tokens("preCompactionTokens"),
             after: tokens("postCompactionTokens").or_else(|| context_size(data)),
         },
-        "session.truncation" => What::Truncated {
+        "session.truncation" => EventContent::Truncation {
             messages: usize::try_from(
                 json::u64_at(data, &["messagesRemovedDuringTruncation"]).unwrap_or(0),
             )
@@ -207,40 +209,50 @@ fn what(
             after: tokens("postTruncationTokensInMessages"),
         },
         "session.snapshot_rewind" => {
-            says("upToEventId").map_or(What::Aside, |id| What::Rewound(id.into()))
+            str_of("upToEventId").map_or(EventContent::Other, |id| EventContent::Rewind(id.into()))
         }
-        "abort" => What::Aborted,
-        "assistant.reasoning" => What::Aside,
-        _ if NOT_CONTEXT.iter().any(|family| kind.starts_with(family)) => What::Aside,
-        _ => What::Unknown,
+        "abort" => EventContent::Aborted,
+        "assistant.reasoning" => EventContent::Other,
+        _ if NOT_CONTEXT.iter().any(|family| kind.starts_with(family)) => EventContent::Other,
+        _ => EventContent::Unknown,
     }
 }
 
-fn answer(data: &Value, time: Option<Millis>, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> What {
-    let says = |key| json::str_at(data, &[key]).unwrap_or_default();
-    let sealed = says("encryptedContent")
+fn answer(
+    data: &Value,
+    time: Option<Millis>,
+    draft: &impl Fn(Role, Vec<Part>) -> Draft,
+) -> EventContent {
+    let str_of = |key| json::str_at(data, &[key]).unwrap_or_default();
+    let sealed = str_of("encryptedContent")
         .len()
-        .max(says("reasoningOpaque").len());
-    let thought = content::thought(says("reasoningText"), sealed);
+        .max(str_of("reasoningOpaque").len());
+    let thought = content::thought(str_of("reasoningText"), sealed);
     let mut parts: Vec<Part> = thought.map(|body| part(0, body)).into_iter().collect();
-    parts.extend(content::text_part(0, says("content")));
-    let asked = data.get("toolRequests").and_then(Value::as_array);
-    parts.extend(asked.into_iter().flatten().enumerate().map(|(idx, call)| {
-        let id = json::str_at(call, &["toolCallId"]);
-        let name = json::str_at(call, &["name"]).unwrap_or_default();
-        part(idx, content::call(id, name, call.get("arguments")))
-    }));
+    parts.extend(content::text_part(0, str_of("content")));
+    let requests = data.get("toolRequests").and_then(Value::as_array);
+    parts.extend(
+        requests
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(|(idx, call)| {
+                let id = json::str_at(call, &["toolCallId"]);
+                let name = json::str_at(call, &["name"]).unwrap_or_default();
+                part(idx, content::call(id, name, call.get("arguments")))
+            }),
+    );
     let step = StepDraft {
         model: json::str_at(data, &["model"]).map(str::to_owned),
         window: None,
         usage: None,
         time,
     };
-    What::Answered(step, draft(Role::Assistant, parts))
+    EventContent::Answer(step, draft(Role::Assistant, parts))
 }
 
-fn result(data: &Value, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> What {
-    let says = |key| json::str_at(data, &[key]);
+fn result(data: &Value, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> EventContent {
+    let str_of = |key| json::str_at(data, &[key]);
     let failed = data.get("success").and_then(Value::as_bool) == Some(false);
     let paths: [&[&str]; 4] = [
         &["result", "content"],
@@ -248,15 +260,15 @@ fn result(data: &Value, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> What {
         &["result", "detailedContent"],
         &["error"],
     ];
-    let said = paths
+    let output = paths
         .iter()
         .find_map(|path| json::at(data, path).filter(|v| !v.is_null()));
-    let names = (says("toolCallId"), says("toolName"));
-    let parts = content::result(0, names, failed, said.unwrap_or(&Value::Null));
-    What::Said(draft(Role::Tool, parts))
+    let names = (str_of("toolCallId"), str_of("toolName"));
+    let parts = content::result(0, names, failed, output.unwrap_or(&Value::Null));
+    EventContent::Message(draft(Role::Tool, parts))
 }
 
-/// The size of the context, which some events give by its three shares.
+/// Returns the size of the context, which some events record as three shares.
 fn context_size(data: &Value) -> Option<Tokens> {
     let shares = [
         "systemTokens",
@@ -270,7 +282,8 @@ fn context_size(data: &Value) -> Option<Tokens> {
     (sum > Tokens::ZERO).then_some(sum)
 }
 
-/// Whether the input holds what was cached is nowhere said; what was read cannot be more than all of it.
+/// Returns the usage. The file does not record whether the input includes cached tokens, but cache reads cannot exceed
+/// it.
 fn usage(data: &Value) -> Option<Usage> {
     let count = |key| counts::tokens_at(data, &[key]);
     let (input, read, write) = (

@@ -1,23 +1,23 @@
-//! GitHub Copilot CLI's `events.jsonl`: what happened, one event a line.
+//! GitHub Copilot CLI's `events.jsonl`: one event per line.
 //!
-//! - The context is made of the system's, the people's and the model's messages and of what tools gave back; the rest is
-//!   for the screen. What was sent of a person's words is their `transformedContent`.
-//! - What a sub-agent did names the call that started it: it is a conversation of its own.
-//! - A compaction stands between its start and its end; what was said meanwhile is kept. A truncation says how many
-//!   messages went, not which.
-//! - A rewind takes back what followed an event.
-//! - The size of the context is recorded where a compaction begins, before the call that follows, and where the program
-//!   ends, with the last answer in it. The model of a call may be named by the tools that ran for it alone.
+//! - The context consists of system, user and assistant messages and tool results. Other events are for display. The
+//!   sent text of a user message is its `transformedContent`.
+//! - Events of a sub-agent name the call that started it. Each sub-agent is a separate conversation.
+//! - A compaction has a start and an end event. Messages between the two are kept. A truncation records the number of
+//!   removed messages, not which ones.
+//! - A rewind removes all events after an event.
+//! - The size of the context is recorded at the start of a compaction, before the following call, and at the end of the
+//!   program, including the last answer. The model of a call may only be named by its tool results.
 
 mod event;
 mod reader;
 
 use super::jsonl::map_records;
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use event::Event;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "copilot_cli",
     label: "GitHub Copilot CLI events",
@@ -25,12 +25,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
-        Carried::SubAgents,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SystemPrompt,
+        RecordedData::SubAgents,
     ],
     kept: None,
     resume: None,
@@ -58,7 +58,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "events with a dotted `type`, `data` and a `timestamp`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut warnings = Vec::new();
     let events = map_records(&input.bytes, progress, 1, &mut warnings, Event::read)?;
     reader::read(input, events, progress, warnings)

@@ -1,54 +1,54 @@
-//! Puts the events together: the main conversation, those of sub-agents, and what was taken back.
+//! Reads the conversations: the main one, those of sub-agents, and those before rewinds.
 
 use super::FORMAT;
-use super::event::{Event, What};
+use super::event::{Event, EventContent};
 use crate::formats::notes::Notes;
-use crate::formats::talk::Talk;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
+use crate::formats::transcript::Transcript;
+use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, Warning, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Role, Session, StepDraft, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
-/// No more conversations that were taken back than this are kept.
-const MOST_REWINDS: usize = 20;
+/// Maximum number of conversations before rewinds that are kept.
+const MAX_REWINDS: usize = 20;
 
-/// The models for which tools ran, by the calls.
+/// Models by the ids of the tool calls that name them.
 type Models<'a> = HashMap<&'a str, &'a str>;
 
-/// The conversations of the file.
+/// Reads the conversations of the file.
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "nobody needs the events any more"
+    reason = "the events are not used afterwards"
 )]
 pub(super) fn read(
     input: &Input,
     events: Vec<Event>,
     progress: &Progress,
     mut warnings: Vec<Warning>,
-) -> Result<Parsed, Unread> {
+) -> Result<Parsed, ParseError> {
     let mut notes = Notes::default();
     let (is_alive, before_rewinds) = rewound(&events, &mut notes);
     let mut report = ImportReport::default();
     for (event, is_alive) in events.iter().zip(&is_alive) {
         let branch = match (is_alive, &event.agent) {
-            (false, _) => " (taken back)",
+            (false, _) => " (rewound)",
             (true, Some(_)) => " (sub-agent)",
             (true, None) => "",
         };
         let is_context = matches!(
-            event.what,
-            What::Said(_) | What::Answered(..) | What::Compacted { .. }
+            event.content,
+            EventContent::Message(_) | EventContent::Answer(..) | EventContent::Compaction { .. }
         );
         report.note(
             &format!("{}{branch}", event.kind),
             *is_alive && event.agent.is_none() && is_context,
         );
-        if matches!(event.what, What::Unknown) {
+        if matches!(event.content, EventContent::Unknown) {
             let kind = json::quoted(&event.kind);
             notes.once(
                 event.span.start,
-                format!("events of the type `{kind}` are unknown to us; not counted"),
+                format!("unknown event type `{kind}`: not counted"),
             );
         }
     }
@@ -63,8 +63,8 @@ pub(super) fn read(
             .map(|(event, _)| event)
     };
     let main = alive().filter(|event| event.agent.is_none());
-    sessions.extend(told(
-        Talk::new(input, FORMAT.name, None),
+    sessions.extend(read_conversation(
+        Transcript::new(input, FORMAT.name, None),
         main,
         &models,
         progress,
@@ -72,8 +72,10 @@ pub(super) fn read(
     )?);
     for (call, name, its) in agents(alive()) {
         let number = sessions.len() + 1;
-        let talk = Talk::new(input, FORMAT.name, Some(number));
-        if let Some(mut session) = told(talk, its.into_iter(), &models, progress, &mut notes)? {
+        let transcript = Transcript::new(input, FORMAT.name, Some(number));
+        if let Some(mut session) =
+            read_conversation(transcript, its.into_iter(), &models, progress, &mut notes)?
+        {
             if session.title == session.source.name {
                 session.title.clone_from(&name);
             }
@@ -86,16 +88,18 @@ pub(super) fn read(
         }
     }
     for (n, end) in before_rewinds.into_iter().enumerate() {
-        let talk = Talk::new(input, FORMAT.name, Some(sessions.len() + 1));
+        let transcript = Transcript::new(input, FORMAT.name, Some(sessions.len() + 1));
         let its = events[..end].iter().filter(|event| event.agent.is_none());
-        if let Some(mut session) = told(talk, its, &models, progress, &mut Notes::default())? {
-            session.title = format!("{} (taken back {})", session.title, n + 1);
+        if let Some(mut session) =
+            read_conversation(transcript, its, &models, progress, &mut Notes::default())?
+        {
+            session.title = format!("{} (rewound {})", session.title, n + 1);
             session.track = Track::Branch;
             sessions.push(session);
         }
     }
     if sessions.is_empty() {
-        let looks_like = "this looks like Copilot's events without a message".to_owned();
+        let looks_like = "this looks like GitHub Copilot CLI events without a message".to_owned();
         return Err(Refused { looks_like }.into());
     }
     let spans = events.iter().map(|event| &event.span);
@@ -112,37 +116,37 @@ pub(super) fn read(
     })
 }
 
-/// Which events still count, and where each rewind stands.
+/// Returns whether each event is still valid, and the indices of the rewinds.
 fn rewound(events: &[Event], notes: &mut Notes) -> (Vec<bool>, Vec<usize>) {
     let mut is_alive = vec![true; events.len()];
     let mut rewinds = Vec::new();
     for (at, event) in events.iter().enumerate() {
-        let What::Rewound(id) = &event.what else {
+        let EventContent::Rewind(id) = &event.content else {
             continue;
         };
         match events[..at].iter().position(|e| e.id.as_ref() == Some(id)) {
             Some(from) => {
                 is_alive[from..at].fill(false);
-                if rewinds.len() < MOST_REWINDS {
+                if rewinds.len() < MAX_REWINDS {
                     rewinds.push(at);
                 }
             }
             None => notes.add(
                 event.span.start,
-                "this goes back to an event that is not in the file; nothing was taken back",
+                "this rewinds to an event that is not in the file; nothing was removed",
             ),
         }
     }
     (is_alive, rewinds)
 }
 
-/// The sub-agents in order of their first event: the call that started each, its name, and what it did.
+/// Returns the sub-agents in order of their first event: the call that started each, its name, and its events.
 fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, Vec<&'a Event>)> {
     let mut names: HashMap<&str, &String> = HashMap::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut found: Vec<(&str, Vec<&Event>)> = Vec::new();
     for event in events {
-        if let What::Agent(call, name) = &event.what {
+        if let EventContent::Agent(call, name) = &event.content {
             names.insert(call, name);
         }
         if let Some(agent) = event.agent.as_deref() {
@@ -160,15 +164,15 @@ fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, 
         .collect()
 }
 
-fn told<'a>(
-    talk: Talk,
+fn read_conversation<'a>(
+    transcript: Transcript,
     events: impl Iterator<Item = &'a Event>,
     models: &Models<'_>,
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<Option<Session>, Cancelled> {
-    let mut teller = Teller {
-        talk,
+    let mut reader = ConversationReader {
+        transcript,
         models,
         context: Vec::new(),
         model: None,
@@ -179,39 +183,39 @@ fn told<'a>(
     };
     for event in events {
         progress.go_on()?;
-        teller.event(event, notes);
+        reader.event(event, notes);
     }
-    Ok(teller.talk.finish())
+    Ok(reader.transcript.finish())
 }
 
-struct Teller<'a> {
-    talk: Talk,
+struct ConversationReader<'a> {
+    transcript: Transcript,
     models: &'a Models<'a>,
-    /// The messages in context.
+    /// Indices of the messages in the context.
     context: Vec<usize>,
     model: Option<String>,
-    /// The recorded size of the context of the next call.
+    /// Recorded size of the next call's context.
     next_size: Option<Tokens>,
-    /// The recorded size of the context that is being compacted.
+    /// Recorded size of the context before the current compaction.
     size_before: Option<Tokens>,
-    /// How many messages were in context when a compaction began.
+    /// Number of messages in the context when the current compaction began.
     compacting_from: Option<usize>,
     is_named: bool,
 }
 
-impl Teller<'_> {
+impl ConversationReader<'_> {
     fn event(&mut self, event: &Event, notes: &mut Notes) {
         let at = event.span.start;
-        match &event.what {
-            What::Said(draft) if !draft.parts.is_empty() => {
-                if let Some(words) = event.words.as_deref().filter(|_| !self.is_named) {
-                    self.talk.title(words);
+        match &event.content {
+            EventContent::Message(draft) if !draft.parts.is_empty() => {
+                if let Some(user_text) = event.user_text.as_deref().filter(|_| !self.is_named) {
+                    self.transcript.title(user_text);
                     self.is_named = true;
                 }
-                let message = self.talk.say(draft.clone());
+                let message = self.transcript.add_message(draft.clone());
                 self.context.push(message);
             }
-            What::Answered(step, draft) if !draft.parts.is_empty() => {
+            EventContent::Answer(step, draft) if !draft.parts.is_empty() => {
                 let ran = draft.parts.iter().find_map(|part| match &part.body {
                     Body::ToolCall { call, .. } => self.models.get(&**call),
                     _ => None,
@@ -223,66 +227,70 @@ impl Teller<'_> {
                     usage: self.next_size.take().map(of_size),
                     ..step.clone()
                 };
-                let message = self.talk.answer(step, draft.clone());
+                let message = self.transcript.add_answer(step, draft.clone());
                 self.context.push(message);
             }
-            What::Usage(usage) => {
+            EventContent::Usage(usage) => {
                 let usage = notes.usage(at, Some(*usage));
-                let last = self.talk.builder.session().steps.len().checked_sub(1);
-                if let Some(step) = last.and_then(|last| self.talk.builder.step_mut(last)) {
+                let last = self.transcript.builder.session().steps.len().checked_sub(1);
+                if let Some(step) = last.and_then(|last| self.transcript.builder.step_mut(last)) {
                     step.usage = usage.or(step.usage);
                 }
             }
-            What::Ended(size, model) => {
+            EventContent::Ended(size, model) => {
                 let size = notes.tokens(at, *size, CONTEXT_SIZE);
-                let session = self.talk.builder.session();
+                let session = self.transcript.builder.session();
                 let n_calls = session.steps.len();
-                // A context that was compacted since is not the last call's.
+                // After a compaction the size is not that of the last call's context.
                 let is_its = session.compactions.last().is_none_or(|c| c.step < n_calls);
                 let last = n_calls.checked_sub(1).filter(|_| is_its);
-                let last = last.and_then(|last| self.talk.builder.step_mut(last));
+                let last = last.and_then(|last| self.transcript.builder.step_mut(last));
                 if let (Some(step), Some(size)) = (last, size.filter(|s| *s > Tokens::ZERO)) {
                     step.usage.get_or_insert(of_size(size));
                 }
                 if let Some(model) = model {
-                    self.talk.builder.usual_model(model);
+                    self.transcript.builder.usual_model(model);
                 }
             }
-            What::Model(model) => self.model = Some(model.clone()),
-            What::Aborted => self.talk.builder.aborted(),
-            What::Title(title) => {
-                self.talk.title(title);
+            EventContent::Model(model) => self.model = Some(model.clone()),
+            EventContent::Aborted => self.transcript.builder.aborted(),
+            EventContent::Title(title) => {
+                self.transcript.title(title);
                 self.is_named = true;
             }
-            What::CompactionStarts(size) => {
+            EventContent::CompactionStarts(size) => {
                 self.compacting_from = Some(self.context.len());
                 self.next_size = notes.tokens(at, *size, CONTEXT_SIZE);
                 self.size_before = self.next_size;
             }
-            What::Compacted {
+            EventContent::Compaction {
                 summary,
                 before,
                 after,
             } => {
                 let from = self.compacting_from.take().unwrap_or(self.context.len());
                 let mut kept = self.systems();
-                kept.extend(summary.clone().map(|draft| self.talk.say(draft)));
+                kept.extend(
+                    summary
+                        .clone()
+                        .map(|draft| self.transcript.add_message(draft)),
+                );
                 kept.extend(self.context.iter().skip(from));
                 let (before, after) = checked(*before, *after, at, notes);
                 let before = before.or(self.size_before.take());
                 self.next_size = None;
-                self.talk
+                self.transcript
                     .builder
                     .compaction("auto", before, after, kept.clone());
                 self.context = kept;
             }
-            What::Truncated {
+            EventContent::Truncation {
                 messages,
                 before,
                 after,
             } if *messages > 0 => {
-                notes.once(at, "which messages a truncation dropped is not recorded; the oldest are taken to be gone");
-                let all = &self.talk.builder.session().messages;
+                notes.once(at, "a truncation does not record which messages it removed; the oldest are assumed to be removed");
+                let all = &self.transcript.builder.session().messages;
                 let others = self
                     .context
                     .iter()
@@ -290,7 +298,7 @@ impl Teller<'_> {
                 let left = others.skip(*messages).copied();
                 let kept: Vec<usize> = self.systems().into_iter().chain(left).collect();
                 let (before, after) = checked(*before, *after, at, notes);
-                self.talk
+                self.transcript
                     .builder
                     .compaction("auto", before, after, kept.clone());
                 self.context = kept;
@@ -299,15 +307,15 @@ impl Teller<'_> {
         }
     }
 
-    /// The instructions in context, which stay.
+    /// Returns the system messages in the context, which are always kept.
     fn systems(&self) -> Vec<usize> {
-        let messages = &self.talk.builder.session().messages;
+        let messages = &self.transcript.builder.session().messages;
         let is_system = |idx: &&usize| messages[**idx].role == Role::System;
         self.context.iter().filter(is_system).copied().collect()
     }
 }
 
-/// How a size of the context is named where it cannot be right.
+/// Name of a size of the context in a warning.
 const CONTEXT_SIZE: &str = "a size of the context";
 
 fn of_size(input: Tokens) -> Usage {

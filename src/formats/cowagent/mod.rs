@@ -1,8 +1,8 @@
-//! `CowAgent`'s sessions, put together of its database: what it says of a session, and its `messages` with their `seq`.
+//! `CowAgent` sessions, built from its database: the session's data and its `messages` with their `seq`.
 //!
-//! - Contents are texts or Anthropic's blocks; results of tools stand in messages of the user.
-//! - What stands before `context_start_seq` was cleared by hand: it is kept, but not sent any more.
-//! - Neither instructions nor tools nor what single calls took are stored; thoughts only where that is switched on.
+//! - Contents are texts or Anthropic's blocks. Tool results are in user messages.
+//! - Messages before `context_start_seq` were cleared manually. They are kept but not sent to the model.
+//! - System prompt, tools and usage are not recorded. Thoughts are only recorded if that option is enabled.
 
 mod store;
 
@@ -10,13 +10,15 @@ pub(super) use store::DATABASE;
 
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
-use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, json};
+use super::transcript::Transcript;
+use super::{
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
+};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role, StepDraft};
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "cowagent",
     label: "CowAgent session",
@@ -24,12 +26,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Times, Carried::Compactions],
+    recorded: &[RecordedData::Times, RecordedData::Compactions],
     kept: None,
     resume: None,
 };
 
-/// How messages begin that the program's own clock put in.
+/// Prefixes of messages that the program's scheduler added.
 const INJECTED: [&str; 2] = ["[SCHEDULED]", "Scheduled task"];
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -45,14 +47,14 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a `session_id` with `last_active`, and messages with a `seq`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let (mut notes, mut report) = (Notes::default(), ImportReport::default());
     let head = rows::around(bytes, &whole, &["messages"]);
     let messages = rows::listed(bytes, &whole, &["messages"], progress, &mut notes)?;
-    let mut talk = Talk::new(input, FORMAT.name, None);
-    talk.title(json::str_at(&head, &["title"]).unwrap_or_default());
+    let mut transcript = Transcript::new(input, FORMAT.name, None);
+    transcript.title(json::str_at(&head, &["title"]).unwrap_or_default());
     let start = json::u64_at(&head, &["context_start_seq"]).filter(|start| *start > 0);
     let mut cleared = start;
     for row in messages {
@@ -61,19 +63,19 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         if let Some(at) = cleared
             && seq.is_some_and(|seq| seq >= at)
         {
-            clear(&mut talk);
+            clear(&mut transcript);
             cleared = None;
         }
-        let (kind, is_context) = message(&row, &mut talk, &mut notes);
+        let (kind, is_context) = message(&row, &mut transcript, &mut notes);
         report.note(
             kind,
             is_context && start.is_none_or(|start| seq >= Some(start)),
         );
     }
     if cleared.is_some() {
-        clear(&mut talk);
+        clear(&mut transcript);
     }
-    let session = talk.finish().ok_or_else(|| Refused {
+    let session = transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like a CowAgent session without a message".to_owned(),
     })?;
     Ok(Parsed {
@@ -83,25 +85,28 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-/// Nothing of what was said so far is sent any more.
-fn clear(talk: &mut Talk) {
-    if talk.len() > 0 {
-        talk.builder.compaction("manual", None, None, Vec::new());
+/// Adds a compaction that removes all messages so far.
+fn clear(transcript: &mut Transcript) {
+    if transcript.len() > 0 {
+        transcript
+            .builder
+            .compaction("manual", None, None, Vec::new());
     }
 }
 
-fn message(row: &Row, talk: &mut Talk, notes: &mut Notes) -> (&'static str, bool) {
+fn message(row: &Row, transcript: &mut Transcript, notes: &mut Notes) -> (&'static str, bool) {
     let content = row.value.get("content").unwrap_or(&Value::Null);
     let parts = content::parts(content);
     let time = json::millis_at(&row.value, &["created_at"]);
     let role = match json::str_at(&row.value, &["role"]) {
         Some("assistant") => Role::Assistant,
-        Some("user") if parts.iter().all(answers) => Role::Tool,
+        Some("user") if parts.iter().all(is_result) => Role::Tool,
         Some("user") => Role::User,
         other => {
             let other = json::quoted(other.unwrap_or_default());
-            let text =
-                format!("a message of the unknown role `{other}` is kept, but is no context");
+            let text = format!(
+                "a message of the unknown role `{other}` is kept, but not sent to the model"
+            );
             notes.add(row.span.start, text);
             return ("other", false);
         }
@@ -121,15 +126,15 @@ fn message(row: &Row, talk: &mut Talk, notes: &mut Notes) -> (&'static str, bool
             time,
             ..StepDraft::default()
         };
-        talk.answer(step, draft);
+        transcript.add_answer(step, draft);
     } else {
-        talk.say(draft);
+        transcript.add_message(draft);
     }
     (role.name(), true)
 }
 
-/// A part of what a tool answered.
-fn answers(part: &Part) -> bool {
+/// Whether a part belongs to a tool result.
+fn is_result(part: &Part) -> bool {
     matches!(
         part.body,
         Body::ToolResult { .. }

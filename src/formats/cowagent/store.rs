@@ -1,24 +1,24 @@
-//! `CowAgent`'s database: a table of sessions and one of messages, whose contents are JSON.
+//! `CowAgent`'s database: a table of sessions and a table of messages with JSON contents.
 //! <https://github.com/zhayujie/CowAgent/blob/master/agent/memory/conversation_store.py>
 
 use super::FORMAT;
-use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 
-/// The row of the table.
+/// Descriptor of this database.
 pub(in crate::formats) const DATABASE: Database = Database {
     format: FORMAT.name,
     tables: &[
         ("sessions", &["session_id", "last_active"]),
         ("messages", &["session_id", "seq", "role", "content"]),
     ],
-    listing: Ask {
+    listing: TableQuery {
         table: "sessions",
         columns: SESSION,
-        only: Only::All,
+        filter: RowFilter::All,
     },
     entries,
-    asks,
+    queries,
     document,
 };
 
@@ -34,7 +34,7 @@ const SESSION: &[&str] = &[
 ];
 const MESSAGE: &[&str] = &["agent_id", "seq", "role", "content", "created_at"];
 
-/// One session id may be used by several agents.
+/// Returns the sessions. Several agents may use the same session id.
 fn entries(rows: &Rows) -> Vec<Entry> {
     let entry = |row: Record<'_>| Entry {
         id: row.id("session_id"),
@@ -42,18 +42,18 @@ fn entries(rows: &Rows) -> Vec<Entry> {
         title: row.text("title").to_owned(),
         created: row.time("created_at"),
         updated: row.time("last_active"),
-        // Several messages may come in within the second of `last_active`.
+        // Several messages may be added within the second of `last_active`.
         bytes: row.bytes() + row.integer("msg_count").unwrap_or(0).unsigned_abs(),
         ..Entry::default()
     };
     rows.iter().map(entry).collect()
 }
 
-fn asks(entry: &Entry) -> Vec<Ask> {
-    let of = |table, columns| Ask {
+fn queries(entry: &Entry) -> Vec<TableQuery> {
+    let of = |table, columns| TableQuery {
         table,
         columns,
-        only: Only::Is("session_id", entry.id.clone()),
+        filter: RowFilter::Equals("session_id", entry.id.clone()),
     };
     vec![of("sessions", SESSION), of("messages", MESSAGE)]
 }

@@ -1,4 +1,4 @@
-//! What a bubble says.
+//! Reads bubbles, the messages of a Cursor conversation.
 
 use crate::formats::message_list::part;
 use crate::formats::{content, counts, json};
@@ -6,12 +6,12 @@ use crate::session::{Body, Part, Role, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
-/// The capability that marks where the context was compacted.
+/// Capability that marks a compaction.
 const COMPACTION: u64 = 22;
-/// How a tool's run ended that gave nothing useful.
+/// Status of a tool run without a useful result.
 const FAILED: [&str; 3] = ["error", "cancelled", "rejected"];
 
-/// Who speaks; none where it is no bubble.
+/// Returns the role, or `None` if the value is not a bubble.
 pub(super) fn role(bubble: &Value) -> Option<Role> {
     match json::u64_at(bubble, &["type"])? {
         1 => Some(Role::User),
@@ -33,8 +33,8 @@ pub(super) fn has_images(bubble: &Value) -> bool {
     images.is_some_and(|images| !images.is_empty())
 }
 
-/// Thoughts, text and call.
-pub(super) fn said(bubble: &Value) -> Vec<Part> {
+/// Returns the parts: thoughts, text and call.
+pub(super) fn parts(bubble: &Value) -> Vec<Part> {
     let text = json::str_at(bubble, &["text"]).unwrap_or_default();
     let mut parts = Vec::new();
     if role(bubble) == Some(Role::Assistant) {
@@ -45,7 +45,7 @@ pub(super) fn said(bubble: &Value) -> Vec<Part> {
     parts
 }
 
-/// A text, or a text with a seal.
+/// Returns the thought, a text with or without encrypted data.
 fn thought(bubble: &Value) -> Option<Body> {
     let thinking = bubble.get("thinking")?;
     let text = thinking
@@ -60,7 +60,7 @@ fn tool(bubble: &Value) -> Option<&Value> {
     (tool.is_object() && !name(tool).is_empty()).then_some(tool)
 }
 
-/// Older versions know a tool by its number alone.
+/// Returns the name of a tool, which older versions record as a number only.
 fn name(tool: &Value) -> String {
     let name = content::first(tool, &["name", "tool"]);
     name.map(|name| content::text_or_json(name).into())
@@ -68,11 +68,11 @@ fn name(tool: &Value) -> String {
 }
 
 fn call(tool: &Value) -> Body {
-    let says = |key: &&&str| {
+    let has_content = |key: &&&str| {
         let value = tool.get(**key);
         value.is_some_and(|v| !v.is_null() && v.as_str() != Some(""))
     };
-    let arguments = ["rawArgs", "params"].iter().find(says);
+    let arguments = ["rawArgs", "params"].iter().find(has_content);
     content::call(
         json::str_at(tool, &["toolCallId"]),
         &name(tool),
@@ -80,18 +80,18 @@ fn call(tool: &Value) -> Body {
     )
 }
 
-/// What came of its call; none while it runs.
+/// Returns the result of the bubble's call, or `None` while it runs.
 pub(super) fn result(bubble: &Value) -> Option<Part> {
     let tool = tool(bubble)?;
     let status = json::str_at(tool, &["status"]).unwrap_or_default();
     let error = tool.get("error").filter(|error| !error.is_null());
     let is_error = FAILED.contains(&status) || error.is_some();
-    let said = tool
+    let output = tool
         .get("result")
-        .filter(|said| !said.is_null())
+        .filter(|output| !output.is_null())
         .or(error)
         .map(content::text_or_json);
-    let text = said.or_else(|| is_error.then(|| status.into()))?;
+    let text = output.or_else(|| is_error.then(|| status.into()))?;
     let body = Body::ToolResult {
         call: json::str_at(tool, &["toolCallId"])
             .unwrap_or_default()
@@ -103,7 +103,7 @@ pub(super) fn result(bubble: &Value) -> Option<Part> {
     Some(part(2, body))
 }
 
-/// Tokens that the provider counted; most bubbles say 0, which is none.
+/// Returns the usage reported by the provider. Most bubbles record 0, which means unknown.
 pub(super) fn usage(bubble: &Value) -> Option<Usage> {
     let tokens = bubble.get("tokenCount")?;
     let input = counts::tokens_at(tokens, &["inputTokens"]).filter(|n| *n > Tokens::ZERO)?;

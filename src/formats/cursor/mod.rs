@@ -1,10 +1,10 @@
-//! Cursor's conversations, put together of its database: what it says of a conversation, and the messages (bubbles) that it
-//! lists, in that order.
+//! Cursor conversations, built from its database: the conversation's data and its messages (bubbles) in the listed
+//! order.
 //!
-//! - An answer is written in pieces: thoughts, texts, and calls of tools, each with what came of it. Pieces up to a result
-//!   are one call of the model; whether calls were made at once is not recorded.
-//! - Arguments and results are JSON in strings, and stay as they are.
-//! - Where Cursor compacted there is a mark and nothing of what was left; tokens are there for few messages.
+//! - An answer is written in pieces: thoughts, texts and tool calls with their results. Pieces up to a result belong to
+//!   one call. The file does not record whether calls were made in parallel.
+//! - Arguments and results are JSON strings and are kept unchanged.
+//! - A compaction leaves only a mark, without the remaining context. Few messages record token counts.
 
 mod bubble;
 mod store;
@@ -13,14 +13,14 @@ pub(super) use store::DATABASE;
 
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
-use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, json};
+use super::transcript::Transcript;
+use super::{Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, json};
 use crate::progress::Progress;
 use crate::session::{Draft, Role, StepDraft};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "cursor",
     label: "Cursor conversation",
@@ -28,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Usage, Carried::Times],
+    recorded: &[RecordedData::Usage, RecordedData::Times],
     kept: None,
     resume: None,
 };
@@ -42,19 +42,19 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "a `composerId` and a `conversation` of bubbles".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let (mut notes, mut report) = (Notes::default(), ImportReport::default());
     let head = rows::around(bytes, &whole, &["conversation"]);
     let bubbles = rows::listed(bytes, &whole, &["conversation"], progress, &mut notes)?;
-    let mut reader = Reader::new(input, &head);
+    let mut reader = CursorReader::new(input, &head);
     for row in bubbles {
         progress.go_on()?;
         let (kind, in_context) = reader.row(&row, &mut notes);
         report.note(kind, in_context);
     }
-    let session = reader.talk.finish().ok_or_else(|| Refused {
+    let session = reader.transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like a Cursor conversation without a message".to_owned(),
     })?;
     Ok(Parsed {
@@ -64,31 +64,31 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-struct Reader {
-    talk: Talk,
+struct CursorReader {
+    transcript: Transcript,
     window: Option<Tokens>,
-    /// The answer that is being written, and its step.
+    /// Indices of the current answer and its step.
     answer: Option<(usize, usize)>,
 }
 
-impl Reader {
+impl CursorReader {
     fn new(input: &Input, head: &Value) -> Self {
-        let mut talk = Talk::new(input, FORMAT.name, None);
+        let mut transcript = Transcript::new(input, FORMAT.name, None);
         let title = json::str_at(head, &["name"])
             .or_else(|| json::str_at(head, &["latestConversationSummary", "title"]));
-        talk.title(title.unwrap_or_default());
+        transcript.title(title.unwrap_or_default());
         if let Some(model) = json::str_at(head, &["modelConfig", "modelName"]) {
-            talk.builder.usual_model(model);
+            transcript.builder.usual_model(model);
         }
         let folder = ["fsPath", "path"]
             .iter()
             .find_map(|key| json::str_at(head, &["workspaceIdentifier", "uri", key]));
         if let Some(folder) = folder {
-            talk.builder.project(folder);
+            transcript.builder.project(folder);
         }
         let window = json::u64_at(head, &["contextTokenLimit"]).filter(|limit| *limit > 0);
         Self {
-            talk,
+            transcript,
             window: window.map(Tokens),
             answer: None,
         }
@@ -98,20 +98,20 @@ impl Reader {
         let at = row.span.start;
         if let Some(id) = row.value.as_str() {
             let id = json::quoted(id);
-            notes.add(at, format!("message `{id}` is listed, but it is not there"));
+            notes.add(at, format!("message `{id}` is listed but missing"));
             return ("missing", false);
         }
         if bubble::is_compaction(&row.value) {
             notes.add(
                 at,
-                "Cursor compacted the context here; what was left is not recorded",
+                "Cursor compacted the context here; the remaining context is not recorded",
             );
             return ("compaction", false);
         }
         if bubble::has_images(&row.value) {
             notes.once(
                 at,
-                "pictures of messages are left out: where Cursor keeps them is not known",
+                "images in messages are left out: their location in Cursor's data is unknown",
             );
         }
         match bubble::role(&row.value) {
@@ -120,7 +120,7 @@ impl Reader {
             None => {
                 notes.add(
                     at,
-                    "a message of an unknown type is kept, but is no context",
+                    "a message of an unknown type is kept, but not sent to the model",
                 );
                 ("other", false)
             }
@@ -128,27 +128,27 @@ impl Reader {
     }
 
     fn user(&mut self, row: &Row) -> bool {
-        let said = bubble::said(&row.value);
-        if said.is_empty() {
+        let parts = bubble::parts(&row.value);
+        if parts.is_empty() {
             return false;
         }
         self.answer = None;
-        self.talk.say(draft(row, Role::User, said));
+        self.transcript.add_message(draft(row, Role::User, parts));
         true
     }
 
     fn assistant(&mut self, row: &Row, notes: &mut Notes) -> bool {
-        let said = bubble::said(&row.value);
-        if said.is_empty() {
+        let parts = bubble::parts(&row.value);
+        if parts.is_empty() {
             return false;
         }
         let usage = notes.usage(row.span.start, bubble::usage(&row.value));
-        let goes_on = self
+        let current = self
             .answer
-            .filter(|(message, _)| self.talk.is_last(*message));
-        if let Some((message, step)) = goes_on {
-            self.talk.extend(message, row.span.clone(), said);
-            if let Some(step) = self.talk.builder.step_mut(step) {
+            .filter(|(message, _)| self.transcript.is_last(*message));
+        if let Some((message, step)) = current {
+            self.transcript.extend(message, row.span.clone(), parts);
+            if let Some(step) = self.transcript.builder.step_mut(step) {
                 step.usage = step.usage.or(usage);
             }
         } else {
@@ -158,13 +158,16 @@ impl Reader {
                 time: bubble::time(&row.value),
                 ..StepDraft::default()
             };
-            let message = self.talk.answer(step, draft(row, Role::Assistant, said));
-            let step = self.talk.builder.session().steps.len() - 1;
+            let message = self
+                .transcript
+                .add_answer(step, draft(row, Role::Assistant, parts));
+            let step = self.transcript.builder.session().steps.len() - 1;
             self.answer = Some((message, step));
         }
         if let Some(result) = bubble::result(&row.value) {
             self.answer = None;
-            self.talk.say(draft(row, Role::Tool, vec![result]));
+            self.transcript
+                .add_message(draft(row, Role::Tool, vec![result]));
         }
         true
     }

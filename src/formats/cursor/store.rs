@@ -1,33 +1,33 @@
-//! Cursor's database (`state.vscdb`): a table of keys and values, of which only conversations (`composerData:ID`) and their
-//! messages (`bubbleId:ID:MESSAGE`) are asked for. Tokens to log in with lie in the same file, and keys in the records of
-//! conversations themselves: only members of known names are taken over.
+//! Cursor's database (`state.vscdb`): a key-value table. Only conversations (`composerData:ID`) and their messages
+//! (`bubbleId:ID:MESSAGE`) are queried. The same file holds login tokens, and records of conversations hold keys. For
+//! this reason only members with known names are copied.
 
 use super::FORMAT;
-use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 use crate::formats::{json, time};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The row of the table.
+/// Descriptor of this database.
 pub(in crate::formats) const DATABASE: Database = Database {
     format: FORMAT.name,
     tables: &[("cursorDiskKV", &["key", "value"])],
-    listing: Ask {
+    listing: TableQuery {
         table: "cursorDiskKV",
         columns: KEY_VALUE,
-        only: Only::Begins("key", Cow::Borrowed(COMPOSER)),
+        filter: RowFilter::StartsWith("key", Cow::Borrowed(COMPOSER)),
     },
     entries,
-    asks,
+    queries,
     document,
 };
 
 const KEY_VALUE: &[&str] = &["key", "value"];
-/// How the key of a conversation begins.
+/// Key prefix of conversations.
 const COMPOSER: &str = "composerData:";
-/// What is taken over of a conversation.
+/// Members copied from a conversation.
 const HEAD: [&str; 9] = [
     "composerId",
     "name",
@@ -39,7 +39,7 @@ const HEAD: [&str; 9] = [
     "contextTokenLimit",
     "latestConversationSummary",
 ];
-/// What is taken over of a message.
+/// Members copied from a message.
 const BUBBLE: [&str; 10] = [
     "bubbleId",
     "type",
@@ -53,7 +53,7 @@ const BUBBLE: [&str; 10] = [
     "images",
 ];
 
-/// Conversations that hold a message; Cursor makes an empty one for each new tab.
+/// Returns the conversations with messages. Cursor creates an empty one for each new tab.
 fn entries(rows: &Rows) -> Vec<Entry> {
     rows.iter().filter_map(entry).collect()
 }
@@ -63,7 +63,7 @@ fn entry(row: Record<'_>) -> Option<Entry> {
     let value = row.text("value").as_bytes();
     let members = json::members(value, &json::document_span(value))?;
     let at = |name: &str| members.iter().rfind(|(key, _)| key == name);
-    let says = |name: &str| json::parse_span(value, &at(name)?.1);
+    let value_of = |name: &str| json::parse_span(value, &at(name)?.1);
     let is_empty = |name: &str| {
         let listed = at(name).and_then(|(_, span)| json::elements(value, span));
         listed.is_none_or(|listed| listed.is_empty())
@@ -71,7 +71,8 @@ fn entry(row: Record<'_>) -> Option<Entry> {
     if is_empty("fullConversationHeadersOnly") && is_empty("conversation") {
         return None;
     }
-    let title = says("name").or_else(|| says("latestConversationSummary")?.get("title").cloned());
+    let title =
+        value_of("name").or_else(|| value_of("latestConversationSummary")?.get("title").cloned());
     Some(Entry {
         id: id.to_owned(),
         title: title
@@ -79,9 +80,9 @@ fn entry(row: Record<'_>) -> Option<Entry> {
             .and_then(Value::as_str)
             .unwrap_or_default()
             .to_owned(),
-        created: says("createdAt").as_ref().and_then(time::millis),
-        updated: says("lastUpdatedAt")
-            .or_else(|| says("createdAt"))
+        created: value_of("createdAt").as_ref().and_then(time::millis),
+        updated: value_of("lastUpdatedAt")
+            .or_else(|| value_of("createdAt"))
             .as_ref()
             .and_then(time::millis),
         bytes: row.bytes(),
@@ -89,20 +90,20 @@ fn entry(row: Record<'_>) -> Option<Entry> {
     })
 }
 
-fn asks(entry: &Entry) -> Vec<Ask> {
-    let of = |only| Ask {
+fn queries(entry: &Entry) -> Vec<TableQuery> {
+    let of = |filter| TableQuery {
         table: "cursorDiskKV",
         columns: KEY_VALUE,
-        only,
+        filter,
     };
     let messages = format!("bubbleId:{}:", entry.id);
     vec![
-        of(Only::Is("key", format!("{COMPOSER}{}", entry.id))),
-        of(Only::Begins("key", messages.into())),
+        of(RowFilter::Equals("key", format!("{COMPOSER}{}", entry.id))),
+        of(RowFilter::StartsWith("key", messages.into())),
     ]
 }
 
-/// The conversation with its messages within, as older versions of Cursor keep it.
+/// Returns the conversation with its messages embedded, the notation of older Cursor versions.
 fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     let [heads, bubbles] = rows else {
         return Vec::new();
@@ -110,7 +111,7 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     let head = heads.iter().next().map_or("", |row| row.text("value"));
     let head = head.as_bytes();
     let whole = json::document_span(head);
-    let mut members = taken(head, &HEAD);
+    let mut members = copied(head, &HEAD);
     let within = json::member(head, &whole, "conversation")
         .and_then(|list| json::elements(head, &list))
         .filter(|list| !list.is_empty());
@@ -122,7 +123,8 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     object(members.into_iter())
 }
 
-/// Messages in the order that the conversation lists them in. One that is listed and not there is told by the reader.
+/// Returns the messages in the order of the conversation's list. A missing message becomes its id, which the reader
+/// reports.
 fn ordered(entry: &Entry, head: &[u8], bubbles: &Rows) -> Vec<Vec<u8>> {
     let start = format!("bubbleId:{}:", entry.id);
     let by_id: HashMap<&str, Record<'_>> = bubbles
@@ -148,11 +150,11 @@ fn ordered(entry: &Entry, head: &[u8], bubbles: &Rows) -> Vec<Vec<u8>> {
 }
 
 fn bubble(value: &[u8]) -> Vec<u8> {
-    object(taken(value, &BUBBLE).into_iter())
+    object(copied(value, &BUBBLE).into_iter())
 }
 
-/// The members of these names, as they are written.
-fn taken<'a>(value: &[u8], names: &[&'a str]) -> Vec<(&'a str, Vec<u8>)> {
+/// Returns the members with these names in their source notation.
+fn copied<'a>(value: &[u8], names: &[&'a str]) -> Vec<(&'a str, Vec<u8>)> {
     let members = json::members(value, &json::document_span(value)).unwrap_or_default();
     let member = |name: &&'a str| {
         let (_, span) = members.iter().rfind(|(key, _)| key == name)?;

@@ -1,7 +1,7 @@
-//! Writes a managed conversation: into its document, or as lines of which only the last state is left.
+//! Writes a managed conversation: into its document, or as lines with the final state only.
 //!
-//! Kept messages keep the bytes of their records. In JSON Lines what was replaced, taken back or compacted before is left
-//! out once anything changes: reading the file again must not bring it back.
+//! Kept messages keep the bytes of their records. In JSON Lines, replaced, rewound and previously compacted messages
+//! are left out if anything changed, because reading the file again would restore them.
 
 use super::super::content_edit;
 use super::super::message_list::{
@@ -15,11 +15,11 @@ use crate::session::{Body, Managed, Part, Role, Session, Span};
 use serde_json::json;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Writes the conversation.
+/// Writes a managed conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
     if session.source.format != FORMAT.name {
-        let reason = format!("only a {0} can be written as one", FORMAT.label);
+        let reason = format!("only a {0} can be written in this format", FORMAT.label);
         return Err(CannotExport { reason });
     }
     if is_whole(session, managed, &FORMAT) {
@@ -51,14 +51,14 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         out.extend_from_slice(line);
         out.push(b'\n');
     }
-    // What the kept answers report belongs to contexts that the file does not hold any more.
+    // The kept answers report contexts that the file no longer holds.
     let mark = json!({"$set": {MARK: mark::mark(managed, None)}});
     out.extend_from_slice(mark.to_string().as_bytes());
     out.push(b'\n');
     Ok(out)
 }
 
-/// The lines that say something about the session rather than in it.
+/// Returns the lines with session data instead of messages.
 fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
     let head = |record: jsonl::Record| {
         let value = &record.value;
@@ -95,14 +95,14 @@ fn text(left: Left<'_>) -> Vec<u8> {
     }
 }
 
-/// Puts a record on one line: breaks stand between values only, where they mean nothing.
+/// Puts a record on one line. Line breaks only occur between values, where spaces are equivalent.
 fn one_line(text: &mut [u8]) {
     for byte in text.iter_mut().filter(|b| matches!(b, b'\n' | b'\r')) {
         *byte = b' ';
     }
 }
 
-/// A record some of whose parts changed: its content, its calls, and what came of them.
+/// Returns a record with its edited content, calls and results, or `None` if no part is left.
 fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
@@ -118,10 +118,10 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         at.filter(|_| !content_holds(bytes, content.as_ref(), part))
     };
     let mut of_calls: Vec<Vec<(&Part, Fate<'_>)>> = vec![Vec::new(); listed.len()];
-    let mut said = Vec::new();
+    let mut of_content = Vec::new();
     for (part, fate) in &editing.parts {
         let list = place(part).and_then(|at| of_calls.get_mut(at));
-        list.unwrap_or(&mut said).push((*part, *fate));
+        list.unwrap_or(&mut of_content).push((*part, *fate));
     }
     let mut patches: Vec<Patch> = Vec::new();
     let mut gone = vec![false; listed.len()];
@@ -132,8 +132,8 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         }
     }
     patches.extend(without(&listed, &gone));
-    if let Some(content) = content.filter(|_| !said.is_empty()) {
-        match content_edit::patches(bytes, &content, &said) {
+    if let Some(content) = content.filter(|_| !of_content.is_empty()) {
+        match content_edit::patches(bytes, &content, &of_content) {
             Some(more) => patches.extend(more),
             None => patches.push((content, quoted(""))),
         }
@@ -141,7 +141,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     Some(patched(bytes, span, patches))
 }
 
-/// The call that a part is, or that it came of.
+/// Returns the call that a part is, or whose result it belongs to.
 fn call_of(part: &Part) -> Option<&str> {
     match &part.body {
         Body::ToolCall { call, .. }
@@ -158,7 +158,7 @@ fn id(bytes: &[u8], call: &Span) -> Option<String> {
     id.as_str().map(str::to_owned)
 }
 
-/// Whether the content itself holds the call or the result that a part is.
+/// Whether the content itself contains the part's call or result.
 fn content_holds(bytes: &[u8], content: Option<&Span>, part: &Part) -> bool {
     let key = match part.body {
         Body::ToolCall { .. } => "functionCall",
@@ -171,7 +171,7 @@ fn content_holds(bytes: &[u8], content: Option<&Span>, part: &Part) -> bool {
     block.is_some_and(|block| json::member(bytes, block, key).is_some())
 }
 
-/// Patches for a call and what came of it; none if the call goes.
+/// Returns the patches for a call and its result, or `None` if the call is removed.
 fn call_patches(bytes: &[u8], call: &Span, parts: &[(&Part, Fate<'_>)]) -> Option<Vec<Patch>> {
     let mut patches: Vec<Patch> = Vec::new();
     let (mut answer, mut inside) = (None, Vec::new());
@@ -192,7 +192,7 @@ fn call_patches(bytes: &[u8], call: &Span, parts: &[(&Part, Fate<'_>)]) -> Optio
             let result = result(bytes, &place, (call, tool), fate, &inside);
             patches.push((place, result));
         }
-        // A second copy, for the screen.
+        // The second copy of the result, for display.
         if let (Fate::Replaced(text), Some(shown)) =
             (fate, json::member(bytes, call, "resultDisplay"))
         {
@@ -202,7 +202,7 @@ fn call_patches(bytes: &[u8], call: &Span, parts: &[(&Part, Fate<'_>)]) -> Optio
     Some(patches)
 }
 
-/// What came of a call, anew: its text, and what is left of the pictures beside it.
+/// Returns the new result of a call: its text and its remaining images.
 fn result(
     bytes: &[u8],
     place: &Span,

@@ -1,4 +1,4 @@
-//! One line of JSON Lines: a message, or what becomes of those before it.
+//! Parses the lines of JSON Lines: messages, and changes to earlier ones.
 
 use super::record::Record;
 use crate::formats::message_list::MARK;
@@ -6,31 +6,31 @@ use crate::formats::{json, jsonl, mark};
 use crate::session::{Calibration, Span};
 use serde_json::Value;
 
-/// What a line says.
+/// Content of a line.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are messages")]
+#[expect(clippy::large_enum_variant, reason = "nearly all lines are messages")]
 pub(super) enum Line {
-    /// A message; it takes the place of the one with its id.
+    /// A message, which replaces an earlier one with the same id.
     Message(Record),
     /// A new history.
     History(Vec<Record>),
-    /// Everything from the message with this id on is taken back.
+    /// A rewind to before the message with this id.
     Rewind(Box<str>, Span),
-    /// We wrote what stands before.
+    /// The end of a managed conversation, with its calibration.
     Managed(Option<Calibration>),
-    /// The session's own data: the summary that names it, if there is one.
+    /// Session data, with the summary that serves as title, if any.
     Head(Option<Box<str>>),
-    /// Neither.
+    /// A line of an unknown type.
     Unknown(Span),
 }
 
 impl Line {
-    /// The session's own data.
+    /// Returns session data.
     pub(super) fn head(value: &Value) -> Self {
         Self::Head(json::str_at(value, &["summary"]).map(Into::into))
     }
 
-    /// What the import report calls it.
+    /// Returns the line's kind, as named in the import report.
     pub(super) fn label(&self) -> &str {
         match self {
             Self::Message(record) => &record.kind,
@@ -42,19 +42,19 @@ impl Line {
     }
 }
 
-/// The history that a line sets.
+/// Returns the history that a line sets.
 pub(super) fn history(value: &Value) -> Option<&Vec<Value>> {
     json::at(value, &["$set", "messages"])?.as_array()
 }
 
-/// Takes a line apart.
+/// Parses a line.
 pub(super) fn read(bytes: &[u8], record: jsonl::Record) -> Line {
     let value = &record.value;
     if let Some(id) = json::str_at(value, &["$rewindTo"]) {
         return Line::Rewind(id.into(), record.span);
     }
     if let Some(list) = history(value).filter(|list| !list.is_empty()) {
-        // The elements stand inside of this line.
+        // The elements are within this line.
         let place = json::member(bytes, &record.span, "$set")
             .and_then(|set| json::member(bytes, &set, "messages"))
             .and_then(|list| json::elements(bytes, &list))

@@ -1,34 +1,34 @@
-//! Gemini CLI's session files: a JSON document, or JSON Lines in newer versions.
+//! Gemini CLI session files: a JSON document, or JSON Lines in newer versions.
 //!
-//! - One record is a message of a person, or an answer with its calls and their results. Notices, errors and the
-//!   summaries of thoughts are for the screen: the model never sees them again.
-//! - In JSON Lines a record with an id that was there before takes its place, `$rewindTo` goes back before a record, and
-//!   `$set` with `messages` is a new history: what is left of the old one after a compaction, or after results were
-//!   masked. What was taken back is a conversation of its own.
-//! - Later versions write the history back with results as messages of their own and keep them beside their calls as
-//!   well: each counts once.
-//! - A sub-agent has a file of its own in a folder that is named for its parent; the call that started it names it
-//!   (`agentId`).
-//! - `input` holds what was cached.
-//!   <https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts>
+//! - A record is a user message, or an answer with its calls and their results. Notices, errors and summaries of
+//!   thoughts are for display only and not resent to the model.
+//! - In JSON Lines, a record replaces an earlier one with the same id. `$rewindTo` rewinds to before a record. `$set`
+//!   with `messages` is a new history after a compaction or after results were masked. Rewound messages form separate
+//!   conversations.
+//! - Later versions write results into the history as separate messages and also keep them in the records of their
+//!   calls. Each result counts once.
+//! - A sub-agent has a separate file in a folder named after its parent. The call that started it names it (`agentId`).
+//! - `input` includes cached tokens.
+//!
+//! <https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts>
 
 mod export;
-mod kin;
+mod identity;
 mod line;
 mod record;
 mod replay;
 
-pub(super) use kin::kin;
+pub(super) use identity::identity;
 
 use super::message_list::MARK;
 use super::notes::Notes;
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json, jsonl, mark, rows};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl, mark, rows};
 use crate::progress::Progress;
 use line::Line;
 use record::Record;
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "gemini_cli",
     label: "Gemini CLI session",
@@ -36,7 +36,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export::export),
-    carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+    ],
     kept: None,
     resume: None,
 };
@@ -58,7 +62,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "JSON Lines with `sessionId` and `projectHash`, then messages".to_owned())
 }
 
-/// The messages of a session's document.
+/// Returns the messages of a session document.
 fn document(value: &Value) -> Option<&Vec<Value>> {
     json::str_at(value, &["sessionId"])?;
     let is_its = value.get("projectHash").is_some() || value.get("startTime").is_some();
@@ -70,15 +74,15 @@ fn is_message(value: &Value) -> bool {
     kind.is_some_and(|kind| record::KINDS.contains(&kind)) && value.get("content").is_some()
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut parsed = read(input, progress)?;
     if let Some(main) = parsed.sessions.first() {
-        parsed.report.sub_agents = kin::started(main);
+        parsed.report.sub_agents = identity::started(main);
     }
     Ok(parsed)
 }
 
-fn read(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn read(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let whole = json::document_span(bytes);

@@ -1,4 +1,4 @@
-//! One message of the file: a person's, or an answer with its calls and what came of them.
+//! Reads messages: user messages, and answers with their calls and results.
 
 use crate::formats::message_list::part;
 use crate::formats::{content, counts, json};
@@ -10,25 +10,25 @@ use std::collections::HashSet;
 /// Types of messages.
 pub(super) const KINDS: [&str; 5] = ["user", "gemini", "info", "error", "warning"];
 
-/// One message of the file.
+/// A message of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    /// Its id.
+    /// Id of the message.
     pub(super) id: Option<Box<str>>,
-    /// Its type.
+    /// Type of the message.
     pub(super) kind: Box<str>,
-    /// Its bytes.
+    /// Byte range in the file.
     pub(super) span: Span,
-    /// What goes to the model of it: what was said, and what came of its calls.
-    pub(super) said: Option<Draft>,
-    /// What came of its calls.
+    /// Content sent to the model, without the results of its calls.
+    pub(super) content: Option<Draft>,
+    /// Results of its calls.
     pub(super) results: Option<Draft>,
-    /// The call that made it.
+    /// The call that wrote it.
     pub(super) step: Option<StepDraft>,
 }
 
 impl Record {
-    /// Takes a message apart.
+    /// Reads a message.
     pub(super) fn read(value: &Value, span: Span) -> Self {
         let kind = json::str_at(value, &["type"]).unwrap_or("other");
         let id: Option<Box<str>> = json::str_at(value, &["id"]).map(Into::into);
@@ -38,17 +38,17 @@ impl Record {
             raw: vec![span.clone()],
             ..Draft::new(role, parts)
         };
-        let mut said = content::parts(value.get("content").unwrap_or(&Value::Null));
+        let mut parts = content::parts(value.get("content").unwrap_or(&Value::Null));
         let (mut results, mut step) = (None, None);
         let role = match kind {
-            "user" if is_answer_of_tools(&said) => Role::Tool,
+            "user" if is_tool_result(&parts) => Role::Tool,
             "user" => Role::User,
             "gemini" => {
-                let known = calls_of(&said);
+                let known = calls_of(&parts);
                 let (calls, answers) = tools(value, &known);
-                // Thoughts are not sent again.
-                said.retain(|part| !matches!(part.body, Body::Thinking { .. }));
-                said.extend(calls);
+                // Thoughts are not resent.
+                parts.retain(|part| !matches!(part.body, Body::Thinking { .. }));
+                parts.extend(calls);
                 results = (!answers.is_empty()).then(|| draft(Role::Tool, answers));
                 step = Some(StepDraft {
                     model: json::str_at(value, &["model"]).map(str::to_owned),
@@ -59,12 +59,12 @@ impl Record {
                 Role::Assistant
             }
             _ => {
-                said.clear();
+                parts.clear();
                 Role::System
             }
         };
         Self {
-            said: (!said.is_empty()).then(|| draft(role, said)),
+            content: (!parts.is_empty()).then(|| draft(role, parts)),
             kind: kind.into(),
             results,
             step,
@@ -73,17 +73,17 @@ impl Record {
         }
     }
 
-    /// The calls whose results stand in it as a message of its own.
+    /// Returns the calls whose results this separate message contains.
     pub(super) fn answered(&self) -> impl Iterator<Item = &str> {
-        let parts = self.said.iter().flat_map(|draft| &draft.parts);
+        let parts = self.content.iter().flat_map(|draft| &draft.parts);
         parts.filter_map(|part| match &part.body {
             Body::ToolResult { call, .. } => Some(&**call),
             _ => None,
         })
     }
 
-    /// Leaves out results that stand in a message of their own.
-    pub(super) fn without(&mut self, answered: &HashSet<Box<str>>) {
+    /// Removes results that are in a separate message.
+    pub(super) fn remove_results(&mut self, answered: &HashSet<Box<str>>) {
         let Some(results) = &mut self.results else {
             return;
         };
@@ -99,14 +99,14 @@ impl Record {
         }
     }
 
-    /// All that it says, in order.
+    /// Iterates over the bodies of all parts in order.
     pub(super) fn bodies(&self) -> impl Iterator<Item = &Body> {
-        let drafts = self.said.iter().chain(&self.results);
+        let drafts = self.content.iter().chain(&self.results);
         drafts.flat_map(|draft| &draft.parts).map(|part| &part.body)
     }
 }
 
-fn is_answer_of_tools(parts: &[Part]) -> bool {
+fn is_tool_result(parts: &[Part]) -> bool {
     let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
     parts.first().is_some_and(is_result)
 }
@@ -119,18 +119,18 @@ fn calls_of(parts: &[Part]) -> Vec<Box<str>> {
     parts.iter().filter_map(call).collect()
 }
 
-/// The calls that the content does not hold, and what came of all of them.
+/// Returns the calls that the content lacks, and the results of all calls.
 fn tools(value: &Value, known: &[Box<str>]) -> (Vec<Part>, Vec<Part>) {
     let listed = value.get("toolCalls").and_then(Value::as_array);
     let (mut calls, mut answers) = (Vec::new(), Vec::new());
     for (idx, call) in listed.into_iter().flatten().enumerate() {
-        let says = |key| json::str_at(call, &[key]);
-        let (id, name) = (says("id"), says("name"));
+        let str_of = |key| json::str_at(call, &[key]);
+        let (id, name) = (str_of("id"), str_of("name"));
         if !known.iter().any(|known| Some(&**known) == id) {
             let body = content::call(id, name.unwrap_or_default(), call.get("args"));
             calls.push(part(idx, body));
         }
-        let failed = matches!(says("status"), Some("error" | "cancelled"));
+        let failed = matches!(str_of("status"), Some("error" | "cancelled"));
         answers.extend(
             call.get("result")
                 .map(|r| result(idx, (id, name), failed, r))
@@ -140,7 +140,7 @@ fn tools(value: &Value, known: &[Box<str>]) -> (Vec<Part>, Vec<Part>) {
     (calls, answers)
 }
 
-/// What came of a call: the answer, and what stands beside it.
+/// Returns the parts of a call's result.
 fn result(
     idx: usize,
     (id, name): (Option<&str>, Option<&str>),

@@ -1,30 +1,30 @@
-//! Plays the lines in order: what the history was, what became of it, and what was taken back.
+//! Replays the lines in order to rebuild the history and the rewound conversations.
 
 use super::FORMAT;
 use super::line::Line;
 use super::record::Record;
 use crate::formats::notes::Notes;
-use crate::formats::talk::Talk;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
+use crate::formats::transcript::Transcript;
+use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, Warning, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Calibration, Draft, Role, Session, StepDraft, Track};
 use std::collections::{HashMap, HashSet};
 
-/// No more than so many conversations that were taken back are kept.
-const MOST_REWINDS: usize = 50;
+/// Maximum number of rewound conversations that are kept.
+const MAX_REWINDS: usize = 50;
 
-/// What happened, in order.
+/// A change of the history.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are messages")]
-enum Happened {
+#[expect(clippy::large_enum_variant, reason = "nearly all changes are messages")]
+enum Change {
     Message(Record),
     /// The history from here on.
     History(Vec<Record>),
 }
 
-impl Happened {
-    /// What the calls so far report is not believed: we wrote their context.
-    fn forget(&mut self) {
+impl Change {
+    /// Discards the usage of the calls so far, whose contexts were written by this program.
+    fn discard_usage(&mut self) {
         let records = match self {
             Self::Message(record) => std::slice::from_mut(record),
             Self::History(records) => records,
@@ -42,7 +42,7 @@ pub(super) fn read(
     progress: &Progress,
     notes: Notes,
     mut warnings: Vec<Warning>,
-) -> Result<Parsed, Unread> {
+) -> Result<Parsed, ParseError> {
     let mut replay = Replay {
         notes,
         ..Replay::default()
@@ -53,7 +53,7 @@ pub(super) fn read(
     }
     let Replay {
         log,
-        taken_back,
+        rewound,
         mut notes,
         mut report,
         title,
@@ -61,21 +61,21 @@ pub(super) fn read(
         ..
     } = replay;
     let mut branches = Vec::new();
-    for (n, log) in taken_back.into_iter().enumerate() {
+    for (n, log) in rewound.into_iter().enumerate() {
         let mut aside = Notes::default();
-        let talk = Talk::new(input, FORMAT.name, Some(n + 2));
-        if let Some(mut session) = told(talk, log, progress, &mut aside)? {
-            session.title = format!("{} (taken back {})", session.title, n + 1);
+        let transcript = Transcript::new(input, FORMAT.name, Some(n + 2));
+        if let Some(mut session) = read_conversation(transcript, log, progress, &mut aside)? {
+            session.title = format!("{} (rewound {})", session.title, n + 1);
             session.track = Track::Branch;
             branches.push(session);
         }
     }
-    let mut talk = Talk::new(input, FORMAT.name, None);
-    talk.title(title.as_deref().unwrap_or_default());
-    talk.builder.calibration(calibration);
-    let session = told(talk, log, progress, &mut notes)?;
+    let mut transcript = Transcript::new(input, FORMAT.name, None);
+    transcript.title(title.as_deref().unwrap_or_default());
+    transcript.builder.calibration(calibration);
+    let session = read_conversation(transcript, log, progress, &mut notes)?;
     if !branches.is_empty() {
-        report.note("messages taken back", false);
+        report.note("rewound messages", false);
     }
     warnings.extend(notes.warnings(&input.bytes));
     warnings.sort_by_key(|w| w.line);
@@ -93,10 +93,10 @@ pub(super) fn read(
 
 #[derive(Default)]
 struct Replay {
-    log: Vec<Happened>,
-    /// Where in the log the message of an id stands: its index, and the index within a history.
-    places: HashMap<Box<str>, (usize, usize)>,
-    taken_back: Vec<Vec<Happened>>,
+    log: Vec<Change>,
+    /// Position of each message id in the log: its index, and the index within a history.
+    positions: HashMap<Box<str>, (usize, usize)>,
+    rewound: Vec<Vec<Change>>,
     notes: Notes,
     report: ImportReport,
     title: Option<Box<str>>,
@@ -106,7 +106,7 @@ struct Replay {
 impl Replay {
     fn line(&mut self, line: Line) {
         let in_context = match &line {
-            Line::Message(record) => record.said.is_some() || record.results.is_some(),
+            Line::Message(record) => record.content.is_some() || record.results.is_some(),
             Line::History(_) => true,
             Line::Rewind(..) | Line::Head(_) | Line::Managed(_) | Line::Unknown(_) => false,
         };
@@ -118,54 +118,52 @@ impl Replay {
             Line::History(records) => {
                 for (n, record) in records.iter().enumerate() {
                     if let Some(id) = &record.id {
-                        self.places.insert(id.clone(), (self.log.len(), n));
+                        self.positions.insert(id.clone(), (self.log.len(), n));
                     }
                 }
-                self.log.push(Happened::History(records));
+                self.log.push(Change::History(records));
             }
             Line::Rewind(id, span) => self.rewind(&id, span.start),
             Line::Head(title) => self.title = title.or(self.title.take()),
             Line::Managed(calibration) => {
-                self.log.iter_mut().for_each(Happened::forget);
+                self.log.iter_mut().for_each(Change::discard_usage);
                 self.calibration = calibration.or(self.calibration.take());
             }
-            Line::Unknown(span) => self
-                .notes
-                .once(span.start, "a record of no known kind; not counted"),
+            Line::Unknown(span) => self.notes.once(span.start, "unknown record: not counted"),
         }
     }
 
     fn message(&mut self, record: Record) {
         if !super::record::KINDS.contains(&&*record.kind) {
             let kind = json::quoted(&record.kind);
-            let text = format!("messages of the type `{kind}` are unknown to us; not counted");
+            let text = format!("unknown message type `{kind}`: not counted");
             self.notes.once(record.span.start, text);
         }
-        let place = record
+        let position = record
             .id
             .as_ref()
-            .and_then(|id| self.places.get(id).copied());
-        match place.and_then(|(at, n)| Some((self.log.get_mut(at)?, n))) {
-            Some((Happened::Message(before), _)) => *before = record,
-            Some((Happened::History(list), n)) if n < list.len() => list[n] = record,
+            .and_then(|id| self.positions.get(id).copied());
+        match position.and_then(|(at, n)| Some((self.log.get_mut(at)?, n))) {
+            Some((Change::Message(before), _)) => *before = record,
+            Some((Change::History(list), n)) if n < list.len() => list[n] = record,
             _ => {
                 if let Some(id) = &record.id {
-                    self.places.insert(id.clone(), (self.log.len(), 0));
+                    self.positions.insert(id.clone(), (self.log.len(), 0));
                 }
-                self.log.push(Happened::Message(record));
+                self.log.push(Change::Message(record));
             }
         }
     }
 
-    /// Everything from this message on is taken back; what was there stays as a conversation of its own.
+    /// Removes this message and all later ones. The previous state becomes a separate conversation.
     fn rewind(&mut self, id: &str, at: usize) {
-        if self.taken_back.len() < MOST_REWINDS && !self.log.is_empty() {
-            self.taken_back.push(self.log.clone());
+        if self.rewound.len() < MAX_REWINDS && !self.log.is_empty() {
+            self.rewound.push(self.log.clone());
         }
-        if let Some((place, n)) = self.places.get(id).copied() {
-            self.log.truncate(place + 1);
+        if let Some((position, n)) = self.positions.get(id).copied() {
+            self.log.truncate(position + 1);
             match self.log.last_mut() {
-                Some(Happened::History(list)) if n > 0 => list.truncate(n),
+                Some(Change::History(list)) if n > 0 => list.truncate(n),
                 _ => {
                     self.log.pop();
                 }
@@ -173,132 +171,136 @@ impl Replay {
         } else {
             self.notes.add(
                 at,
-                "this goes back to a message that is not there: everything is taken back",
+                "this rewinds to a missing message: all messages are removed",
             );
             self.log.clear();
         }
         let len = self.log.len();
-        self.places.retain(|_, (place, _)| *place < len);
+        self.positions.retain(|_, (position, _)| *position < len);
     }
 }
 
-/// The conversation of what happened.
-fn told(
-    mut talk: Talk,
-    mut log: Vec<Happened>,
+/// Builds the conversation of these changes.
+fn read_conversation(
+    mut transcript: Transcript,
+    mut log: Vec<Change>,
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<Option<Session>, Cancelled> {
-    once_each(&mut log);
-    let mut teller = Teller::default();
-    for happened in log {
+    remove_repeated_results(&mut log);
+    let mut reader = ConversationReader::default();
+    for change in log {
         progress.go_on()?;
-        match happened {
-            Happened::Message(record) => teller.message(&mut talk, record, notes),
-            Happened::History(records) => teller.history(&mut talk, records),
+        match change {
+            Change::Message(record) => reader.message(&mut transcript, record, notes),
+            Change::History(records) => reader.history(&mut transcript, records),
         }
     }
-    Ok(talk.finish())
+    Ok(transcript.finish())
 }
 
-/// Results that stand in a message of their own are left out beside their calls.
-fn once_each(log: &mut [Happened]) {
-    for happened in &mut *log {
-        if let Happened::History(records) = happened {
+/// Removes results from the records of their calls if they are also in a separate message.
+fn remove_repeated_results(log: &mut [Change]) {
+    for change in &mut *log {
+        if let Change::History(records) = change {
             let answered: HashSet<Box<str>> = records
                 .iter()
                 .flat_map(Record::answered)
                 .map(Into::into)
                 .collect();
             for record in &mut *records {
-                record.without(&answered);
+                record.remove_results(&answered);
             }
         }
     }
-    let messages = |happened: &Happened| match happened {
-        Happened::Message(record) => record.answered().map(Into::into).collect::<Vec<Box<str>>>(),
-        Happened::History(_) => Vec::new(),
+    let messages = |change: &Change| match change {
+        Change::Message(record) => record.answered().map(Into::into).collect::<Vec<Box<str>>>(),
+        Change::History(_) => Vec::new(),
     };
     let answered: HashSet<Box<str>> = log.iter().flat_map(messages).collect();
-    for happened in log {
-        if let Happened::Message(record) = happened {
-            record.without(&answered);
+    for change in log {
+        if let Change::Message(record) = change {
+            record.remove_results(&answered);
         }
     }
 }
 
-/// Tells a conversation and remembers what stands where.
+/// Builds a conversation and tracks the messages of each record.
 #[derive(Default)]
-struct Teller {
-    /// The messages of each record, by its id.
+struct ConversationReader {
+    /// Message indices of each record, by its id.
     messages: HashMap<Box<str>, Vec<usize>>,
-    /// The messages of the context as it is now.
+    /// Message indices of the current context.
     context: Vec<usize>,
 }
 
-impl Teller {
-    fn message(&mut self, talk: &mut Talk, record: Record, notes: &mut Notes) {
+impl ConversationReader {
+    fn message(&mut self, transcript: &mut Transcript, record: Record, notes: &mut Notes) {
         let usage = record.step.as_ref().and_then(|s| s.usage);
         let usage = notes.usage(record.span.start, usage);
         let step = record.step.map(|step| StepDraft { usage, ..step });
-        let mut told = Vec::new();
-        match (record.said, step) {
-            (Some(said), Some(step)) => told.push(talk.answer(step, said)),
-            (Some(said), None) => told.push(talk.say(said)),
-            // A call without an answer that is worth a message was made all the same.
+        let mut added = Vec::new();
+        match (record.content, step) {
+            (Some(content), Some(step)) => added.push(transcript.add_answer(step, content)),
+            (Some(content), None) => added.push(transcript.add_message(content)),
+            // The call was made, although its answer has no content for a message.
             (None, Some(step)) if step.usage.is_some() => {
-                talk.builder.step(step);
+                transcript.builder.step(step);
             }
             (None, _) => {}
         }
-        told.extend(record.results.map(|results| talk.say(results)));
-        self.context.extend(&told);
+        added.extend(
+            record
+                .results
+                .map(|results| transcript.add_message(results)),
+        );
+        self.context.extend(&added);
         if let Some(id) = record.id {
-            self.messages.insert(id, told);
+            self.messages.insert(id, added);
         }
     }
 
-    /// A new history is a compaction, unless it says what was there already.
-    fn history(&mut self, talk: &mut Talk, records: Vec<Record>) {
-        let before = bodies(talk.builder.session(), &self.context);
+    /// Adds a new history as a compaction, unless it equals the current context.
+    fn history(&mut self, transcript: &mut Transcript, records: Vec<Record>) {
+        let before = bodies(transcript.builder.session(), &self.context);
         if is_same(before, records.iter().flat_map(Record::bodies)) {
             return;
         }
         let mut kept = Vec::new();
         for record in records {
             let known = record.id.as_ref().and_then(|id| self.messages.get(id));
-            let session = talk.builder.session();
+            let session = transcript.builder.session();
             let same = known.filter(|known| is_same(bodies(session, known), record.bodies()));
             if let Some(known) = same {
                 kept.extend(known);
                 continue;
             }
             let is_new = known.is_none();
-            let mut told = Vec::new();
-            for draft in record.said.into_iter().chain(record.results) {
-                told.push(talk.say(Draft {
+            let mut added = Vec::new();
+            for draft in record.content.into_iter().chain(record.results) {
+                added.push(transcript.add_message(Draft {
                     in_history: false,
                     is_summary: is_new && draft.role == Role::User,
                     ..draft
                 }));
             }
-            kept.extend(&told);
+            kept.extend(&added);
             if let Some(id) = record.id {
-                self.messages.insert(id, told);
+                self.messages.insert(id, added);
             }
         }
         self.context.clone_from(&kept);
-        talk.builder.compaction("", None, None, kept);
+        transcript.builder.compaction("", None, None, kept);
     }
 }
 
-/// What these messages say.
+/// Iterates over the bodies of these messages' parts.
 fn bodies<'a>(session: &'a Session, messages: &'a [usize]) -> impl Iterator<Item = &'a Body> {
     let parts = |idx: &usize| session.parts_of(&session.messages[*idx]);
     messages.iter().flat_map(parts).map(|part| &part.body)
 }
 
-/// The same is said in the same order; how a result is marked is the record's affair.
+/// Whether two contents are equal. For results only call and text are compared.
 fn is_same<'a>(a: impl Iterator<Item = &'a Body>, b: impl Iterator<Item = &'a Body>) -> bool {
     let (a, b): (Vec<_>, Vec<_>) = (a.collect(), b.collect());
     let same = |(a, b): (&&Body, &&Body)| match (a, b) {

@@ -1,8 +1,8 @@
-//! Writes a managed conversation: into its document, or as lines behind the head.
+//! Writes a managed conversation: into its document, or as lines after the head.
 //!
-//! Kept messages keep their content to the byte. What a compaction hid from the model or from people is shown to both
-//! again, since the new file holds the context and nothing else; and where two answers come to stand side by side, the
-//! second says that it begins anew.
+//! Kept messages keep their content byte for byte. Messages that a compaction hid from the model or the user become
+//! visible to both, because the new file holds the context only. Of two consecutive answers, the second is marked as a
+//! new one.
 
 use super::{BEGINS, FORMAT};
 use crate::formats::content_edit::{self, Framing};
@@ -15,11 +15,11 @@ use crate::progress::Progress;
 use crate::session::{Body, Managed, Part, Role, Session, Span};
 use serde_json::{Value, json};
 
-/// Writes the conversation.
+/// Writes a managed conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
     if session.source.format != FORMAT.name {
-        let reason = format!("only a {0} can be written as one", FORMAT.label);
+        let reason = format!("only a {0} can be written in this format", FORMAT.label);
         return Err(CannotExport { reason });
     }
     if is_whole(session, managed, &FORMAT) {
@@ -47,19 +47,19 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     Ok(out)
 }
 
-/// What of a record a copy keeps to the byte: what it says.
+/// Returns the byte range of a record's content, which a managed conversation keeps verbatim.
 pub(super) fn kept(record: &[u8]) -> Vec<Span> {
     let whole = 0..record.len();
     vec![json::member(record, &whole, "content").unwrap_or(whole)]
 }
 
-/// A patch for how many messages there are, where the file says it.
+/// Returns a patch for the number of messages, if the file records it.
 fn counted(bytes: &[u8], head: &Span, messages: usize) -> Option<Patch> {
     let place = json::member(bytes, head, "message_count")?;
     Some((place, messages.to_string().into_bytes()))
 }
 
-/// The lines that say something about the session rather than in it.
+/// Returns the lines with session data instead of messages.
 fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
     let is_head = |value: &Value| value.is_object() && value.get("role").is_none();
     let head = |record: jsonl::Record| is_head(&record.value).then_some(record.span);
@@ -70,10 +70,10 @@ fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The messages of the new file, in order.
+/// Returns the messages of the new file, in order.
 fn records(session: &Session, managed: &Managed) -> Vec<Vec<u8>> {
     let left = left(session, managed, edit);
-    // The answer before, and the message of the session that it is.
+    // The previous answer, with its message index in the session.
     let mut answer: Option<Option<usize>> = None;
     let mut time = left.iter().find_map(|item| match item {
         Left::Record { text, .. } => created(text),
@@ -87,25 +87,25 @@ fn records(session: &Session, managed: &Managed) -> Vec<Vec<u8>> {
                 let begins = is_answer && answer.is_some_and(|before| before != Some(message));
                 answer = is_answer.then_some(Some(message));
                 time = created(&text).or(time);
-                records.push(shown(&text, begins));
+                records.push(visible(&text, begins));
             }
             Left::Written { role, text } => {
                 let begins = role == Role::Assistant && answer.is_some();
                 answer = (role == Role::Assistant).then_some(None);
-                records.push(shown(&written(role, text, time.as_ref()), begins));
+                records.push(visible(&written(role, text, time.as_ref()), begins));
             }
         }
     }
     records
 }
 
-/// When a message was written.
+/// Returns the time at which a message was written.
 fn created(record: &[u8]) -> Option<Value> {
     let place = json::member(record, &(0..record.len()), "created")?;
     json::parse_span(record, &place)
 }
 
-/// A message of ours.
+/// Returns a new message.
 fn written(role: Role, text: &str, time: Option<&Value>) -> Vec<u8> {
     let role = if role == Role::Assistant {
         role
@@ -118,8 +118,8 @@ fn written(role: Role, text: &str, time: Option<&Value>) -> Vec<u8> {
     message.to_string().into_bytes()
 }
 
-/// The record as everybody sees it; an answer behind another one says that it begins.
-fn shown(record: &[u8], begins: bool) -> Vec<u8> {
+/// Returns the record as visible to all. An answer directly after another one is marked as a new one.
+fn visible(record: &[u8], begins: bool) -> Vec<u8> {
     let whole = 0..record.len();
     let is_hidden = |place: &Span| bytes_are(record, place, "false");
     let flags = ["userVisible", "agentVisible"].iter();
@@ -139,7 +139,7 @@ fn bytes_are(bytes: &[u8], place: &Span, text: &str) -> bool {
     bytes.get(place.clone()) == Some(text.as_bytes())
 }
 
-/// A record some of whose parts changed.
+/// Returns a record with its edited parts, or `None` if no part is left.
 fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
@@ -164,7 +164,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     Some(patched(bytes, span, patches))
 }
 
-/// Patches for one block; none if it goes. Calls and answers stand in a result of their own.
+/// Returns the patches for one block, or `None` if it is removed. Calls and answers are wrapped in a result object.
 fn block_patches(bytes: &[u8], block: &Span, held: &[(&Part, Fate<'_>)]) -> Option<Vec<Patch>> {
     let inner = |path: &[&str]| at_path(bytes, block, path);
     match held.first() {
@@ -180,13 +180,13 @@ fn block_patches(bytes: &[u8], block: &Span, held: &[(&Part, Fate<'_>)]) -> Opti
     }
 }
 
-/// How tools' servers write a text.
+/// Notation of a text in MCP results.
 const FRAMING: Framing = Framing {
     whole: |text| json!([{"type": "text", "text": text}]),
     block: |text| json!({"type": "text", "text": text}),
 };
 
-/// Patches for what a tool answered, or for its error; none if it goes.
+/// Returns the patches for a tool's output or its error, or `None` if it is removed.
 fn answer(bytes: &[u8], result: &Span, fate: Fate<'_>, nested: &[Fate<'_>]) -> Option<Vec<Patch>> {
     let text = match fate {
         Fate::Gone => return None,
@@ -194,11 +194,11 @@ fn answer(bytes: &[u8], result: &Span, fate: Fate<'_>, nested: &[Fate<'_>]) -> O
         Fate::Kept => None,
         Fate::Replaced(text) => Some(text),
     };
-    let said = |key| {
+    let member = |key| {
         let place = json::member(bytes, result, key)?;
         (!bytes_are(bytes, &place, "null")).then_some(place)
     };
-    Some(match (said("value"), said("error"), text) {
+    Some(match (member("value"), member("error"), text) {
         (None, Some(error), Some(text)) => vec![(error, quoted(text))],
         (value, _, _) => {
             let place = value.unwrap_or_else(|| result.clone());

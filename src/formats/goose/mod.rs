@@ -1,9 +1,9 @@
-//! Goose's sessions before its database (`*.jsonl`, a head and a message a line), and what it exports (a document with
-//! `conversation`), which is also what is put together of its database.
+//! Goose sessions. Before its database, Goose wrote JSON Lines with a head and one message per line. Its export is a
+//! document with a `conversation`, which is also built from its database.
 //!
-//! - A call's arguments and a tool's answer stand in a result of their own, which may be an error.
-//! - Messages that the model does not see (`agentVisible: false`) are there for people: what was summed up, and notices.
-//! - Old files hold an answer in pieces, as it came in: what follows an answer without anything between belongs to it.
+//! - A call's arguments and a tool's output are wrapped in a result object, which may be an error.
+//! - Messages with `agentVisible: false` are only displayed to the user: summarized messages and notices.
+//! - Old files record an answer in pieces, as it was streamed. Consecutive answers belong together.
 
 mod export;
 mod store;
@@ -13,15 +13,16 @@ pub(super) use store::DATABASE;
 use super::message_list::{MARK, part};
 use super::notes::Notes;
 use super::rows::{self, Row};
-use super::talk::Talk;
+use super::transcript::Transcript;
 use super::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, json, jsonl,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
+    jsonl,
 };
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Part, Role, StepDraft};
 use serde_json::Value;
 
-/// The row of the table.
+/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "goose",
     label: "Goose session",
@@ -29,12 +30,13 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export::export),
-    carries: &[Carried::Times, Carried::Compactions],
+    recorded: &[RecordedData::Times, RecordedData::Compactions],
     kept: Some(export::kept),
     resume: None,
 };
 
-/// Says in our mark on a message of a managed copy that it does not go on with the answer before it.
+/// Key in the mark on a message of a managed conversation: it begins a new answer instead of continuing the previous
+/// one.
 const BEGINS: &str = "begins";
 
 /// Blocks that only Goose writes.
@@ -55,11 +57,10 @@ fn detect(probe: &Probe) -> Option<String> {
     };
     let document = probe.document();
     if let Some(list) = document.and_then(|d| d.get("conversation")?.as_array()) {
-        // A record that was damaged does not make it another format.
-        let is_told = document.is_some_and(|d| d.get("working_dir").is_some());
-        let is_its = list.iter().any(is_message) && (is_told || list.iter().all(is_message));
-        return is_its
-            .then(|| "a document whose `conversation` holds messages of Goose".to_owned());
+        // A damaged record does not change the format.
+        let has_folder = document.is_some_and(|d| d.get("working_dir").is_some());
+        let is_its = list.iter().any(is_message) && (has_folder || list.iter().all(is_message));
+        return is_its.then(|| "a document whose `conversation` holds Goose messages".to_owned());
     }
     let (head, rest) = probe.records().split_first()?;
     let is_head = |v: &Value| v.get("role").is_none() && v.get("working_dir").is_some();
@@ -71,7 +72,7 @@ fn detect(probe: &Probe) -> Option<String> {
     let n = messages.iter().filter(|r| is_message(&r.value)).count();
     let is_its = is_head(&head.value) || messages.iter().any(|r| has_own(&r.value));
     (is_its && n > 0 && n * 5 >= messages.len() * 4)
-        .then(|| "JSON Lines with a `working_dir`, then messages of Goose".to_owned())
+        .then(|| "JSON Lines with a `working_dir`, then Goose messages".to_owned())
 }
 
 fn has_own(message: &Value) -> bool {
@@ -83,16 +84,16 @@ fn has_own(message: &Value) -> bool {
     kinds.any(|kind| OWN.contains(&kind))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut warnings = Vec::new();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let whole = json::document_span(bytes);
-    let mut talk = Talk::new(input, FORMAT.name, None);
+    let mut transcript = Transcript::new(input, FORMAT.name, None);
     let rows = if json::member(bytes, &whole, "conversation").is_some() {
         let around = rows::around(bytes, &whole, &["conversation"]);
-        name(&around, &mut talk);
+        name(&around, &mut transcript);
         rows::listed(bytes, &whole, &["conversation"], progress, &mut notes)?
     } else {
         let row = |r: jsonl::Record| Row {
@@ -101,12 +102,13 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         };
         jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
     };
-    // What nobody but the model sees was written by a compaction; what the model does not see any more was there before.
+    // Messages that only the model sees were written by a compaction. Messages hidden from it were in the context
+    // before.
     let last = rows
         .iter()
         .rposition(|row| !is_visible(&row.value, "userVisible"));
-    let mut reader = Reader {
-        talk,
+    let mut reader = GooseReader {
+        transcript,
         answer: None,
         written: Vec::new(),
     };
@@ -117,7 +119,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         report.note(kind, in_context);
     }
     reader.compact();
-    let session = reader.talk.finish().ok_or_else(|| Refused {
+    let session = reader.transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like a Goose session without a message".to_owned(),
     })?;
     warnings.extend(notes.warnings(&input.bytes));
@@ -129,45 +131,46 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     })
 }
 
-fn name(head: &Value, talk: &mut Talk) {
+fn name(head: &Value, transcript: &mut Transcript) {
     let name = content::first(head, &["name", "description"]).and_then(Value::as_str);
-    talk.title(name.unwrap_or_default());
+    transcript.title(name.unwrap_or_default());
     if let Some(model) = json::str_at(head, &["model_config", "model_name"]) {
-        talk.builder.usual_model(model);
+        transcript.builder.usual_model(model);
     }
     let folder = json::str_at(head, &["working_dir"]).unwrap_or_default();
     if !folder.is_empty() {
-        talk.builder.project(folder);
+        transcript.builder.project(folder);
     }
 }
 
-/// Whether a message is visible to people or to the model; it is unless the file says otherwise.
+/// Whether a message is visible to the user or the model (default: true).
 fn is_visible(message: &Value, to: &str) -> bool {
     json::at(message, &["metadata", to]).and_then(Value::as_bool) != Some(false)
 }
 
-struct Reader {
-    talk: Talk,
-    /// The answer that is being written.
+struct GooseReader {
+    transcript: Transcript,
+    /// Index of the current answer.
     answer: Option<usize>,
-    /// What a compaction wrote, as long as it goes on.
+    /// Indices of the messages that the current compaction wrote.
     written: Vec<usize>,
 }
 
-impl Reader {
+impl GooseReader {
     fn row(&mut self, row: &Row, was_context: bool, notes: &mut Notes) -> (&'static str, bool) {
         let value = &row.value;
         let role = match json::str_at(value, &["role"]) {
             Some("user") => Role::User,
             Some("assistant") => Role::Assistant,
             None => {
-                name(value, &mut self.talk);
+                name(value, &mut self.transcript);
                 return ("session data", false);
             }
             Some(other) => {
                 let other = json::quoted(other);
-                let text =
-                    format!("a message of the unknown role `{other}` is kept, but is no context");
+                let text = format!(
+                    "a message of the unknown role `{other}` is kept, but not sent to the model"
+                );
                 notes.add(row.span.start, text);
                 return ("other", false);
             }
@@ -179,16 +182,16 @@ impl Reader {
             raw: vec![row.span.clone()],
             ..Draft::new(role, parts)
         };
-        let (for_people, for_model) = (
+        let (for_user, for_model) = (
             is_visible(value, "userVisible"),
             is_visible(value, "agentVisible"),
         );
-        if draft.parts.is_empty() || (for_people && !for_model && !was_context) {
+        if draft.parts.is_empty() || (for_user && !for_model && !was_context) {
             return ("not for the model", false);
         }
-        if !for_people {
+        if !for_user {
             self.answer = None;
-            self.written.push(self.talk.say(Draft {
+            self.written.push(self.transcript.add_message(Draft {
                 in_history: false,
                 is_summary: role == Role::User,
                 ..draft
@@ -199,7 +202,7 @@ impl Reader {
         if json::is_true(value, &[MARK, BEGINS]) {
             self.answer = None;
         }
-        self.say(draft);
+        self.add(draft);
         (
             if role == Role::User {
                 "user"
@@ -210,18 +213,21 @@ impl Reader {
         )
     }
 
-    fn say(&mut self, mut draft: Draft) {
+    fn add(&mut self, mut draft: Draft) {
         if draft.role == Role::Assistant {
-            if let Some(answer) = self.answer.filter(|answer| self.talk.is_last(*answer)) {
+            if let Some(answer) = self
+                .answer
+                .filter(|answer| self.transcript.is_last(*answer))
+            {
                 let raw = draft.raw.pop().unwrap_or_default();
-                self.talk.extend(answer, raw, draft.parts);
+                self.transcript.extend(answer, raw, draft.parts);
                 return;
             }
             let step = StepDraft {
                 time: draft.time,
                 ..StepDraft::default()
             };
-            self.answer = Some(self.talk.answer(step, draft));
+            self.answer = Some(self.transcript.add_answer(step, draft));
             return;
         }
         self.answer = None;
@@ -238,14 +244,14 @@ impl Reader {
         if draft.parts.iter().all(is_result) {
             draft.role = Role::Tool;
         }
-        self.talk.say(draft);
+        self.transcript.add_message(draft);
     }
 
-    /// What a compaction wrote is all there is from here on.
+    /// Adds the current compaction, whose messages are the whole context.
     fn compact(&mut self) {
         if !self.written.is_empty() {
             let kept = std::mem::take(&mut self.written);
-            self.talk.builder.compaction("", None, None, kept);
+            self.transcript.builder.compaction("", None, None, kept);
         }
     }
 }
@@ -255,7 +261,7 @@ fn parts(message: &Value) -> Vec<Part> {
     let of = |(idx, block): (usize, &Value)| match json::str_at(block, &["type"]) {
         Some("toolRequest" | "frontendToolRequest") => vec![part(idx, request(block))],
         Some("toolResponse") => response(idx, block),
-        // Asked of the person, not of the model.
+        // A question to the user, not to the model.
         Some(
             "toolConfirmationRequest"
             | "actionRequired"
@@ -287,7 +293,7 @@ fn response(idx: usize, block: &Value) -> Vec<Part> {
     let id = json::str_at(block, &["id"]);
     let result = block.get("toolResult").unwrap_or(&Value::Null);
     let failed = json::str_at(result, &["status"]) == Some("error");
-    let said = content::first(result, &["value", "error"]).unwrap_or(result);
-    let is_error = failed || json::is_true(said, &["isError"]);
-    content::result(idx, (id, None), is_error, said)
+    let output = content::first(result, &["value", "error"]).unwrap_or(result);
+    let is_error = failed || json::is_true(output, &["isError"]);
+    content::result(idx, (id, None), is_error, output)
 }

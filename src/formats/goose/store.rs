@@ -1,25 +1,25 @@
-//! Goose's database (from version 1.10 on): a table of sessions and one of messages, put together as Goose exports a
-//! session.
+//! Goose's database (since version 1.10): a table of sessions and a table of messages. A session is built in the
+//! notation of Goose's export.
 //! <https://github.com/block/goose/blob/main/crates/goose/src/session/session_manager.rs>
 
 use super::FORMAT;
-use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 
-/// The row of the table.
+/// Descriptor of this database.
 pub(in crate::formats) const DATABASE: Database = Database {
     format: FORMAT.name,
     tables: &[
         ("sessions", &["id", "working_dir"]),
         ("messages", &["session_id", "role", "content_json"]),
     ],
-    listing: Ask {
+    listing: TableQuery {
         table: "sessions",
         columns: SESSION,
-        only: Only::All,
+        filter: RowFilter::All,
     },
     entries,
-    asks,
+    queries,
     document,
 };
 
@@ -58,7 +58,7 @@ fn entries(rows: &Rows) -> Vec<Entry> {
     rows.iter().map(entry).collect()
 }
 
-/// Older versions called it a description.
+/// Returns the session's name. Older versions call it a description.
 fn name(row: Record<'_>) -> &str {
     match row.text("name") {
         "" => row.text("description"),
@@ -66,11 +66,11 @@ fn name(row: Record<'_>) -> &str {
     }
 }
 
-fn asks(entry: &Entry) -> Vec<Ask> {
-    let of = |table, columns, key| Ask {
+fn queries(entry: &Entry) -> Vec<TableQuery> {
+    let of = |table, columns, key| TableQuery {
         table,
         columns,
-        only: Only::Is(key, entry.id.clone()),
+        filter: RowFilter::Equals(key, entry.id.clone()),
     };
     vec![
         of("sessions", SESSION, "id"),
@@ -78,14 +78,14 @@ fn asks(entry: &Entry) -> Vec<Ask> {
     ]
 }
 
-/// What `goose session export` writes of the session.
+/// Returns the session as `goose session export` writes it.
 fn document(_entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     let [sessions, messages] = rows else {
         return Vec::new();
     };
     let mut members = sessions.iter().next().map(head).unwrap_or_default();
     let mut messages: Vec<Record<'_>> = messages.iter().collect();
-    // As they were written: what a compaction rewrites it writes in order, whatever time the messages bear.
+    // In order of insertion: a compaction rewrites messages in order, whatever their times are.
     messages.sort_by_key(|row| row.integer("id"));
     members.push(("conversation", list(messages.into_iter().map(message))));
     object(members.into_iter())

@@ -1,12 +1,14 @@
-//! JSON as text with places: where a value stands in the file, and small ways to ask a value for what it holds.
+//! JSON values with their byte ranges in the file, and accessors for their members.
 
-mod ask;
+mod accessors;
 mod parse;
-mod place;
+mod span;
 
-pub(super) use ask::{at, first_str, is_true, millis_at, quoted, str_at, text_of, u64_at, u64_of};
-pub(super) use parse::{
-    DOCUMENT_PASSES, LARGE, crowded, is_crowded, is_one_value, parse_document, parse_lenient,
-    parse_span,
+pub(super) use accessors::{
+    at, first_str, is_true, millis_at, quoted, str_at, text_of, u64_at, u64_of,
 };
-pub(super) use place::{document_span, elements, member, members};
+pub(super) use parse::{
+    DOCUMENT_PASSES, LARGE, has_too_many_values, is_one_value, parse_document, parse_lenient,
+    parse_span, too_many_values,
+};
+pub(super) use span::{document_span, elements, member, members};

@@ -1,4 +1,5 @@
-//! Parses values: leniently where no `String` can hold what is there, and large ones in pieces on all cores.
+//! Parses JSON values. Text that no `String` can hold is replaced, and large documents are parsed in pieces on all
+//! cores.
 
 use super::{elements, members};
 use crate::progress::{Cancelled, Progress};
@@ -7,20 +8,19 @@ use rayon::prelude::*;
 use serde::de::IgnoredAny;
 use serde_json::{Deserializer, Map, Value};
 
-/// Values from this size on are parsed in pieces.
+/// Minimum size in bytes of a value that is parsed in pieces.
 pub(in crate::formats) const LARGE: usize = 1 << 20;
 
-/// How deep pieces are taken apart: a list of conversations, one of them, its request, the messages.
+/// Maximum depth of pieces: a list of conversations, a conversation, its request, the messages.
 const PIECES_WITHIN: usize = 4;
 
-/// A value holds no more others. Each is kept as far more than the two bytes that `{}` takes in a file.
-const MOST_VALUES: usize = 16_000_000;
+/// Maximum number of values in a text. In memory each takes far more than the two bytes of `{}`.
+const MAX_VALUES: usize = 16_000_000;
 
-/// How often a document is parsed in all: to tell what it is, and for its messages.
+/// Number of times that a document is parsed: for detection and for its messages.
 pub(in crate::formats) const DOCUMENT_PASSES: u64 = 2;
 
-/// Parses a value. Half of a surrogate pair, which no `String` can hold, and bytes that are not UTF-8 read as
-/// U+FFFD.
+/// Parses a value. Lone surrogates, which no `String` can hold, and bytes that are not UTF-8 become U+FFFD.
 pub(in crate::formats) fn parse_lenient(text: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(text).or_else(|error| {
         if error.is_eof() {
@@ -32,21 +32,21 @@ pub(in crate::formats) fn parse_lenient(text: &[u8]) -> Result<Value, serde_json
     })
 }
 
-/// Parses the value that stands at `span`; see [`parse_lenient`].
+/// Parses the value at `span`, see [`parse_lenient`].
 pub(in crate::formats) fn parse_span(bytes: &[u8], span: &Span) -> Option<Value> {
     parse_lenient(bytes.get(span.clone())?).ok()
 }
 
-/// Whether a text holds more values than any session does, told by the commas between them.
-pub(in crate::formats) fn is_crowded(text: &[u8]) -> bool {
-    // Most are too short, or have too few even with those in strings, which are found quickly.
+/// Whether a text has too many values, estimated by the commas between them.
+pub(in crate::formats) fn has_too_many_values(text: &[u8]) -> bool {
+    // A fast check first: most texts are too short or have too few commas even with those in strings.
     let is_comma = |b: &&u8| **b == b',';
-    text.len() > MOST_VALUES
-        && text.iter().filter(is_comma).count() > MOST_VALUES
-        && commas_between(text) > MOST_VALUES
+    text.len() > MAX_VALUES
+        && text.iter().filter(is_comma).count() > MAX_VALUES
+        && commas_between(text) > MAX_VALUES
 }
 
-/// Commas outside of strings.
+/// Counts the commas outside strings.
 fn commas_between(text: &[u8]) -> usize {
     let (mut commas, mut in_string, mut is_escaped) = (0, false, false);
     for byte in text {
@@ -61,20 +61,20 @@ fn commas_between(text: &[u8]) -> usize {
     commas
 }
 
-/// What is said of such a text.
-pub(in crate::formats) fn crowded() -> String {
-    let most = MOST_VALUES / 1_000_000;
-    format!("it holds more than {most} million values, which no session does")
+/// Returns the message for a text with too many values.
+pub(in crate::formats) fn too_many_values() -> String {
+    let most = MAX_VALUES / 1_000_000;
+    format!("it has more than {most} million values, more than any session")
 }
 
-/// Whether a text is one value and nothing else; neither its strings nor its depth are looked at.
+/// Whether a text is exactly one value. Checks neither strings nor depth.
 pub(in crate::formats) fn is_one_value(text: &[u8]) -> bool {
     let mut stream = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
     matches!(stream.next(), Some(Ok(_))) && stream.byte_offset() == text.len()
 }
 
-/// Parses the value of a whole document, a large one in pieces on all cores; see [`parse_lenient`]. Keeps the first
-/// `most` elements of each large list. Advances `progress` by its share of the bytes.
+/// Parses the value of a whole document, see [`parse_lenient`]. A large document is parsed in pieces on all cores.
+/// Keeps the first `most` elements of each large list. Advances `progress` by its share of the bytes.
 pub(in crate::formats) fn parse_document(
     bytes: &[u8],
     span: &Span,
@@ -92,7 +92,7 @@ pub(in crate::formats) fn parse_document(
     Ok(parse_lenient(text))
 }
 
-/// `None` where a piece cannot be parsed.
+/// Parses a value in pieces. Returns `None` if a piece cannot be parsed.
 fn in_pieces(
     bytes: &[u8],
     span: &Span,
@@ -129,7 +129,7 @@ fn in_pieces(
     Ok(parse_span(bytes, span))
 }
 
-/// Writes U+FFFD over escapes that are half of a surrogate pair; both are six bytes long.
+/// Replaces escapes of lone surrogates by U+FFFD, whose escape has the same length.
 fn replace_lone_surrogates(text: &mut [u8]) {
     let mut at = 0;
     while at < text.len() {
@@ -148,7 +148,7 @@ fn replace_lone_surrogates(text: &mut [u8]) {
     }
 }
 
-/// Whether a surrogate's escape stands at `at`: the leading half or the trailing one.
+/// Returns whether the escape at `at` is a leading (true) or trailing surrogate, or `None` for any other text.
 fn surrogate(text: &[u8], at: usize) -> Option<bool> {
     let escape = text.get(at..at + 6)?;
     let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
@@ -165,16 +165,16 @@ mod tests {
     use crate::formats::json::document_span;
 
     #[test]
-    fn commas_count_where_they_stand_between_values() {
+    fn counts_commas_outside_strings() {
         let text = br#"[1,"a,\",",{"b,":[",\\",{}]}]"#;
         assert_eq!(commas_between(text), 3);
-        let text = ",".repeat(MOST_VALUES + 2);
-        assert!(is_crowded(text.as_bytes()));
-        assert!(!is_crowded(format!("\"{text}\"").as_bytes()));
+        let text = ",".repeat(MAX_VALUES + 2);
+        assert!(has_too_many_values(text.as_bytes()));
+        assert!(!has_too_many_values(format!("\"{text}\"").as_bytes()));
     }
 
     #[test]
-    fn a_large_document_in_pieces_is_the_same_value() {
+    fn parses_large_documents_in_pieces_to_the_same_value() {
         let long = "x".repeat(LARGE / 2);
         let text = format!(
             r#" {{"a":1,"m":{{"messages":[{{"c":"{long}"}},"{long}\ud83d",[1.50,null]]}},"a":{{"b":-2e3}}}} "#

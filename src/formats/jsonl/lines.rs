@@ -1,12 +1,12 @@
-//! Where the lines of a file stand.
+//! Splits a file into lines.
 
 use crate::session::{FileBytes, Span};
 use memchr::memchr;
 
-/// No session has more lines: each is kept as more than the few bytes that it may take in a file.
-const MOST_LINES: usize = 5_000_000;
+/// Maximum number of lines. In memory each takes far more than the few bytes that it may have in a file.
+const MAX_LINES: usize = 5_000_000;
 
-/// Where the text starts: behind a byte order mark, if there is one.
+/// Returns the start of the text, after a byte order mark if there is one.
 pub(in crate::formats) fn text_start(bytes: &[u8]) -> usize {
     if bytes.starts_with(b"\xef\xbb\xbf") {
         3
@@ -15,24 +15,24 @@ pub(in crate::formats) fn text_start(bytes: &[u8]) -> usize {
     }
 }
 
-/// A line that is not blank, trimmed.
+/// A non-blank line, trimmed.
 pub(super) struct Line<'a> {
     pub(super) number: usize,
-    /// Where it stands in the file.
+    /// Byte range in the file.
     pub(super) span: Span,
     pub(super) text: &'a [u8],
-    /// The file ends in it, without a line's end.
+    /// The file ends with this line, without a line break.
     pub(super) is_open: bool,
 }
 
 impl Line<'_> {
-    /// Where in its text something stands that stands there in the file.
+    /// Converts a byte range in the file to one in the line's text.
     pub(super) fn place_of(&self, span: &Span) -> Span {
         span.start - self.span.start..span.end - self.span.start
     }
 }
 
-/// The lines of a text that begins at a byte of its file, before which there are so many.
+/// Iterates over the lines of a text that begins at byte `start` of its file, after `lines_before` lines.
 pub(super) fn lines(
     text: &[u8],
     start: usize,
@@ -62,13 +62,13 @@ pub(super) fn lines(
     })
 }
 
-/// Whether there are more lines than any session has, however little stands in them.
-pub(in crate::formats) fn is_crowded(bytes: &FileBytes) -> bool {
-    bytes.len() > MOST_LINES && bytes.line_ends(&(0..bytes.len())) >= MOST_LINES
+/// Whether the file has too many lines.
+pub(in crate::formats) fn has_too_many_lines(bytes: &FileBytes) -> bool {
+    bytes.len() > MAX_LINES && bytes.line_ends(&(0..bytes.len())) >= MAX_LINES
 }
 
-/// What is said of such a file.
-pub(in crate::formats) fn crowded() -> String {
-    let most = MOST_LINES / 1_000_000;
-    format!("it has more than {most} million lines, which no session has")
+/// Returns the message for a file with too many lines.
+pub(in crate::formats) fn too_many_lines() -> String {
+    let most = MAX_LINES / 1_000_000;
+    format!("it has more than {most} million lines, more than any session")
 }

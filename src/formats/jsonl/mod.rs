@@ -1,53 +1,53 @@
-//! JSON Lines as programs that crash leave them: every record that can be read, each with its place in the file.
+//! JSON Lines, also as left by crashed programs: every readable record with its byte range in the file.
 
 mod lines;
 mod problem;
 mod record;
 
-pub(super) use lines::{crowded, is_crowded, text_start};
+pub(super) use lines::{has_too_many_lines, text_start, too_many_lines};
 
 use super::{Warning, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{FileBytes, Pieces, Span, Stretch};
 use lines::{Line, lines};
-use problem::{Problem, Said};
+use problem::{Problem, ProblemCount};
 use rayon::prelude::*;
 use record::read_line;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// One record of the file.
+/// A record of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    /// Its bytes in the file, without the line's end.
+    /// Byte range in the file, without the line break.
     pub span: Span,
-    /// Its line, from 1; records glued on one line share it.
+    /// Line number from 1. Records concatenated on one line share it.
     pub line: usize,
-    /// What it says.
+    /// The parsed value.
     pub value: Value,
 }
 
-/// The first records of a file, for a look that must stay cheap.
+/// The first records of a file, for detection.
 #[derive(Debug, Default)]
 pub(super) struct Head {
-    /// What could be read.
+    /// Readable records.
     pub records: Vec<Record>,
-    /// Lines looked at that are not blank; a torn last line is not among them.
+    /// Number of non-blank lines read, without a truncated last line.
     pub lines: usize,
-    /// Of these, lines that hold something unreadable.
+    /// Number of these lines with unreadable content.
     pub bad: usize,
 }
 
-/// A head stops here even if it has few records: lines may be long.
+/// Maximum size in bytes of a head, which may have few but long lines.
 const HEAD_BYTES: usize = 32 << 20;
-/// So many stretches are read before what was read is put in order, so that it does not stand in memory twice.
+/// Number of stretches that are read in parallel before their results are merged, which limits memory.
 const AT_ONCE: usize = 64;
-/// Room is made at once for lines of so many bytes; shorter ones are mostly blank.
+/// Assumed minimum length of lines in bytes when memory is reserved. Shorter lines are mostly blank.
 const USUAL_LINE: usize = 256;
 
-/// All records of the file in order, each handed on at once, on all cores, so that a large file's values need not
-/// all be held; what is wrong with the file goes to `warnings`. Advances `progress` by the file's bytes, shared
-/// among so many `passes` over them.
+/// Maps all records of the file in order, on all cores. Each record is passed to `each` at once, so that the values of
+/// a large file are not held all together. Problems are added to `warnings`. Advances `progress` by the file's size,
+/// divided by `passes`.
 pub(super) fn map_records<T: Send>(
     bytes: &(impl Pieces + ?Sized),
     progress: &Progress,
@@ -59,8 +59,9 @@ pub(super) fn map_records<T: Send>(
     map_texts(bytes, progress, passes, warnings, |_, _, _| None, each)
 }
 
-/// The same where a record's text alone is enough for most: `quick` gets it with its place and line, and whatever it
-/// declines is read for `each`. It must decline what is no record, or not UTF-8.
+/// Maps all records like [`map_records`], for readers that need only the text of most records. `quick` gets the text,
+/// its byte range and its line. Texts for which it returns `None` are parsed for `each`. It must return `None` for
+/// invalid records and text that is not UTF-8.
 pub(super) fn map_texts<T: Send>(
     bytes: &(impl Pieces + ?Sized),
     progress: &Progress,
@@ -72,7 +73,7 @@ pub(super) fn map_texts<T: Send>(
     let read_line = |line: Line<'_>| {
         progress.go_on()?;
         progress.advance(line.span.len() as u64 / passes);
-        if !json::is_crowded(line.text)
+        if !json::has_too_many_values(line.text)
             && let Some(found) = quick(line.text, &line.span, line.number)
         {
             return Ok(Read::Quick(found));
@@ -94,7 +95,7 @@ pub(super) fn map_texts<T: Send>(
         Ok(read)
     };
     let mut all = Vec::new();
-    let mut said = Said::default();
+    let mut problem_count = ProblemCount::default();
     for stretches in bytes.stretches().chunks(AT_ONCE) {
         let read: Vec<Vec<Read<T>>> = stretches
             .par_iter()
@@ -107,16 +108,17 @@ pub(super) fn map_texts<T: Send>(
                 Read::Quick(found) => all.push(found),
                 Read::Whole(line, records, problems) => {
                     all.extend(records);
-                    said.note(line, &problems, warnings);
+                    problem_count.note(line, &problems, warnings);
                 }
             }
         }
     }
-    said.sum_up(warnings);
+    problem_count.sum_up(warnings);
     Ok(all)
 }
 
-/// How a file begins: so many lines, or more bytes than a head has. All of it, where it is not packed.
+/// Returns the beginning of a file: `max` lines, or as many bytes as a head has. Returns the whole file if it is not
+/// compressed in memory.
 pub(super) fn opening(bytes: &FileBytes, max: usize) -> Cow<'_, [u8]> {
     if !bytes.is_packed() {
         return bytes.piece(&(0..bytes.len()));
@@ -128,7 +130,7 @@ pub(super) fn opening(bytes: &FileBytes, max: usize) -> Cow<'_, [u8]> {
     bytes.piece(&(0..last.map_or(bytes.len(), |last| last.span.end)))
 }
 
-/// The first records, at most `max`.
+/// Returns the first records, at most `max`.
 pub(super) fn head(bytes: &[u8], max: usize) -> Head {
     let mut head = Head::default();
     for line in lines(bytes, 0, 0).take(max) {
@@ -145,11 +147,11 @@ pub(super) fn head(bytes: &[u8], max: usize) -> Head {
     head
 }
 
-/// What a line gave.
+/// Result of reading a line.
 enum Read<T> {
-    /// One record, read from its text alone.
+    /// A record, read from its text without parsing it.
     Quick(T),
-    /// Any records, and what is wrong with the line of this number.
+    /// The line's number, its records and its problems.
     Whole(usize, Vec<T>, Vec<Problem>),
 }
 
@@ -162,12 +164,12 @@ mod tests {
         let records = map_records(bytes, &Progress::default(), 1, &mut warnings, |record| {
             record
         })
-        .expect("nobody cancels");
+        .expect("the progress is not cancelled");
         (records, warnings.iter().map(ToString::to_string).collect())
     }
 
     #[test]
-    fn lines_blank_or_ended_by_crlf_behind_a_byte_order_mark_read_without_a_warning() {
+    fn reads_blank_lines_crlf_and_a_byte_order_mark() {
         let bytes = b"\xef\xbb\xbf{\"a\":1}\r\n\r\n  {\"b\":2}\r\n";
         let (records, warnings) = read(bytes);
         let texts: Vec<_> = records.iter().map(|r| &bytes[r.span.clone()]).collect();
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn glued_records_keep_a_span_each() {
+    fn reads_concatenated_records_with_separate_spans() {
         let bytes = b"{\"a\":1}{\"b\":\"}{\"} {\"c\":3}\n{\"d\":4}";
         let (records, warnings) = read(bytes);
         let texts: Vec<_> = records
@@ -188,11 +190,11 @@ mod tests {
             texts,
             ["{\"a\":1}", "{\"b\":\"}{\"}", "{\"c\":3}", "{\"d\":4}"]
         );
-        assert_eq!(warnings, ["line 1: 3 records are glued on one line"]);
+        assert_eq!(warnings, ["line 1: 3 records are on one line"]);
     }
 
     #[test]
-    fn a_torn_tail_and_a_bad_line_are_warnings_and_the_rest_loads() {
+    fn warns_of_a_truncated_tail_and_an_invalid_line() {
         let (records, warnings) = read(b"{\"a\":1}\nno json\n{\"b\":2}\n{\"c\":\"torn");
         assert_eq!(records.len(), 2);
         assert_eq!(warnings.len(), 2, "{warnings:?}");
@@ -202,12 +204,12 @@ mod tests {
         );
         assert_eq!(
             warnings[1],
-            "line 4: the last line is cut off, its 10 bytes were left out"
+            "line 4: the last line is truncated; its 10 bytes were left out"
         );
     }
 
     #[test]
-    fn a_record_written_behind_a_torn_one_is_found() {
+    fn finds_a_record_after_a_truncated_one() {
         let (records, warnings) = read(b"{\"a\":{\"x\":1},\"t{\"b\":2}\n{\"c\":3}\n");
         assert_eq!(records.len(), 2, "{records:?}");
         assert_eq!(records[0].value["b"], 2);
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_no_string_can_hold_is_replaced_and_keeps_its_place() {
+    fn replaces_text_that_no_string_can_hold() {
         let bytes = b"{\"a\":\"x\\ud83d\"}{\"b\":\"\\ud83d\\ude00\\\\ud83d\"}\n{\"c\":\"\xff\"}\n\0\0{\"d\":\"\0\"}\n";
         let (records, warnings) = read(bytes);
         let values: Vec<_> = records.iter().map(|r| r.value.to_string()).collect();
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_too_deep_to_read_is_a_warning() {
+    fn warns_of_deep_nesting() {
         let deep = format!(
             "{{\"a\":{}{}}}\n{{\"b\":1}}\n",
             "[".repeat(100_000),
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn many_bad_lines_are_summed_up() {
+    fn sums_up_many_invalid_lines() {
         let (_, warnings) = read("bad\n".repeat(60).as_bytes());
         assert_eq!(warnings.len(), 51);
         assert_eq!(warnings[50], "10 more lines could not be read");

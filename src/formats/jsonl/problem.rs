@@ -1,14 +1,14 @@
-//! What is wrong with lines, as warnings that stay few.
+//! Problems of lines, reported as a limited number of warnings.
 
 use crate::formats::Warning;
 
-/// A file with more bad lines than this is summed up rather than listed; so is one with more odd ones.
+/// Maximum number of invalid lines listed, and of unusual ones. Further lines are only counted.
 const MAX_LINES_LISTED: usize = 50;
 
-/// What is wrong with a line.
+/// A problem of a line.
 pub(super) enum Problem {
     Torn(usize),
-    Glued(usize),
+    Concatenated(usize),
     Bad(String),
     Nul,
     NotUtf8,
@@ -22,25 +22,25 @@ impl Problem {
     fn sentence(&self) -> String {
         match self {
             Self::Torn(bytes) => {
-                format!("the last line is cut off, its {bytes} bytes were left out")
+                format!("the last line is truncated; its {bytes} bytes were left out")
             }
-            Self::Glued(n) => format!("{n} records are glued on one line"),
+            Self::Concatenated(n) => format!("{n} records are on one line"),
             Self::Bad(why) => format!("this line could not be read: {why}"),
-            Self::Nul => "NUL bytes were passed over".to_owned(),
+            Self::Nul => "NUL bytes were ignored".to_owned(),
             Self::NotUtf8 => "some bytes are not UTF-8".to_owned(),
         }
     }
 }
 
-/// How many problems were met.
+/// Number of problems found.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct ProblemCount {
     bad: usize,
     odd: usize,
 }
 
-impl Said {
-    /// Warns of the first.
+impl ProblemCount {
+    /// Adds warnings about the problems of a line, up to the limit.
     pub(super) fn note(&mut self, line: usize, problems: &[Problem], warnings: &mut Vec<Warning>) {
         for problem in problems {
             let before = if problem.is_bad() {
@@ -58,7 +58,7 @@ impl Said {
         }
     }
 
-    /// Warns of how many more there were.
+    /// Adds a warning with the number of problems beyond the limit.
     pub(super) fn sum_up(self, warnings: &mut Vec<Warning>) {
         for (n, what) in [(self.bad, "could not be read"), (self.odd, "like these")] {
             let more = n.saturating_sub(MAX_LINES_LISTED);

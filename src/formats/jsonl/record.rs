@@ -1,4 +1,4 @@
-//! The records of one line: mostly one; of a broken line whatever can be read.
+//! Reads the records of one line. Most lines have one record; of an invalid line, all readable records are returned.
 
 use super::Record;
 use super::lines::Line;
@@ -8,12 +8,12 @@ use crate::session::Span;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
-/// How often a broken line is searched for a record that was glued behind the break.
+/// Maximum number of attempts to find a record after invalid text on the same line.
 const MAX_RESYNCS: usize = 8;
 
 pub(super) fn read_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
-    if json::is_crowded(line.text) {
-        return (Vec::new(), vec![Problem::Bad(json::crowded())]);
+    if json::has_too_many_values(line.text) {
+        return (Vec::new(), vec![Problem::Bad(json::too_many_values())]);
     }
     if let Ok(value) = serde_json::from_slice(line.text) {
         return (
@@ -28,7 +28,7 @@ pub(super) fn read_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
     read_odd_line(line)
 }
 
-/// A line that is not simply one record: glued, torn, damaged or of no JSON at all.
+/// Reads a line that is not one valid record: concatenated, truncated, damaged or not JSON at all.
 fn read_odd_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
     let mut problems = Vec::new();
     let text = without_nul(line.text);
@@ -57,7 +57,7 @@ fn read_odd_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
         }
     }
     if records.len() > 1 {
-        problems.push(Problem::Glued(records.len()));
+        problems.push(Problem::Concatenated(records.len()));
     }
     match broken {
         Some((at, error)) if line.is_open && error.is_eof() => {
@@ -69,7 +69,7 @@ fn read_odd_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
     (records, problems)
 }
 
-/// Spaces for NUL bytes: they do no harm inside a string or outside of it, and every offset stays.
+/// Replaces NUL bytes by spaces, which are harmless inside and outside strings and keep all offsets.
 fn without_nul(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&0) {
         return Cow::Borrowed(text);
@@ -80,14 +80,14 @@ fn without_nul(text: &[u8]) -> Cow<'_, [u8]> {
         .into()
 }
 
-/// The values of a line, and where and why it breaks if it does.
+/// Returns the byte ranges of a line's values, and the position and reason of the first error.
 fn split(text: &[u8], resync: bool) -> (Vec<Span>, Option<(usize, serde_json::Error)>) {
     let (mut spans, broken) = values(text, 0);
     let Some((at, error)) = broken else {
         return (spans, None);
     };
     if resync {
-        // A program died while it wrote and the next one went on in the same line.
+        // A program crashed while it wrote, and the next one continued on the same line.
         let starts = text[at..]
             .windows(2)
             .enumerate()
@@ -104,8 +104,8 @@ fn split(text: &[u8], resync: bool) -> (Vec<Span>, Option<(usize, serde_json::Er
     (spans, Some((at, error)))
 }
 
-/// The values that follow one another from `start`. Strings are not looked into, so that what no `String`
-/// can hold still has a place.
+/// Returns the byte ranges of the consecutive values from `start`. Strings are not decoded, so that values with text
+/// that no `String` can hold are found as well.
 fn values(text: &[u8], start: usize) -> (Vec<Span>, Option<(usize, serde_json::Error)>) {
     let mut spans = Vec::new();
     let mut stream = serde_json::Deserializer::from_slice(&text[start..]).into_iter::<IgnoredAny>();

@@ -5,7 +5,7 @@
 
 use super::super::message_list::{self, Calls, Dialect, Editing, Writes};
 use super::super::{
-    Carried, Format, Input, Parsed, Probe, Unread, content, counts, json, openai_chat,
+    Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json, openai_chat,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Role, StepDraft, Usage};
@@ -20,7 +20,7 @@ pub(in crate::formats) const CONTEXT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
-    carries: &[Carried::Usage, Carried::SystemPrompt],
+    recorded: &[RecordedData::Usage, RecordedData::SystemPrompt],
     kept: None,
     resume: None,
 };
@@ -58,7 +58,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("{} with the notes of Kimi CLI", look.how))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     message_list::read(input, progress, &DIALECT)
 }
 

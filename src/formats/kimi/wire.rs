@@ -11,10 +11,10 @@
 use super::super::message_list::{part, tool_definitions};
 use super::super::notes::Notes;
 use super::super::rows::Row;
-use super::super::talk::Talk;
+use super::super::transcript::Transcript;
 use super::super::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, counts, json,
-    jsonl,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
+    json, jsonl,
 };
 use super::cli_events::{self, CliEvent};
 use crate::progress::Progress;
@@ -30,13 +30,13 @@ pub(in crate::formats) const WIRE: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
-        Carried::Tools,
-        Carried::SubAgents,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
+        RecordedData::SubAgents,
     ],
     kept: None,
     resume: None,
@@ -64,24 +64,24 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "JSON Lines with a `protocol_version` and `context.` events".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut warnings = Vec::new();
     let row = |r: jsonl::Record| Row {
         span: r.span,
         value: r.value,
     };
     let rows = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, row)?;
-    let mut reader = Reader::new(Talk::new(input, WIRE.name, None));
+    let mut reader = Reader::new(Transcript::new(input, WIRE.name, None));
     let mut agents: Vec<Agent> = Vec::new();
     let mut report = ImportReport::default();
     for row in rows {
         progress.go_on()?;
         if let Some(event) = CliEvent::of(&row.value) {
             let n = agents.len() + 2;
-            let talk = || Talk::new(input, WIRE.name, Some(n));
+            let transcript = || Transcript::new(input, WIRE.name, Some(n));
             let (its, branch) = match event.agent {
                 None => (&mut reader, ""),
-                Some(call) => (agent(&mut agents, call, &event, talk), " (sub-agent)"),
+                Some(call) => (agent(&mut agents, call, &event, transcript), " (sub-agent)"),
             };
             let in_context = its.cli_event(&event, &row);
             report.note(
@@ -96,11 +96,11 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
         let in_context = reader.row(kind, &row);
         report.note(&label, in_context);
     }
-    let mut sessions: Vec<Session> = reader.talk.finish().into_iter().collect();
+    let mut sessions: Vec<Session> = reader.transcript.finish().into_iter().collect();
     warnings.extend(reader.notes.warnings(&input.bytes));
     for agent in agents {
         warnings.extend(agent.reader.notes.warnings(&input.bytes));
-        sessions.extend(agent.reader.talk.finish().map(|session| Session {
+        sessions.extend(agent.reader.transcript.finish().map(|session| Session {
             track: Track::SubAgent(agent.which),
             ..session
         }));
@@ -128,7 +128,7 @@ fn agent<'a>(
     agents: &'a mut Vec<Agent>,
     call: &str,
     event: &CliEvent<'_>,
-    talk: impl FnOnce() -> Talk,
+    transcript: impl FnOnce() -> Transcript,
 ) -> &'a mut Reader {
     let is_its = |agent: &Agent| agent.which.call.as_deref() == Some(call);
     let place = agents.iter().position(is_its).unwrap_or_else(|| {
@@ -138,7 +138,7 @@ fn agent<'a>(
                 kind: event.agent_type.map(Into::into),
                 call: Some(call.into()),
             },
-            reader: Reader::new(talk()),
+            reader: Reader::new(transcript()),
         });
         agents.len() - 1
     });
@@ -154,7 +154,7 @@ struct Step {
 }
 
 struct Reader {
-    talk: Talk,
+    transcript: Transcript,
     notes: Notes,
     step: Option<Step>,
     model: Option<String>,
@@ -168,9 +168,9 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(talk: Talk) -> Self {
+    fn new(transcript: Transcript) -> Self {
         Self {
-            talk,
+            transcript,
             notes: Notes::default(),
             step: None,
             model: None,
@@ -208,14 +208,14 @@ impl Reader {
         let text =
             "the summary of a compaction is not in this file; the context behind it lacks it";
         self.notes.once(row.span.start, text);
-        let messages = &self.talk.builder.session().messages;
+        let messages = &self.transcript.builder.session().messages;
         let is_counted = |idx: &usize| matches!(messages[*idx].role, Role::User | Role::Assistant);
         let places = self.context.iter().enumerate().rev();
         let mut counted = places.filter(|(_, idx)| is_counted(idx));
         let first = counted.nth(cli_events::KEPT_BY_COMPACTION - 1);
         let first = first.map_or(0, |(place, _)| place);
         let kept = self.context.split_off(first);
-        self.talk
+        self.transcript
             .builder
             .compaction("auto", None, None, kept.clone());
         self.context = kept;
@@ -369,9 +369,10 @@ impl Reader {
             .step
             .as_ref()
             .filter(|s| s.index.is_some() && &*s.id == id)
-            && self.talk.is_last(step.message)
+            && self.transcript.is_last(step.message)
         {
-            self.talk.extend(step.message, row.span.clone(), parts);
+            self.transcript
+                .extend(step.message, row.span.clone(), parts);
             return true;
         }
         let draft = StepDraft {
@@ -386,12 +387,12 @@ impl Reader {
         let answer = placed(row, Draft::new(Role::Assistant, parts));
         // What the model said while its calls ran belongs to the same call.
         let message = if is_new {
-            self.talk.answer(draft, answer)
+            self.transcript.add_answer(draft, answer)
         } else {
-            self.talk.say(answer)
+            self.transcript.add_message(answer)
         };
         self.context.push(message);
-        let index = self.talk.builder.session().steps.len().checked_sub(1);
+        let index = self.transcript.builder.session().steps.len().checked_sub(1);
         self.step = Some(Step {
             id: id.into(),
             index,
@@ -421,13 +422,13 @@ impl Reader {
         let window = self.notes.tokens(at, window, "the recorded context window");
         match self.step.take().and_then(|s| s.index) {
             Some(index) => {
-                if let Some(step) = self.talk.builder.step_mut(index) {
+                if let Some(step) = self.transcript.builder.step_mut(index) {
                     step.usage = usage;
                     step.window = window;
                 }
             }
             None if usage.is_some() => {
-                self.talk.builder.step(StepDraft {
+                self.transcript.builder.step(StepDraft {
                     model: self.model.clone(),
                     usage,
                     time: json::millis_at(&row.value, &["time"]),
@@ -443,7 +444,7 @@ impl Reader {
         let at = row.span.start;
         let n_kept = json::u64_at(value, &["keptUserMessageCount"]).unwrap_or(0);
         let n_kept = usize::try_from(n_kept).unwrap_or(usize::MAX);
-        let messages = &self.talk.builder.session().messages;
+        let messages = &self.transcript.builder.session().messages;
         let is_persons =
             |idx: &&usize| messages[**idx].role == Role::User && !messages[**idx].is_injected;
         let mut kept: Vec<usize> = self
@@ -463,7 +464,7 @@ impl Reader {
             in_history: false,
             ..Draft::new(Role::User, text.map(content::parts).unwrap_or_default())
         };
-        kept.push(self.talk.say(placed(row, summary)));
+        kept.push(self.transcript.add_message(placed(row, summary)));
         let mut tokens = |key| {
             self.notes.tokens(
                 at,
@@ -474,13 +475,15 @@ impl Reader {
         let (before, after) = (tokens("tokensBefore"), tokens("tokensAfter"));
         self.context.clone_from(&kept);
         let trigger = std::mem::take(&mut self.trigger);
-        self.talk.builder.compaction(trigger, before, after, kept);
+        self.transcript
+            .builder
+            .compaction(trigger, before, after, kept);
         self.step = None;
         true
     }
 
     fn say(&mut self, row: &Row, draft: Draft) {
-        let message = self.talk.say(placed(row, draft));
+        let message = self.transcript.add_message(placed(row, draft));
         self.context.push(message);
     }
 }

@@ -4,7 +4,9 @@
 //! `usage_metadata` holds what was cached within its input.
 
 use crate::formats::message_list::{self, Calls, Dialect, Shape};
-use crate::formats::{Carried, Format, Input, Parsed, Probe, Unread, any_message, counts, json};
+use crate::formats::{
+    Format, Input, ParseError, Parsed, Probe, RecordedData, any_message, counts, json,
+};
 use crate::progress::Progress;
 use crate::session::{Draft, StepDraft, Usage};
 use crate::units::Tokens;
@@ -18,7 +20,7 @@ pub(in crate::formats) const MESSAGES: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Usage, Carried::SystemPrompt],
+    recorded: &[RecordedData::Usage, RecordedData::SystemPrompt],
     kept: None,
     resume: None,
 };
@@ -69,7 +71,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("{}: messages of LangChain", look.how))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     message_list::read(input, progress, &DIALECT)
 }
 

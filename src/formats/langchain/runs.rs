@@ -7,8 +7,8 @@ use crate::formats::message_list::tool_definitions;
 use crate::formats::nesting::{Enclosing, Nesting, SpanKind};
 use crate::formats::notes::Notes;
 use crate::formats::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, any_message, content,
-    counts, json, jsonl, message_list,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, any_message,
+    content, counts, json, jsonl, message_list,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Role, Span, StepDraft, Usage};
@@ -23,12 +23,12 @@ pub(in crate::formats) const RUNS: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::SystemPrompt,
-        Carried::Tools,
-        Carried::SubAgents,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
+        RecordedData::SubAgents,
     ],
     kept: None,
     resume: None,
@@ -57,7 +57,7 @@ fn detect(probe: &Probe) -> Option<String> {
     is_its.then(|| "runs with a `run_type` and `inputs`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();

@@ -5,7 +5,7 @@ use super::dialect::Dialect;
 use super::layout::{self, Layout};
 use super::settings::Settings;
 use crate::formats::notes::Notes;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, counts, json, title};
+use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, counts, json, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft};
 use crate::units::Tokens;
@@ -34,7 +34,7 @@ pub(in crate::formats) fn read(
     input: &Input,
     progress: &Progress,
     dialect: &Dialect,
-) -> Result<Parsed, Unread> {
+) -> Result<Parsed, ParseError> {
     let mut warnings = Vec::new();
     let mut report = ImportReport::default();
     let mut notes = Notes::default();

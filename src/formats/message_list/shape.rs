@@ -54,7 +54,8 @@ pub(in crate::formats) fn is_broken(value: &Value) -> bool {
 pub(in crate::formats) fn refuse_empty(value: &Value) -> Result<(), String> {
     if json::str_at(value, &["role"]).is_some() && is_broken(value) {
         return Err(
-            "a message without content that can be read is kept, but is no context".to_owned(),
+            "a message without content that can be read is kept, but not sent to the model"
+                .to_owned(),
         );
     }
     Ok(())

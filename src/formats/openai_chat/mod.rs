@@ -11,7 +11,7 @@ pub(super) use read::{body, message};
 pub(super) use write::{edit, written};
 
 use super::message_list::{self, Dialect, Writes};
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use serde_json::Value;
 
@@ -23,11 +23,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(write::export),
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::SystemPrompt,
-        Carried::Tools,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
     ],
     kept: None,
     resume: None,
@@ -88,7 +88,7 @@ fn detect(probe: &Probe) -> Option<String> {
     })
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     message_list::read(input, progress, &DIALECT)
 }
 

@@ -22,11 +22,11 @@ pub(in crate::formats) fn message(value: &Value, calls: &mut Calls) -> Result<Dr
         Some("tool" | "function") => (Role::Tool, result(value, calls)),
         Some(other) => {
             return Err(format!(
-                "a message of the unknown role `{}` is kept, but is no context",
+                "a message of the unknown role `{}` is kept, but not sent to the model",
                 json::quoted(other)
             ));
         }
-        None => return Err("a record without a role is kept, but is no context".to_owned()),
+        None => return Err("a record without a role is kept, but not sent to the model".to_owned()),
     };
     let mut draft = Draft::new(role, parts);
     draft.id = json::str_at(value, &["id"]).map(Into::into);

@@ -18,10 +18,10 @@ mod message;
 mod reader;
 mod store;
 
-pub(super) use kin::kin;
+pub(super) use kin::identity;
 pub(super) use store::DATABASE;
 
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json, rows};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, rows};
 use crate::formats::notes::Notes;
 use crate::progress::Progress;
 use serde_json::Value;
@@ -34,7 +34,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export::export),
-    carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+    ],
     kept: Some(export::kept),
     resume: None,
 };
@@ -62,7 +66,7 @@ fn detect(probe: &Probe) -> Option<String> {
     })
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut notes = Notes::default();

@@ -5,8 +5,8 @@ use super::{FORMAT, kin};
 use crate::formats::message_list::MARK;
 use crate::formats::notes::Notes;
 use crate::formats::rows::Row;
-use crate::formats::talk::Talk;
-use crate::formats::{ImportReport, Input, Parsed, Refused, Unread, json, mark};
+use crate::formats::transcript::Transcript;
+use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, json, mark};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, SubAgent, Track};
 use crate::units::Millis;
@@ -20,17 +20,17 @@ pub(super) fn read(
     rows: Vec<Row>,
     progress: &Progress,
     mut notes: Notes,
-) -> Result<Parsed, Unread> {
+) -> Result<Parsed, ParseError> {
     let mut report = ImportReport::default();
-    let mut reader = Reader::new(Talk::new(input, FORMAT.name, None));
+    let mut reader = Reader::new(Transcript::new(input, FORMAT.name, None));
     let info = head.get("info").unwrap_or(&Value::Null);
     let n_managed = json::u64_at(head, &[MARK, "messages"]).unwrap_or(0);
     let calibration = head.get(MARK).and_then(mark::calibration);
-    reader.talk.builder.calibration(calibration);
+    reader.transcript.builder.calibration(calibration);
     let says = |key| json::str_at(info, &[key]).unwrap_or_default();
-    reader.talk.title(says("title"));
+    reader.transcript.title(says("title"));
     if !says("directory").is_empty() {
-        reader.talk.builder.project(says("directory"));
+        reader.transcript.builder.project(says("directory"));
     }
     let kin = kin::of(info).unwrap_or_default();
     report.parent = kin.parent.clone().map(String::from);
@@ -46,7 +46,9 @@ pub(super) fn read(
                 let other = json::quoted(other);
                 notes.add(
                     row.span.start,
-                    format!("a message of the unknown role `{other}` is kept, but is no context"),
+                    format!(
+                        "a message of the unknown role `{other}` is kept, but not sent to the model"
+                    ),
                 );
                 false
             }
@@ -64,7 +66,7 @@ pub(super) fn read(
         }
     }
     reader.prune_until(Some(Millis(i64::MAX)));
-    let mut session = reader.talk.finish().ok_or_else(|| Refused {
+    let mut session = reader.transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like an OpenCode session without a message".to_owned(),
     })?;
     if kin.parent.is_some() {
@@ -89,7 +91,7 @@ struct Asked {
 }
 
 struct Reader {
-    talk: Talk,
+    transcript: Transcript,
     /// The messages in context.
     context: Vec<usize>,
     /// The first message of each message of the file.
@@ -103,9 +105,9 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(talk: Talk) -> Self {
+    fn new(transcript: Transcript) -> Self {
         Self {
-            talk,
+            transcript,
             context: Vec::new(),
             by_id: HashMap::new(),
             asked: None,
@@ -116,7 +118,7 @@ impl Reader {
     }
 
     fn say(&mut self, id: Option<&str>, draft: Draft) -> usize {
-        let message = self.talk.say(draft);
+        let message = self.transcript.add_message(draft);
         self.seen(id, message);
         message
     }
@@ -181,7 +183,7 @@ impl Reader {
             let is_sent = !broke_off || aborted;
             if call.said.is_empty() || !is_sent {
                 if usage.is_some() && !self.is_managed {
-                    self.talk.builder.step(step);
+                    self.transcript.builder.step(step);
                 }
                 continue;
             }
@@ -191,16 +193,16 @@ impl Reader {
             };
             // What asks for a summary and the summary exist because of the compaction alone.
             let message = if is_programs && usage.is_none() {
-                self.talk.say(draft)
+                self.transcript.add_message(draft)
             } else if is_summary && !broke_off {
-                self.talk.say(Draft {
+                self.transcript.add_message(Draft {
                     in_history: false,
                     ..draft
                 })
             } else {
-                let message = self.talk.answer(step, draft);
+                let message = self.transcript.add_answer(step, draft);
                 if self.is_managed {
-                    self.talk.forget_usage();
+                    self.transcript.forget_usage();
                 }
                 message
             };
@@ -212,7 +214,7 @@ impl Reader {
             }
         }
         if broke_off {
-            self.talk.builder.aborted();
+            self.transcript.builder.aborted();
         }
         if is_summary && !broke_off {
             self.compacted(info, &told);
@@ -241,12 +243,14 @@ impl Reader {
         kept.extend(asked.as_ref().map(|asked| asked.message));
         kept.extend(summary);
         let question = asked.as_ref().map(|asked| asked.message);
-        if let Some(message) = question.and_then(|idx| self.talk.builder.message_mut(idx)) {
+        if let Some(message) = question.and_then(|idx| self.transcript.builder.message_mut(idx)) {
             message.in_history = false;
         }
         let trigger = asked.map_or("", |asked| asked.trigger);
         self.context.clone_from(&kept);
-        self.talk.builder.compaction(trigger, None, None, kept);
+        self.transcript
+            .builder
+            .compaction(trigger, None, None, kept);
     }
 
     /// Carries out what was pruned up to this time.
@@ -267,17 +271,19 @@ impl Reader {
         for idx in std::mem::take(&mut self.context) {
             let cleared = self.cleared(idx, &calls);
             is_changed |= cleared.is_some();
-            kept.push(cleared.map_or(idx, |draft| self.talk.say(draft)));
+            kept.push(cleared.map_or(idx, |draft| self.transcript.add_message(draft)));
         }
         self.context.clone_from(&kept);
         if is_changed {
-            self.talk.builder.compaction("prune", None, None, kept);
+            self.transcript
+                .builder
+                .compaction("prune", None, None, kept);
         }
     }
 
     /// A message with the outputs of these calls cleared; none where it holds none.
     fn cleared(&self, idx: usize, calls: &HashSet<Box<str>>) -> Option<Draft> {
-        let session = self.talk.builder.session();
+        let session = self.transcript.builder.session();
         let message = &session.messages[idx];
         let is_its = |body: &Body| match body {
             Body::ToolResult { call, .. } => calls.contains(call),

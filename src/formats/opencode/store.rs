@@ -3,7 +3,7 @@
 //! <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts>
 
 use super::FORMAT;
-use crate::formats::database::{Ask, Database, Entry, Only, Record, Rows};
+use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ pub(in crate::formats) const DATABASE: Database = Database {
         ("message", &["id", "session_id", "data"]),
         ("part", &["id", "message_id", "session_id", "data"]),
     ],
-    listing: Ask {
+    listing: TableQuery {
         table: "session",
         columns: SESSION,
-        only: Only::All,
+        filter: RowFilter::All,
     },
     entries,
-    asks,
+    queries,
     document,
 };
 
@@ -50,11 +50,11 @@ fn entries(rows: &Rows) -> Vec<Entry> {
     rows.iter().map(entry).collect()
 }
 
-fn asks(entry: &Entry) -> Vec<Ask> {
-    let of = |table, columns, key| Ask {
+fn queries(entry: &Entry) -> Vec<TableQuery> {
+    let of = |table, columns, key| TableQuery {
         table,
         columns,
-        only: Only::Is(key, entry.id.clone()),
+        filter: RowFilter::Equals(key, entry.id.clone()),
     };
     vec![
         of("session", SESSION, "id"),

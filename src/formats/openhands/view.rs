@@ -1,6 +1,6 @@
 //! What the model sees of the events: a condensation forgets some of them and may put a summary in their place.
 
-use crate::formats::talk::Talk;
+use crate::formats::transcript::Transcript;
 use crate::session::Draft;
 use std::collections::HashSet;
 
@@ -28,7 +28,12 @@ impl View {
     }
 
     /// Carries a condensation out.
-    pub(super) fn condense(&mut self, id: &str, condensation: Condensation<'_>, talk: &mut Talk) {
+    pub(super) fn condense(
+        &mut self,
+        id: &str,
+        condensation: Condensation<'_>,
+        transcript: &mut Transcript,
+    ) {
         let Condensation {
             forgotten,
             trigger,
@@ -44,10 +49,10 @@ impl View {
                 seen.len() > offset
             });
             let at = at.unwrap_or(self.0.len());
-            let message = talk.say(summary);
+            let message = transcript.add_message(summary);
             self.0.insert(at, (id.into(), message));
         }
         let kept = self.0.iter().map(|(_, message)| *message).collect();
-        talk.builder.compaction(trigger, None, None, kept);
+        transcript.builder.compaction(trigger, None, None, kept);
     }
 }

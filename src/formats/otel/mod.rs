@@ -13,7 +13,7 @@ mod spans;
 use super::contexts::{Call, Contexts};
 use super::nesting::Nesting;
 use super::notes::Notes;
-use super::{Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread};
+use super::{Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused};
 use crate::progress::Progress;
 use crate::session::Draft;
 use serde_json::Value;
@@ -28,12 +28,12 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::SystemPrompt,
-        Carried::Tools,
-        Carried::SubAgents,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
+        RecordedData::SubAgents,
     ],
     kept: None,
     resume: None,
@@ -48,7 +48,7 @@ fn detect(probe: &Probe) -> Option<String> {
     Some(format!("a span with the attribute `{key}`"))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();

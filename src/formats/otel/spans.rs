@@ -2,7 +2,7 @@
 
 use super::attributes::Attributes;
 use crate::formats::notes::Notes;
-use crate::formats::{Unread, Warning, content, json, jsonl};
+use crate::formats::{ParseError, Warning, content, json, jsonl};
 use crate::progress::Progress;
 use crate::session;
 use crate::units::Millis;
@@ -87,7 +87,7 @@ pub(super) fn all(
     progress: &Progress,
     notes: &mut Notes,
     warnings: &mut Vec<Warning>,
-) -> Result<Vec<Span>, Unread> {
+) -> Result<Vec<Span>, ParseError> {
     let whole = json::document_span(bytes);
     let mut found = Vec::new();
     if json::is_one_value(&bytes[whole.clone()]) {

@@ -13,7 +13,7 @@ mod export;
 mod reader;
 
 use super::jsonl::map_records;
-use super::{Carried, Format, Input, Parsed, Probe, Unread, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use entry::Entry;
 
@@ -25,7 +25,11 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: Some(export::export),
-    carries: &[Carried::Usage, Carried::Times, Carried::Compactions],
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+    ],
     kept: Some(export::kept),
     resume: None,
 };
@@ -51,7 +55,7 @@ fn detect(probe: &Probe) -> Option<String> {
     })
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut warnings = Vec::new();
     let entries = map_records(&input.bytes, progress, 1, &mut warnings, Entry::read)?;
     reader::read(input, entries, progress, warnings)

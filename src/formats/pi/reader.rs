@@ -1,9 +1,9 @@
 //! Puts the entries on the way to a leaf together.
 
 use super::super::notes::Notes;
-use super::super::talk::Talk;
+use super::super::transcript::Transcript;
 use super::super::tree::Tree;
-use super::super::{ImportReport, Input, Parsed, Refused, Unread, Warning, json};
+use super::super::{ImportReport, Input, ParseError, Parsed, Refused, Warning, json};
 use super::FORMAT;
 use super::entry::{Compaction, Entry, First, What};
 use crate::progress::{Cancelled, Progress};
@@ -17,7 +17,7 @@ pub(super) fn read(
     entries: Vec<Entry>,
     progress: &Progress,
     mut warnings: Vec<Warning>,
-) -> Result<Parsed, Unread> {
+) -> Result<Parsed, ParseError> {
     let tree = Tree::new(
         entries
             .iter()
@@ -39,9 +39,9 @@ pub(super) fn read(
     let report = reader.report(&main);
     let mut branches = Vec::with_capacity(others.len());
     for (n, leaf) in others.into_iter().enumerate() {
-        branches.extend(reader.talk(&tree.path(leaf), n + 1, progress)?);
+        branches.extend(reader.transcript(&tree.path(leaf), n + 1, progress)?);
     }
-    let mut sessions: Vec<Session> = reader.talk(&main, 0, progress)?.into_iter().collect();
+    let mut sessions: Vec<Session> = reader.transcript(&main, 0, progress)?.into_iter().collect();
     sessions.append(&mut branches);
     let spans = reader.entries.iter().map(|entry| &entry.span);
     let folder = json::first_str(&input.bytes.whole(), spans, &["cwd"]);
@@ -99,13 +99,14 @@ impl Reader<'_> {
     }
 
     /// The conversation of the entries on a path; `branch` is 0 for the main one.
-    fn talk(
+    fn transcript(
         &mut self,
         path: &[usize],
         branch: usize,
         progress: &Progress,
     ) -> Result<Option<Session>, Cancelled> {
-        let mut talk = Talk::new(self.input, FORMAT.name, (branch > 0).then_some(branch + 1));
+        let mut transcript =
+            Transcript::new(self.input, FORMAT.name, (branch > 0).then_some(branch + 1));
         let is_mark = |at: &usize| matches!(self.entries[*at].what, What::Managed(_));
         let n_managed = path.iter().rposition(is_mark).unwrap_or(0);
         // The message that each entry on the path became, in order.
@@ -120,7 +121,7 @@ impl Reader<'_> {
                 mem::replace(&mut self.entries[*at].what, What::Aside)
             };
             match what {
-                What::Said(draft) => messages.push((*at, talk.say(draft))),
+                What::Said(draft) => messages.push((*at, transcript.add_message(draft))),
                 What::Answered(step, draft) => {
                     let usage = self
                         .notes
@@ -128,24 +129,24 @@ impl Reader<'_> {
                         .filter(|_| n >= n_managed);
                     let step = StepDraft { usage, ..step };
                     if let Some(draft) = draft {
-                        messages.push((*at, talk.answer(step, draft)));
+                        messages.push((*at, transcript.add_answer(step, draft)));
                     } else {
                         if usage.is_some() {
-                            talk.builder.step(step);
+                            transcript.builder.step(step);
                         }
-                        talk.builder.aborted();
+                        transcript.builder.aborted();
                     }
                 }
                 What::Compaction(compaction) => {
-                    self.compaction(start, compaction, &messages, &mut talk);
+                    self.compaction(start, compaction, &messages, &mut transcript);
                 }
-                What::Title(name) => talk.title(&name),
-                What::Effort(effort) => talk.builder.effort(&effort),
-                What::Managed(calibration) => talk.builder.calibration(calibration),
+                What::Title(name) => transcript.title(&name),
+                What::Effort(effort) => transcript.builder.effort(&effort),
+                What::Managed(calibration) => transcript.builder.calibration(calibration),
                 What::Aside | What::Unknown => {}
             }
         }
-        Ok(talk.finish().map(|session| named(session, branch)))
+        Ok(transcript.finish().map(|session| named(session, branch)))
     }
 
     fn compaction(
@@ -153,7 +154,7 @@ impl Reader<'_> {
         start: usize,
         compaction: Compaction,
         messages: &[(usize, usize)],
-        talk: &mut Talk,
+        transcript: &mut Transcript,
     ) {
         let first = match &compaction.first_kept {
             Some(First::Index(index)) => Some(*index),
@@ -173,9 +174,9 @@ impl Reader<'_> {
             compaction.before,
             "the tokens before this compaction",
         );
-        let summary = talk.say(compaction.summary);
+        let summary = transcript.add_message(compaction.summary);
         let context = std::iter::once(summary).chain(kept).collect();
-        talk.builder.compaction("", before, None, context);
+        transcript.builder.compaction("", before, None, context);
     }
 }
 

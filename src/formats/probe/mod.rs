@@ -101,8 +101,8 @@ impl Probe {
         let is_json = matches!(start.first(), Some(b'{' | b'['));
         let objects = head.records.iter().filter(|r| r.value.is_object()).count();
         let is_lines = objects > 1 && head.bad * ONE_BAD_LINE_IN <= head.lines;
-        if (is_lines || !is_json) && jsonl::is_crowded(bytes) {
-            return Ok(Self::of(Kind::Crowded(jsonl::crowded())));
+        if (is_lines || !is_json) && jsonl::has_too_many_lines(bytes) {
+            return Ok(Self::of(Kind::Crowded(jsonl::too_many_lines())));
         }
         if is_lines {
             return Ok(Self {
@@ -131,8 +131,8 @@ impl Probe {
         if !is_large || !json::is_one_value(text) {
             return Ok(None);
         }
-        if json::is_crowded(text) {
-            return Ok(Some(Self::of(Kind::Crowded(json::crowded()))));
+        if json::has_too_many_values(text) {
+            return Ok(Some(Self::of(Kind::Crowded(json::too_many_values()))));
         }
         let value = match json::parse_document(bytes, &span, most_listed, progress)? {
             Ok(value) => value,
@@ -191,7 +191,9 @@ impl Probe {
                 records: head.records,
                 ..Self::of(Kind::JsonLines)
             },
-            _ if json::is_crowded(&bytes[span.clone()]) => Self::of(Kind::Crowded(json::crowded())),
+            _ if json::has_too_many_values(&bytes[span.clone()]) => {
+                Self::of(Kind::Crowded(json::too_many_values()))
+            }
             _ => match json::parse_document(bytes, &span, usize::MAX, progress)? {
                 Ok(value) => Self {
                     document: Some(value),

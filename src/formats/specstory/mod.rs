@@ -8,9 +8,10 @@
 mod blocks;
 
 use super::notes::Notes;
-use super::talk::Talk;
+use super::transcript::Transcript;
 use super::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, content, json, time,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
+    time,
 };
 use crate::formats::message_list::part;
 use crate::progress::Progress;
@@ -27,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[Carried::Times, Carried::SubAgents],
+    recorded: &[RecordedData::Times, RecordedData::SubAgents],
     kept: None,
     resume: None,
 };
@@ -41,15 +42,15 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("Markdown that begins with `{START}`"))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let mut reader = Reader {
         input,
         sessions: Vec::new(),
         agents: Vec::new(),
-        talk: Talk::new(input, FORMAT.name, None),
-        agent: Talk::new(input, FORMAT.name, Some(2)),
+        transcript: Transcript::new(input, FORMAT.name, None),
+        agent: Transcript::new(input, FORMAT.name, Some(2)),
         latest: None,
     };
     for block in blocks::read(&input.bytes.whole(), &mut notes) {
@@ -81,8 +82,8 @@ struct Reader<'a> {
     sessions: Vec<Session>,
     /// Conversations of sub-agents.
     agents: Vec<Session>,
-    talk: Talk,
-    agent: Talk,
+    transcript: Transcript,
+    agent: Transcript,
     latest: Option<Latest>,
 }
 
@@ -92,7 +93,7 @@ impl Reader<'_> {
             Block::Session(title) => {
                 report.note("session", false);
                 self.close();
-                self.talk.title(&title);
+                self.transcript.title(&title);
             }
             Block::Said {
                 speaker,
@@ -123,10 +124,10 @@ impl Reader<'_> {
         uses: Vec<blocks::Use>,
     ) -> bool {
         let time = speaker.time.as_deref().and_then(when);
-        let talk = if speaker.is_sidechain {
+        let transcript = if speaker.is_sidechain {
             &mut self.agent
         } else {
-            &mut self.talk
+            &mut self.transcript
         };
         let draft = |role, parts: Vec<Part>| Draft {
             time,
@@ -139,7 +140,7 @@ impl Reader<'_> {
                 return false;
             }
             self.latest = None;
-            talk.say(draft(Role::User, parts));
+            transcript.add_message(draft(Role::User, parts));
             return true;
         }
         let mut results = Vec::new();
@@ -168,14 +169,15 @@ impl Reader<'_> {
         let goes_on = self.latest.as_ref().filter(|l| {
             l.is_sidechain == speaker.is_sidechain && l.label == label && speaker.time.is_some()
         });
-        let joined = goes_on.is_some_and(|l| talk.extend(l.message, span.clone(), parts.clone()));
+        let joined =
+            goes_on.is_some_and(|l| transcript.extend(l.message, span.clone(), parts.clone()));
         if !joined {
             let step = StepDraft {
                 model: speaker.model.clone(),
                 time,
                 ..StepDraft::default()
             };
-            let message = talk.answer(step, draft(Role::Assistant, parts));
+            let message = transcript.add_answer(step, draft(Role::Assistant, parts));
             self.latest = Some(Latest {
                 is_sidechain: speaker.is_sidechain,
                 label: label.to_owned(),
@@ -183,7 +185,7 @@ impl Reader<'_> {
             });
         }
         if !results.is_empty() {
-            talk.say(draft(Role::Tool, results));
+            transcript.add_message(draft(Role::Tool, results));
         }
         true
     }
@@ -191,13 +193,13 @@ impl Reader<'_> {
     /// A session ends, with its sub-agents.
     fn close(&mut self) {
         let number = self.sessions.len() + 2;
-        if self.talk.len() > 0 {
-            let next = Talk::new(self.input, FORMAT.name, Some(number));
+        if self.transcript.len() > 0 {
+            let next = Transcript::new(self.input, FORMAT.name, Some(number));
             self.sessions
-                .extend(std::mem::replace(&mut self.talk, next).finish());
+                .extend(std::mem::replace(&mut self.transcript, next).finish());
         }
         if self.agent.len() > 0 {
-            let next = Talk::new(self.input, FORMAT.name, Some(number));
+            let next = Transcript::new(self.input, FORMAT.name, Some(number));
             let session = std::mem::replace(&mut self.agent, next).finish();
             self.agents.extend(session.map(|session| Session {
                 title: format!("sub-agents of {}", json::quoted(&self.input.name)),

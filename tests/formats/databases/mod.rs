@@ -94,7 +94,7 @@ pub(crate) fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, Option<std::ti
 }
 
 /// What is said of the answer in `OpenCode`'s export that an error broke off: its agent never sends it again.
-const BROKEN_OFF: &str = "1 of 9 messages is not part of the conversation as it was read";
+const BROKEN_OFF: &str = "1 of 9 messages is not part of the conversation";
 
 fn warned(loaded: &Loaded) -> Vec<&str> {
     loaded.warnings.iter().map(|w| w.text.as_str()).collect()

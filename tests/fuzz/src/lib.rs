@@ -6,7 +6,7 @@ mod rules;
 
 pub use made::{Made, made};
 
-use plimsoll::formats::{Input, Parsed, Unread};
+use plimsoll::formats::{Input, Parsed, ParseError};
 use plimsoll::progress::Progress;
 use plimsoll::session::{Packer, issues};
 use plimsoll::tokens::{Counter, TokenLedger, by_name};
@@ -35,7 +35,7 @@ pub fn counter() -> &'static Counter {
 }
 
 /// Checks the rules of every session that was read, and that what people are told stays short.
-pub fn check(read: &Result<Parsed, Unread>) {
+pub fn check(read: &Result<Parsed, ParseError>) {
     let parsed = match read {
         Ok(parsed) => parsed,
         Err(refused) => {

@@ -15,7 +15,7 @@ use crate::app::wording;
 use crate::units::Usd;
 use egui::{Frame, Panel, RichText, Ui};
 
-/// Width of the prices, and what they leave to the page.
+/// Least width of the prices, and what they leave to the page.
 const PRICES: f32 = 268.0;
 const MIN_PAGE: f32 = 420.0;
 
@@ -42,11 +42,11 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         super::padded(ui, |ui| ui.label(weak(ui, "Working out what it costs…")));
         return;
     };
-    let most = (ui.available_width() - MIN_PAGE).max(PRICES * 0.75);
+    let most = (ui.available_width() - MIN_PAGE).max(PRICES);
     Panel::right("prices")
         .resizable(true)
-        .default_size(PRICES.min(most))
-        .size_range(PRICES * 0.75..=most.max(PRICES * 0.75))
+        .default_size(PRICES)
+        .size_range(PRICES..=most)
         .frame(Frame::new().fill(palette(ui).panel))
         .show(ui, |ui| prices::show(ui, input, costs, commands));
     // Never over the prices, however narrow.

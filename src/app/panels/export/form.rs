@@ -19,15 +19,15 @@ use std::path::Path;
 /// Width of the labels.
 const LABEL: f32 = 84.0;
 
-/// Shows the form.
+/// Shows the form; `takes_focus` focuses the chosen lane.
 pub(super) fn show(
     ui: &mut Ui,
     (input, export): (&PanelInput<'_>, &Export),
     draft: &mut Draft,
-    is_new: bool,
+    takes_focus: bool,
     commands: &mut Vec<Command>,
 ) {
-    line(ui, "lane", |ui, _| lanes(ui, input, draft, is_new));
+    line(ui, "lane", |ui, _| lanes(ui, input, draft, takes_focus));
     line(ui, "what", |ui, _| ui.vertical(|ui| what(ui, input, draft)));
     let by_hand = by_hand::said(&input.runs.case.by_hand);
     if !by_hand.is_empty() {
@@ -101,7 +101,7 @@ fn line<R>(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id) -> R) {
     ui.add_space(space::XS);
 }
 
-fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, is_new: bool) {
+fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, takes_focus: bool) {
     ui.horizontal_wrapped(|ui| {
         let labels = input.runs.labels.iter().enumerate();
         let lanes = labels.map(|(lane, label)| (Some(lane), &**label, palette(ui).lane(lane)));
@@ -109,7 +109,7 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, is_new: bool) {
         for (lane, label, color) in lanes.chain([recorded]).collect::<Vec<_>>() {
             let is_chosen = draft.lane == lane;
             let toggle = widgets::toggle(ui, label, is_chosen, color);
-            if is_new && is_chosen {
+            if takes_focus && is_chosen {
                 toggle.request_focus();
             }
             let toggle = match lane {

@@ -26,45 +26,89 @@ pub(super) enum Col {
     Cumulative,
 }
 
-/// The columns that fit: the less telling ones are left out first.
-pub(super) fn fitting(width: f32) -> Vec<Col> {
-    let all: [(Col, f32); 15] = [
-        (Col::Number, 0.0),
-        (Col::Mark, 0.0),
-        (Col::Call, 560.0),
-        (Col::Role, 1240.0),
-        (Col::Kind, 0.0),
-        (Col::Tool, 640.0),
-        (Col::Content, 0.0),
-        (Col::Tokens, 0.0),
-        (Col::Share, 1180.0),
-        (Col::Carried, 760.0),
-        (Col::Retained, 480.0),
-        (Col::Bar, 800.0),
-        (Col::LastUsed, 700.0),
-        (Col::NeededBy, 960.0),
-        (Col::Cumulative, 1320.0),
-    ];
-    let fits = all.into_iter().filter(|(_, from)| width >= *from);
-    fits.map(|(column, _)| column).collect()
+/// The columns from left to right.
+const ALL: [Col; 15] = [
+    Col::Number,
+    Col::Mark,
+    Col::Call,
+    Col::Role,
+    Col::Kind,
+    Col::Tool,
+    Col::Content,
+    Col::Tokens,
+    Col::Share,
+    Col::Carried,
+    Col::Retained,
+    Col::Bar,
+    Col::LastUsed,
+    Col::NeededBy,
+    Col::Cumulative,
+];
+
+/// The columns that are always there, then those that are added while the content keeps its width.
+const NEEDED: [Col; 5] = [Col::Content, Col::Number, Col::Mark, Col::Kind, Col::Tokens];
+const OPTIONAL: [Col; 10] = [
+    Col::Retained,
+    Col::Call,
+    Col::Tool,
+    Col::LastUsed,
+    Col::Carried,
+    Col::Bar,
+    Col::NeededBy,
+    Col::Share,
+    Col::Role,
+    Col::Cumulative,
+];
+
+/// Least part of the table's width that optional columns leave to the content.
+const CONTENT: f32 = 0.32;
+/// Space between two columns.
+pub(super) const GAP: f32 = 6.0;
+
+/// The columns that fit into `width`: the content takes what the others leave, and at least its share.
+pub(super) fn fitting(width: f32, n_messages: usize) -> Vec<Col> {
+    let taken = |column: &Col| column.points(n_messages) + GAP;
+    let mut room = width * (1.0 - CONTENT) - NEEDED.iter().map(taken).sum::<f32>();
+    let mut chosen = NEEDED.to_vec();
+    for column in OPTIONAL {
+        room -= taken(&column);
+        if room < 0.0 {
+            break;
+        }
+        chosen.push(column);
+    }
+    let is_chosen = |column: &Col| chosen.contains(column);
+    ALL.into_iter().filter(is_chosen).collect()
 }
 
 impl Col {
-    /// Its width in a session of so many messages.
-    pub(super) fn width(self, n_messages: usize) -> Column {
+    /// Its width in a session of so many messages, until it is dragged; the content takes what the others leave.
+    fn points(self, n_messages: usize) -> f32 {
         match self {
-            Self::Number | Self::Call => table::number_column(n_messages),
-            Self::Mark => Column::exact(20.0),
-            Self::Role => Column::initial(80.0).at_least(40.0).clip(true),
-            Self::Kind => Column::initial(92.0).at_least(40.0).clip(true),
-            Self::Tool => Column::initial(96.0).at_least(40.0).clip(true),
+            Self::Number | Self::Call => table::number_width(n_messages),
+            Self::Mark => 16.0,
+            Self::Role => 72.0,
+            Self::Kind => 84.0,
+            Self::Tool => 84.0,
+            Self::Content => 0.0,
+            Self::Bar => 64.0,
+            Self::Share | Self::Carried => 52.0,
+            Self::Tokens | Self::Retained => 60.0,
+            Self::LastUsed => 68.0,
+            Self::NeededBy => 112.0,
+            Self::Cumulative => 76.0,
+        }
+    }
+
+    /// Its column of the table.
+    pub(super) fn width(self, n_messages: usize) -> Column {
+        let points = self.points(n_messages);
+        match self {
             Self::Content => Column::remainder().clip(true),
-            Self::Bar => Column::exact(88.0),
-            Self::Share | Self::Carried => Column::exact(56.0),
-            Self::Tokens | Self::Retained => Column::exact(64.0),
-            Self::LastUsed => Column::exact(76.0),
-            Self::NeededBy => Column::initial(128.0).at_least(40.0).clip(true),
-            Self::Cumulative => Column::exact(84.0),
+            Self::Role | Self::Kind | Self::Tool | Self::NeededBy => {
+                Column::initial(points).at_least(40.0).clip(true)
+            }
+            _ => Column::exact(points),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::app::wording;
 use crate::session::Kind;
 use egui::{
     Align, Button, Frame, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, Response, Sense,
-    TextEdit, Ui,
+    TextEdit, Ui, vec2,
 };
 use egui_extras::{Column, TableBuilder};
 use std::ops::Range;
@@ -156,8 +156,8 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         super::padded(ui, |ui| ui.label(weak(ui, text)));
         return;
     }
-    ui.spacing_mut().item_spacing.y = 0.0;
-    let columns = columns::fitting(ui.available_width());
+    ui.spacing_mut().item_spacing = vec2(columns::GAP, 0.0);
+    let columns = columns::fitting(ui.available_width(), input.document.facts.len());
     let ctx = ui.ctx().clone();
     let id = Id::unique(("message rows in view", input.document.place));
     let shape = Rows {

@@ -25,8 +25,8 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
     let table = TableBuilder::new(ui)
         .id_salt("tune best")
         .sense(Sense::CLICK)
-        .auto_shrink(false)
-        .min_scrolled_height(0.0)
+        // What is around it scrolls it, together with the recommendation.
+        .vscroll(false)
         .cell_layout(Layout::left_to_right(Align::Center))
         .column(Column::exact(62.0))
         .column(Column::exact(48.0))

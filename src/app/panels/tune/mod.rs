@@ -14,13 +14,13 @@ use crate::app::tuning::Tuning;
 use crate::app::widgets;
 use crate::app::wording;
 use crate::units::Tokens;
-use egui::{Frame, Panel, Ui};
+use egui::{Frame, Panel, ScrollArea, Ui};
 
 /// Width of what is chosen, at the right.
 const CONTROLS: f32 = 250.0;
-/// Width of the list of the best, at first and at least, and what it leaves to the plot.
-const BEST: f32 = 430.0;
-const MIN_BEST: f32 = 220.0;
+/// Width of the recommendation and the list of the best, at first and at least, and what they leave to the plot.
+const BEST: f32 = 380.0;
+const MIN_BEST: f32 = 200.0;
 const MIN_PLOT: f32 = 300.0;
 
 /// The button that starts or stops, at the right of the drawer's tabs; from right to left.
@@ -72,11 +72,8 @@ fn state(tuning: &Tuning, input: &PanelInput<'_>) -> String {
     format!("{done}{time}{how}")
 }
 
-/// Shows what was tried.
+/// Shows what was tried: the plot, and beside it the recommendation with the list of the best.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    if let Some(tuning) = input.tuning {
-        recommended::show(ui, input, tuning, commands);
-    }
     let most = (ui.available_width() - MIN_PLOT).max(160.0);
     Panel::right("tune controls")
         .resizable(true)
@@ -96,16 +93,23 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         return;
     };
     let mut hovered = None;
-    let most = ui.available_width() - MIN_PLOT;
-    if most >= MIN_BEST {
-        Panel::right("tune best")
-            .resizable(true)
-            .default_size(BEST.min(most))
-            .size_range(MIN_BEST..=most)
-            .frame(Frame::new().fill(palette(ui).panel))
-            .show(ui, |ui| hovered = best::show(ui, tuning, commands));
-        ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
-    }
+    let most = (ui.available_width() - MIN_PLOT).max(MIN_BEST);
+    Panel::right("tune best")
+        .resizable(true)
+        .default_size(BEST.min(most))
+        .size_range(MIN_BEST..=most)
+        .frame(Frame::new().fill(palette(ui).panel))
+        .show(ui, |ui| {
+            ScrollArea::vertical()
+                .id_salt("tune best")
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    recommended::show(ui, input, tuning, commands);
+                    hovered = best::show(ui, tuning, commands);
+                    recommended::more(ui, tuning);
+                });
+        });
+    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
     let hovered = plot::show(ui, input, tuning, commands).or(hovered);
     if hovered != input.view.tune.hovered {
         let view = input.view.tune.clone();

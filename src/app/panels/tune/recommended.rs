@@ -8,51 +8,39 @@ use crate::app::tuning::Tuning;
 use crate::app::wording;
 use egui::{Frame, Label, Margin, RichText, Ui};
 
-/// In a drawer lower than this the plot needs the room more than what is said beside the recommendation; its tooltip says
-/// that.
-const LOW: f32 = 320.0;
-
 /// Said of a sweep under other assumptions.
 const CHANGED: &str = "Window, counter, prices or marks have changed since: sweep again.";
 
-/// Shows the sentence, and what was out of the question.
+/// Shows the sentence.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
     tuning: &Tuning,
     commands: &mut Vec<Command>,
 ) {
-    let is_low = ui.available_height() < LOW;
     let margin = Margin {
         left: 16,
         right: 12,
         top: 6,
         bottom: 2,
     };
-    let frame = Frame::new().inner_margin(margin).show(ui, |ui| {
+    Frame::new().inner_margin(margin).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing.x = space::S;
-            ui.spacing_mut().interact_size.y = 20.0;
-            ui.spacing_mut().button_padding = egui::vec2(8.0, 1.0);
-            sentence(ui, input, tuning, commands);
-            if !is_low {
-                others(ui, tuning);
-            }
-        });
-        if !is_low {
-            out_of_the_question(ui, tuning);
-        }
+        ui.spacing_mut().interact_size.y = 20.0;
+        ui.spacing_mut().button_padding = egui::vec2(8.0, 1.0);
+        sentence(ui, input, tuning, commands);
         if !tuning.holds_for(input.config) {
             ui.label(small(ui, CHANGED).color(palette(ui).warn));
         }
     });
-    if is_low {
-        frame.response.on_hover_ui(|ui| {
-            others(ui, tuning);
-            out_of_the_question(ui, tuning);
-        });
-    }
+}
+
+/// Shows what else there is to choose from, and what is not.
+pub(super) fn more(ui: &mut Ui, tuning: &Tuning) {
+    super::super::padded(ui, |ui| {
+        others(ui, tuning);
+        out_of_the_question(ui, tuning);
+    });
 }
 
 /// What is recommended, or why nothing is and what would work.
@@ -69,8 +57,11 @@ fn sentence(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mut
             }
         }
         Some(Ok(found)) => {
-            ui.label(RichText::new("Recommended").text_style(theme::strong()));
-            adopt(ui, input, tuning, found.point, commands);
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = space::S;
+                ui.label(RichText::new("Recommended").text_style(theme::strong()));
+                adopt(ui, input, tuning, found.point, commands);
+            });
             // It compares with what the lane had when it was swept.
             if !has_it(input, tuning, found.point) {
                 ui.add(Label::new(wording::with_grouped(&found.text)).wrap());

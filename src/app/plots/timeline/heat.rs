@@ -78,7 +78,7 @@ fn hottest_near(scene: &Scene<'_>, heat: &[Heat], at: Pos2) -> usize {
 fn said(heat: &[Heat], step: usize) -> String {
     let heat = heat[step];
     format!(
-        "What came in at call {} cost {} tokens × calls by staying, mostly {}",
+        "Messages added at call {}: {} cumulative tokens (tokens × calls that sent them). Largest share: messages of kind “{}”.",
         wording::number(step),
         wording::short(heat.retained),
         wording::kind(heat.kind)

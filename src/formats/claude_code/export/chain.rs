@@ -1,28 +1,28 @@
-//! The chain of parents: records find one another although some between them are gone.
+//! Writes records with a valid chain of parents, although some records between them are removed.
 //!
-//! A record of ours takes the id that the next kept record names as its parent; where we write nothing in a gap, an
-//! empty `system` record, which no model sees, takes it. So kept records keep their bytes. Only where a record
-//! names a parent that stands too far up (the order changed, or something of ours goes between the two) is the
-//! parent's id in it replaced, and nothing else.
+//! A written record takes the id that the next kept record names as its parent. In a gap without a written record, an
+//! empty `system` record, which is not sent to the model, takes it. Kept records thus keep their bytes. A parent id is
+//! only replaced if the record's parent is not the directly preceding record any more, because the order changed or a
+//! written record precedes it.
 
 use super::Kept;
 use crate::formats::json;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// The file as far as it is written.
+/// The file written so far.
 #[derive(Default)]
 pub(super) struct Chain {
     pub out: Vec<u8>,
-    /// Ids of the records that are written.
+    /// Ids of the written records.
     written: HashSet<String>,
     /// Id of the last record.
     last: Option<String>,
-    /// An entry of the conversation is written.
+    /// Whether a record of the conversation is written.
     has_entries: bool,
-    /// Index of the message the last record belongs to; none behind a record of ours.
+    /// Index of the message of the last record, or `None` after a new record.
     last_message: Option<usize>,
-    /// Largest index of a message so far.
+    /// Largest message index so far.
     max_message: usize,
 }
 
@@ -30,11 +30,11 @@ impl Chain {
     /// Writes a record of the session.
     pub(super) fn kept(&mut self, record: &Kept<'_>) {
         if let Some(missing) = self.missing(record) {
-            let stand_in =
+            let filler =
                 json!({"type": "system", "subtype": "removed", "content": "", "isMeta": true});
-            self.write_ours(missing, Some(&record.copied()), &stand_in);
+            self.write_new(missing, Some(&record.copied()), &filler);
         } else if !self.continues(record) && record.parent.is_some() && record.parent != self.last {
-            self.write_adopted(&record.text);
+            self.write_with_last_parent(&record.text);
             self.after(record);
             return;
         }
@@ -42,13 +42,13 @@ impl Chain {
         self.after(record);
     }
 
-    /// Writes a record of ours that is no entry of the conversation.
+    /// Writes a new record that is not part of the conversation.
     pub(super) fn boundary(&mut self, copied: Option<&Map<String, Value>>, own: &Value) {
-        self.write_ours(self.own_id(own), copied, own);
+        self.write_new(self.own_id(own), copied, own);
     }
 
-    /// Writes a record of ours; `next` is the kept one that follows it.
-    pub(super) fn ours(
+    /// Writes a new record. `next` is the kept record that follows it.
+    pub(super) fn new_record(
         &mut self,
         next: Option<&Kept<'_>>,
         copied: Option<&Map<String, Value>>,
@@ -56,7 +56,7 @@ impl Chain {
     ) {
         let wanted = next.and_then(|record| self.missing(record));
         let id = wanted.unwrap_or_else(|| self.own_id(own));
-        self.write_ours(id, copied, own);
+        self.write_new(id, copied, own);
         self.has_entries = true;
         self.last_message = None;
     }
@@ -70,7 +70,7 @@ impl Chain {
         self.max_message = self.max_message.max(record.message);
     }
 
-    /// The record follows the one before it as it did in the session, so that its parent is the right one.
+    /// Whether the record follows the same record as in the session, so that its parent is valid.
     fn continues(&self, record: &Kept<'_>) -> bool {
         match self.last_message {
             Some(last) => {
@@ -80,7 +80,7 @@ impl Chain {
         }
     }
 
-    /// The record's parent, if no record written so far is it.
+    /// Returns the record's parent if it is not written yet.
     fn missing(&self, record: &Kept<'_>) -> Option<String> {
         let parent = record.parent.as_ref();
         parent
@@ -88,8 +88,8 @@ impl Chain {
             .cloned()
     }
 
-    /// Writes a record with the last one as its parent.
-    fn write_adopted(&mut self, text: &[u8]) {
+    /// Writes a record with the last written one as its parent.
+    fn write_with_last_parent(&mut self, text: &[u8]) {
         let last = self
             .last
             .clone()
@@ -102,7 +102,7 @@ impl Chain {
         self.out.extend_from_slice(&text[span.end..]);
     }
 
-    fn write_ours(&mut self, id: String, copied: Option<&Map<String, Value>>, own: &Value) {
+    fn write_new(&mut self, id: String, copied: Option<&Map<String, Value>>, own: &Value) {
         let mut record = Map::new();
         record.insert(
             "parentUuid".into(),
@@ -124,7 +124,7 @@ impl Chain {
         self.last = Some(id);
     }
 
-    /// An id made of what is said and of its place: the same conversation always gives the same file.
+    /// Returns an id derived from content and position, so that a conversation always gives the same file.
     fn own_id(&self, own: &Value) -> String {
         let seed = format!("{}\n{own}", self.written.len());
         let (high, low) = (
@@ -142,7 +142,7 @@ impl Chain {
     }
 }
 
-/// FNV-1a, <http://www.isthe.com/chongo/tech/comp/fnv/>, from a start of our choice.
+/// FNV-1a (<http://www.isthe.com/chongo/tech/comp/fnv/>) with a custom initial value.
 fn fnv(bytes: &[u8], start: u64) -> u64 {
     bytes.iter().fold(start, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,27 +1,27 @@
-//! A record with parts of it replaced or left out; keys keep their order and numbers their digits.
+//! Replaces or removes parts of a record. Keys keep their order and numbers their digits.
 
 use crate::formats::json;
 use crate::session::{Body, Part};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// What becomes of a part.
+/// Edit of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate<'a> {
+pub(super) enum PartEdit<'a> {
     Kept,
     Replaced(&'a str),
-    Gone,
+    Removed,
 }
 
-/// The record's new text: its own where nothing changed, none where nothing is left.
+/// Returns the record's new text: unchanged if all parts are kept, `None` if all are removed.
 pub(super) fn record<'a>(
     text: Cow<'a, [u8]>,
-    parts: &[(&Part, Fate<'_>)],
+    parts: &[(&Part, PartEdit<'_>)],
 ) -> Option<Cow<'a, [u8]>> {
-    if parts.iter().all(|(_, fate)| *fate == Fate::Gone) {
+    if parts.iter().all(|(_, edit)| *edit == PartEdit::Removed) {
         return None;
     }
-    if parts.iter().all(|(_, fate)| *fate == Fate::Kept) {
+    if parts.iter().all(|(_, edit)| *edit == PartEdit::Kept) {
         return Some(text);
     }
     let mut record = json::parse_lenient(&text).ok()?;
@@ -30,11 +30,11 @@ pub(super) fn record<'a>(
             let old = json::at(&record, &["attachment", "prompt"])
                 .cloned()
                 .unwrap_or_default();
-            become_words(&mut record, &content(&old, parts));
+            become_message(&mut record, &content(&old, parts));
         }
         Some("system") => {
             let old = record.get("content").cloned().unwrap_or_default();
-            become_words(&mut record, &content(&old, parts));
+            become_message(&mut record, &content(&old, parts));
         }
         _ => {
             let new = content(json::at(&record, &["message", "content"])?, parts);
@@ -42,15 +42,15 @@ pub(super) fn record<'a>(
                 .get_mut("message")?
                 .as_object_mut()?
                 .insert("content".into(), new);
-            // A second copy of the tool's result.
+            // The record's second copy of the tool result.
             record.as_object_mut()?.shift_remove("toolUseResult");
         }
     }
     Some(Cow::Owned(record.to_string().into_bytes()))
 }
 
-/// What the harness attached becomes words of the harness: an attachment has no place for a text of ours.
-fn become_words(record: &mut Value, content: &Value) {
+/// Converts an attachment to a harness message, because an attachment has no member for a new text.
+fn become_message(record: &mut Value, content: &Value) {
     let Some(record) = record.as_object_mut() else {
         return;
     };
@@ -65,10 +65,10 @@ fn become_words(record: &mut Value, content: &Value) {
     record.insert("isMeta".into(), true.into());
 }
 
-fn content(old: &Value, parts: &[(&Part, Fate<'_>)]) -> Value {
+fn content(old: &Value, parts: &[(&Part, PartEdit<'_>)]) -> Value {
     let Value::Array(blocks) = old else {
-        let replaced = parts.iter().find_map(|(_, fate)| {
-            if let Fate::Replaced(text) = fate {
+        let replaced = parts.iter().find_map(|(_, edit)| {
+            if let PartEdit::Replaced(text) = edit {
                 Some(*text)
             } else {
                 None
@@ -82,40 +82,40 @@ fn content(old: &Value, parts: &[(&Part, Fate<'_>)]) -> Value {
             .filter(move |(part, _)| part.block as usize == idx)
     };
     let new = blocks.iter().enumerate().filter_map(|(idx, old)| {
-        let fates: Vec<_> = of_block(idx).copied().collect();
-        block(old, &fates)
+        let edits: Vec<_> = of_block(idx).copied().collect();
+        block(old, &edits)
     });
     Value::Array(new.collect())
 }
 
-fn block(old: &Value, parts: &[(&Part, Fate<'_>)]) -> Option<Value> {
-    let [(part, fate), inside @ ..] = parts else {
+fn block(old: &Value, parts: &[(&Part, PartEdit<'_>)]) -> Option<Value> {
+    let [(part, edit), inside @ ..] = parts else {
         return None;
     };
-    if *fate == Fate::Kept && inside.iter().all(|(_, fate)| *fate == Fate::Kept) {
+    if *edit == PartEdit::Kept && inside.iter().all(|(_, edit)| *edit == PartEdit::Kept) {
         return Some(old.clone());
     }
-    match (&part.body, fate) {
-        (_, Fate::Gone) => None,
-        (Body::ToolResult { .. }, fate) => {
+    match (&part.body, edit) {
+        (_, PartEdit::Removed) => None,
+        (Body::ToolResult { .. }, edit) => {
             let mut new = old.clone();
-            let result = result(old.get("content"), *fate, inside);
+            let result = result(old.get("content"), *edit, inside);
             new.as_object_mut()?.insert("content".into(), result);
             Some(new)
         }
-        (_, Fate::Kept) => Some(old.clone()),
-        (Body::ToolCall { .. }, Fate::Replaced(text)) => {
+        (_, PartEdit::Kept) => Some(old.clone()),
+        (Body::ToolCall { .. }, PartEdit::Replaced(text)) => {
             let mut new = old.clone();
             new.as_object_mut()?.insert("input".into(), arguments(text));
             Some(new)
         }
-        (_, Fate::Replaced(text)) => Some(words(text)),
+        (_, PartEdit::Replaced(text)) => Some(text_block(text)),
     }
 }
 
-/// The content of a tool's result: its text, and the media inside it one by one.
-fn result(old: Option<&Value>, fate: Fate<'_>, inside: &[(&Part, Fate<'_>)]) -> Value {
-    let marker = if let Fate::Replaced(text) = fate {
+/// Returns the content of a tool result: its text and its media.
+fn result(old: Option<&Value>, edit: PartEdit<'_>, inside: &[(&Part, PartEdit<'_>)]) -> Value {
+    let marker = if let PartEdit::Replaced(text) = edit {
         Some(text)
     } else {
         None
@@ -123,18 +123,18 @@ fn result(old: Option<&Value>, fate: Fate<'_>, inside: &[(&Part, Fate<'_>)]) -> 
     let Some(Value::Array(items)) = old else {
         return marker.map_or_else(|| old.cloned().unwrap_or_default(), Value::from);
     };
-    let mut media = inside.iter().map(|(_, fate)| *fate);
-    let mut new: Vec<Value> = marker.map(words).into_iter().collect();
+    let mut media = inside.iter().map(|(_, edit)| *edit);
+    let mut new: Vec<Value> = marker.map(text_block).into_iter().collect();
     for item in items {
         let is_media = matches!(json::str_at(item, &["type"]), Some("image" | "document"));
         match if is_media {
-            media.next().unwrap_or(Fate::Gone)
+            media.next().unwrap_or(PartEdit::Removed)
         } else {
-            fate
+            edit
         } {
-            Fate::Kept => new.push(item.clone()),
-            Fate::Replaced(text) if is_media => new.push(words(text)),
-            Fate::Replaced(_) | Fate::Gone => {}
+            PartEdit::Kept => new.push(item.clone()),
+            PartEdit::Replaced(text) if is_media => new.push(text_block(text)),
+            PartEdit::Replaced(_) | PartEdit::Removed => {}
         }
     }
     match (marker, new.len()) {
@@ -143,7 +143,7 @@ fn result(old: Option<&Value>, fate: Fate<'_>, inside: &[(&Part, Fate<'_>)]) -> 
     }
 }
 
-/// Arguments must be an object.
+/// Returns arguments as an object, which the format requires.
 fn arguments(text: &str) -> Value {
     serde_json::from_str::<Value>(text)
         .ok()
@@ -151,6 +151,6 @@ fn arguments(text: &str) -> Value {
         .unwrap_or_else(|| json!({"text": text}))
 }
 
-fn words(text: &str) -> Value {
+fn text_block(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }

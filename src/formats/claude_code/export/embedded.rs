@@ -1,5 +1,4 @@
-//! What a sub-agent said inside of the program's `progress` records, as records of their own: they lack what every record
-//! has, which the record around them knows.
+//! Converts sub-agent records inside `progress` records to complete records, adding members of the outer record.
 
 use super::COPIED;
 use crate::formats::json;
@@ -7,10 +6,10 @@ use crate::session::{Session, Span};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The last of the members that we put before those that a record brings along.
+/// Last of the members that are added before the record's own.
 const LAST: &str = "fromProgress";
 
-/// The record at a place of the source with all that a record of the file has. `text` is what is left of it.
+/// Returns the record at a byte range of the source, completed with missing members. `text` is its edited text.
 pub(super) fn completed<'a>(session: &Session, span: &Span, text: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     let Some(own) = added(session, span) else {
         return text;
@@ -20,13 +19,13 @@ pub(super) fn completed<'a>(session: &Session, span: &Span, text: Cow<'a, [u8]>)
     Cow::Owned([head, b",", &text[1..]].concat())
 }
 
-/// The text of a record that a managed copy keeps: what the record brought along, but for the id of its parent, which
-/// is another one behind a record of ours.
+/// Returns the byte ranges of a record that a managed conversation keeps: the original members except the parent's id,
+/// which changes after a new record.
 pub(in crate::formats::claude_code) fn kept(record: &[u8]) -> Vec<Span> {
     let whole = 0..record.len();
     let has = |key: &str| json::member(record, &whole, key);
     let start = match has(LAST) {
-        // Behind the value and its comma.
+        // After the value and its comma.
         Some(value) => value.end + 1,
         None if has("sessionId").is_none() && record.starts_with(b"{") => 1,
         None => 0,
@@ -37,7 +36,7 @@ pub(in crate::formats::claude_code) fn kept(record: &[u8]) -> Vec<Span> {
     }
 }
 
-/// What a record inside of another lacks; none for any other record.
+/// Returns the members that a record inside another one lacks, or `None` for any other record.
 fn added(session: &Session, span: &Span) -> Option<Map<String, Value>> {
     let bytes: &[u8] = &session.source.bytes.whole();
     let is_end = |byte: &u8| *byte == b'\n';
@@ -71,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_record_brings_along_is_found_before_and_after_it_was_completed() {
+    fn finds_the_kept_ranges_before_and_after_completion() {
         let inner = r#"{"type":"user","uuid":"e"}"#;
         let made =
             r#"{"parentUuid":null,"sessionId":"s","fromProgress":true,"type":"user","uuid":"e"}"#;

@@ -1,14 +1,13 @@
 //! Writes a managed conversation as a session file.
 //!
-//! Where nothing changed it is the file as it was. Kept messages keep the bytes of their records. What is no context
-//! (progress, snapshots, titles) is left out.
-//! A summary needs a `compact_boundary`; it stands at the top of the file, since only what follows the boundary
-//! is context, and that is all of the file. Whatever role it speaks as, what we write is a `user` record: so the
-//! program itself writes summaries and reminders.
+//! An unchanged conversation is written as its source file. Kept messages keep the bytes of their records. Records that
+//! are not sent to the model (progress, snapshots, titles) are left out. A summary needs a `compact_boundary`. It is
+//! the first record, since only records after the boundary are in the context. New records are always `user` records,
+//! as the program itself writes summaries and reminders.
 //!
-//! Where anything changed, the last record is a mark: an empty `system` record of a subtype of ours, as the ones that
-//! fill gaps in the chain. The program sends only the subtypes that it knows to the model and carries on behind any
-//! record of the chain, so its own records may follow.
+//! If the conversation changed, the last record is a mark: an empty `system` record with a custom subtype, like those
+//! that fill gaps in the chain. The program sends only known subtypes to the model and continues after any record of
+//! the chain, so its own records may follow.
 
 mod chain;
 mod edit;
@@ -18,11 +17,11 @@ use crate::formats::borrowed::Json;
 use crate::formats::{CannotExport, json, mark};
 use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 use chain::Chain;
-use edit::Fate;
+use edit::PartEdit;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// What our records copy from a neighbor.
+/// Members that new records copy from a neighboring record.
 const COPIED: &[&str] = &[
     "isSidechain",
     "agentId",
@@ -34,13 +33,16 @@ const COPIED: &[&str] = &[
     "timestamp",
 ];
 
-/// The conversation as a session file.
+/// Writes a managed conversation as a session file.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     if session.source.format != super::FORMAT.name {
-        let reason = format!("only a {} can be written as one", super::FORMAT.label);
+        let reason = format!(
+            "only a {} can be written in this format",
+            super::FORMAT.label
+        );
         return Err(CannotExport { reason });
     }
-    // Held until all is written.
+    // Kept in memory until everything is written.
     let bytes = session.source.bytes.whole();
     if managed.is_everything(session) {
         return Ok(bytes.to_vec());
@@ -65,18 +67,18 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     Ok(write(&items, is_changed, calibration, origin.as_ref()))
 }
 
-/// Everything is there as it was said.
+/// Whether all messages are kept in order.
 fn is_whole(session: &Session, managed: &Managed) -> bool {
     let is_kept = |(idx, entry): (usize, &ManagedEntry)| matches!(entry, ManagedEntry::Kept { message } if *message == idx);
     managed.entries.len() == session.messages.len()
         && managed.entries.iter().enumerate().all(is_kept)
 }
 
-/// What becomes one line of the file.
+/// A line of the file.
 enum Item<'a> {
     /// A record of the session.
     Kept(Kept<'a>),
-    /// A record of ours.
+    /// A new record.
     Written { text: &'a str, kind: WrittenKind },
 }
 
@@ -90,13 +92,13 @@ struct Kept<'a> {
 }
 
 impl Kept<'_> {
-    /// The fields that records of ours copy.
+    /// Returns the members that new records copy.
     fn copied(&self) -> Map<String, Value> {
         fields(&json::parse_lenient(&self.text).unwrap_or_default())
     }
 }
 
-/// The records of a message, or what an edit leaves of them.
+/// Returns the records of a message, or their edited versions.
 fn records<'a>(
     session: &Session,
     bytes: &'a [u8],
@@ -122,18 +124,20 @@ fn edited<'a>(
     text: Cow<'a, [u8]>,
     kept: &[ManagedPart],
 ) -> Option<Cow<'a, [u8]>> {
-    let fate = |idx: usize| {
+    let edit_of = |idx: usize| {
         let found = kept.iter().find_map(|part| match part {
-            ManagedPart::Kept { part } if *part == idx => Some(Fate::Kept),
-            ManagedPart::Replaced { part, text } if *part == idx => Some(Fate::Replaced(text)),
+            ManagedPart::Kept { part } if *part == idx => Some(PartEdit::Kept),
+            ManagedPart::Replaced { part, text } if *part == idx => Some(PartEdit::Replaced(text)),
             _ => None,
         });
-        found.unwrap_or(Fate::Gone)
+        found.unwrap_or(PartEdit::Removed)
     };
     let parts = session.messages[message].parts.clone();
     let parts = parts.filter(|idx| session.parts[*idx].record as usize == record);
-    let fates: Vec<_> = parts.map(|idx| (&session.parts[idx], fate(idx))).collect();
-    edit::record(text, &fates)
+    let edits: Vec<_> = parts
+        .map(|idx| (&session.parts[idx], edit_of(idx)))
+        .collect();
+    edit::record(text, &edits)
 }
 
 fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
@@ -146,7 +150,7 @@ fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
     })
 }
 
-/// The ids of a record and of its parent.
+/// Returns the ids of a record and its parent.
 fn ids(record: &[u8]) -> (Option<String>, Option<String>) {
     const NAMES: [&str; 2] = ["uuid", "parentUuid"];
     let parsed = str::from_utf8(record).ok().and_then(Json::parse);
@@ -159,13 +163,13 @@ fn ids(record: &[u8]) -> (Option<String>, Option<String>) {
     (uuid, parent)
 }
 
-/// The fields of a record that records of ours copy.
+/// Returns the members of a record that new records copy.
 fn fields(record: &Value) -> Map<String, Value> {
     let field = |key: &&str| Some(((*key).to_owned(), record.get(key)?.clone()));
     COPIED.iter().filter_map(field).collect()
 }
 
-/// The fields of the session's last record, for a copy that keeps no record to copy them from.
+/// Returns the members of the session's last record, for an export without any kept record.
 fn origin(session: &Session) -> Option<Map<String, Value>> {
     let last = session.messages.last()?;
     let span = last.raw.last()?;
@@ -205,7 +209,7 @@ fn write(
                 } else {
                     None
                 };
-                chain.ours(next, copied(at).as_ref(), &written(text, *kind));
+                chain.new_record(next, copied(at).as_ref(), &written(text, *kind));
             }
         }
     }
@@ -230,7 +234,7 @@ fn written(text: &str, kind: WrittenKind) -> Value {
     }
 }
 
-/// What our record at this place copies: from the next kept one, else from the one before.
+/// Returns the members that the new record at this index copies: from the next kept record, else from the previous one.
 fn copied(items: &[Item<'_>], at: usize) -> Option<Map<String, Value>> {
     let copied = |item: &Item<'_>| {
         if let Item::Kept(record) = item {

@@ -1,46 +1,46 @@
-//! A response item with parts of it replaced or left out; keys keep their order and numbers their digits.
+//! Replaces or removes parts of a response item. Keys keep their order and numbers their digits.
 
-use super::super::record::words;
+use super::super::record::message_item;
 use crate::formats::json;
 use crate::session::{Body, Part, Role};
 use serde_json::{Value, json};
 
-/// What becomes of a part.
+/// Edit of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate<'a> {
+pub(super) enum PartEdit<'a> {
     Kept,
     Replaced(&'a str),
-    Gone,
+    Removed,
 }
 
-/// A part and what becomes of it.
-pub(super) type Fated<'a> = (&'a Part, Fate<'a>);
+/// A part and its edit.
+pub(super) type EditedPart<'a> = (&'a Part, PartEdit<'a>);
 
-/// The item's new text: its own where nothing changed, none where nothing is left.
-pub(super) fn item(text: &[u8], parts: &[Fated<'_>]) -> Option<Vec<u8>> {
-    if parts.iter().all(|(_, fate)| *fate == Fate::Gone) {
+/// Returns the item's new text: unchanged if all parts are kept, `None` if all are removed.
+pub(super) fn item(text: &[u8], parts: &[EditedPart<'_>]) -> Option<Vec<u8>> {
+    if parts.iter().all(|(_, edit)| *edit == PartEdit::Removed) {
         return None;
     }
-    if parts.iter().all(|(_, fate)| *fate == Fate::Kept) {
+    if parts.iter().all(|(_, edit)| *edit == PartEdit::Kept) {
         return Some(text.to_vec());
     }
     let item = json::parse_lenient(text).ok()?;
     let new = match (&parts.first()?.0.body, parts.first()?.1) {
-        (Body::ToolCall { .. }, Fate::Replaced(text)) => call(item, text),
-        (Body::ToolResult { .. }, Fate::Gone) => return None,
-        (Body::ToolResult { .. }, fate) => result(item, fate, &parts[1..])?,
+        (Body::ToolCall { .. }, PartEdit::Replaced(text)) => call(item, text),
+        (Body::ToolResult { .. }, PartEdit::Removed) => return None,
+        (Body::ToolResult { .. }, edit) => result(item, edit, &parts[1..])?,
         _ if is_message(&item) => message(item, parts)?,
-        _ => said(&item, parts),
+        _ => as_message(&item, parts),
     };
     Some(new.to_string().into_bytes())
 }
 
-/// Only the provider can write reasoning and other sealed items: what stands there now is said instead.
-fn said(item: &Value, parts: &[Fated<'_>]) -> Value {
-    let text = |(part, fate): &Fated<'_>| match fate {
-        Fate::Kept if matches!(part.body, Body::Text(_)) => Some(part.body.text().to_owned()),
-        Fate::Replaced(text) => Some((*text).to_owned()),
-        Fate::Kept | Fate::Gone => None,
+/// Converts an item that only the provider can write, such as encrypted reasoning, to a message with its edited text.
+fn as_message(item: &Value, parts: &[EditedPart<'_>]) -> Value {
+    let text = |(part, edit): &EditedPart<'_>| match edit {
+        PartEdit::Kept if matches!(part.body, Body::Text(_)) => Some(part.body.text().to_owned()),
+        PartEdit::Replaced(text) => Some((*text).to_owned()),
+        PartEdit::Kept | PartEdit::Removed => None,
     };
     let kind = json::str_at(item, &["type"]).unwrap_or_default();
     let is_models = kind == "reasoning" || kind.ends_with("_call") || kind.contains("compaction");
@@ -50,15 +50,15 @@ fn said(item: &Value, parts: &[Fated<'_>]) -> Value {
         Role::User
     };
     let texts: Vec<_> = parts.iter().filter_map(text).collect();
-    let mut said = words(role, "");
-    if let Some(Value::Array(blocks)) = said.get_mut("content") {
+    let mut message = message_item(role, "");
+    if let Some(Value::Array(blocks)) = message.get_mut("content") {
         let kind = blocks[0]["type"].take();
         *blocks = texts
             .iter()
             .map(|text| json!({"type": kind, "text": text}))
             .collect();
     }
-    said
+    message
 }
 
 fn is_message(item: &Value) -> bool {
@@ -66,7 +66,7 @@ fn is_message(item: &Value) -> bool {
     matches!(kind, None | Some("message" | "agent_message")) && item.get("content").is_some()
 }
 
-/// A call with other arguments, in the form that they had.
+/// Replaces the arguments of a call in their own notation.
 fn call(mut item: Value, text: &str) -> Value {
     for key in ["arguments", "input", "action"] {
         if let Some(old) = item.get_mut(key) {
@@ -84,33 +84,33 @@ fn call(mut item: Value, text: &str) -> Value {
     item
 }
 
-fn message(mut item: Value, parts: &[Fated<'_>]) -> Option<Value> {
+fn message(mut item: Value, parts: &[EditedPart<'_>]) -> Option<Value> {
     let kind = match json::str_at(&item, &["role"]) {
         Some("assistant") => "output_text",
         _ => "input_text",
     };
     let content = item.get_mut("content")?;
     if let Value::Array(blocks) = content {
-        let fate = |idx: usize| {
+        let edit = |idx: usize| {
             let found = parts.iter().find(|(part, _)| part.block as usize == idx);
-            found.map_or(Fate::Gone, |(_, fate)| *fate)
+            found.map_or(PartEdit::Removed, |(_, edit)| *edit)
         };
         let new = blocks
             .iter()
             .enumerate()
-            .filter_map(|(idx, old)| block(old, fate(idx), kind));
+            .filter_map(|(idx, old)| block(old, edit(idx), kind));
         *blocks = new.collect();
-    } else if let Some(Fate::Replaced(text)) = parts.first().map(|(_, fate)| *fate) {
+    } else if let Some(PartEdit::Replaced(text)) = parts.first().map(|(_, edit)| *edit) {
         *content = text.into();
     }
     Some(item)
 }
 
-fn block(old: &Value, fate: Fate<'_>, kind: &str) -> Option<Value> {
-    match fate {
-        Fate::Kept => Some(old.clone()),
-        Fate::Gone => None,
-        Fate::Replaced(text) => {
+fn block(old: &Value, edit: PartEdit<'_>, kind: &str) -> Option<Value> {
+    match edit {
+        PartEdit::Kept => Some(old.clone()),
+        PartEdit::Removed => None,
+        PartEdit::Replaced(text) => {
             let mut new = old.clone();
             match new.get_mut("text") {
                 Some(old) => *old = text.into(),
@@ -121,10 +121,10 @@ fn block(old: &Value, fate: Fate<'_>, kind: &str) -> Option<Value> {
     }
 }
 
-/// A tool's answer: its text, and one by one the media beside it.
-fn result(mut item: Value, fate: Fate<'_>, media: &[Fated<'_>]) -> Option<Value> {
-    if let (Some(tools), Fate::Replaced(text)) = (item.get_mut("tools"), fate) {
-        // Only tools may stand there. The model sees none, and the note is for whoever reads the file.
+/// Returns a tool result with its edited text and media, or `None` if it has no output.
+fn result(mut item: Value, edit: PartEdit<'_>, media: &[EditedPart<'_>]) -> Option<Value> {
+    if let (Some(tools), PartEdit::Replaced(text)) = (item.get_mut("tools"), edit) {
+        // Only tools are allowed in this list. The model gets none, and the note documents the edit.
         *tools = json!([]);
         item[super::super::tools::NOTE] = text.into();
         return Some(item);
@@ -135,27 +135,27 @@ fn result(mut item: Value, fate: Fate<'_>, media: &[Fated<'_>]) -> Option<Value>
         whole => whole,
     };
     let Value::Array(blocks) = inner else {
-        if let Fate::Replaced(text) = fate {
+        if let PartEdit::Replaced(text) = edit {
             *inner = text.into();
         }
         return Some(item);
     };
-    let fate_of = |idx: usize, block: &Value| {
+    let edit_of = |idx: usize, block: &Value| {
         let found = media.iter().find(|(part, _)| part.block as usize == idx);
         match found {
-            Some((_, fate)) => *fate,
-            None if block.get("text").is_some() && fate == Fate::Kept => Fate::Kept,
-            None => Fate::Gone,
+            Some((_, edit)) => *edit,
+            None if block.get("text").is_some() && edit == PartEdit::Kept => PartEdit::Kept,
+            None => PartEdit::Removed,
         }
     };
     let kept = blocks
         .iter()
         .enumerate()
-        .filter_map(|(idx, old)| block(old, fate_of(idx, old), "input_text"));
+        .filter_map(|(idx, old)| block(old, edit_of(idx, old), "input_text"));
     let kept: Vec<Value> = kept.collect();
-    *inner = match fate {
-        Fate::Replaced(text) if kept.is_empty() => text.into(),
-        Fate::Replaced(text) => {
+    *inner = match edit {
+        PartEdit::Replaced(text) if kept.is_empty() => text.into(),
+        PartEdit::Replaced(text) => {
             let marker = json!({"type": "input_text", "text": text});
             std::iter::once(marker).chain(kept).collect()
         }

@@ -1,31 +1,34 @@
-//! Writes a managed conversation as a rollout: the file as it was, and behind it the compaction that leaves the managed
-//! context, as Codex lays out its own.
+//! Writes a managed conversation as a rollout: the source file, followed by a compaction with the managed context in
+//! Codex's notation.
 //!
-//! Codex takes up the last `compacted` line as the whole context and goes on behind it. What was said before stays in
-//! the file for people to scroll through, and with it what the calls reported. A line whose type Codex does not know
-//! it skips, but an item it cannot read costs it the whole compaction; so kept items are copied byte for byte and
-//! edited ones keep their shape.
+//! Codex reads the last `compacted` line as the whole context and continues after it. Earlier lines stay in the file
+//! for display, with the reported usage. Codex skips lines of unknown types, but an invalid item invalidates the whole
+//! compaction. Kept items are therefore copied byte for byte, and edited items keep their structure.
 //!
-//! Behind the compaction stands what Codex itself writes there: where its instructions are still in the context, the
-//! settings they were made from, lest it sets them up once more; and the size of the context, lest it compacts again.
+//! The compaction is followed by the lines that Codex itself writes there. If Codex's instructions are still in the
+//! context, these are the settings from which they were made, so that it does not add them again. The size of the
+//! context prevents another compaction.
 
 mod edit;
 mod head;
-mod past;
+mod source_lines;
 
 use super::items::{Item, Sort};
-use super::record::{Record, words};
+use super::record::{Record, message_item};
 use crate::formats::{CannotExport, json};
 use crate::session::{Managed, ManagedEntry, ManagedPart, Role, Session, WrittenKind};
-use edit::Fate;
-use past::Past;
+use edit::PartEdit;
 use serde_json::{Value, json};
+use source_lines::SourceLines;
 use std::collections::HashSet;
 
-/// The conversation as a rollout.
+/// Writes a managed conversation as a rollout.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     if session.source.format != super::FORMAT.name {
-        let reason = format!("only a {} can be written as one", super::FORMAT.label);
+        let reason = format!(
+            "only a {} can be written in this format",
+            super::FORMAT.label
+        );
         return Err(CannotExport { reason });
     }
     let bytes = session.source.bytes.whole();
@@ -33,9 +36,9 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         return Ok(bytes.to_vec());
     }
     let known = known(managed).unwrap_or(session.messages.len());
-    let past = Past::of(session, &bytes, known)?;
+    let source = SourceLines::of(session, &bytes, known)?;
     let context = session.real_context(known);
-    let mut out = head::written(session, managed, &past);
+    let mut out = head::written(session, managed, &source);
     if is_untouched(managed, &context) {
         return Ok(out);
     }
@@ -44,21 +47,21 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     }
     let mut tail = Tail {
         out,
-        time: past.time(),
-        ordinal: past.last_ordinal().map(|last| last.saturating_add(1)),
+        time: source.time(),
+        ordinal: source.last_ordinal().map(|last| last.saturating_add(1)),
     };
-    tail.line("compacted", &compacted(session, managed, &past));
+    tail.line("compacted", &compacted(session, managed, &source));
     if keeps_setup(session, managed, &context) {
-        past.baseline().for_each(|line| tail.copied(line));
+        source.baseline().for_each(|line| tail.repeat(line));
     }
-    if let Some(count) = size(managed, &past) {
+    if let Some(count) = size(managed, &source) {
         tail.line("event_msg", count.to_string().as_bytes());
     }
     tail.line("event_msg", br#"{"type":"context_compacted"}"#);
     Ok(tail.out)
 }
 
-/// The managed context speaks of the messages before this index.
+/// Returns the number of messages that the managed context covers.
 fn known(managed: &Managed) -> Option<usize> {
     let end = |entry: &ManagedEntry| match entry {
         ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => message + 1,
@@ -72,8 +75,8 @@ fn is_untouched(managed: &Managed, context: &[usize]) -> bool {
     managed.entries.len() == context.len() && managed.entries.iter().zip(context).all(is_kept)
 }
 
-/// The payload of the compaction.
-fn compacted(session: &Session, managed: &Managed, past: &Past<'_>) -> Vec<u8> {
+/// Returns the payload of the compaction.
+fn compacted(session: &Session, managed: &Managed, source: &SourceLines<'_>) -> Vec<u8> {
     let summary = managed.entries.iter().find_map(|entry| match entry {
         ManagedEntry::Written {
             text,
@@ -92,7 +95,7 @@ fn compacted(session: &Session, managed: &Managed, past: &Past<'_>) -> Vec<u8> {
     let items = managed
         .entries
         .iter()
-        .filter_map(|entry| item(session, entry, past));
+        .filter_map(|entry| item(session, entry, source));
     for (idx, item) in items.enumerate() {
         if idx > 0 {
             payload.push(b',');
@@ -103,46 +106,48 @@ fn compacted(session: &Session, managed: &Managed, past: &Past<'_>) -> Vec<u8> {
     payload
 }
 
-/// An entry as an item of the new context; none where the head of the file holds it or nothing is left of it.
-fn item(session: &Session, entry: &ManagedEntry, past: &Past<'_>) -> Option<Vec<u8>> {
+/// Returns an entry as an item of the new context, or `None` if it is in the file's head or all its parts are removed.
+fn item(session: &Session, entry: &ManagedEntry, source: &SourceLines<'_>) -> Option<Vec<u8>> {
     let (message, parts) = match entry {
         ManagedEntry::Kept { message } => (*message, None),
         ManagedEntry::Edited { message, parts } => (*message, Some(parts.as_slice())),
         ManagedEntry::Written { role, text, .. } => {
-            return Some(words(*role, text).to_string().into_bytes());
+            return Some(message_item(*role, text).to_string().into_bytes());
         }
     };
     let span = session.messages[message].raw.first()?;
-    if past.is_head(span) {
+    if source.is_head(span) {
         return None;
     }
     let record = Record::at(&session.source.bytes.whole(), span);
     let text = record.text(session);
     match parts {
         None => Some(text.to_vec()),
-        Some(parts) => edit::item(&text, &fates(session, message, parts)),
+        Some(parts) => edit::item(&text, &part_edits(session, message, parts)),
     }
 }
 
-/// What becomes of each part of an edited message.
-fn fates<'a>(
+/// Returns the edit of each part of an edited message.
+fn part_edits<'a>(
     session: &'a Session,
     message: usize,
     kept: &'a [ManagedPart],
-) -> Vec<edit::Fated<'a>> {
-    let fate = |idx: usize| {
+) -> Vec<edit::EditedPart<'a>> {
+    let edit_of = |idx: usize| {
         let found = kept.iter().find_map(|part| match part {
-            ManagedPart::Kept { part } if *part == idx => Some(Fate::Kept),
-            ManagedPart::Replaced { part, text } if *part == idx => Some(Fate::Replaced(text)),
+            ManagedPart::Kept { part } if *part == idx => Some(PartEdit::Kept),
+            ManagedPart::Replaced { part, text } if *part == idx => Some(PartEdit::Replaced(text)),
             _ => None,
         });
-        found.unwrap_or(Fate::Gone)
+        found.unwrap_or(PartEdit::Removed)
     };
     let parts = session.messages[message].parts.clone();
-    parts.map(|idx| (&session.parts[idx], fate(idx))).collect()
+    parts
+        .map(|idx| (&session.parts[idx], edit_of(idx)))
+        .collect()
 }
 
-/// All that Codex had set up in the real context is still there, word for word.
+/// Whether all instructions that Codex added to the real context are kept verbatim.
 fn keeps_setup(session: &Session, managed: &Managed, context: &[usize]) -> bool {
     let kept: HashSet<usize> = managed
         .entries
@@ -167,13 +172,13 @@ fn is_setup(session: &Session, message: usize) -> bool {
     };
     let record = Record::at(&session.source.bytes.whole(), span);
     let value = json::parse_lenient(&record.text(session)).unwrap_or_default();
-    // A head has instructions and no type.
+    // A head has instructions but no type.
     json::str_at(&value, &["type"]) == Some("message") && Item::read(&value).sort == Sort::Setup
 }
 
-/// The size of the new context as Codex notes it behind a compaction: a call without input.
-fn size(managed: &Managed, past: &Past<'_>) -> Option<Value> {
-    let (tokens, mut info) = (managed.tokens?, past.last_count()?.clone());
+/// Returns the size of the new context as Codex records it after a compaction: a call without input.
+fn size(managed: &Managed, source: &SourceLines<'_>) -> Option<Value> {
+    let (tokens, mut info) = (managed.tokens?, source.last_count()?.clone());
     let last = json!({
         "input_tokens": 0, "cached_input_tokens": 0, "output_tokens": 0, "reasoning_output_tokens": 0,
         "total_tokens": tokens.0,
@@ -183,12 +188,12 @@ fn size(managed: &Managed, past: &Past<'_>) -> Option<Value> {
     Some(json!({"type": "token_count", "info": info, "rate_limits": null}))
 }
 
-/// The lines of ours.
+/// Lines that are appended to the file.
 struct Tail {
     out: Vec<u8>,
-    /// The time of the last line, as JSON.
+    /// Time of the last line, as JSON.
     time: String,
-    /// The number of the next line, where lines have one.
+    /// Number of the next line, if lines are numbered.
     ordinal: Option<u64>,
 }
 
@@ -205,8 +210,8 @@ impl Tail {
         self.out.extend_from_slice(b"}\n");
     }
 
-    /// Says a line once more.
-    fn copied(&mut self, line: &[u8]) {
+    /// Repeats a line of the source.
+    fn repeat(&mut self, line: &[u8]) {
         let number = json::member(line, &(0..line.len()), "ordinal");
         match (number, self.next_ordinal()) {
             (Some(place), Some(n)) => {

@@ -6,7 +6,7 @@ use crate::formats::notes::Notes;
 use crate::formats::openhands::totals;
 use crate::formats::openhands::view::{Condensation, View};
 use crate::formats::rows::Row;
-use crate::formats::talk::Talk;
+use crate::formats::transcript::Transcript;
 use crate::formats::{content, counts, json};
 use crate::session::{Draft, Part, Role, StepDraft, Usage};
 use crate::units::Tokens;
@@ -38,7 +38,7 @@ struct Open {
 /// A conversation being read of its events.
 pub(super) struct Reader {
     /// What was said so far.
-    pub(super) talk: Talk,
+    pub(super) transcript: Transcript,
     view: View,
     open: Option<Open>,
     /// Tokens of all calls so far, by what they were made for.
@@ -52,9 +52,9 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Nothing was read yet.
-    pub(super) fn new(talk: Talk) -> Self {
+    pub(super) fn new(transcript: Transcript) -> Self {
         Self {
-            talk,
+            transcript,
             view: View::default(),
             open: None,
             totals: HashMap::new(),
@@ -67,10 +67,10 @@ impl Reader {
 
     /// Reads an event; returns whether it is context.
     pub(super) fn event(&mut self, kind: &str, row: &Row, notes: &mut Notes) -> bool {
-        let before = self.talk.len();
+        let before = self.transcript.len();
         let was_open = self.open.is_some();
         self.take(kind, row, notes);
-        self.talk.len() > before || (was_open && kind == "ActionEvent")
+        self.transcript.len() > before || (was_open && kind == "ActionEvent")
     }
 
     fn take(&mut self, kind: &str, row: &Row, notes: &mut Notes) {
@@ -164,10 +164,11 @@ impl Reader {
             .as_ref()
             .map(|open| (&*open.response, open.message));
         let same = open.filter(|(id, message)| {
-            !response.is_empty() && *id == response && self.talk.is_last(*message)
+            !response.is_empty() && *id == response && self.transcript.is_last(*message)
         });
         if let Some((_, message)) = same {
-            self.talk.extend(message, row.span.clone(), vec![call]);
+            self.transcript
+                .extend(message, row.span.clone(), vec![call]);
             self.view.add(id, message);
             return;
         }
@@ -193,8 +194,8 @@ impl Reader {
             time: json::millis_at(&row.value, &["timestamp"]),
         };
         let message = self
-            .talk
-            .answer(step, placed(row, Draft::new(Role::Assistant, parts)));
+            .transcript
+            .add_answer(step, placed(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
         Some(message)
     }
@@ -236,7 +237,7 @@ impl Reader {
             summary,
             offset: usize::try_from(offset).unwrap_or(usize::MAX),
         };
-        self.view.condense(id, condensation, &mut self.talk);
+        self.view.condense(id, condensation, &mut self.transcript);
         self.trigger = "auto";
     }
 
@@ -272,7 +273,7 @@ impl Reader {
     /// Says something that is more than nothing.
     fn say(&mut self, id: &str, row: &Row, draft: Draft) {
         if !draft.parts.is_empty() {
-            let message = self.talk.say(placed(row, draft));
+            let message = self.transcript.add_message(placed(row, draft));
             self.view.add(id, message);
         }
     }

@@ -10,9 +10,9 @@ mod said;
 
 use crate::formats::notes::Notes;
 use crate::formats::rows::{self, Row};
-use crate::formats::talk::Talk;
+use crate::formats::transcript::Transcript;
 use crate::formats::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, json, jsonl,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, json, jsonl,
 };
 use crate::progress::Progress;
 use events::Reader;
@@ -26,12 +26,12 @@ pub(in crate::formats) const SDK: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
-        Carried::Tools,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
     ],
     kept: None,
     resume: None,
@@ -57,7 +57,7 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| "events with a `kind`, a `source` and a `timestamp`".to_owned())
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
@@ -73,14 +73,14 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
             };
             jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
         };
-    let mut reader = Reader::new(Talk::new(input, SDK.name, None));
+    let mut reader = Reader::new(Transcript::new(input, SDK.name, None));
     for row in rows {
         progress.go_on()?;
         let kind = json::str_at(&row.value, &["kind"]).unwrap_or("other");
         let in_context = reader.event(kind, &row, &mut notes);
         report.note(kind, in_context);
     }
-    let session = reader.talk.finish().ok_or_else(|| Refused {
+    let session = reader.transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like OpenHands events without a message".to_owned(),
     })?;
     warnings.extend(notes.warnings(&input.bytes));

@@ -5,7 +5,7 @@ use crate::formats::notes::Notes;
 use crate::formats::openhands::totals;
 use crate::formats::openhands::view::{Condensation, View};
 use crate::formats::rows::Row;
-use crate::formats::talk::Talk;
+use crate::formats::transcript::Transcript;
 use crate::formats::{content, json, openai_chat};
 use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
 use serde_json::{Map, Value};
@@ -30,7 +30,7 @@ const NOT_CONTEXT: [&str; 12] = [
 /// A conversation being read of its events.
 pub(super) struct Reader {
     /// What was said so far.
-    pub(super) talk: Talk,
+    pub(super) transcript: Transcript,
     view: View,
     calls: Calls,
     /// The response that was told last.
@@ -43,9 +43,9 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Nothing was read yet.
-    pub(super) fn new(talk: Talk) -> Self {
+    pub(super) fn new(transcript: Transcript) -> Self {
         Self {
-            talk,
+            transcript,
             view: View::default(),
             calls: Calls::default(),
             response: None,
@@ -62,7 +62,7 @@ impl Reader {
             Some(Value::Null) | None => at.to_string().into(),
             Some(id) => content::text_or_json(id),
         };
-        let before = self.talk.len();
+        let before = self.transcript.len();
         let kind = match (says("action"), says("observation")) {
             (Some(action), _) => {
                 self.action(&id, action, row, notes);
@@ -80,7 +80,7 @@ impl Reader {
                 "other".to_owned()
             }
         };
-        (kind, self.talk.len() > before)
+        (kind, self.transcript.len() > before)
     }
 
     fn action(&mut self, id: &str, action: &str, row: &Row, notes: &mut Notes) {
@@ -153,8 +153,8 @@ impl Reader {
             return;
         }
         let message = self
-            .talk
-            .answer(step, placed(row, Draft::new(Role::Assistant, parts)));
+            .transcript
+            .add_answer(step, placed(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
     }
 
@@ -293,13 +293,13 @@ impl Reader {
             summary,
             offset,
         };
-        self.view.condense(id, condensation, &mut self.talk);
+        self.view.condense(id, condensation, &mut self.transcript);
     }
 
     /// Says something that is more than nothing.
     fn say(&mut self, id: &str, row: &Row, draft: Draft) {
         if !draft.parts.is_empty() {
-            let message = self.talk.say(placed(row, draft));
+            let message = self.transcript.add_message(placed(row, draft));
             self.view.add(id, message);
         }
     }

@@ -10,9 +10,9 @@ mod flat;
 
 use crate::formats::notes::Notes;
 use crate::formats::rows::{self, Row};
-use crate::formats::talk::Talk;
+use crate::formats::transcript::Transcript;
 use crate::formats::{
-    Carried, Format, ImportReport, Input, Parsed, Probe, Refused, Unread, json, jsonl,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, json, jsonl,
 };
 use crate::progress::Progress;
 use crate::session::Session;
@@ -27,12 +27,12 @@ pub(in crate::formats) const V0: Format = Format {
     in_pieces: false,
     parse,
     export: None,
-    carries: &[
-        Carried::Usage,
-        Carried::Times,
-        Carried::Compactions,
-        Carried::SystemPrompt,
-        Carried::Tools,
+    recorded: &[
+        RecordedData::Usage,
+        RecordedData::Times,
+        RecordedData::Compactions,
+        RecordedData::SystemPrompt,
+        RecordedData::Tools,
     ],
     kept: None,
     resume: None,
@@ -73,7 +73,7 @@ fn is_event(value: &Value) -> bool {
             && value.get("kind").is_none()
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
+fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
@@ -114,14 +114,14 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, Unread> {
     let is_many = found.len() > 1;
     let mut sessions: Vec<Session> = Vec::with_capacity(found.len());
     for (n, (name, events)) in found.into_iter().enumerate() {
-        let mut reader = Reader::new(Talk::new(input, V0.name, is_many.then_some(n + 1)));
-        reader.talk.title(name.as_deref().unwrap_or_default());
+        let mut reader = Reader::new(Transcript::new(input, V0.name, is_many.then_some(n + 1)));
+        reader.transcript.title(name.as_deref().unwrap_or_default());
         for (at, row) in events.into_iter().enumerate() {
             progress.go_on()?;
             let kind = reader.event(&row, at, &mut notes);
             report.note(&kind.0, kind.1);
         }
-        sessions.extend(reader.talk.finish());
+        sessions.extend(reader.transcript.finish());
     }
     if sessions.is_empty() {
         let looks_like = "this looks like OpenHands events without a message".to_owned();

@@ -1,12 +1,12 @@
-//! Who a file says it is, and which sub-agents its calls started.
+//! The identity in a file's head, and the sub-agents that its calls started.
 
-use crate::formats::{Kin, json};
+use crate::formats::{SessionIdentity, json};
 use crate::session::{Body, Session};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What the head says: the first line, or the document's own members.
-pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
+/// Reads the identity from the first line or the document's own members.
+pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
     let whole = json::document_span(start);
     let line = start.split(|b| *b == b'\n').next()?;
     let first: Value = serde_json::from_slice(line).unwrap_or_default();
@@ -16,13 +16,13 @@ pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
         let id = json::member(start, &whole, "sessionId")?;
         json::parse_span(start, &id)?.as_str()?.to_owned()
     };
-    Some(Kin {
+    Some(SessionIdentity {
         id: id.into(),
-        ..Kin::default()
+        ..SessionIdentity::default()
     })
 }
 
-/// The sub-agents that calls started, by their ids, with the calls.
+/// Returns the calls that started sub-agents, by agent id.
 pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
     let mut started = BTreeMap::new();
     for message in &session.messages {
@@ -37,8 +37,8 @@ pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
             };
             let calls = record.get("toolCalls").and_then(Value::as_array);
             for call in calls.into_iter().flatten() {
-                let says = |key| json::str_at(call, &[key]);
-                if let (Some(agent), Some(call)) = (says("agentId"), says("id")) {
+                let str_of = |key| json::str_at(call, &[key]);
+                if let (Some(agent), Some(call)) = (str_of("agentId"), str_of("id")) {
                     started.insert(agent.to_owned(), call.into());
                 }
             }

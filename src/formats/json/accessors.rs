@@ -1,4 +1,4 @@
-//! Small ways to ask a value for what it holds.
+//! Accessors for the members of JSON values.
 
 use super::parse_span;
 use crate::formats::time;
@@ -6,17 +6,17 @@ use crate::session::Span;
 use crate::units::Millis;
 use serde_json::{Number, Value};
 
-/// The value at the end of a path of keys.
+/// Returns the value at a path of keys.
 pub(in crate::formats) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(value, |value, key| value.get(key))
 }
 
-/// A string.
+/// Returns the string at a path.
 pub(in crate::formats) fn str_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
     at(value, path)?.as_str()
 }
 
-/// The first text at a path of the values that stand at these places, of which only the first few are looked at.
+/// Returns the first string at a path of these values, of which only the first 8 are searched.
 pub(in crate::formats) fn first_str<'a>(
     bytes: &[u8],
     spans: impl Iterator<Item = &'a Span>,
@@ -27,17 +27,17 @@ pub(in crate::formats) fn first_str<'a>(
     spans.take(FEW).find_map(text)
 }
 
-/// Whether there stands `true`.
+/// Whether the value at a path is `true`.
 pub(in crate::formats) fn is_true(value: &Value, path: &[&str]) -> bool {
     at(value, path).and_then(Value::as_bool) == Some(true)
 }
 
-/// A count, also where it is written `1e3` or `12.0`.
+/// Returns the count at a path, also if it is written as `1e3` or `12.0`.
 pub(in crate::formats) fn u64_at(value: &Value, path: &[&str]) -> Option<u64> {
     at(value, path)?.as_number().and_then(u64_of)
 }
 
-/// The same of a number.
+/// Converts a number to a count, see [`u64_at`].
 pub(in crate::formats) fn u64_of(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         number
@@ -47,12 +47,12 @@ pub(in crate::formats) fn u64_of(number: &Number) -> Option<u64> {
     })
 }
 
-/// A time; see [`time::millis`].
+/// Returns the time at a path, see [`time::millis`].
 pub(in crate::formats) fn millis_at(value: &Value, path: &[&str]) -> Option<Millis> {
     at(value, path).and_then(time::millis)
 }
 
-/// A name out of a file as a message for people quotes it: of a length that can be read.
+/// Shortens a name from a file for use in a message.
 pub(in crate::formats) fn quoted(name: &str) -> String {
     const CHARS: usize = 60;
     let mut chars = name.chars();
@@ -63,7 +63,7 @@ pub(in crate::formats) fn quoted(name: &str) -> String {
     short
 }
 
-/// The text of a content: a string, or blocks of which those with a `text` speak, one a line.
+/// Returns the text of a content: a string, or the texts of its blocks joined with line breaks.
 pub(in crate::formats) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -85,7 +85,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn counts_read_however_they_are_written() {
+    fn reads_all_notations_of_a_count() {
         let value: Value = serde_json::from_str(
             r#"{"a":[0], "n":{"i":12,"f":12.0,"e":1e3,"neg":-1,"huge":1e400}}"#,
         )
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_content_is_that_of_its_blocks() {
+    fn joins_the_texts_of_content_blocks() {
         assert_eq!(text_of(&json!("a")), "a");
         assert_eq!(
             text_of(&json!([{"type":"text","text":"a"},{"type":"image"},"b"])),

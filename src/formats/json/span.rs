@@ -1,4 +1,4 @@
-//! Where a value stands in a text: elements of lists, members of objects.
+//! Byte ranges of values in a text: elements of lists, members of objects.
 
 use super::parse_span;
 use crate::formats::jsonl;
@@ -6,14 +6,14 @@ use crate::session::Span;
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
-/// Where the one value of a whole file stands: without a byte order mark and white space.
+/// Returns the byte range of a document's value, without a byte order mark and surrounding whitespace.
 pub(in crate::formats) fn document_span(bytes: &[u8]) -> Span {
     let text = &bytes[jsonl::text_start(bytes)..];
     let start = bytes.len() - text.trim_ascii_start().len();
     start..start + text.trim_ascii().len()
 }
 
-/// Where the elements of the array at `span` stand; `None` if it is no array.
+/// Returns the byte ranges of the elements of the array at `span`, or `None` if it is not an array.
 pub(in crate::formats) fn elements(bytes: &[u8], span: &Span) -> Option<Vec<Span>> {
     let mut at = open(bytes, span, b'[')?;
     let mut found = Vec::new();
@@ -31,7 +31,7 @@ pub(in crate::formats) fn elements(bytes: &[u8], span: &Span) -> Option<Vec<Span
     }
 }
 
-/// Where the members of the object at `span` stand, keys decoded; `None` if it is no object.
+/// Returns the decoded keys and byte ranges of the members of the object at `span`, or `None` if it is not an object.
 pub(in crate::formats) fn members(bytes: &[u8], span: &Span) -> Option<Vec<(String, Span)>> {
     let mut at = open(bytes, span, b'{')?;
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ pub(in crate::formats) fn members(bytes: &[u8], span: &Span) -> Option<Vec<(Stri
     }
 }
 
-/// Where a member of the object at `span` stands. As everywhere, the last of equal keys counts.
+/// Returns the byte range of a member of the object at `span`, the last one if the key occurs several times.
 pub(in crate::formats) fn member(bytes: &[u8], span: &Span, key: &str) -> Option<Span> {
     members(bytes, span)?
         .into_iter()
@@ -64,7 +64,7 @@ pub(in crate::formats) fn member(bytes: &[u8], span: &Span, key: &str) -> Option
         .map(|(_, span)| span)
 }
 
-/// Where the first value inside of brackets may stand.
+/// Returns the position after an opening bracket.
 fn open(bytes: &[u8], span: &Span, bracket: u8) -> Option<usize> {
     let at = skip_space(bytes, span.start);
     (bytes.get(at) == Some(&bracket)).then_some(at + 1)
@@ -75,7 +75,7 @@ fn skip_space(bytes: &[u8], at: usize) -> usize {
     at + rest.len() - rest.trim_ascii_start().len()
 }
 
-/// Where the value that starts at `start` ends.
+/// Returns the end of the value that starts at `start`.
 fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
     let rest = bytes.get(start..)?;
     if matches!(rest.first()?, b'{' | b'[' | b'"') {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_and_members_stand_where_their_text_is() {
+    fn returns_the_ranges_of_elements_and_members() {
         let bytes = br#"  {"a" : [1, "x,]", {"b":[]} ,null], "a\u0062":-2.5e3, "a": [ ] }"#;
         let text = |span: &Span| {
             std::str::from_utf8(&bytes[span.clone()])
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn torn_text_has_no_elements() {
+    fn returns_nothing_for_truncated_text() {
         for torn in ["[1, 2", "[{\"a\":", "[\"x", "[", ""] {
             assert_eq!(elements(torn.as_bytes(), &(0..torn.len())), None, "{torn}");
         }

@@ -1,6 +1,6 @@
-//! Who a rollout's first line says it is, and which sub-agents a rollout started.
+//! The identity in a rollout's first line, and the sub-agents that a rollout started.
 
-use crate::formats::Kin;
+use crate::formats::SessionIdentity;
 use crate::formats::json::str_at;
 use crate::session::{Body, Session};
 use serde_json::Value;
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// The tool that starts a sub-agent.
 const TOOL: &str = "spawn_agent";
 
-/// What the first line says.
-pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
+/// Reads the identity from the first line.
+pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
     let line = start.split(|b| *b == b'\n').next()?;
     let head: Value = serde_json::from_slice(line).ok()?;
     let payload = head.get("payload")?;
@@ -18,21 +18,22 @@ pub(in crate::formats) fn kin(start: &[u8]) -> Option<Kin> {
         return None;
     }
     let of_agent = ["source", "subagent", "thread_spawn"];
-    let says = |key: &str| {
+    let text = |key: &str| {
         let spawned = || str_at(payload, &[&of_agent[..], &[key]].concat());
         str_at(payload, &[key]).or_else(spawned).map(Box::from)
     };
     let is_agent = payload.pointer("/source/subagent").is_some()
         || str_at(payload, &["thread_source"]) == Some("subagent");
-    Some(Kin {
+    Some(SessionIdentity {
         id: str_at(payload, &["id"])?.into(),
-        parent: says("parent_thread_id").filter(|_| is_agent),
-        kind: says("agent_role").or_else(|| str_at(payload, &of_agent[..2]).map(Box::from)),
-        name: says("agent_nickname"),
+        parent: text("parent_thread_id").filter(|_| is_agent),
+        kind: text("agent_role").or_else(|| str_at(payload, &of_agent[..2]).map(Box::from)),
+        name: text("agent_nickname"),
     })
 }
 
-/// The sub-agents that the session itself started (no copy of its parent's calls), by their ids, with the calls.
+/// Returns the calls of the sub-agents that the session itself started, by agent id. Calls copied from a parent do not
+/// count.
 pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
     let mut calls: Vec<&str> = Vec::new();
     let mut started = BTreeMap::new();
@@ -43,8 +44,8 @@ pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
                     calls.push(call);
                 }
                 Body::ToolResult { call, text, .. } if calls.contains(&&**call) => {
-                    let said: Value = serde_json::from_str(text).unwrap_or_default();
-                    if let Some(id) = str_at(&said, &["agent_id"]) {
+                    let output: Value = serde_json::from_str(text).unwrap_or_default();
+                    if let Some(id) = str_at(&output, &["agent_id"]) {
                         started.insert(id.to_owned(), call.clone());
                     }
                 }

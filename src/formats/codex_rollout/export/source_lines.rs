@@ -1,4 +1,4 @@
-//! The rollout as it was, up to where the managed context ends.
+//! The lines of the source rollout, up to the end of the managed context.
 
 use crate::formats::{CannotExport, json, jsonl};
 use crate::progress::Progress;
@@ -6,40 +6,40 @@ use crate::session::{Session, Span};
 use jsonl::Record;
 use serde_json::Value;
 
-/// The lines that stay.
-pub(super) struct Past<'a> {
+/// Lines that are kept.
+pub(super) struct SourceLines<'a> {
     pub(super) bytes: &'a [u8],
     lines: Vec<Line>,
 }
 
-/// A line, as far as the export has to know it.
+/// A line with the data that the export needs.
 struct Line {
     span: Span,
     time: Option<String>,
     ordinal: Option<u64>,
-    what: What,
+    kind: LineKind,
 }
 
-enum What {
-    /// The head of a session; whether its beginning stands in another file.
+enum LineKind {
+    /// A session head, and whether the session's beginning is in another file.
     Head {
         is_continued: bool,
     },
-    /// What Codex believes to have told the model about the world: all of it, or what changed.
-    World {
+    /// Codex's record of the state it has sent to the model: complete, or changes only.
+    WorldState {
         is_full: bool,
     },
-    /// The settings of a turn.
+    /// Settings of a turn.
     Settings,
-    /// What a call took.
+    /// Usage of a call.
     Count(Value),
-    /// Something is said, or a turn begins.
-    Begins,
+    /// A message or the start of a turn.
+    Start,
     Other,
 }
 
-impl<'a> Past<'a> {
-    /// The lines up to the first message that the managed context does not know, those of index `known` and on.
+impl<'a> SourceLines<'a> {
+    /// Returns the lines before the first message that the managed context does not cover, which has index `known`.
     pub(super) fn of(
         session: &Session,
         bytes: &'a [u8],
@@ -58,34 +58,34 @@ impl<'a> Past<'a> {
     }
 
     fn check(&self) -> Result<(), CannotExport> {
-        let mut heads = self.lines.iter().filter_map(|line| match line.what {
-            What::Head { is_continued } => Some(is_continued),
+        let mut heads = self.lines.iter().filter_map(|line| match line.kind {
+            LineKind::Head { is_continued } => Some(is_continued),
             _ => None,
         });
         let reason = match heads.next() {
             Some(false) => return Ok(()),
-            Some(true) => "this fork's beginning stands in its parent's file only",
-            None => "no line says which session this is (a rollout of the oldest kind)",
+            Some(true) => "the beginning of this fork is only in its parent's file",
+            None => "no line records the id of the session (a rollout of the oldest version)",
         };
-        let reason = format!("{reason}, so Codex could not take the copy up");
+        let reason = format!("{reason}, so Codex could not resume the export");
         Err(CannotExport { reason })
     }
 
-    /// Heads of sessions: its own first.
+    /// Iterates over the session heads, its own first.
     pub(super) fn heads(&self) -> impl Iterator<Item = &Span> {
-        let is_head = |line: &&Line| matches!(line.what, What::Head { .. });
+        let is_head = |line: &&Line| matches!(line.kind, LineKind::Head { .. });
         self.lines.iter().filter(is_head).map(|line| &line.span)
     }
 
-    /// Whether the record that stands here is a head.
+    /// Whether the record at this byte range is a head.
     pub(super) fn is_head(&self, span: &Span) -> bool {
         let at = self
             .lines
             .binary_search_by_key(&span.start, |line| line.span.start);
-        at.is_ok_and(|at| matches!(self.lines[at].what, What::Head { .. }))
+        at.is_ok_and(|at| matches!(self.lines[at].kind, LineKind::Head { .. }))
     }
 
-    /// When the last line was written, as JSON.
+    /// Returns the time of the last line, as JSON.
     pub(super) fn time(&self) -> String {
         let last = self
             .lines
@@ -95,25 +95,25 @@ impl<'a> Past<'a> {
         Value::from(last.unwrap_or("1970-01-01T00:00:00.000Z")).to_string()
     }
 
-    /// The number of the last line, where lines have one.
+    /// Returns the number of the last line, if lines are numbered.
     pub(super) fn last_ordinal(&self) -> Option<u64> {
         self.lines.last()?.ordinal
     }
 
-    /// What the last call took, with the sums so far.
+    /// Returns the counts of the last call and the totals so far.
     pub(super) fn last_count(&self) -> Option<&Value> {
-        self.lines.iter().rev().find_map(|line| match &line.what {
-            What::Count(info) => Some(info),
+        self.lines.iter().rev().find_map(|line| match &line.kind {
+            LineKind::Count(info) => Some(info),
             _ => None,
         })
     }
 
-    /// The lines that say what the instructions were made from: the state of the world since it was last written down
-    /// in full, and the settings.
+    /// Returns the lines from which the instructions were made: the last complete state with later changes, and the
+    /// settings.
     pub(super) fn baseline(&self) -> impl Iterator<Item = &'a [u8]> {
-        let is_full = |line: &Line| matches!(line.what, What::World { is_full: true });
-        let is_world = |line: &&Line| matches!(line.what, What::World { .. });
-        let is_settings = |line: &&Line| matches!(line.what, What::Settings);
+        let is_full = |line: &Line| matches!(line.kind, LineKind::WorldState { is_full: true });
+        let is_world = |line: &&Line| matches!(line.kind, LineKind::WorldState { .. });
+        let is_settings = |line: &&Line| matches!(line.kind, LineKind::Settings);
         let start = self
             .lines
             .iter()
@@ -133,33 +133,33 @@ impl Line {
         Self {
             time: json::str_at(value, &["timestamp"]).map(ToOwned::to_owned),
             ordinal: value.get("ordinal").and_then(Value::as_u64),
-            what: what(value),
+            kind: kind(value),
             span: record.span,
         }
     }
 }
 
-fn what(value: &Value) -> What {
+fn kind(value: &Value) -> LineKind {
     let inner = json::str_at(value, &["payload", "type"]);
     match (json::str_at(value, &["type"]), inner) {
-        (Some("session_meta"), _) => What::Head {
+        (Some("session_meta"), _) => LineKind::Head {
             is_continued: json::at(value, &["payload", "history_base"])
                 .is_some_and(|v| !v.is_null()),
         },
-        (Some("world_state"), _) => What::World {
+        (Some("world_state"), _) => LineKind::WorldState {
             is_full: json::is_true(value, &["payload", "full"]),
         },
-        (Some("turn_context"), _) => What::Settings,
+        (Some("turn_context"), _) => LineKind::Settings,
         (Some("event_msg"), Some("token_count")) => json::at(value, &["payload", "info"])
             .filter(|info| info.is_object())
-            .map_or(What::Other, |info| What::Count(info.clone())),
+            .map_or(LineKind::Other, |info| LineKind::Count(info.clone())),
         (Some("event_msg"), Some("user_message" | "task_started" | "turn_started"))
-        | (Some("response_item" | "compacted"), _) => What::Begins,
-        _ => What::Other,
+        | (Some("response_item" | "compacted"), _) => LineKind::Start,
+        _ => LineKind::Other,
     }
 }
 
-/// Where the lines end that stay: before the first that begins something which the managed context does not know.
+/// Returns the end of the kept lines: the start of the first message or turn that the managed context does not cover.
 fn end(session: &Session, known: usize, lines: &[Line]) -> usize {
     let in_history = |range: std::ops::Range<usize>| {
         let messages = session.messages[range].iter().filter(|m| m.in_history);
@@ -171,7 +171,7 @@ fn end(session: &Session, known: usize, lines: &[Line]) -> usize {
         return session.source.bytes.len();
     };
     let last = in_history(0..known).map(|span| span.end).max().unwrap_or(0);
-    let begins = |line: &&Line| matches!(line.what, What::Begins) && line.span.start >= last;
+    let begins = |line: &&Line| matches!(line.kind, LineKind::Start) && line.span.start >= last;
     let first = lines.iter().find(begins).map(|line| line.span.start);
     first.unwrap_or(unknown.start).min(unknown.start)
 }

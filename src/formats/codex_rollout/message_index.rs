@@ -1,22 +1,22 @@
-//! Which messages a new context is made of: Codex repeats in full what it keeps.
+//! Matches the items of a new context with earlier messages, which Codex repeats in full.
 
 use super::record::Record;
 use crate::session::Session;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// The messages so far by the text of their items.
+/// Earlier messages by the text of their items.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    /// Indices of messages, ascending, by a hash of the item.
+pub(super) struct MessageIndex {
+    /// Message indices by the hash of the item, ascending.
     by_item: HashMap<u64, Vec<usize>>,
-    /// The items, by message.
+    /// Items by message index.
     records: Vec<Option<Record>>,
 }
 
-impl Known {
-    /// Takes in what was said since.
-    pub(super) fn learn(&mut self, session: &Session) {
+impl MessageIndex {
+    /// Adds the messages since the last update.
+    pub(super) fn update(&mut self, session: &Session) {
         let bytes = session.source.bytes.whole();
         let messages = session.messages.iter().enumerate();
         for (idx, message) in messages.skip(self.records.len()) {
@@ -30,9 +30,9 @@ impl Known {
         }
     }
 
-    /// For each item of a new context the message that it repeats, byte for byte. Equal messages are told apart by
-    /// their places: `context` is what was there before, whose beginning the new one may begin with; what follows is
-    /// looked for from its end, since the latest is kept rather than the rest.
+    /// Returns for each item of a new context the message that it repeats, byte for byte. Of several equal messages,
+    /// those at the same position in the previous `context` are preferred at the beginning. The following items are
+    /// matched from the end, because compactions keep the latest messages.
     pub(super) fn repeated(
         &self,
         session: &Session,

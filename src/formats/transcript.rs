@@ -1,4 +1,4 @@
-//! A conversation being read, record by record: what all readers do beside knowing their records.
+//! A conversation under construction, with the steps that all readers share.
 
 use super::message_list::Calls;
 use super::{Input, title};
@@ -6,18 +6,18 @@ use crate::session::{
     Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft, Usage,
 };
 
-/// A conversation being read.
+/// A conversation under construction.
 #[derive(Debug)]
-pub(super) struct Talk {
-    /// What was read so far; compactions are added to it directly.
+pub(super) struct Transcript {
+    /// The underlying builder. Compactions are added to it directly.
     pub(super) builder: SessionBuilder,
     calls: Calls,
     first_words: Option<String>,
     has_title: bool,
 }
 
-impl Talk {
-    /// The conversation of a file, or one of several (`number`, from 1).
+impl Transcript {
+    /// Creates the conversation of a file, or one of several (`number`, from 1).
     pub(super) fn new(input: &Input, format: &'static str, number: Option<usize>) -> Self {
         let name = match number {
             Some(number) => format!("{} #{number}", input.name),
@@ -35,7 +35,7 @@ impl Talk {
         }
     }
 
-    /// Names it, if this says anything.
+    /// Sets the title unless the text is empty.
     pub(super) fn title(&mut self, text: &str) {
         if let Some(title) = title::of(text) {
             self.builder.title(title);
@@ -43,11 +43,11 @@ impl Talk {
         }
     }
 
-    /// Adds a message and returns its index. Calls and results without an id are joined in their order.
-    pub(super) fn say(&mut self, mut draft: Draft) -> usize {
+    /// Adds a message and returns its index. Calls and results without ids are matched in order.
+    pub(super) fn add_message(&mut self, mut draft: Draft) -> usize {
         self.calls.join(&mut draft.parts);
-        // A command says little about what follows.
-        if self.first_words.as_ref().is_none_or(|w| w.starts_with('/')) && is_a_persons(&draft) {
+        // A command is no useful title.
+        if self.first_words.as_ref().is_none_or(|w| w.starts_with('/')) && is_user_message(&draft) {
             let words = draft.parts.iter().find_map(|p| title::of(p.body.text()));
             self.first_words = words.or(self.first_words.take());
         }
@@ -55,13 +55,13 @@ impl Talk {
     }
 
     /// Adds a model call with its answer and returns the answer's index.
-    pub(super) fn answer(&mut self, step: StepDraft, mut draft: Draft) -> usize {
+    pub(super) fn add_answer(&mut self, step: StepDraft, mut draft: Draft) -> usize {
         note_reasoning(&mut draft.parts, step.usage.as_ref());
         self.builder.step(step);
-        self.say(draft)
+        self.add_message(draft)
     }
 
-    /// Does not believe what the latest call reports of its context; its thoughts weigh what they did.
+    /// Discards the usage of the latest call, but keeps its reported reasoning tokens.
     pub(super) fn forget_usage(&mut self) {
         let last = self.builder.session().steps.len().checked_sub(1);
         if let Some(step) = last.and_then(|last| self.builder.step_mut(last)) {
@@ -69,7 +69,7 @@ impl Talk {
         }
     }
 
-    /// Adds a record with more parts to the latest message; false where others have come since.
+    /// Appends a record with more parts to a message. Returns false if it is not the latest message.
     pub(super) fn extend(&mut self, message: usize, record: Span, mut parts: Vec<Part>) -> bool {
         if !self.is_last(message) {
             return false;
@@ -79,17 +79,18 @@ impl Talk {
         true
     }
 
-    /// Nothing was said since this message.
+    /// Whether this is the latest message.
     pub(super) fn is_last(&self, message: usize) -> bool {
         message + 1 == self.len()
     }
 
-    /// How many messages there are.
+    /// Returns the number of messages.
     pub(super) fn len(&self) -> usize {
         self.builder.len()
     }
 
-    /// The conversation, named by a person's first words where nothing else names it; none without a message.
+    /// Returns the conversation, or `None` without a message. A conversation without a title gets the user's first
+    /// words.
     pub(super) fn finish(mut self) -> Option<Session> {
         if let (false, Some(words)) = (self.has_title, self.first_words.take()) {
             self.builder.title(words);
@@ -99,7 +100,7 @@ impl Talk {
     }
 }
 
-/// The provider's count of reasoning tokens belongs to the first thought of an answer.
+/// Assigns the provider's count of reasoning tokens to the first thought of an answer.
 fn note_reasoning(parts: &mut [Part], usage: Option<&Usage>) {
     let tokens = usage
         .and_then(|u| u.reasoning)
@@ -114,6 +115,6 @@ fn note_reasoning(parts: &mut [Part], usage: Option<&Usage>) {
     }
 }
 
-fn is_a_persons(draft: &Draft) -> bool {
+fn is_user_message(draft: &Draft) -> bool {
     draft.role == Role::User && draft.in_history && !draft.is_injected && !draft.is_summary
 }

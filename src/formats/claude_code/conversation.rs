@@ -1,10 +1,10 @@
-//! One line of talk: records in file order become messages, model calls and compactions.
+//! Converts the records of one conversation, in file order, to messages, model calls and compactions.
 
 use super::answers::{answered, with_names_of_tools};
-use super::entry::{Answer, Beside, Boundary, Entry, Said, What};
+use super::entry::{Answer, Boundary, Entry, EntryKind, Message, Origin};
 use super::id::Id;
 use super::records;
-use super::tree::{Place, uuid};
+use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
@@ -12,25 +12,25 @@ use crate::session::{Draft, Part, Role, Session, SessionBuilder, Source, StepDra
 use crate::units::Tokens;
 use std::collections::HashMap;
 
-/// One conversation, told from its records.
-pub(super) struct Told {
+/// A conversation read from its records.
+pub(super) struct ReadConversation {
     pub session: Session,
-    /// Whether each record is context of it.
+    /// Whether each record is in its context.
     pub is_context: Vec<bool>,
-    /// What is odd about single records.
+    /// Warnings about single records.
     pub warnings: Vec<Warning>,
 }
 
-/// The conversation of the records that have their place in it; `parts` are what they say. A file that holds several
-/// gives them numbers from 2 on.
-pub(super) fn tell(
+/// Reads the conversation of the records whose place is in it. `parts` holds the parts of each record. `number` is the
+/// number of the conversation, from 2, if the file has several.
+pub(super) fn read_conversation(
     input: &Input,
     number: Option<usize>,
     entries: &[Entry],
     parts: Vec<Vec<Part>>,
-    places: &[Place],
+    places: &[RecordPlace],
     progress: &Progress,
-) -> Result<Told, Cancelled> {
+) -> Result<ReadConversation, Cancelled> {
     let name = match number {
         Some(number) => format!("{} #{number}", input.name),
         None => input.name.clone(),
@@ -41,55 +41,55 @@ pub(super) fn tell(
         bytes: input.bytes.clone(),
     };
     let parts = with_names_of_tools(parts, entries, places);
-    let mut line = Line::new(SessionBuilder::new(source), entries, parts, places);
+    let mut line = ConversationBuilder::new(SessionBuilder::new(source), entries, parts, places);
     let mut is_context = Vec::with_capacity(entries.len());
     for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
         progress.go_on()?;
-        is_context.push(*place == Place::Main && line.add(at, entry));
+        is_context.push(*place == RecordPlace::Main && line.add(at, entry));
     }
     line.close_compaction();
-    Ok(Told {
+    Ok(ReadConversation {
         warnings: std::mem::take(&mut line.warnings),
         session: line.finish(title(entries)),
         is_context,
     })
 }
 
-/// A session being put together.
-struct Line<'a> {
+/// A session under construction.
+struct ConversationBuilder<'a> {
     builder: SessionBuilder,
     entries: &'a [Entry],
-    /// What the records say, until it is moved into a message.
+    /// Parts of the records, until they are moved into a message.
     parts: Vec<Vec<Part>>,
-    /// Records of each answer.
+    /// Indices of the records of each answer.
     answers: HashMap<&'a str, Vec<usize>>,
-    /// Messages by the records they were read from, if a compaction names any.
+    /// Messages by their record ids, if a compaction refers to any.
     messages: Option<HashMap<&'a Id, usize>>,
-    /// A compaction whose context is still being read.
+    /// The compaction whose context is being read.
     compaction: Option<Compaction<'a>>,
     has_history: bool,
     first_prompt: Option<String>,
     warnings: Vec<Warning>,
-    /// Records before this one were managed by us.
+    /// Index of the mark of a managed conversation. Records before it were managed.
     managed_end: usize,
 }
 
-/// A compaction, and the messages it wrote.
+/// A compaction and the messages it wrote.
 struct Compaction<'a> {
     boundary: Option<&'a Boundary>,
     before: Option<Tokens>,
     after: Option<Tokens>,
-    /// What was before it is in another file: what it wrote is all that this one holds of it.
+    /// The context before it is in another file. Its messages are the start of this file's history.
     is_first: bool,
     written: Vec<usize>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ConversationBuilder<'a> {
     fn new(
         mut builder: SessionBuilder,
         entries: &'a [Entry],
         parts: Vec<Vec<Part>>,
-        places: &[Place],
+        places: &[RecordPlace],
     ) -> Self {
         let n_answered = answered(entries, places).count();
         let mut answers: HashMap<&str, Vec<usize>> = HashMap::with_capacity(n_answered);
@@ -98,11 +98,11 @@ impl<'a> Line<'a> {
                 answers.entry(group).or_default().push(at);
             }
         }
-        let n_said = parts.iter().filter(|parts| !parts.is_empty()).count();
+        let n_messages = parts.iter().filter(|parts| !parts.is_empty()).count();
         let n_parts = parts.iter().map(Vec::len).sum();
-        builder.reserve(n_said, answers.len(), n_parts);
-        let names_messages = |entry: &Entry| match &entry.what {
-            What::Boundary(it) => !it.preserved.is_empty() || it.preserved_range.is_some(),
+        builder.reserve(n_messages, answers.len(), n_parts);
+        let names_messages = |entry: &Entry| match &entry.kind {
+            EntryKind::Boundary(it) => !it.preserved.is_empty() || it.preserved_range.is_some(),
             _ => false,
         };
         Self {
@@ -117,19 +117,19 @@ impl<'a> Line<'a> {
             warnings: Vec::new(),
             managed_end: entries
                 .iter()
-                .rposition(|entry| matches!(entry.what, What::Managed(_)))
+                .rposition(|entry| matches!(entry.kind, EntryKind::Managed(_)))
                 .unwrap_or(0),
         }
     }
 
-    /// Adds a record; false if it is no context.
+    /// Adds a record. Returns false if it is not in the context.
     fn add(&mut self, at: usize, entry: &'a Entry) -> bool {
-        match &entry.what {
-            What::Said(said) => self.say(at, entry, said),
-            What::Answered(answer) => self.answer(at, entry, answer),
-            What::Boundary(boundary) => {
+        match &entry.kind {
+            EntryKind::Message(message) => self.add_message(at, entry, message),
+            EntryKind::Answer(answer) => self.add_answer(at, entry, answer),
+            EntryKind::Boundary(boundary) => {
                 self.close_compaction();
-                // What we managed begins with a boundary of ours.
+                // A managed conversation begins with a boundary that this program wrote.
                 if self.has_history || at >= self.managed_end {
                     self.compaction = Some(Compaction {
                         before: self.checked(
@@ -149,27 +149,30 @@ impl<'a> Line<'a> {
                 }
                 false
             }
-            What::Managed(calibration) => {
+            EntryKind::Managed(calibration) => {
                 self.builder.calibration(calibration.clone());
                 false
             }
-            What::Leaf(_) | What::Title(..) | What::Microcompaction | What::Aside => false,
+            EntryKind::Leaf(_)
+            | EntryKind::Title(..)
+            | EntryKind::Microcompaction
+            | EntryKind::Other => false,
         }
     }
 
-    fn say(&mut self, at: usize, entry: &'a Entry, said: &Said) -> bool {
+    fn add_message(&mut self, at: usize, entry: &'a Entry, message: &Message) -> bool {
         if self.parts[at].is_empty() {
             return false;
         }
-        if let Some(effort) = &said.effort {
+        if let Some(effort) = &message.effort {
             self.builder.effort(effort);
         }
         if records::is_abort(&self.parts[at]) {
             self.builder.aborted();
         }
         let is_root = entry.node.as_ref().is_some_and(|n| n.parent.is_none());
-        if said.is_summary && self.compaction.is_none() && self.has_history && is_root {
-            // Old versions start over with a summary and mark no boundary.
+        if message.is_summary && self.compaction.is_none() && self.has_history && is_root {
+            // Old versions begin again with a summary and write no boundary.
             self.compaction = Some(Compaction {
                 boundary: None,
                 before: None,
@@ -179,9 +182,11 @@ impl<'a> Line<'a> {
             });
         }
         let is_written = match &self.compaction {
-            Some(compaction) if said.is_summary => compaction.written.is_empty(),
-            // What it attaches right behind its summary is there for the second time.
-            Some(compaction) => said.beside == Beside::Attachment && !compaction.written.is_empty(),
+            Some(compaction) if message.is_summary => compaction.written.is_empty(),
+            // Attachments directly after the summary repeat earlier ones.
+            Some(compaction) => {
+                message.origin == Origin::Attachment && !compaction.written.is_empty()
+            }
             None => false,
         };
         if !is_written {
@@ -190,24 +195,24 @@ impl<'a> Line<'a> {
         let draft = Draft {
             id: uuid(entry).map(|id| id.to_string().into()),
             time: entry.time,
-            is_injected: said.is_injected,
-            is_summary: said.is_summary,
+            is_injected: message.is_injected,
+            is_summary: message.is_summary,
             in_history: !is_written || self.compaction.as_ref().is_some_and(|c| c.is_first),
             raw: vec![entry.span.clone()],
             ..Draft::new(Role::User, std::mem::take(&mut self.parts[at]))
         };
-        if self.first_prompt.is_none() && !said.is_injected && !said.is_summary {
-            self.first_prompt = records::own_words(&draft.parts).and_then(title::of);
+        if self.first_prompt.is_none() && !message.is_injected && !message.is_summary {
+            self.first_prompt = records::user_text(&draft.parts).and_then(title::of);
         }
-        let idx = self.message(entry, draft);
+        let idx = self.push(entry, draft);
         if let Some(compaction) = self.compaction.as_mut().filter(|_| is_written) {
             compaction.written.push(idx);
         }
         true
     }
 
-    /// The first record of an answer brings the whole answer; the others are in it.
-    fn answer(&mut self, at: usize, entry: &'a Entry, answer: &'a Answer) -> bool {
+    /// Adds the whole answer at its first record. Further records are skipped.
+    fn add_answer(&mut self, at: usize, entry: &'a Entry, answer: &'a Answer) -> bool {
         let lines = match &answer.group {
             Some(group) => self.answers.remove(&**group).unwrap_or_default(),
             None => vec![at],
@@ -234,7 +239,7 @@ impl<'a> Line<'a> {
                 .parts
                 .extend(parts.into_iter().map(|part| Part { record, ..part }));
         }
-        let idx = self.message(entry, draft);
+        let idx = self.push(entry, draft);
         let entries = self.entries;
         if let Some(messages) = &mut self.messages {
             let uuids = lines.iter().filter_map(|at| uuid(&entries[*at]));
@@ -243,7 +248,7 @@ impl<'a> Line<'a> {
         true
     }
 
-    /// The count of a record, unless it cannot be right.
+    /// Returns a plausible count of a record, else adds a warning.
     fn checked(&mut self, entry: &Entry, tokens: Option<Tokens>, what: &str) -> Option<Tokens> {
         counts::checked(tokens, what).unwrap_or_else(|why| {
             self.warn(entry, why);
@@ -251,12 +256,12 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// What the call of an answer of these records took. The last record has the whole count; earlier ones were
-    /// written while the answer came in.
+    /// Returns the usage of the call of an answer. The last record has the whole count, earlier ones were written while
+    /// the answer was streamed.
     fn usage(&mut self, lines: &[usize]) -> Option<Usage> {
         let entries = self.entries;
-        let reported = lines.iter().filter_map(|at| match &entries[*at].what {
-            What::Answered(answer) if *at >= self.managed_end => {
+        let reported = lines.iter().filter_map(|at| match &entries[*at].kind {
+            EntryKind::Answer(answer) if *at >= self.managed_end => {
                 Some((&entries[*at], answer.usage?))
             }
             _ => None,
@@ -281,7 +286,7 @@ impl<'a> Line<'a> {
         });
     }
 
-    fn message(&mut self, entry: &'a Entry, draft: Draft) -> usize {
+    fn push(&mut self, entry: &'a Entry, draft: Draft) -> usize {
         self.has_history |= draft.in_history;
         let idx = self.builder.message(draft);
         if let Some(messages) = &mut self.messages {
@@ -290,7 +295,7 @@ impl<'a> Line<'a> {
         idx
     }
 
-    /// The context after a compaction is complete once something else follows.
+    /// Adds the current compaction to the session, once its context is complete.
     fn close_compaction(&mut self) {
         let Some(Compaction {
             boundary,
@@ -310,7 +315,7 @@ impl<'a> Line<'a> {
         let kept = if boundary.preserved_first {
             preserved.into_iter().chain(written).collect()
         } else {
-            // The summary, what was carried over, what is attached.
+            // The summary, the kept messages, the attachments.
             let split = written.len().min(1);
             [&written[..split], &preserved, &written[split..]].concat()
         };
@@ -318,7 +323,7 @@ impl<'a> Line<'a> {
             .compaction(boundary.trigger.as_str(), before, after, kept);
     }
 
-    /// The messages a compaction carried over, in their order.
+    /// Returns the messages that a compaction kept, in order.
     fn preserved(&self, boundary: &Boundary) -> Vec<usize> {
         let message = |uuid: &Id| self.messages.as_ref()?.get(uuid).copied();
         let mut found: Vec<usize> = boundary.preserved.iter().filter_map(message).collect();
@@ -343,7 +348,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Every record of a conversation says in which folder it was written; some others do not.
+/// Returns the project folder, which every record of a conversation and few other records name.
 fn project(session: &Session, entries: &[Entry]) -> Option<String> {
     let folder = |entry: &Entry| {
         let text = session.raw(&entry.span);
@@ -354,20 +359,20 @@ fn project(session: &Session, entries: &[Entry]) -> Option<String> {
     named.find_map(folder)?
 }
 
-/// What a record says, moved out of it.
+/// Moves the parts out of a record.
 pub(super) fn take_parts(entry: &mut Entry) -> Vec<Part> {
-    match &mut entry.what {
-        What::Said(said) => std::mem::take(&mut said.parts),
-        What::Answered(answer) => std::mem::take(&mut answer.parts),
+    match &mut entry.kind {
+        EntryKind::Message(message) => std::mem::take(&mut message.parts),
+        EntryKind::Answer(answer) => std::mem::take(&mut answer.parts),
         _ => Vec::new(),
     }
 }
 
-/// The last title a person gave, else the last one the program gave.
+/// Returns the last title that the user set, else the last one of the program.
 fn title(entries: &[Entry]) -> Option<String> {
-    let last = |by_person: bool| {
-        entries.iter().rev().find_map(|entry| match &entry.what {
-            What::Title(title, by) if *by == by_person => Some(title.to_string()),
+    let last = |by_user: bool| {
+        entries.iter().rev().find_map(|entry| match &entry.kind {
+            EntryKind::Title(title, by) if *by == by_user => Some(title.to_string()),
             _ => None,
         })
     };
