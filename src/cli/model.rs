@@ -54,7 +54,7 @@ struct ApiArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     wait: Option<Duration>,
     /// Attempts per request while the server is busy, 1 to 100 [default: 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", value_parser = tries)]
     tries: Option<u32>,
     /// PEM file with certificates to trust besides the system's
     #[arg(long, value_name = "FILE")]
@@ -227,6 +227,13 @@ fn positive(text: &str) -> anyhow::Result<f64> {
 
 fn seconds(text: &str) -> anyhow::Result<Duration> {
     Ok(Duration::from_secs_f64(positive(text)?.min(1e6)))
+}
+
+fn tries(text: &str) -> anyhow::Result<u32> {
+    match text.parse() {
+        Ok(n) if (1..=100).contains(&n) => Ok(n),
+        _ => bail!("give a whole number from 1 to 100"),
+    }
 }
 
 fn temperature(text: &str) -> anyhow::Result<f64> {
