@@ -32,7 +32,7 @@ Without --policy: truncate, prune and summarize. The lanes `recorded` and `none`
   --theme dark|light   of a .png; light unless told (an .svg follows its reader's own setting)
 
 JSON: format, window, output_reserve, basis, lanes[{policy, lane, knobs{}, output_reserve, samples[{step, turn,
-window, metered, tokens, pressure, overflows}], events[{step, stage, action, cause, before, after, did,
+window, metered, tokens, pressure, overflows, refused}], events[{step, stage, action, cause, before, after, did,
 orphans, request, log[], messages[]}], peak, peak_step, largest_call, largest_call_step,
 compactions, overflows, tokens_sent, tokens_rejected, summaries{}, warnings[], findings[{kind, step, times, text}],
 halts[{step, why}]}]. peak is the largest context; peak_step is null where that is the context at the end, which no call
@@ -191,6 +191,7 @@ fn sample_shape(sample: &Sample) -> Streamed<'_> {
         ("pressure", json!(sample.pressure)),
         ("believed", json!(sample.believed)),
         ("overflows", json!(sample.overflows)),
+        ("refused", json!(sample.refused)),
     ])
 }
 
