@@ -175,6 +175,7 @@ fn sample_shape(sample: &Sample) -> Streamed<'_> {
         ("pressure", json!(sample.pressure)),
         ("believed", json!(sample.believed)),
         ("overflows", json!(sample.overflows)),
+        ("refused", json!(sample.refused)),
     ])
 }
 

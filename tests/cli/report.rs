@@ -81,7 +81,7 @@ fn a_report_without_a_place_or_of_no_known_form_is_refused() {
     let here = folder();
     let file = sample("handoff.json");
     for (args, says) in [
-        (vec!["report", &file], "-o OUT.html"),
+        (vec!["report", &file], "--output <OUT>"),
         (
             vec!["report", &file, "-o", "r.pdf"],
             "must end in .html or .md",

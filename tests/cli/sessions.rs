@@ -136,10 +136,10 @@ const READ: (&str, &[(&str, u64, u64, &str)]) = (
     "4",
     &[
         ("compacted.jsonl", 136, 160_695, "reported"),
-        ("giant-tool-result.json", 46, 140_305, "estimated"),
-        ("handoff.json", 31, 3_111, "estimated"),
-        ("images-and-cjk.json", 28, 9_214, "estimated"),
-        ("many-tool-results.jsonl", 282, 189_016, "reported"),
+        ("giant-tool-result.json", 46, 140_367, "estimated"),
+        ("handoff.json", 31, 3_163, "estimated"),
+        ("images-and-cjk.json", 28, 9_393, "estimated"),
+        ("many-tool-results.jsonl", 282, 189_056, "estimated"),
         ("slow-growth.jsonl", 729, 149_924, "reported"),
     ],
 );
