@@ -1188,8 +1188,9 @@ fn a_full_standard_output_is_named_as_the_reason() {
 #[test]
 fn every_counter_is_named_in_the_help() {
     let help = stdout(&plimsoll(folder().path(), &["help", "options"]));
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/command-line.md"))
-        .expect("there is one");
+    let readme =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/command-line.md"))
+            .expect("there is one");
     for counter in plimsoll::tokens::COUNTERS {
         assert!(help.contains(counter.name), "{}", counter.name);
         assert!(readme.contains(counter.name), "{}", counter.name);
