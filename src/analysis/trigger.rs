@@ -108,11 +108,14 @@ impl Trigger {
     }
 }
 
-/// A lane's triggers by call: the same as long as window and model are.
+/// Context window and model of a call, which determine a trigger.
+type Conditions = (Tokens, Option<usize>);
+
+/// A lane's trigger by call, computed again when the window or the model changes.
 struct Triggers<'a> {
     case: &'a Case,
     lane: PlayedLane<'a>,
-    last: Option<((Tokens, Option<usize>), Option<OwnTrigger>)>,
+    last: Option<(Conditions, Option<OwnTrigger>)>,
 }
 
 impl Triggers<'_> {

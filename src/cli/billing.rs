@@ -1,51 +1,49 @@
-//! How calls are billed: the options that every verb with prices knows.
+//! Prices and cache rules: options of every command that shows costs.
 
-use super::args::Words;
 use crate::analysis::cost::{Billing, Lifetime};
 use crate::exec::load_prices;
 use crate::presets::prices::Prices;
 use anyhow::bail;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::borrow::Cow;
-use std::ffi::OsString;
-use std::path::Path;
+use std::path::PathBuf;
 
-/// As typed.
-#[derive(Default)]
+/// Options that select prices and cache rules.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Cost")]
 pub(super) struct BillingArgs {
-    prices: Option<OsString>,
+    /// TOML file with [[price]] rows that take precedence over the bundled ones
+    #[arg(long, value_name = "FILE.toml")]
+    prices: Option<PathBuf>,
+    /// Price every call as this model's
+    #[arg(long = "price-as", value_name = "MODEL")]
     model: Option<String>,
+    /// How long the provider caches a prefix [default: as the file's cache writes show]
+    #[arg(long = "cache-time", value_name = "TIME", value_parser = lifetime())]
     lifetime: Option<Lifetime>,
+    /// Bill calls that the provider rejects as too long
+    #[arg(long = "bill-rejected")]
     bills_rejected: bool,
 }
 
-impl BillingArgs {
-    /// Takes an option if it is one of these.
-    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
-        match option {
-            "--bill-rejected" => self.bills_rejected = true,
-            "--prices" => self.prices = Some(words.raw_value(option)?),
-            "--price-as" => self.model = Some(words.value(option)?),
-            "--cache-time" => {
-                self.lifetime = Some(match words.value(option)?.as_str() {
-                    "usual" => Lifetime::Usual,
-                    "long" => Lifetime::Long,
-                    other => bail!("--cache-time {other}: give usual or long"),
-                });
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
+/// Parser of a cache lifetime.
+fn lifetime() -> impl TypedValueParser<Value = Lifetime> {
+    PossibleValuesParser::new(["usual", "long"]).map(|name| match name.as_str() {
+        "usual" => Lifetime::Usual,
+        _ => Lifetime::Long,
+    })
+}
 
-    /// The table to go by.
+impl BillingArgs {
+    /// Returns the price table.
     pub(super) fn prices(&self) -> anyhow::Result<Cow<'static, Prices>> {
         Ok(match &self.prices {
-            Some(file) => Cow::Owned(load_prices(Path::new(file))?),
+            Some(file) => Cow::Owned(load_prices(file)?),
             None => Cow::Borrowed(Prices::bundled()),
         })
     }
 
-    /// How calls are billed.
+    /// Returns the rules for billing calls.
     pub(super) fn billing<'a>(&'a self, prices: &'a Prices) -> anyhow::Result<Billing<'a>> {
         if let Some(model) = &self.model
             && prices.lookup(model, None).is_none()

@@ -1,11 +1,11 @@
-//! `plimsoll compact`: runs a policy for real and writes the managed conversation beside the source.
+//! `plimsoll compact`: runs a policy and writes the managed conversation to a new file.
 
-use super::args::{Shared, Words, one_file, ordinal};
+use super::args::{FileArg, Shared, is_stdin, ordinal};
 use super::lanes::{self, LaneArgs};
 use super::model::ModelArgs;
 use super::output::{clean, counted, json, note, print, tokens};
 use super::replay::knobs_shape;
-use super::{Status, Verb, resume};
+use super::{Status, resume};
 use crate::engine::Schedule;
 use crate::exec::{
     Claim, ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
@@ -14,176 +14,127 @@ use crate::exec::{
 use crate::formats::{self, FORMATS, Format};
 use anyhow::bail;
 use serde_json::{Value, json};
-use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const VERB: Verb = Verb {
-    name: "compact",
-    summary: "Run a policy for real and write the managed conversation to a new file.",
-    help: "\
-plimsoll compact FILE --policy NAME|FILE.toml [--set KNOB=VALUE]... [-o OUT]
-
-  --policy NAME        a preset, or a FILE.toml; none with --clear or --drop, for what you mark and nothing else
-  --set KNOB=VALUE     sets a knob;
-                       strategy=NAME plays another preset
-  --schedule now       apply the policy once to the last real context (the default)
-  --schedule replay    as if the policy had been on from the first call
-  --at STEP            up to this call, from 1; the session's end unless told
-  --force              act even if the trigger is not met (with now)
-  --format NAME        how to write: the source's own format unless told, where it can be written
-  --summarizer digest  summaries by the offline digest (the default): nothing leaves the machine
-  --summarizer text:S  S is the summary
-  --summarizer API     a model writes them: what is summarized is SENT to it. API is openai (OpenAI and everything that
-                       speaks like it: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter, …), openai-responses or
-                       anthropic
-    --model NAME       the model, as its server names it (needed)
-    --base-url URL     the server; the provider's own unless told
-    --key-env VAR      the environment variable that holds the key; the provider's usual one unless told
-    --model-window N   its context window; asked of the server unless told
-    --prompt FILE      a prompt of your own, for policies whose system brings none
-    --temperature T    how freely it chooses words; its own default unless told
-    --timeout SECONDS  for each answer as a whole; 1800 unless told
-    --wait SECONDS     until an answer begins; 300 unless told
-    --tries N          how often a question is asked at most, where the server is busy; 5 unless told
-    --ca-file FILE     certificates (PEM) to trust beside the system's
-    --proxy URL|none   a proxy, or none; the environment's unless told
-    --no-log           keep no log of requests and answers
-  --replay-log LOG     the same run again from its log, without a model
-  --files FOLDER       where files go that the policy writes; OUT.files beside the output unless told
-  -o, --output OUT     where to, a new file; <name>-managed-N beside the source unless told
-  --resumable          instead, as a new session into the store of the program that recorded it (Claude Code,
-                       Codex), and the command that resumes it; the recorded session stays as it is
-
-The source is never written and nothing is overwritten. Where sidecars of an earlier export to OUT are left, those of this one
-get a number (OUT-2.removed.jsonl, …). What was written is read again and checked; exit 1 if a check
-fails, or if nothing was written because the answer of a model was refused. If the policy does not act
-nothing is written and the reason is printed.
-
-JSON: before, after, changed, output, sidecars{removed, manifest, files}, requests[], checks[{name, ok, warning, detail}], notes[], policy, knobs{}, schedule, format,
-resume{id, command, path}|null.
-",
-    run,
-};
-
-/// The options as typed.
-#[derive(Default)]
-struct Wanted {
-    lanes: LaneArgs,
-    replay: bool,
+/// Run a policy and write the managed conversation to a new file
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The source is never modified and nothing is overwritten. The written file is read again and checked. Exit code 1 if\na check fails or a summary was rejected. If the policy does not act, nothing is written and the reason is printed.\nSidecars (removed records, manifest) are written beside OUT; `restore` needs them."
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArg,
+    /// now: apply the policy once to the last context; replay: as if it had been active from the first call
+    #[arg(long, value_parser = ["now", "replay"], default_value = "now")]
+    schedule: String,
+    /// Last call to include, from 1 [default: the end of the session]
+    #[arg(long, value_name = "N", value_parser = ordinal)]
+    at_call: Option<usize>,
+    /// Act even if the trigger is not reached (with --schedule now)
+    #[arg(long)]
     force: bool,
-    at: Option<usize>,
-    format: Option<&'static Format>,
-    model: ModelArgs,
+    #[command(flatten)]
+    lanes: LaneArgs,
+    /// New file [default: NAME-managed-N beside the source]
+    #[arg(short, long, value_name = "OUT", value_parser = output, help_heading = "Output")]
     output: Option<PathBuf>,
+    /// Format of the new file [default: the source's if supported]
+    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    format: Option<&'static Format>,
+    /// Folder for files that the policy writes [default: OUT.files]
+    #[arg(long, value_name = "FOLDER", value_parser = output, help_heading = "Output")]
     files: Option<PathBuf>,
+    /// Add a new session to the agent's own store (Claude Code, Codex) and print the command that resumes it
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
     resumable: bool,
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
-impl Wanted {
-    fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
-        match option {
-            "--schedule" => self.replay = is_replay(&words.value(option)?)?,
-            "--force" => self.force = true,
-            "--resumable" => self.resumable = true,
-            "--at" => self.at = Some(ordinal(option, &words.value(option)?)?),
-            "--format" => self.format = Some(format(&words.value(option)?)?),
-            "--files" => self.files = Some(output(option, words.raw_value(option)?)?),
-            "-o" | "--output" => self.output = Some(output(option, words.raw_value(option)?)?),
-            _ => return Ok(self.model.take(option, words)? || self.lanes.take(option, words)?),
-        }
-        Ok(true)
-    }
-
+impl Args {
     fn schedule(&self) -> anyhow::Result<Schedule> {
-        match (self.replay, self.force) {
+        match (self.schedule == "replay", self.force) {
             (true, true) => {
-                bail!("--force belongs to --schedule now: a replay acts where its trigger is met")
+                bail!("--force requires --schedule now: a replay acts where its trigger is reached")
             }
             (true, false) => Ok(Schedule::Replay),
             (false, force) => Ok(Schedule::Now { force }),
         }
     }
-}
 
-fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let mut wanted = Wanted::default();
-    let files = words.read(VERB.name, &mut shared, |option, words| {
-        wanted.take(option, words)
-    })?;
-    let file = one_file(VERB.name, files)?;
-    let (lane, schedule) = (wanted.lanes.one(VERB.name, &shared)?, wanted.schedule()?);
-    if wanted.resumable && wanted.output.is_some() {
-        bail!("--resumable writes into the program's own store: leave out -o, or --resumable");
-    }
-    if file == "-" && wanted.output.is_none() && !wanted.resumable {
-        bail!("compact of standard input needs -o OUT");
-    }
-    let loaded = shared.load(&file)?;
-    if let Some(text) =
-        lanes::check_reserve(&loaded.case, lane.output_reserve(&loaded.case), &shared)?
-    {
-        note(&text);
-    }
-    let until = within(&loaded, wanted.at)?;
-    let (format, format_note) = output_format(&loaded, wanted.format);
-    // Held until all is written.
-    let claim = match wanted.output {
-        Some(output) => Claim::given(output),
-        // Nothing is written there but files of the policy, beside it.
-        None if wanted.resumable => {
-            let source = if file == "-" {
-                OsStr::new("session")
-            } else {
-                &file
-            };
-            let beside = default_export_path(Path::new(source), format);
-            Claim::given(beside.unwrap_or_else(|| PathBuf::from(source)))
+    pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Status> {
+        let file = &self.file.file;
+        let (lane, schedule) = (self.lanes.one("compact", shared)?, self.schedule()?);
+        if is_stdin(file) && self.output.is_none() && !self.resumable {
+            bail!("compact of standard input requires -o OUT");
         }
-        None => Claim::new(|| default_export_path(Path::new(&file), format)).ok_or_else(|| {
-            anyhow::anyhow!(
-                "the current folder is an agent's own session store; say where to write with -o OUT"
-            )
-        })?,
-    };
-    let name = loaded.case.session.source.name.clone();
-    let summarizer = wanted.model.summarizer(&name, shared.no_state)?;
-    let job = ExportJob {
-        case: loaded.case,
-        policy: lane.policy,
-        knobs: lane.knobs,
-        schedule,
-        until,
-        summarizer,
-        format,
-        output: claim.path().to_owned(),
-        files: wanted.files,
-        given: Vec::new(),
-    };
-    announce(&job);
-    let written = if wanted.resumable {
-        export_resumable(&job)
-    } else {
-        export(&job).map(|exported| (exported, None))
-    };
-    let (mut exported, resumed) = written.map_err(anyhow::Error::msg)?;
-    exported
-        .notes
-        .extend(format_note.filter(|_| exported.changed));
-    if shared.json {
-        json(&shape(&job, &exported, resumed.as_ref()))?;
-    } else {
-        print(&(text(&exported) + &resume::text(resumed.as_ref())))?;
+        let loaded = shared.load(file)?;
+        if let Some(text) =
+            lanes::check_reserve(&loaded.case, lane.output_reserve(&loaded.case), shared)?
+        {
+            note(&text);
+        }
+        let until = within(&loaded, self.at_call)?;
+        let (format, format_note) = output_format(&loaded, self.format);
+        // Reserves the name until everything is written.
+        let claim = match self.output {
+            Some(output) => Claim::given(output),
+            // Only files of the policy are written beside it.
+            None if self.resumable => {
+                let source = if is_stdin(file) {
+                    Path::new("session")
+                } else {
+                    file
+                };
+                let beside = default_export_path(source, format);
+                Claim::given(beside.unwrap_or_else(|| PathBuf::from(source)))
+            }
+            None => Claim::new(|| default_export_path(file, format)).ok_or_else(|| {
+                anyhow::anyhow!(
+                    "the current folder is an agent's session store; choose the output with -o OUT"
+                )
+            })?,
+        };
+        let name = loaded.case.session.source.name.clone();
+        let summarizer = self.model.summarizer(&name, shared.no_state)?;
+        let job = ExportJob {
+            case: loaded.case,
+            policy: lane.policy,
+            knobs: lane.knobs,
+            schedule,
+            until,
+            summarizer,
+            format,
+            output: claim.path().to_owned(),
+            files: self.files,
+            given: Vec::new(),
+        };
+        announce(&job);
+        let written = if self.resumable {
+            export_resumable(&job)
+        } else {
+            export(&job).map(|exported| (exported, None))
+        };
+        let (mut exported, resumed) = written.map_err(anyhow::Error::msg)?;
+        exported
+            .notes
+            .extend(format_note.filter(|_| exported.changed));
+        if shared.json {
+            json(&shape(&job, &exported, resumed.as_ref()))?;
+        } else {
+            print(&(text(&exported) + &resume::text(resumed.as_ref())))?;
+        }
+        // The offline digest asks nobody: where it saves nothing, there was nothing to do.
+        let mut asked = exported.requests.iter().filter(|r| r.questions > 0);
+        let is_refused = !exported.changed && asked.any(|r| r.failed.is_some());
+        let has_failed = is_refused || exported.checks.iter().any(|c| !c.ok);
+        Ok(if has_failed {
+            Status::CheckFailed
+        } else {
+            Status::Done
+        })
     }
-    // The offline digest asks nobody: where it saves nothing, there was nothing to do.
-    let mut asked = exported.requests.iter().filter(|r| r.questions > 0);
-    let is_refused = !exported.changed && asked.any(|r| r.failed.is_some());
-    let has_failed = is_refused || exported.checks.iter().any(|c| !c.ok);
-    Ok(if has_failed {
-        Status::CheckFailed
-    } else {
-        Status::Done
-    })
 }
 
 /// Says what goes where before it does. The provider was named, which is the consent.
@@ -219,7 +170,7 @@ pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Optio
     let steps = loaded.case.session.steps.len();
     match at {
         Some(step) if step >= steps => bail!(
-            "--at {}: the session has {}; choose one of them",
+            "--at-call {}: the session has {}",
             step + 1,
             counted(steps, "call")
         ),
@@ -250,14 +201,7 @@ pub(super) fn output_format(
     }
 }
 
-fn is_replay(text: &str) -> anyhow::Result<bool> {
-    match text {
-        "now" => Ok(false),
-        "replay" => Ok(true),
-        _ => bail!("--schedule {text}: choose now or replay"),
-    }
-}
-
+/// Parses the name of a format that can be written.
 pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name(name).ok_or_else(|| {
         let known: Vec<_> = FORMATS
@@ -273,14 +217,12 @@ pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
 }
 
 /// A checked export is a file that can be read again: standard output is none.
-pub(super) fn output(option: &str, path: OsString) -> anyhow::Result<PathBuf> {
+pub(super) fn output(path: &str) -> anyhow::Result<PathBuf> {
     if path.is_empty() {
-        bail!("{option} needs the name of the new file: {option} OUT");
+        bail!("give the name of the new file");
     }
     if path == "-" {
-        bail!(
-            "{option} -: an export is checked by reading it again, so it needs a file; give its name"
-        );
+        bail!("an export is read again and checked, so it must be a file");
     }
     Ok(PathBuf::from(path))
 }

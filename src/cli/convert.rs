@@ -1,88 +1,64 @@
-//! `plimsoll convert`: writes a session in another format, and says what that cannot hold.
+//! `plimsoll convert`: writes a session in another format and reports what that format cannot hold.
 
-use super::args::{Shared, Word, Words, one_file, unknown_option};
+use super::Status;
+use super::args::{FileArg, Shared, is_stdin};
 use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, print};
-use super::{Status, Verb};
 use crate::exec::{
     Aspect, Claim, Converted, convert, default_converted_path, refuse_source, targets,
 };
 use crate::formats::{self, Format};
 use anyhow::bail;
 use serde_json::{Value, json};
-use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const VERB: Verb = Verb {
-    name: "convert",
-    summary: "Write a session in another format, whole, and say what that format cannot hold.",
-    help: "\
-plimsoll convert FILE --to FORMAT [-o OUT]
-
-  --to FORMAT          openai_chat or anthropic_messages, or the source's own format for a copy byte for byte
-  --conversation N     which conversation of a file that holds several
-  -o, --output OUT     where to, a new file; <name>-FORMAT beside the source unless told
-
-The whole history is written, nothing managed. What was written is read again and compared: every text, call, result and
-picture, and what stands beside them; what is missing is told by its kind and number. Exit 1 if something that was said is
-missing. The source is never written and nothing is overwritten. (`compact --policy none` and `saw` write what the model
-saw instead.)
-
-JSON: output, format, source_format, copied, bytes, messages, whole, aspects[{what, held, kept, said, messages[] (the first
-whose own is missing, from 1), detail}].
-",
-    run,
-};
-
-fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let (mut to, mut output) = (None, None);
-    let mut files: Vec<OsString> = Vec::new();
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(file) => files.push(file),
-            Word::Option(option) if option == "--to" => {
-                to = Some(target(&words.value(&option)?)?);
-            }
-            Word::Option(option) if matches!(option.as_str(), "-o" | "--output") => {
-                output = Some(compact::output(&option, words.raw_value(&option)?)?);
-            }
-            Word::Option(option) if shared.take(&option, words)? => {}
-            Word::Option(option) => return Err(unknown_option(VERB.name, &option)),
-        }
-    }
-    let file = one_file(VERB.name, files)?;
-    let Some(format) = to else {
-        bail!(
-            "convert needs a format: --to openai_chat, --to anthropic_messages or the file's own"
-        );
-    };
-    if file == "-" && output.is_none() {
-        bail!("convert of standard input needs -o OUT");
-    }
-    let loaded = shared.load(&file)?;
-    let session = &loaded.case.session;
-    let claim = place(output, &file, session.source.format, format)?;
-    let output = claim.path();
-    refuse_source(output, Path::new(&file)).map_err(anyhow::Error::msg)?;
-    let converted = convert(&loaded, format, output).map_err(anyhow::Error::msg)?;
-    let messages = session.messages.iter().filter(|m| m.in_history).count();
-    if shared.json {
-        let own = session.source.format;
-        json(&shape(&converted, own, format, messages))?;
-    } else {
-        print(&text(&converted, format, messages))?;
-    }
-    let is_lost = |aspect: &Aspect| aspect.is_said && !aspect.is_whole();
-    Ok(if converted.aspects.iter().any(is_lost) {
-        Status::CheckFailed
-    } else {
-        Status::Done
-    })
+/// Convert a session to another format and report what that format cannot hold
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Writes the whole history, without compaction, and compares the written file with the source: every text, call,\nresult and image. Exit code 1 if a message lost content. The source is never modified, nothing is overwritten.\n`compact --policy none` and `context` write the context of a call instead."
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArg,
+    /// `openai_chat`, `anthropic_messages`, or the source's own format for an exact copy
+    #[arg(long, value_name = "FORMAT", value_parser = target)]
+    to: &'static Format,
+    /// New file [default: NAME-FORMAT beside the source]
+    #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
+    output: Option<PathBuf>,
 }
 
-/// The format of this name.
+impl Args {
+    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+        let (file, format) = (&self.file.file, self.to);
+        if is_stdin(file) && self.output.is_none() {
+            bail!("convert of standard input requires -o OUT");
+        }
+        let loaded = shared.load(file)?;
+        let session = &loaded.case.session;
+        let claim = claim(self.output.clone(), file, session.source.format, format)?;
+        let output = claim.path();
+        refuse_source(output, file).map_err(anyhow::Error::msg)?;
+        let converted = convert(&loaded, format, output).map_err(anyhow::Error::msg)?;
+        let messages = session.messages.iter().filter(|m| m.in_history).count();
+        if shared.json {
+            let own = session.source.format;
+            json(&shape(&converted, own, format, messages))?;
+        } else {
+            print(&text(&converted, format, messages))?;
+        }
+        let is_lost = |aspect: &Aspect| aspect.is_said && !aspect.is_whole();
+        Ok(if converted.aspects.iter().any(is_lost) {
+            Status::CheckFailed
+        } else {
+            Status::Done
+        })
+    }
+}
+
+/// Parses the name of a format.
 fn target(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name(name).ok_or_else(|| {
         let others: Vec<&str> = targets().map(|format| format.name).collect();
@@ -97,13 +73,19 @@ fn target(name: &str) -> anyhow::Result<&'static Format> {
     })
 }
 
-fn place(told: Option<PathBuf>, file: &OsStr, own: &str, format: &Format) -> anyhow::Result<Claim> {
+fn claim(
+    output: Option<PathBuf>,
+    file: &Path,
+    own: &str,
+    format: &Format,
+) -> anyhow::Result<Claim> {
     let is_copy = own == format.name;
-    told.map(Claim::given)
-        .or_else(|| Claim::new(|| default_converted_path(Path::new(file), format, is_copy)))
+    output
+        .map(Claim::given)
+        .or_else(|| Claim::new(|| default_converted_path(file, format, is_copy)))
         .ok_or_else(|| {
             anyhow::anyhow!(
-                "the current folder is an agent's own session store; say where to write with -o OUT"
+                "the current folder is an agent's session store; choose the output with -o OUT"
             )
         })
 }

@@ -1,8 +1,7 @@
-//! `--curve`: the curve of a replay as a file of its own.
+//! `--curve`: writes the curve of a replay to a file.
 
-use super::args::Words;
+use super::args::theme;
 use super::output::note;
-use super::window::parse_theme;
 use super::{Status, Theme};
 use crate::exec::{Loaded, refuse_output, write_file};
 use crate::formats;
@@ -11,25 +10,29 @@ use crate::units::Tokens;
 use anyhow::bail;
 use std::path::PathBuf;
 
-/// A drawing to be painted into a file.
+/// A drawing that the window's renderer paints into a file.
 #[derive(Debug)]
 pub struct Picture {
-    /// What to paint.
+    /// Drawing to paint.
     pub drawing: Drawing,
-    /// In which colors.
+    /// Colors.
     pub theme: Theme,
-    /// A new PNG.
+    /// Path of the new PNG file.
     pub output: PathBuf,
 }
 
-/// The options as typed.
-#[derive(Debug, Default)]
+/// Options that write the curve.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct CurveArgs {
+    /// Write the curve to a new file: .png, .svg or .csv
+    #[arg(long = "curve", value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Theme of a .png [default: light]
+    #[arg(long, value_parser = theme(), requires = "output")]
     theme: Option<Theme>,
 }
 
-/// A curve to be written, to a place that was free.
+/// A curve to write, and its path, which was free when checked.
 #[derive(Debug)]
 pub(super) struct CurveFile {
     output: PathBuf,
@@ -44,28 +47,15 @@ enum Form {
 }
 
 impl CurveArgs {
-    /// Takes an option if it is one of these.
-    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
-        match option {
-            "--curve" => self.output = Some(PathBuf::from(words.raw_value(option)?)),
-            "--theme" => self.theme = Some(parse_theme(&words.value(option)?)?),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// What is to be written, if anything is; known before a long file is read.
+    /// Checks the output before the session is loaded; none if no curve is written.
     pub(super) fn checked(self) -> anyhow::Result<Option<CurveFile>> {
         let Some(output) = self.output else {
-            if self.theme.is_some() {
-                bail!("--theme is the theme of a picture: add --curve OUT.png");
-            }
             return Ok(None);
         };
         let extension = output.extension().unwrap_or_default().to_ascii_lowercase();
         let form = match extension.to_str() {
             Some("png") => Form::Png(self.theme.unwrap_or(Theme::Light)),
-            _ if self.theme.is_some() => bail!("--theme is for a .png; leave it out"),
+            _ if self.theme.is_some() => bail!("--theme applies to .png only; remove it"),
             Some("svg") => Form::Svg,
             Some("csv") => Form::Csv,
             _ => bail!(
@@ -79,7 +69,7 @@ impl CurveArgs {
 }
 
 impl CurveFile {
-    /// Writes it, or leaves it to be painted.
+    /// Writes the curve, or returns it for painting.
     pub(super) fn write(
         self,
         loaded: &Loaded,
@@ -98,7 +88,7 @@ impl CurveFile {
             }
         };
         write_file(&self.output, text.as_bytes()).map_err(anyhow::Error::msg)?;
-        note(&format!("the curve is in {}", self.output.display()));
+        note(&format!("curve written to {}", self.output.display()));
         Ok(Status::Done)
     }
 }

@@ -2,10 +2,10 @@
 
 mod text;
 
-use super::args::{Shared, Words, one_file};
+use super::Status;
+use super::args::{FileArg, Shared};
 use super::lanes;
 use super::output::{json, note, print};
-use super::{Status, Verb};
 use crate::analysis::{Trigger, largest_parts, tokens_by_tool, verdict};
 use crate::engine::{Case, Peak, recorded};
 use crate::exec::Loaded;
@@ -16,50 +16,34 @@ use crate::tokens::Basis;
 use crate::units::Tokens;
 use serde_json::{Map, Value, json};
 
-pub(super) const VERB: Verb = Verb {
-    name: "inspect",
-    summary: "Show what a session file holds, what it weighs, and what is odd about it.",
-    help: "\
-plimsoll inspect FILE [--json]
-
-JSON: format, title, conversation, conversations[], tracks[{title, track, agent, call, after_message,
-of_conversation, messages, calls}], messages, messages_recorded_only, turns, steps, models[], roles{role: count}, chars,
-window, window_source, output_reserve, peak, peak_step, recorded{largest_call, calls_with_usage, compactions[{step, trigger,
-tokens_before, tokens_after}]}, tokens{total, basis, error, counter, overhead, fit, by_kind{}, by_tool{}},
-largest[{message, kind, tool, tokens}], verdict, warnings[], issues[], report{recognized_by, sub_agent_of|null, records{},
-carries{}}.
-tracks says of every conversation whether it is main, a sub_agent (of a kind, started by a call of the main one, or of another
-conversation of the file) or a branch that a person went back from (which shares its messages up to one with the main one);
-sub_agent_of is the id of the session that started this one; carries says of what a file may hold
-whether it is present, absent, or not_carried by the format.
-Steps, turns and messages are numbered from 1. messages and roles count all that can be numbered; of these,
-messages_recorded_only were written by the source's own compaction alone. tokens.total weighs the full history once.
-by_tool counts calls, results and the media in them.
-",
-    run,
-};
+/// Show what a session file contains, how many tokens it has, and what is unusual about it
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArg,
+}
 
 /// Parts listed as the largest.
 const LARGEST: usize = 10;
 
-fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let files = words.read(VERB.name, &mut shared, |_, _| Ok(false))?;
-    let file = one_file(VERB.name, files)?;
-    let none = lanes::none(&shared)?;
-    let loaded = shared.load(&file)?;
-    let reserve = none.output_reserve(&loaded.case);
-    if let Some(text) = lanes::check_reserve(&loaded.case, reserve, &shared)? {
-        note(&text);
+impl Args {
+    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+        let none = lanes::none(shared)?;
+        let loaded = shared.load(&self.file.file)?;
+        let reserve = none.output_reserve(&loaded.case);
+        if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
+            note(&text);
+        }
+        let found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
+        if shared.json {
+            json(&found.shape())?;
+        } else {
+            print(&found.text())?;
+        }
+        // The program ends: freeing a large session takes time for nothing.
+        std::mem::forget(loaded);
+        Ok(Status::Done)
     }
-    let found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
-    if shared.json {
-        json(&found.shape())?;
-    } else {
-        print(&found.text())?;
-    }
-    // The program ends; to give back a large session's memory piece by piece would only take time.
-    std::mem::forget(loaded);
-    Ok(Status::Done)
 }
 
 /// What there is to say, once for both forms.

@@ -1,6 +1,6 @@
 //! Which policies a command plays: `--policy`, `--set` and `--output-reserve`.
 
-use super::args::{Shared, Words, number};
+use super::args::{Shared, number};
 use super::nearest::nearest;
 use crate::engine::{Case, Knob, KnobRole, KnobValues, Policy};
 use crate::exec::{OwnPresets, load_policy};
@@ -31,19 +31,24 @@ pub struct Lane {
     pub knobs: KnobValues,
 }
 
-/// The options as typed.
-#[derive(Debug, Default)]
+/// Options that select policies and their settings.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Policies")]
 pub(super) struct LaneArgs {
+    /// Preset or policy file; @LANE names its lane (repeatable)
+    #[arg(long = "policy", value_name = "NAME|FILE.toml[@LANE]")]
     policies: Vec<String>,
+    /// Set a setting; strategy=NAME selects another preset (repeatable)
+    #[arg(long = "set", value_name = "[LANE.]SETTING=VALUE", value_parser = set)]
     sets: Vec<Set>,
 }
 
-/// `[LANE.]KNOB=VALUE`.
-#[derive(Debug)]
-struct Set {
+/// A setting as typed: `[LANE.]SETTING=VALUE`.
+#[derive(Clone, Debug)]
+pub(super) struct Set {
     lane: Option<String>,
     knob: String,
-    /// As typed: a number, or the name of a choice.
+    /// A number, or the name of a choice.
     value: String,
 }
 
@@ -55,19 +60,17 @@ impl Lane {
 }
 
 impl LaneArgs {
-    /// Takes an option if it is one of these.
-    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
-        match option {
-            "--policy" => self.policies.push(words.value(option)?),
-            "--set" => self.sets.push(set(&words.value(option)?)?),
-            _ => return Ok(false),
-        }
-        Ok(true)
+    /// True if no policy and no setting is given.
+    pub(super) fn are_default(&self) -> bool {
+        self.policies.is_empty() && self.sets.is_empty()
     }
 
-    /// Names a policy as `--policy` does.
-    pub(super) fn choose(&mut self, policy: &str) {
-        self.policies.push(policy.to_owned());
+    /// The settings of one policy, as `--policy` and `--set` select it.
+    pub(super) fn of(policy: &str, sets: Vec<Set>) -> Self {
+        Self {
+            policies: vec![policy.to_owned()],
+            sets,
+        }
     }
 
     /// The lanes to compare: those named, else the three strategies. `recorded` and `none` may be named: they are
@@ -125,7 +128,9 @@ impl LaneArgs {
             n => bail!("{verb} takes one --policy, not {n}"),
         };
         match lanes.pop() {
-            Some(lane) if !lane.policy.stages.is_empty() || shared.by_hand.has_edits() => Ok(lane),
+            Some(lane) if !lane.policy.stages.is_empty() || shared.manual_edits.has_edits() => {
+                Ok(lane)
+            }
             _ => bail!(
                 "{} never removes anything; choose another policy, or messages with --clear or --drop",
                 self.policies[0]
@@ -244,7 +249,7 @@ fn known_policies() -> Vec<String> {
 }
 
 /// Lane names hold no `=`, knob names no `.`.
-fn set(text: &str) -> anyhow::Result<Set> {
+pub(super) fn set(text: &str) -> anyhow::Result<Set> {
     let parsed = text.split_once('=').map(|(name, value)| {
         let (lane, knob) = match name.rsplit_once('.') {
             Some((lane, knob)) => (Some(lane.to_owned()), knob),
@@ -258,7 +263,7 @@ fn set(text: &str) -> anyhow::Result<Set> {
     });
     parsed
         .filter(|set| !set.value.is_empty())
-        .ok_or_else(|| anyhow::anyhow!("--set {text}: give KNOB=NUMBER such as keep_recent=20"))
+        .ok_or_else(|| anyhow::anyhow!("give SETTING=VALUE such as keep_recent=20"))
 }
 
 /// The value of a knob as typed behind an option.

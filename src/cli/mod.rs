@@ -1,19 +1,23 @@
-//! The same engine without a window: one file a verb, one row a verb in `VERBS`.
+//! The command line: one file per command, one row per command in [`commands`].
 //!
-//! Results go to standard output, everything else to standard error. Exit 0: done; 1: a check failed; 2: bad input or
-//! use, then exactly one line that says what to do, and nothing was written. Knows no window: without a verb it hands
-//! back what to open ([`Invocation::Window`]).
+//! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 a check failed; 2 invalid
+//! input or usage, with one line on standard error and nothing written. Without a command it returns what the window
+//! opens ([`Invocation::Window`]).
 
 mod args;
 mod billing;
-mod by_hand;
 mod compact;
+mod completions;
+mod context;
 mod convert;
 mod curve;
 mod diagnose;
 mod gate;
+mod help;
 mod inspect;
 mod lanes;
+mod man;
+mod manual_edits;
 mod model;
 mod nearest;
 mod output;
@@ -23,7 +27,6 @@ mod replay;
 mod report;
 mod restore;
 mod resume;
-mod saw;
 mod sessions;
 mod state;
 mod streamed;
@@ -31,61 +34,89 @@ mod sweep;
 mod targets;
 mod window;
 
-pub use by_hand::ByHandArgs;
 pub use curve::Picture;
 pub use lanes::Lane;
+pub use manual_edits::ManualEditArgs;
 pub use window::{Theme, WindowArgs};
 
-use args::{Shared, Word, Words};
+use args::Shared;
+use clap::{CommandFactory as _, Parser as _};
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::io;
 
-/// One verb of the command line.
-#[derive(Debug)]
-struct Verb {
-    /// What is typed.
-    name: &'static str,
-    /// One line for the list of verbs.
-    summary: &'static str,
-    /// Usage and options, for `--help`.
-    help: &'static str,
-    /// Does it.
-    run: fn(&mut Words, Shared) -> anyhow::Result<Status>,
+/// Declares the commands: the variant, the module with its `Args`.
+macro_rules! commands {
+    ($($name:ident: $module:ident,)*) => {
+        /// A command with its options.
+        #[derive(Debug, clap::Subcommand)]
+        enum Command {
+            $($name($module::Args),)*
+        }
+
+        impl Command {
+            fn run(self, shared: &Shared) -> anyhow::Result<Status> {
+                match self {
+                    $(Self::$name(args) => args.run(shared),)*
+                }
+            }
+        }
+    };
 }
 
-/// Every verb, in the order of the help text.
-static VERBS: &[Verb] = &[
-    inspect::VERB,
-    replay::VERB,
-    diagnose::VERB,
-    sweep::VERB,
-    gate::VERB,
-    compact::VERB,
-    restore::VERB,
-    convert::VERB,
-    saw::VERB,
-    report::VERB,
-    sessions::VERB,
-    presets::VERB,
-    state::VERB,
-];
+// In the order of the help text.
+commands! {
+    Inspect: inspect,
+    Replay: replay,
+    Diagnose: diagnose,
+    Sweep: sweep,
+    Gate: gate,
+    Compact: compact,
+    Restore: restore,
+    Convert: convert,
+    Context: context,
+    Report: report,
+    Sessions: sessions,
+    Presets: presets,
+    State: state,
+    Help: help,
+    Completions: completions,
+    Man: man,
+}
 
-/// How a verb ended.
+/// Inspect, replay and fix context compaction in recorded LLM-agent sessions.
+#[derive(Debug, clap::Parser)]
+#[command(
+    name = "plimsoll",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 120,
+    override_usage = "plimsoll [FILE|FOLDER]... [OPTIONS]\n       plimsoll COMMAND [OPTIONS]",
+    after_help = "Without a command, plimsoll opens the window. `plimsoll help options` lists the options of every command.\nExit codes: 0 done, 1 a check failed, 2 invalid input or usage."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    window: window::Args,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Result of a command.
 #[derive(Debug)]
 enum Status {
     /// Done.
     Done,
     /// Done, but a check of the result failed.
     CheckFailed,
-    /// Done but for a picture, which only the window can paint.
+    /// Done except for a picture, which the window's renderer paints.
     Paints(Box<Picture>),
 }
 
-/// What is left to do after the command line was read.
+/// What the caller does after the command line was parsed.
 #[derive(Debug)]
 pub enum Invocation {
-    /// Nothing: exit with this code.
+    /// Exit with this code.
     Finished(u8),
     /// Open the window, or render it to a picture.
     Window(Box<WindowArgs>),
@@ -93,47 +124,50 @@ pub enum Invocation {
     Paint(Box<Picture>),
 }
 
-/// Reads the command line (the program's own name first) and does what it says, but for the window.
+/// Parses the command line (the program's own name first) and runs the command. The caller opens the window.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
-    let mut words = Words::new(args.into_iter().skip(1));
-    let (mut shared, mut verb) = (Shared::new(), None);
-    let result = shared.before_verb(&mut words).and_then(|first| {
-        verb = first.as_ref().and_then(verb_of);
-        match verb {
-            Some(verb) => (verb.run)(&mut words, shared).map(|status| match status {
-                Status::Done => Invocation::Finished(0),
-                Status::CheckFailed => Invocation::Finished(1),
-                Status::Paints(picture) => Invocation::Paint(picture),
-            }),
-            None => window::parse(&mut words, shared, first),
+    let parsed = match Cli::try_parse_from(args) {
+        Ok(parsed) => parsed,
+        Err(error) if error.use_stderr() => {
+            return Invocation::Finished(fail(&args::one_line(&error)));
         }
-    });
-    result.unwrap_or_else(|error| match args::asked_for(&error) {
-        Some(args::Asked::Help) => printed(&verb.map_or_else(overview, help_of)),
-        Some(args::Asked::Version) => {
-            printed(concat!("plimsoll ", env!("CARGO_PKG_VERSION"), "\n"))
+        Err(help) => return printed(&help.render().to_string()),
+    };
+    let result = match parsed.command {
+        Some(_) if parsed.window.are_given() => Err(anyhow::anyhow!(
+            "options and files follow the command: plimsoll COMMAND FILE [OPTIONS]"
+        )),
+        Some(command) => command.run(&parsed.shared).map(|status| match status {
+            Status::Done => Invocation::Finished(0),
+            Status::CheckFailed => Invocation::Finished(1),
+            Status::Paints(picture) => Invocation::Paint(picture),
+        }),
+        None => parsed.window.run(&parsed.shared),
+    };
+    result.unwrap_or_else(|error| {
+        if is_broken_pipe(&error) {
+            return Invocation::Finished(0);
         }
-        None if is_broken_pipe(&error) => Invocation::Finished(0),
-        None => Invocation::Finished(fail(&format!("{error:#}"))),
+        Invocation::Finished(fail(&format!("{error:#}")))
     })
 }
 
-/// Says in one line on standard error what went wrong, and gives the exit code for it.
+/// Returns the names of the commands.
+fn verbs() -> Vec<String> {
+    let command = Cli::command();
+    let visible = command.get_subcommands().filter(|c| !c.is_hide_set());
+    visible.map(|c| c.get_name().to_owned()).collect()
+}
+
+/// Prints an error as one line on standard error and returns its exit code.
 pub fn fail(message: &str) -> u8 {
     output::error(message);
     2
 }
 
-/// Says something in one line on standard error that is no failure.
+/// Prints a note as one line on standard error.
 pub fn note(message: &str) {
     output::note(message);
-}
-
-fn verb_of(word: &Word) -> Option<&'static Verb> {
-    match word {
-        Word::Operand(name) => VERBS.iter().find(|verb| name == verb.name),
-        Word::Option(_) => None,
-    }
 }
 
 fn printed(text: &str) -> Invocation {
@@ -143,30 +177,27 @@ fn printed(text: &str) -> Invocation {
     }
 }
 
-/// Whoever read our output has seen enough (`| head`): not a failure.
+/// True if the reader of our output closed it early (`| head`), which is no failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<io::Error>()
         .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
-fn help_of(verb: &Verb) -> String {
-    format!("{}\n\n{}\n{}", verb.summary, verb.help, args::shared_help())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn overview() -> String {
-    let mut text = format!(
-        "{}\n\nUsage:\n{}\nVerbs:\n",
-        env!("CARGO_PKG_DESCRIPTION"),
-        window::HELP
-    );
-    for verb in VERBS {
-        let _ = writeln!(text, "  plimsoll {:<9} {}", verb.name, verb.summary);
+    #[test]
+    fn the_declarations_of_all_options_are_consistent() {
+        Cli::command().debug_assert();
     }
-    let _ = write!(
-        text,
-        "\n`plimsoll VERB --help` lists a verb's options.\n\n{}",
-        args::shared_help()
-    );
-    text
+
+    #[test]
+    fn the_help_of_every_command_fits_one_screen() {
+        for command in Cli::command().get_subcommands_mut() {
+            let lines = command.render_help().to_string().lines().count();
+            assert!(lines <= 60, "{}: {lines} lines", command.get_name());
+        }
+    }
 }

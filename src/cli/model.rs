@@ -1,6 +1,6 @@
-//! The options that name a model for summaries. Without one of them nothing leaves the machine.
+//! Options that select who writes summaries. Without a model nothing leaves the machine.
 
-use super::args::{Words, number};
+use super::args::number;
 use crate::exec::model::{Key, ModelClient, Proxy, context_length};
 use crate::exec::{Model, RunLog, Summarizer, new_log, read_prompt};
 use crate::progress::Progress;
@@ -10,101 +10,133 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The options as typed.
-#[derive(Default)]
+/// Options that select the summarizer.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Summaries")]
 pub(super) struct ModelArgs {
-    plain: Option<Summarizer>,
-    api: Option<&'static Api>,
-    model: Option<String>,
-    base_url: Option<String>,
-    key_env: Option<String>,
-    window: Option<u64>,
-    prompt: Option<PathBuf>,
-    temperature: Option<f64>,
-    timeout: Option<Duration>,
-    wait: Option<Duration>,
-    tries: Option<u32>,
-    ca_file: Option<PathBuf>,
-    proxy: Option<Proxy>,
-    no_log: bool,
+    /// Who writes summaries: digest (offline), text:SUMMARY, or an API: openai, openai-responses, anthropic.
+    /// An API receives the messages to summarize [default: digest]
+    #[arg(long, value_name = "NAME", value_parser = choice)]
+    summarizer: Option<Choice>,
+    #[command(flatten)]
+    api: ApiArgs,
+    /// Repeat a logged run without a model
+    #[arg(long = "replay-log", value_name = "LOG", conflicts_with_all = ["summarizer", "ApiArgs"])]
     replay: Option<PathBuf>,
-    /// The first option that only a model has a use for.
-    first: Option<String>,
+}
+
+/// Options that apply to a model only.
+#[derive(Clone, Debug, clap::Args)]
+#[group(id = "ApiArgs", multiple = true)]
+struct ApiArgs {
+    /// Model, as its server names it (required with an API)
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Server [default: the provider's]
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Environment variable with the key [default: the provider's usual one]
+    #[arg(long, value_name = "VAR")]
+    key_env: Option<String>,
+    /// Context window of the model [default: asked of the server]
+    #[arg(long, value_name = "TOKENS", value_parser = positive)]
+    model_window: Option<f64>,
+    /// Prompt for policies whose system has none
+    #[arg(long, value_name = "FILE")]
+    prompt: Option<PathBuf>,
+    /// Sampling temperature, 0 to 2 [default: the server's]
+    #[arg(long, value_name = "T", value_parser = temperature)]
+    temperature: Option<f64>,
+    /// Time limit for an answer [default: 1800]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+    /// Time limit until an answer begins [default: 300]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    wait: Option<Duration>,
+    /// Attempts per request while the server is busy, 1 to 100 [default: 5]
+    #[arg(long, value_name = "N", value_parser = tries)]
+    tries: Option<u32>,
+    /// PEM file with certificates to trust besides the system's
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Proxy, or none [default: the environment's]
+    #[arg(long, value_name = "URL", value_parser = proxy)]
+    proxy: Option<Proxy>,
+    /// Keep no log of requests and answers
+    #[arg(long)]
+    no_log: bool,
+}
+
+/// A summarizer as typed.
+#[derive(Clone, Debug)]
+enum Choice {
+    Offline(Summarizer),
+    Api(&'static Api),
 }
 
 impl ModelArgs {
-    /// Takes an option if it is one of these.
-    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
-        match option {
-            "--summarizer" => {
-                let text = words.value(option)?;
-                match api_by_name(&text) {
-                    Some(api) => self.api = Some(api),
-                    None => self.plain = Some(plain(&text)?),
-                }
-                return Ok(true);
-            }
-            "--replay-log" => {
-                self.replay = Some(words.raw_value(option)?.into());
-                return Ok(true);
-            }
-            "--model" => self.model = Some(words.value(option)?),
-            "--base-url" => self.base_url = Some(words.value(option)?),
-            "--key-env" => self.key_env = Some(words.value(option)?),
-            "--model-window" => self.window = Some(positive(option, &words.value(option)?)? as u64),
-            "--prompt" => self.prompt = Some(words.raw_value(option)?.into()),
-            "--temperature" => self.temperature = Some(temperature(&words.value(option)?)?),
-            "--timeout" => self.timeout = Some(seconds(option, &words.value(option)?)?),
-            "--wait" => self.wait = Some(seconds(option, &words.value(option)?)?),
-            "--tries" => self.tries = Some(tries(&words.value(option)?)?),
-            "--ca-file" => self.ca_file = Some(words.raw_value(option)?.into()),
-            "--proxy" => {
-                let value = words.value(option)?;
-                self.proxy = Some(match value.as_str() {
-                    "none" => Proxy::Direct,
-                    _ => Proxy::At(value),
-                });
-            }
-            "--no-log" => self.no_log = true,
-            _ => return Ok(false),
-        }
-        self.first.get_or_insert_with(|| option.to_owned());
-        Ok(true)
-    }
-
-    /// Who writes summaries for a session of this name.
+    /// Returns the summarizer for the session named `session`.
     pub(super) fn summarizer(self, session: &str, no_state: bool) -> anyhow::Result<Summarizer> {
         if let Some(log) = &self.replay {
-            if self.api.is_some() || self.plain.is_some() || self.first.is_some() {
-                bail!(
-                    "--replay-log answers from the log alone; leave --summarizer and its options out"
-                );
-            }
             let log = RunLog::read(log).map_err(anyhow::Error::msg)?;
             return Ok(Summarizer::Log(Arc::new(log)));
         }
-        let Some(api) = self.api else {
-            if let Some(option) = &self.first {
-                let apis: Vec<_> = APIS.iter().map(|api| api.name).collect();
-                bail!(
-                    "{option} is for a model; name how it is spoken to with --summarizer {}",
-                    apis.join("|")
-                );
+        match self.summarizer {
+            Some(Choice::Api(api)) => self.api.model(api, session, no_state),
+            offline => {
+                if let Some(option) = self.api.first() {
+                    let apis: Vec<_> = APIS.iter().map(|api| api.name).collect();
+                    bail!(
+                        "{option} requires a model: add --summarizer {}",
+                        apis.join("|")
+                    );
+                }
+                Ok(match offline {
+                    Some(Choice::Offline(summarizer)) => summarizer,
+                    _ => Summarizer::Digest,
+                })
             }
-            return Ok(self.plain.unwrap_or(Summarizer::Digest));
-        };
-        if self.plain.is_some() {
-            bail!("--summarizer is given twice; choose one");
         }
+    }
+}
+
+impl ApiArgs {
+    /// Returns the name of the first option that was given.
+    fn first(&self) -> Option<&'static str> {
+        let given = [
+            (self.model.is_some(), "--model"),
+            (self.base_url.is_some(), "--base-url"),
+            (self.key_env.is_some(), "--key-env"),
+            (self.model_window.is_some(), "--model-window"),
+            (self.prompt.is_some(), "--prompt"),
+            (self.temperature.is_some(), "--temperature"),
+            (self.timeout.is_some(), "--timeout"),
+            (self.wait.is_some(), "--wait"),
+            (self.tries.is_some(), "--tries"),
+            (self.ca_file.is_some(), "--ca-file"),
+            (self.proxy.is_some(), "--proxy"),
+            (self.no_log, "--no-log"),
+        ];
+        given
+            .into_iter()
+            .find_map(|(is_given, option)| is_given.then_some(option))
+    }
+
+    fn model(
+        &self,
+        api: &'static Api,
+        session: &str,
+        no_state: bool,
+    ) -> anyhow::Result<Summarizer> {
         let prompt = match &self.prompt {
             Some(path) => Some(read_prompt(path).map_err(anyhow::Error::msg)?),
             None => None,
         };
         let client = self.client(api)?;
         let stop = Arc::new(Progress::default());
-        let window = match self.window {
-            Some(window) => Some(window),
-            // Not all servers tell; then what does not fit is refused, and met as such.
+        let window = match self.model_window {
+            Some(window) => Some(window as u64),
+            // Not all servers report it; a request that overflows is then rejected and handled.
             None => context_length(&client, &stop).ok().flatten(),
         };
         let log = (!self.no_log && !no_state)
@@ -155,7 +187,16 @@ impl ModelArgs {
     }
 }
 
-pub(super) fn plain(text: &str) -> anyhow::Result<Summarizer> {
+/// Parses the name of a summarizer.
+fn choice(text: &str) -> anyhow::Result<Choice> {
+    match api_by_name(text) {
+        Some(api) => Ok(Choice::Api(api)),
+        None => offline(text).map(Choice::Offline),
+    }
+}
+
+/// Parses the name of a summarizer that needs no model.
+pub(super) fn offline(text: &str) -> anyhow::Result<Summarizer> {
     match text.split_once(':') {
         None if text == "digest" => Ok(Summarizer::Digest),
         Some(("text", summary)) if !summary.trim().is_empty() => {
@@ -163,35 +204,41 @@ pub(super) fn plain(text: &str) -> anyhow::Result<Summarizer> {
         }
         _ => {
             let apis: Vec<_> = APIS.iter().map(|api| api.name).collect();
-            bail!(
-                "--summarizer {text}: choose digest, text:THE SUMMARY, or {}",
-                apis.join(", ")
-            )
+            bail!("choose digest, text:SUMMARY, or {}", apis.join(", "))
         }
     }
 }
 
-fn positive(option: &str, text: &str) -> anyhow::Result<f64> {
+/// Parses a proxy; `none` connects directly.
+#[expect(clippy::unnecessary_wraps, reason = "the signature of a parser")]
+fn proxy(text: &str) -> anyhow::Result<Proxy> {
+    Ok(match text {
+        "none" => Proxy::Direct,
+        _ => Proxy::At(text.to_owned()),
+    })
+}
+
+fn positive(text: &str) -> anyhow::Result<f64> {
     match number(text) {
         Some(n) if n > 0.0 => Ok(n),
-        _ => bail!("{option} {text}: give a number above 0"),
+        _ => bail!("give a number above 0"),
     }
 }
 
-fn seconds(option: &str, text: &str) -> anyhow::Result<Duration> {
-    Ok(Duration::from_secs_f64(positive(option, text)?.min(1e6)))
+fn seconds(text: &str) -> anyhow::Result<Duration> {
+    Ok(Duration::from_secs_f64(positive(text)?.min(1e6)))
 }
 
 fn tries(text: &str) -> anyhow::Result<u32> {
     match text.parse() {
         Ok(n) if (1..=100).contains(&n) => Ok(n),
-        _ => bail!("--tries {text}: give a whole number from 1 to 100"),
+        _ => bail!("give a whole number from 1 to 100"),
     }
 }
 
 fn temperature(text: &str) -> anyhow::Result<f64> {
     match number(text) {
         Some(n) if (0.0..=2.0).contains(&n) => Ok(n),
-        _ => bail!("--temperature {text}: give a number from 0 to 2"),
+        _ => bail!("give a number from 0 to 2"),
     }
 }

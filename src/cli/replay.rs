@@ -1,12 +1,12 @@
 //! `plimsoll replay`: what each policy would have done over a recorded session, call by call.
 
-use super::args::{Shared, Words, one_file};
+use super::Status;
+use super::args::{FileArg, Shared};
 use super::curve::CurveArgs;
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{clean, counted, grouped, json, note, percent, plain, print, tokens};
 use super::played::play;
 use super::streamed::Streamed;
-use super::{Status, Verb};
 use crate::analysis::Finding;
 use crate::engine::{Budget, Case, Did, Event, Hook, KnobValues, Sample};
 use crate::exec::Loaded;
@@ -16,68 +16,52 @@ use crate::units::Tokens;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-pub(super) const VERB: Verb = Verb {
-    name: "replay",
-    summary: "Replay policies over every model call of a session, beside what really happened.",
-    help: "\
-plimsoll replay FILE [--policy NAME|FILE.toml]... [--set KNOB=VALUE]... [--csv|--json] [--curve OUT.png|OUT.svg|OUT.csv]
-
-Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always there.
-
-  --policy NAME[@LANE] a preset, or a FILE.toml; again for more lanes; LANE tells two of one preset apart
-  --set KNOB=VALUE     sets a knob of every policy that has it; LANE.KNOB=VALUE of one lane only;
-                       strategy=NAME plays another preset
-  --csv                one line a lane and call: lane,step,turn,window,metered,tokens,pressure,overflows
-  --curve OUT          the curve as a new file: a picture (.png, .svg) or the lines of --csv (.csv)
-  --theme dark|light   of a .png; light unless told (an .svg follows its reader's own setting)
-
-JSON: format, window, output_reserve, basis, lanes[{policy, lane, knobs{}, output_reserve, samples[{step, turn,
-window, metered, tokens, pressure, overflows}], events[{step, stage, action, cause, before, after, did,
-orphans, request, log[], messages[]}], peak, peak_step, largest_call, largest_call_step,
-compactions, overflows, tokens_sent, tokens_rejected, summaries{}, warnings[], findings[{kind, step, times, text}],
-halts[{step, why}]}]. peak is the largest context; peak_step is null where that is the context at the end, which no call
-has seen. A sample's `believed` is how full the policy itself takes the context to be, where it says; `did` is removed, changed, nothing (a no-op) or told (log lines).
-Steps, turns and messages are numbered from 1; pressure is tokens / (window - output reserve).
-",
-    run,
-};
+/// Replay policies over every model call of a session and compare them with the recorded run
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown."
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArg,
+    /// Print one line per lane and call
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    #[command(flatten)]
+    lanes: LaneArgs,
+    #[command(flatten)]
+    curve: CurveArgs,
+}
 
 /// Events shown of one lane before the rest is only counted.
 const SHOWN_EVENTS: usize = 12;
 
-fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let (mut wanted, mut csv, mut curve) = (LaneArgs::default(), false, CurveArgs::default());
-    let files = words.read(VERB.name, &mut shared, |option, words| {
-        csv |= option == "--csv";
-        Ok(option == "--csv" || wanted.take(option, words)? || curve.take(option, words)?)
-    })?;
-    if csv && shared.json {
-        anyhow::bail!("--csv and --json are two forms of the result; choose one");
-    }
-    let file = one_file(VERB.name, files)?;
-    let curve = curve.checked()?;
-    // What was typed is checked before a long file is read.
-    let (lanes, none) = (wanted.lanes(&shared)?, lanes::none(&shared)?);
-    let loaded = shared.load(&file)?;
-    let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
-    if let Some(text) = lanes::check_reserve(&loaded.case, reserve, &shared)? {
-        note(&text);
-    }
-    let restores = |lane: &Lane| lane.policy.stages.iter().any(|s| s.at == Hook::Resume);
-    if !loaded.case.restarts.is_empty() && !lanes.iter().any(restores) {
-        note("--restart changes nothing: no policy here does anything after a restart");
-    }
-    let played = play(&loaded.case, none, lanes, reserve);
-    if csv {
-        print(&series(&played))?;
-    } else if shared.json {
-        json(&shape(&loaded, reserve, &played))?;
-    } else {
-        print(&table(&loaded, reserve, &played))?;
-    }
-    match curve {
-        Some(curve) => curve.write(&loaded, reserve, &played),
-        None => Ok(Status::Done),
+impl Args {
+    pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Status> {
+        let curve = self.curve.checked()?;
+        // Options are checked before a large file is read.
+        let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
+        let loaded = shared.load(&self.file.file)?;
+        let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
+        if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
+            note(&text);
+        }
+        let restores = |lane: &Lane| lane.policy.stages.iter().any(|s| s.at == Hook::Resume);
+        if !loaded.case.restarts.is_empty() && !lanes.iter().any(restores) {
+            note("--restart has no effect: no policy here acts after a restart");
+        }
+        let played = play(&loaded.case, none, lanes, reserve);
+        if self.csv {
+            print(&series(&played))?;
+        } else if shared.json {
+            json(&shape(&loaded, reserve, &played))?;
+        } else {
+            print(&table(&loaded, reserve, &played))?;
+        }
+        match curve {
+            Some(curve) => curve.write(&loaded, reserve, &played),
+            None => Ok(Status::Done),
+        }
     }
 }
 
@@ -191,6 +175,7 @@ fn sample_shape(sample: &Sample) -> Streamed<'_> {
         ("pressure", json!(sample.pressure)),
         ("believed", json!(sample.believed)),
         ("overflows", json!(sample.overflows)),
+        ("refused", json!(sample.refused)),
     ])
 }
 

@@ -1,9 +1,9 @@
-//! `plimsoll sessions`: what agents left on this machine, or what a folder holds.
+//! `plimsoll sessions`: lists the sessions of this machine or of a folder.
 
-use super::args::{Shared, Word, Words, unknown_option};
+use super::Status;
+use super::args::Shared;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print, tokens};
-use super::{Status, Verb};
 use crate::exec::is_taken;
 use crate::exec::stores::{
     Cache, Found, Listed, Listing, PeakBasis, STORES, SessionSummary, find, find_in, list,
@@ -17,108 +17,66 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(super) const VERB: Verb = Verb {
-    name: "sessions",
-    summary: "List the sessions that agents left on this machine, or those of a folder, newest first.",
-    help: "\
-plimsoll sessions [FOLDER|FILE...] [--agent NAME] [--limit N] [--json]
-
-Without a folder it looks only where agents keep their sessions (the places are listed when nothing is found), opens only
-files that have the names of sessions, and follows no link. What was read is remembered by size and time, so that the next
-list is quick; --no-state remembers nothing. Sessions of a database (OpenCode, Goose, CowAgent, Cursor), and of a FILE that
-holds many, are listed each by itself, with the --conversation that opens it.
-
-  --agent NAME   only one agent's, such as claude-code or codex
-  --limit N      no more than so many, the newest; 40 unless told; 0 for all
-
-A sub-agent's session that lies beside the others is named with the one that started it, which opens with it.
-
-The peak is the largest context, the one at the end included, as a part of its window: as the provider reported it, else (≈) counted on samples of long
-texts, without the instructions and tools that the file lacks, unless it is a managed copy that carries its calibration. Messages are those of the history; `inspect` numbers those
-too that the source's own compaction wrote.
-
-JSON: sessions[{path, conversation (from 1, or null), agent, title, project, format, modified, bytes, messages, calls,
-compactions (null where the format does not tell), peak_tokens, peak_basis (reported or estimated), peak_share, conversations,
-parent{id, title|null} (of a sub-agent's session, else null)}],
-unread[{path, agent, why}], looked_into[{agent (null: a folder that was named), folder}], not_read.
-",
-    run,
-};
-
-/// Sessions in a list unless told.
-const LIMIT: usize = 40;
-/// A title is cut here.
-const TITLE_CHARS: usize = 72;
-
-struct Options {
+/// List the sessions of the agents on this machine, or of a folder, newest first
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached\nby size and modification time. Sessions of a database or of a file with many are listed separately, with the\n--conversation that opens them.\nThe peak is the largest context, including the one at the end, as a share of its window: reported by the provider, or (≈) estimated from samples\nwithout instructions and tools that are not recorded."
+)]
+pub(super) struct Args {
+    /// Folders or session files [default: the agents' own folders]
+    #[arg(value_name = "FOLDER|FILE")]
     folders: Vec<PathBuf>,
+    /// One agent only, such as claude-code or codex
+    #[arg(long, value_name = "NAME", value_parser = agent, conflicts_with = "folders")]
     agent: Option<&'static str>,
+    /// Number of sessions, the newest first; 0: all
+    #[arg(long, value_name = "N", default_value_t = 40)]
     limit: usize,
 }
 
-fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let options = read(words, &mut shared)?;
-    let progress = Progress::default();
-    let mut files = found(&options.folders, &progress)?;
-    files.retain(|file| options.agent.is_none_or(|agent| file.agent == Some(agent)));
-    let mut cache = if shared.no_state {
-        Cache::default()
-    } else {
-        Cache::load()
-    };
-    let mut listing = list(&files, options.limit, &mut cache, &progress, |_| {})?;
-    // They are read several at a time.
-    listing.left += listing.sessions.len().saturating_sub(options.limit);
-    listing.sessions.truncate(options.limit);
-    if let Err(error) = cache.save() {
-        note(&format!("what was read cannot be remembered ({error})"));
-    }
-    if shared.json {
-        json(&shape(&listing, &options.folders))?;
-    } else {
-        print(&text(&listing, &options.folders))?;
-    }
-    Ok(Status::Done)
-}
+/// A title is cut here.
+const TITLE_CHARS: usize = 72;
 
-fn read(words: &mut Words, shared: &mut Shared) -> anyhow::Result<Options> {
-    let mut options = Options {
-        folders: Vec::new(),
-        agent: None,
-        limit: LIMIT,
-    };
-    while let Some(word) = words.next()? {
-        match word {
-            Word::Operand(folder) => options.folders.push(PathBuf::from(folder)),
-            Word::Option(option) if shared.take(&option, words)? => {}
-            Word::Option(option) if option == "--agent" => {
-                options.agent = Some(agent(&words.value(&option)?)?);
-            }
-            Word::Option(option) if option == "--limit" => {
-                let given = words.value(&option)?;
-                let limit: usize = given
-                    .parse()
-                    .with_context(|| format!("--limit {given}: give a whole number, 0 for all"))?;
-                options.limit = if limit == 0 { usize::MAX } else { limit };
-            }
-            Word::Option(option) => return Err(unknown_option(VERB.name, &option)),
+impl Args {
+    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+        let limit = if self.limit == 0 {
+            usize::MAX
+        } else {
+            self.limit
+        };
+        let progress = Progress::default();
+        let mut files = found(&self.folders, &progress)?;
+        files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
+        let mut cache = if shared.no_state {
+            Cache::default()
+        } else {
+            Cache::load()
+        };
+        let mut listing = list(&files, limit, &mut cache, &progress, |_| {})?;
+        // They are read several at a time.
+        listing.left += listing.sessions.len().saturating_sub(limit);
+        listing.sessions.truncate(limit);
+        if let Err(error) = cache.save() {
+            note(&format!("what was read cannot be remembered ({error})"));
         }
+        if shared.json {
+            json(&shape(&listing, &self.folders))?;
+        } else {
+            print(&text(&listing, &self.folders))?;
+        }
+        Ok(Status::Done)
     }
-    if options.agent.is_some() && !options.folders.is_empty() {
-        bail!("--agent is for the agents' own folders; leave it out where a folder is named");
-    }
-    Ok(options)
 }
 
-/// An agent by its name, written as people write it.
+/// Parses the name of an agent.
 fn agent(given: &str) -> anyhow::Result<&'static str> {
     let plain = |name: &str| name.to_lowercase().replace([' ', '_'], "-");
     let known = STORES.iter().map(|store| store.agent);
     let names: Vec<_> = known.clone().map(plain).collect();
     let found = known.into_iter().find(|name| plain(name) == plain(given));
     found.with_context(|| match nearest(given, &names) {
-        Some(near) => format!("--agent {given}: did you mean {near}?"),
-        None => format!("--agent {given}: known are {}", names.join(", ")),
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("known agents are {}", names.join(", ")),
     })
 }
 

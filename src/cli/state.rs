@@ -1,8 +1,8 @@
-//! `plimsoll state`: what the program itself keeps between runs, to be looked at and cleared.
+//! `plimsoll state`: lists and clears what the program keeps between runs.
 
-use super::args::{Shared, Words};
+use super::Status;
+use super::args::Shared;
 use super::output::{clean, counted, grouped, json, print};
-use super::{Status, Verb};
 use crate::exec::stores::Cache;
 use crate::exec::{OwnPresets, State, clear_logs, logs};
 use crate::units::Rate;
@@ -11,50 +11,44 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const VERB: Verb = Verb {
-    name: "state",
-    summary: "List what the program itself keeps between runs, or clear it.",
-    help: "\
-plimsoll state [list] [--json]
-plimsoll state clear [logs | presets] [--json]
+/// List or clear what Plimsoll keeps between runs
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Plimsoll keeps recent files, the theme and prices that you typed; what `sessions` read about session files; logs of\nruns in which a model wrote summaries (never a key); and your presets. With --no-state it keeps nothing."
+)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
 
-Plimsoll keeps, and nothing with --no-state:
-  one file     recent files, the theme, prices that you typed
-  sessions     what `sessions` found out about session files (titles, sizes)
-  logs         runs in which a model wrote summaries: requests and answers, never a key
-  presets      your own presets, which you saved with `presets save` or in the window
+/// Operations on the state.
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List what is kept (default)
+    List,
+    /// Remove everything except your presets, or only one kind
+    Clear {
+        /// Only this kind
+        #[arg(value_parser = ["logs", "presets"])]
+        kind: Option<String>,
+    },
+}
 
-  clear          removes the file, what is known of sessions and the logs; keeps your presets
-  clear logs     removes the logs only
-  clear presets  removes your presets only; files in their folder that are no presets stay
-
-JSON of list: path, exists, recent[], theme (null where none was chosen), price (typed last, USD for a
-million tokens: input, cache_read, cache_write, output, and caching, the rule; null where none was), sessions (the file; null where there is none),
-logs[{path, bytes}], presets{path, count} (null where there is none). JSON of clear: path, cleared, sessions_cleared, logs_cleared,
-presets_cleared.
-",
-    run,
-};
-
-fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let operands = words.read(VERB.name, &mut shared, |_, _| Ok(false))?;
-    let operands = operands.iter().map(|word| word.to_string_lossy());
-    let operands: Vec<_> = operands.collect();
-    if shared.no_state {
-        bail!("--no-state leaves the state alone; leave it out to list or clear it");
+impl Args {
+    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+        if shared.no_state {
+            bail!("--no-state excludes the state: remove it to list or clear the state");
+        }
+        let path = State::path().context("there is no home folder, so nothing is kept")?;
+        match &self.action {
+            None | Some(Action::List) => list(&path, shared.json)?,
+            Some(Action::Clear { kind }) => match kind.as_deref() {
+                Some("presets") => clear_presets(&path, shared.json)?,
+                kind => clear(&path, shared.json, kind.is_none())?,
+            },
+        }
+        Ok(Status::Done)
     }
-    let path = State::path().context("there is no home folder, so nothing is kept")?;
-    match operands.iter().map(|word| &**word).collect::<Vec<_>>()[..] {
-        [] | ["list"] => list(&path, shared.json)?,
-        ["clear"] => clear(&path, shared.json, true)?,
-        ["clear", "logs"] => clear(&path, shared.json, false)?,
-        ["clear", "presets"] => clear_presets(&path, shared.json)?,
-        _ => bail!(
-            "state {}: say state list, state clear, state clear logs or state clear presets",
-            operands.join(" ")
-        ),
-    }
-    Ok(Status::Done)
 }
 
 fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {

@@ -8,7 +8,6 @@ use crate::exec::{is_database, is_folder};
 use crate::progress::Progress;
 use anyhow::bail;
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -60,16 +59,11 @@ pub(super) struct LeftOut(Vec<(Place, String)>);
 
 impl Targets {
     /// The files that are meant.
-    pub(super) fn new(
-        verb: &str,
-        operands: Vec<OsString>,
-        shared: &Shared,
-    ) -> anyhow::Result<Self> {
+    pub(super) fn new(verb: &str, operands: &[PathBuf], shared: &Shared) -> anyhow::Result<Self> {
         let mut files = Vec::new();
-        for operand in operands {
-            let path = PathBuf::from(operand);
-            if is_folder(&path) {
-                let mut found = find_in(&path, &Progress::default())?;
+        for path in operands {
+            if is_folder(path) {
+                let mut found = find_in(path, &Progress::default())?;
                 found.sort_by(|a, b| a.path.cmp(&b.path));
                 if found.is_empty() {
                     bail!(
@@ -83,7 +77,7 @@ impl Targets {
                 }));
             } else {
                 files.push(Target {
-                    path,
+                    path: path.clone(),
                     of_folder: false,
                 });
             }
@@ -91,7 +85,7 @@ impl Targets {
         if files.is_empty() {
             bail!("{verb} needs a session file or a folder of them: plimsoll {verb} FILE");
         }
-        if files.len() > 1 && shared.marks_one() {
+        if files.len() > 1 && shared.refers_to_one_session() {
             bail!(
                 "--restart, --error, --pin, --clear and --drop are about one session; give one file"
             );
@@ -150,7 +144,7 @@ impl Target {
         seen: &mut Seen<'_>,
     ) -> anyhow::Result<Result<(), anyhow::Error>> {
         if let Some(number) = shared.conversation {
-            return match shared.load(self.path.as_os_str()) {
+            return match shared.load(&self.path) {
                 Ok(loaded) => {
                     let is_told = number > 0 || loaded.are_several() || is_database(&self.path);
                     let place = self.place(Some(number).filter(|_| is_told));
@@ -162,12 +156,12 @@ impl Target {
                 Err(error) => Ok(Err(error)),
             };
         }
-        let several = match several(self.path.as_os_str()) {
+        let several = match several(&self.path) {
             Ok(several) => several,
             Err(error) => return Ok(Err(error)),
         };
         let numbers = several.numbers();
-        if numbers.len() > 1 && shared.marks_one() {
+        if numbers.len() > 1 && shared.refers_to_one_session() {
             bail!(
                 "{} holds {} conversations, and --restart, --error, --pin, --clear and --drop are about one; choose it with --conversation N",
                 shown(&self.path),

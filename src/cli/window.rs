@@ -1,25 +1,38 @@
-//! The command line without a verb: what to open, or to render to a picture.
+//! The command line without a command: opens the window, or renders it to a picture.
 
-use super::Invocation;
-use super::args::{Shared, Word, Words, unknown_option};
-use super::by_hand::ByHandArgs;
+use super::args::{Shared, theme};
 use super::lanes::{Lane, LaneArgs};
+use super::manual_edits::ManualEditArgs;
+use super::nearest::nearest;
+use super::{Invocation, verbs};
 use crate::engine::ProviderError;
 use crate::exec::{LoadOptions, OwnPresets, is_folder, must_exist};
 use crate::units::Tokens;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
 
-/// For the overview.
-pub(super) const HELP: &str =
-    "  plimsoll [FILE...]                      open the window on the first session file; the others are at hand
-  plimsoll FOLDER                         open it on a list of the sessions in a folder
-  plimsoll [FILE...] --screenshot OUT.png render the same window to a picture, without a display
-           [--size WIDTHxHEIGHT]          of the picture; 1440x900 unless told
-           [--theme dark|light]
-           [--policy NAME|FILE.toml]...   the lanes to compare, as in replay
-           [--set KNOB=VALUE]...          sets a knob of every lane that has it; LANE.strategy=NAME what a lane plays
-";
+/// Options of the window.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Session files or a folder; opens the first file and lists the others under Recent
+    #[arg(value_name = "FILE")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    lanes: LaneArgs,
+    /// Render the window to a PNG, without a display
+    #[arg(long, value_name = "OUT.png", value_parser = picture, help_heading = "Picture")]
+    screenshot: Option<PathBuf>,
+    /// Size of the window or picture [default: 1440x900]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, help_heading = "Picture")]
+    size: Option<Size>,
+    /// Theme [default: the one used last]
+    #[arg(long, value_parser = theme(), help_heading = "Picture")]
+    theme: Option<Theme>,
+}
+
+/// Width and height in points.
+#[derive(Clone, Copy, Debug)]
+struct Size([u32; 2]);
 
 /// What the window is to open, and how.
 #[derive(Clone, Debug)]
@@ -43,7 +56,7 @@ pub struct WindowArgs {
     /// Errors of the provider at calls.
     pub errors: Vec<ProviderError>,
     /// Messages of the first file that are marked by hand.
-    pub by_hand: ByHandArgs,
+    pub by_hand: ManualEditArgs,
     /// Read and write nothing of the program's own.
     pub no_state: bool,
     /// Where presets of the person's own are kept.
@@ -59,112 +72,93 @@ pub enum Theme {
     Light,
 }
 
-/// Reads the words from `first` on; no path may be missing.
-pub(super) fn parse(
-    words: &mut Words,
-    mut shared: Shared,
-    first: Option<Word>,
-) -> anyhow::Result<Invocation> {
-    let (mut paths, mut screenshot, mut size, mut theme) = (Vec::new(), None, None, None);
-    let (mut wanted, mut next) = (LaneArgs::default(), first);
-    while let Some(word) = next {
-        match word {
-            Word::Operand(path) => paths.push(PathBuf::from(path)),
-            Word::Option(option) => match option.as_str() {
-                "--screenshot" => screenshot = Some(picture(words.raw_value(&option)?.into())?),
-                "--size" => size = Some(parse_size(&words.value(&option)?)?),
-                "--theme" => theme = Some(parse_theme(&words.value(&option)?)?),
-                _ if shared.take(&option, words)? || wanted.take(&option, words)? => {}
-                _ => return Err(unknown_option("", &option)),
-            },
+impl Args {
+    /// True if a window option precedes a command.
+    pub(super) fn are_given(&self) -> bool {
+        !self.paths.is_empty()
+            || self.screenshot.is_some()
+            || self.size.is_some()
+            || self.theme.is_some()
+            || !self.lanes.are_default()
+    }
+
+    /// Returns what to open. Fails if a path is missing.
+    pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Invocation> {
+        if shared.json {
+            bail!("--json requires a command: plimsoll inspect FILE --json");
         }
-        next = words.next()?;
+        if self.paths.is_empty() && !shared.manual_edits.is_empty() {
+            bail!("--pin, --clear and --drop need a session file: plimsoll FILE --drop 12");
+        }
+        let lanes = self.lanes.of_window(shared)?;
+        self.paths.iter().try_for_each(|path| check(path))?;
+        Ok(Invocation::Window(Box::new(WindowArgs {
+            paths: self.paths,
+            screenshot: self.screenshot,
+            size: self.size.map(|Size(size)| size),
+            theme: self.theme,
+            lanes,
+            load: shared.load_options(),
+            output_reserve: shared.output_reserve,
+            restarts: shared.restarts.clone(),
+            errors: shared.errors.clone(),
+            by_hand: shared.manual_edits.clone(),
+            no_state: shared.no_state,
+            own_presets: if shared.no_state {
+                OwnPresets::default()
+            } else {
+                OwnPresets::here()
+            },
+        })))
     }
-    if shared.json {
-        // The window has no other form; refusing is better than silence.
-        bail!("--json needs a verb: plimsoll inspect FILE --json");
-    }
-    if paths.is_empty() && !shared.by_hand.is_empty() {
-        bail!("--pin, --clear and --drop need a session file: plimsoll FILE --drop 12");
-    }
-    let lanes = wanted.of_window(&shared)?;
-    paths.iter().try_for_each(|path| check(path))?;
-    let (load, output_reserve, no_state) = (
-        shared.load_options(),
-        shared.output_reserve,
-        shared.no_state,
-    );
-    Ok(Invocation::Window(Box::new(WindowArgs {
-        paths,
-        screenshot,
-        size,
-        theme,
-        lanes,
-        load,
-        output_reserve,
-        restarts: shared.restarts,
-        errors: shared.errors,
-        by_hand: shared.by_hand,
-        no_state,
-        own_presets: if no_state {
-            OwnPresets::default()
-        } else {
-            OwnPresets::here()
-        },
-    })))
 }
 
-/// A picture is written as PNG: the name of another kind would lie.
-fn picture(path: PathBuf) -> anyhow::Result<PathBuf> {
+/// Parses the path of a picture: pictures are PNG files.
+fn picture(text: &str) -> anyhow::Result<PathBuf> {
     const OTHERS: [&str; 9] = [
         "bmp", "gif", "jpeg", "jpg", "pdf", "svg", "tif", "tiff", "webp",
     ];
+    let path = PathBuf::from(text);
     let end = path.extension().and_then(|end| end.to_str());
-    let is = |end: &str| OTHERS.iter().any(|other| end.eq_ignore_ascii_case(other));
     match end {
-        Some(end) if is(end) => bail!(
-            "--screenshot {}: pictures are written as PNG; give a name that ends in .png",
-            path.display()
-        ),
+        Some(end) if OTHERS.iter().any(|other| end.eq_ignore_ascii_case(other)) => {
+            bail!("pictures are PNG files; give a name that ends in .png")
+        }
         _ => Ok(path),
     }
 }
 
+/// Checks that a path exists, and suggests a command for a misspelled one.
 fn check(path: &Path) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
-        bail!("standard input needs a verb: plimsoll inspect -");
+        bail!("standard input requires a command: plimsoll inspect -");
     }
-    let shown = path.display().to_string();
     if is_folder(path) {
         return Ok(());
     }
-    if let Err(error) = must_exist(path) {
-        if shown.contains(['.', '/', '\\']) {
-            return Err(error.into());
-        }
-        let verbs: Vec<_> = super::VERBS.iter().map(|v| v.name).collect();
-        bail!(
-            "{shown} is neither a file nor a verb; verbs are {}",
-            verbs.join(", ")
-        );
+    let Err(error) = must_exist(path) else {
+        return Ok(());
+    };
+    let shown = path.display().to_string();
+    if shown.contains(['.', '/', '\\']) {
+        return Err(error.into());
     }
-    Ok(())
+    let commands = verbs();
+    if let Some(near) = nearest(&shown, &commands) {
+        bail!("no file or command is named {shown:?}; did you mean {near}?");
+    }
+    bail!(
+        "no file or command is named {shown:?}; commands are {}",
+        commands.join(", ")
+    );
 }
 
-fn parse_size(text: &str) -> anyhow::Result<[u32; 2]> {
+fn size(text: &str) -> anyhow::Result<Size> {
     let sides = text
         .split_once(['x', 'X'])
         .and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
     match sides {
-        Some(size) if size.iter().all(|side| (200..=8_000).contains(side)) => Ok(size),
-        _ => bail!("--size {text}: give WIDTHxHEIGHT such as 1440x900, 200 to 8000 each"),
-    }
-}
-
-pub(super) fn parse_theme(text: &str) -> anyhow::Result<Theme> {
-    match text {
-        "dark" => Ok(Theme::Dark),
-        "light" => Ok(Theme::Light),
-        _ => bail!("--theme {text}: choose dark or light"),
+        Some(size) if size.iter().all(|side| (200..=8_000).contains(side)) => Ok(Size(size)),
+        _ => bail!("give WIDTHxHEIGHT such as 1440x900, 200 to 8000 each"),
     }
 }

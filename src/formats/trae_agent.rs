@@ -120,7 +120,7 @@ fn failed_call(
         ..StepDraft::default()
     });
     if says_too_long(&error.to_lowercase()) {
-        talk.builder.refuse();
+        transcript.builder.refuse();
     }
     let error: String = error.chars().take(ERROR_CHARS).collect();
     notes.add(step.span.start, format!("the last call failed: {error}"));

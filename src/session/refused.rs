@@ -64,3 +64,47 @@ pub(super) fn mark_refused(session: &mut Session) {
         step.is_refused |= answer == Some(true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::session::{
+        Body, Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage,
+    };
+    use crate::units::Tokens;
+
+    fn answered(text: &str, usage: Option<Usage>) -> Session {
+        let mut builder = SessionBuilder::new(Source {
+            name: "test".to_owned(),
+            format: "openai_chat",
+            bytes: Vec::new().into(),
+        });
+        let said = |text: &str| {
+            vec![Part {
+                body: Body::Text(text.into()),
+                record: 0,
+                block: 0,
+            }]
+        };
+        builder.message(Draft::new(Role::User, said("Read it.")));
+        builder.step(StepDraft {
+            usage,
+            ..StepDraft::default()
+        });
+        builder.message(Draft::new(Role::Assistant, said(text)));
+        builder.finish()
+    }
+
+    #[test]
+    fn only_an_error_message_without_usage_is_a_refused_call() {
+        let error = "(400 context_length_exceeded)";
+        assert!(answered(error, None).steps[0].is_refused);
+        let usage = Usage {
+            input: Tokens(700),
+            ..Usage::default()
+        };
+        assert!(!answered(error, Some(usage)).steps[0].is_refused);
+        assert!(!answered("It has 700 lines.", None).steps[0].is_refused);
+        let long = format!("{error} {}", "is what the log says. ".repeat(200));
+        assert!(!answered(&long, None).steps[0].is_refused);
+    }
+}

@@ -126,10 +126,10 @@ fn bad_options_are_refused_in_one_line_that_says_what_to_do() {
     let missing = PathBuf::from("/nowhere/prices.toml");
     let missing = missing.to_string_lossy();
     for (args, expected) in [
-        (vec!["diagnose"], "needs a session file"),
+        (vec!["diagnose"], "not provided: <FILE>"),
         (
             vec!["diagnose", &file, "--cache-time", "soon"],
-            "usual or long",
+            "[possible values: usual, long]",
         ),
         (
             vec!["diagnose", &file, "--price-as", "my-model"],
@@ -201,4 +201,65 @@ fn shared_sessions_cost_what_their_own_counts_come_to() {
         };
         assert_eq!((sum("calls"), sum("tokens")), (misses, lost), "{name}");
     }
+}
+
+#[test]
+fn a_refused_call_is_rejected_and_not_billed_in_every_output() {
+    let file = sample("giant-tool-result.json");
+    let diagnosed = json(&["diagnose", &file, "--json"]);
+    let replayed = json(&["replay", &file, "--json"]);
+    for lane in 0..2 {
+        let cost = &diagnosed["lanes"][lane]["cost"];
+        let run = &replayed["lanes"][lane];
+        assert_eq!(run["tokens_rejected"], 282_388);
+        assert_eq!(run["tokens_sent"], 76_995);
+        assert_eq!(cost["rejected"]["tokens"], run["tokens_rejected"]);
+        let billed = ["read", "written", "uncached"].map(|kind| cost[kind]["tokens"].as_u64());
+        let billed: Option<u64> = billed.into_iter().sum();
+        assert_eq!(billed, run["tokens_sent"].as_u64());
+    }
+    let costs = [0, 1].map(|lane| &diagnosed["lanes"][lane]["cost"]["usd"]);
+    assert_eq!(costs[0], costs[1]);
+    let text = said(&plimsoll(&["diagnose", &file]));
+    let note = "Tokens in rejected calls, not billed: recorded 282,388,";
+    assert!(text.contains(note), "{text}");
+}
+
+#[test]
+fn inspect_diagnose_and_report_give_the_same_verdict() {
+    for name in [
+        "slow-growth.jsonl",
+        "compacted.jsonl",
+        "giant-tool-result.json",
+    ] {
+        let file = sample(name);
+        let inspected = json(&["inspect", &file, "--json"]);
+        let verdict = inspected["verdict"].as_str().unwrap();
+        assert!(verdict.contains("the trigger of truncate ("), "{verdict}");
+        let card = json(&["diagnose", &file, "--json"])["card"].clone();
+        let card = card.as_str().unwrap();
+        assert!(card.starts_with(verdict), "{card}");
+        let report = said(&plimsoll(&["report", &file, "-o", "-"]));
+        let verdict = verdict.replace(['`', '*'], "");
+        assert!(
+            report.replace(['`', '*'], "").contains(&verdict),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn the_trigger_of_a_real_system_is_the_one_of_its_own_count() {
+    let file = sample("slow-growth.jsonl");
+    let args = [
+        "diagnose",
+        &file,
+        "--policy",
+        "holmesgpt",
+        "--window",
+        "200k",
+        "--json",
+    ];
+    let card = json(&args)["card"].to_string();
+    assert!(card.contains("the trigger of holmesgpt (126k)"), "{card}");
 }

@@ -137,7 +137,7 @@ fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
     let cases: [(&[&str], &str); 7] = [
         (
             &["c.json", "--screenshot", "x.jpg"],
-            "pictures are written as PNG; give a name that ends in .png",
+            "pictures are PNG files; give a name that ends in .png",
         ),
         (
             &["restore", "c.json"],

@@ -398,11 +398,11 @@ fn bad_use_says_what_to_do_in_one_line_and_writes_nothing() {
         ),
         (
             &["gate", file, "--policy", "prune", "--max-cost", "+10%"],
-            "is above a baseline",
+            "is relative to a baseline",
         ),
         (
             &["gate", file, "--policy", "prune", "--write-baseline"],
-            "needs --baseline FILE",
+            "not provided: --baseline <FILE>",
         ),
         (
             &["gate", file, "--policy", "prune", "--baseline", "gone.json"],

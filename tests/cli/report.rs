@@ -81,7 +81,7 @@ fn a_report_without_a_place_or_of_no_known_form_is_refused() {
     let here = folder();
     let file = sample("handoff.json");
     for (args, says) in [
-        (vec!["report", &file], "-o OUT.html"),
+        (vec!["report", &file], "--output <OUT>"),
         (
             vec!["report", &file, "-o", "r.pdf"],
             "must end in .html or .md",
@@ -93,7 +93,7 @@ fn a_report_without_a_place_or_of_no_known_form_is_refused() {
         ),
         (
             vec!["report", &file, "-o", "r.md", "--csv"],
-            "unknown option",
+            "unexpected argument '--csv'",
         ),
         (
             vec!["replay", &file, "--curve", "c.gif"],
@@ -101,17 +101,29 @@ fn a_report_without_a_place_or_of_no_known_form_is_refused() {
         ),
         (
             vec!["replay", &file, "--curve", "c.svg", "--theme", "dark"],
-            "is for a .png",
+            "applies to .png only",
         ),
-        (vec!["replay", &file, "--theme", "dark"], "--curve OUT.png"),
-        (vec!["saw", &file], "--at STEP"),
-        (vec!["saw", &file, "--at", "999"], "choose one of them"),
+        (vec!["replay", &file, "--theme", "dark"], "--curve <OUT>"),
+        (vec!["context", &file], "--at-call <N>"),
         (
-            vec!["saw", &file, "--at", "1", "--set", "keep_recent=3"],
+            vec!["context", &file, "--at-call", "999"],
+            "the session has",
+        ),
+        (
+            vec!["context", &file, "--at-call", "1", "--set", "keep_recent=3"],
             "no policy here has a knob",
         ),
         (
-            vec!["saw", &file, "--at", "1", "--policy", "a", "--policy", "b"],
+            vec![
+                "context",
+                &file,
+                "--at-call",
+                "1",
+                "--policy",
+                "a",
+                "--policy",
+                "b",
+            ],
             "one --policy",
         ),
     ] {
@@ -156,7 +168,15 @@ fn what_the_model_saw_weighs_what_the_replay_says() {
         ("recorded", 1),
     ] {
         let at = call.to_string();
-        let args = ["saw", &file, "--at", &at, "--policy", lane, "--json"];
+        let args = [
+            "context",
+            &file,
+            "--at-call",
+            &at,
+            "--policy",
+            lane,
+            "--json",
+        ];
         let told = parsed(&done(here.path(), &args));
         let lanes = replay["lanes"].as_array().expect("lanes");
         let lane = lanes
@@ -194,9 +214,9 @@ fn a_predicted_summary_is_never_written() {
     let here = folder();
     let file = sample("compacted.jsonl");
     let base = [
-        "saw",
+        "context",
         &file,
-        "--at",
+        "--at-call",
         "40",
         "--policy",
         "summarize",

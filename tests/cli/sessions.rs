@@ -136,10 +136,10 @@ const READ: (&str, &[(&str, u64, u64, &str)]) = (
     "4",
     &[
         ("compacted.jsonl", 136, 160_695, "reported"),
-        ("giant-tool-result.json", 46, 140_305, "estimated"),
-        ("handoff.json", 31, 3_111, "estimated"),
-        ("images-and-cjk.json", 28, 9_214, "estimated"),
-        ("many-tool-results.jsonl", 282, 189_016, "reported"),
+        ("giant-tool-result.json", 46, 140_367, "estimated"),
+        ("handoff.json", 31, 3_163, "estimated"),
+        ("images-and-cjk.json", 28, 9_393, "estimated"),
+        ("many-tool-results.jsonl", 282, 189_056, "estimated"),
         ("slow-growth.jsonl", 729, 149_924, "reported"),
     ],
 );
@@ -257,10 +257,10 @@ fn what_is_no_folder_or_no_agent_is_said_in_one_line() {
         (["sessions", "/does/not/exist"], "no such folder or file"),
         (
             ["sessions", "--agent=nobody"],
-            "known are claude-code, codex",
+            "known agents are claude-code, codex",
         ),
         (["sessions", "--agent=codx"], "did you mean codex?"),
-        (["sessions", "--limit=few"], "whole number"),
+        (["sessions", "--limit=few"], "invalid digit"),
     ] {
         let output = plimsoll(home.path(), &args);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -236,9 +236,9 @@ fn what_the_model_saw_is_written_for_a_lane_and_for_what_was_recorded() {
     let here = folder.path();
     let cli = |policy: &str, out: &str| {
         let args = [
-            "saw",
+            "context",
             "compacted.jsonl",
-            "--at",
+            "--at-call",
             "40",
             "--policy",
             policy,
@@ -602,4 +602,27 @@ fn a_log_is_deleted_only_after_a_second_word() {
         2,
         "a panel asks; it does not act"
     );
+}
+
+#[test]
+fn enter_exports_when_the_dialog_opens_and_in_its_text_field() {
+    for is_typing in [false, true] {
+        let (folder, source) = copy_of("compacted.jsonl");
+        let mut window = window(&source, &[]);
+        window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
+        window.run_steps(8);
+        assert!(window.get_by_label("Export").is_focused());
+        let before = files(folder.path()).len();
+        if is_typing {
+            let field = window.get_by_role_and_label(Role::TextInput, "write to");
+            field.focus();
+            window.run_steps(3);
+        }
+        window.key_press(egui::Key::Enter);
+        window.run_steps(8);
+        assert!(
+            files(folder.path()).len() > before,
+            "in the field: {is_typing}"
+        );
+    }
 }

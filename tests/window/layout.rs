@@ -4,7 +4,7 @@ use crate::screen::sized;
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Rect, Vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::App;
 use std::path::Path;
 
@@ -140,4 +140,113 @@ fn the_menu_is_no_higher_than_the_smallest_window() {
         let last = window.get_by_label(last).rect();
         assert!(all.contains_rect(last), "{size:?} {last:?}");
     }
+}
+
+const SMALL: [f32; 2] = [800.0, 600.0];
+
+fn inside(size: [f32; 2]) -> Rect {
+    Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size))
+}
+
+#[test]
+fn the_sheet_of_shortcuts_fits_into_a_small_window() {
+    let mut window = window(SMALL);
+    window.key_press(Key::Questionmark);
+    window.run_steps(4);
+    for label in ["KEYBOARD", "Ctrl+O", "This sheet", "Close"] {
+        let found: Vec<Rect> = window.get_all_by_label(label).map(|n| n.rect()).collect();
+        assert!(
+            found.iter().all(|rect| inside(SMALL).contains_rect(*rect)),
+            "{label} {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_small_window_shows_three_messages_and_no_panel_lies_over_another() {
+    let mut window = window(SMALL);
+    let head = window.get_by_label("Sort by tokens").rect();
+    assert!(SMALL[1] - head.bottom() > 2.8 * 22.0, "{head:?}");
+    window.key_press_modifiers(Modifiers::ALT, Key::Num5);
+    window.run_steps(4);
+    let prices = window.get_by_label("Prices").rect();
+    let heads = ["lane", "vs recorded", "cache read"];
+    for name in heads {
+        let head = window.get_all_by_label(name).map(|n| n.rect());
+        let of_table: Vec<Rect> = head.filter(|r| r.left() < prices.left()).collect();
+        assert!(!of_table.is_empty(), "{name}");
+        assert!(of_table.iter().all(|r| r.right() < prices.left()), "{name}");
+    }
+    window.key_press_modifiers(Modifiers::COMMAND, Key::R);
+    window.run_steps(8);
+    let plot = window.get_by_label("settings that were tried").rect();
+    let preferred = window
+        .get_by_role_and_label(Role::Slider, "Preference")
+        .rect();
+    assert!(plot.right() < preferred.left(), "{plot:?} {preferred:?}");
+    assert!(inside(SMALL).contains_rect(plot), "{plot:?}");
+}
+
+#[test]
+fn the_plot_of_settings_has_most_of_the_drawer_s_height() {
+    let size = SIZES[2];
+    let mut window = window(size);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::R);
+    window.run_steps(8);
+    let plot = window.get_by_label("settings that were tried").rect();
+    let drawer = size[1] - tab(&window, "Tune").top();
+    assert!(plot.height() > 0.75 * drawer, "{plot:?} of {drawer}");
+}
+
+#[test]
+fn a_lane_that_is_out_of_view_scrolls_into_view_when_it_is_focused() {
+    let mut window = window(SMALL);
+    window.get_by_label("Policy of lane 1").click();
+    window.run_steps(3);
+    window.get_by_label("Add a lane").click();
+    window.run_steps(8);
+    for (key, lane) in [
+        (Key::Num1, "lane 1"),
+        (Key::Num4, "lane 4"),
+        (Key::Num1, "lane 1"),
+    ] {
+        window.key_press(key);
+        window.run_steps(30);
+        let settings = window.get_by_label("Copy as command").rect();
+        let policy = window.get_by_label(&format!("Policy of {lane}")).rect();
+        assert!(
+            policy.left() >= 0.0 && policy.right() < settings.left(),
+            "{lane} {policy:?}"
+        );
+    }
+}
+
+#[test]
+fn the_content_of_messages_takes_what_the_other_columns_leave() {
+    for size in [[800.0, 600.0], [1280.0, 720.0], [1440.0, 900.0]] {
+        let window = window(size);
+        let left = window.get_by_label("content").rect().left();
+        let right = window.get_by_label("Sort by tokens").rect().right();
+        let drawer = window.get_by_label("Copy as command").rect().left();
+        let drawer = if size[0] < 1100.0 { size[0] } else { drawer };
+        assert!(right - left > 0.36 * drawer, "{size:?} {left} {right}");
+    }
+}
+
+#[test]
+fn the_tooltip_of_the_strip_below_the_plot_is_a_whole_sentence() {
+    let mut window = window(SIZES[2]);
+    let strip = window.get_by_label("what stayed, by call").rect();
+    window.event(egui::Event::PointerMoved(strip.center()));
+    window.run_steps(30);
+    let tip = window.get_by_label_contains("cumulative tokens");
+    let said = tip
+        .accesskit_node()
+        .value()
+        .or(tip.accesskit_node().label());
+    let said = said.expect("a text");
+    assert!(
+        said.starts_with("Messages added at call ") && said.ends_with("”."),
+        "{said}"
+    );
 }

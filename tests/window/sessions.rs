@@ -3,7 +3,7 @@
 use crate::screen::sized;
 use egui::{Key, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::App;
 use std::fs;
 use std::path::Path;
@@ -76,4 +76,51 @@ fn a_folder_without_sessions_offers_to_choose_another() {
     let (_folder, window) = listed(&[]);
     window.get_by_label("Choose folder…");
     window.get_by_label("Sessions on this machine…");
+}
+
+#[test]
+fn the_arrow_keys_choose_a_session_and_enter_opens_it() {
+    let samples = ["compacted.jsonl", "handoff.json", "many-tool-results.jsonl"];
+    let (_folder, mut window) = listed(&samples);
+    let press = |window: &mut Harness<'_, App>, key| {
+        window.key_press(key);
+        window.run_steps(3);
+    };
+    let chosen = |window: &Harness<'_, App>| {
+        let list = window.get_by_label("Sessions found");
+        list.accesskit_node().value()
+    };
+    // Without a highlighted row, Enter does nothing.
+    press(&mut window, Key::Enter);
+    assert!(window.query_by_label("3 sessions").is_some());
+    assert_eq!(chosen(&window), None);
+    let mut titles = Vec::new();
+    for _ in 0..4 {
+        press(&mut window, Key::ArrowDown);
+        titles.push(chosen(&window).expect("a highlighted row"));
+    }
+    assert!(titles[0] != titles[1] && titles[1] != titles[2] && titles[0] != titles[2]);
+    assert_eq!(titles[2], titles[3], "the last row stays highlighted");
+    press(&mut window, Key::ArrowUp);
+    assert_eq!(chosen(&window).as_ref(), Some(&titles[1]));
+    // From a filter, too.
+    window.get_by_label("Filter sessions").focus();
+    window.run_steps(2);
+    window.get_by_label("Filter sessions").type_text("handoff");
+    window.run_steps(3);
+    press(&mut window, Key::ArrowDown);
+    press(&mut window, Key::Enter);
+    window.run_steps(6);
+    assert!(window.query_by_label("Sessions found").is_none());
+    let document = window.get_all_by_label_contains("handoff.json").next();
+    assert!(document.is_some(), "the highlighted session is open");
+}
+
+#[test]
+fn the_focus_ring_of_a_column_header_fits_into_its_row() {
+    let (_folder, window) = listed(&["compacted.jsonl"]);
+    for name in ["Sort by written", "Sort by title", "Sort by size"] {
+        let head = window.get_by_label(name).rect();
+        assert!(head.height() + 4.0 < 24.0, "{name} {head:?}");
+    }
 }

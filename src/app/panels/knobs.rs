@@ -17,8 +17,13 @@ use egui::{
     Align, Button, Frame, Layout, Margin, Panel, Role, ScrollArea, TextStyle, Ui, WidgetInfo,
 };
 
+/// Height below which the choice of the lane scrolls with the settings, and the note at the foot is left out.
+const LOW: f32 = 340.0;
+
 /// Shows the knobs of the focused lane.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    // In a low panel everything scrolls, so that settings keep some height.
+    let is_low = ui.available_height() < LOW;
     let margin = Margin {
         left: 0,
         right: 0,
@@ -30,7 +35,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .resizable(false)
         .frame(Frame::new().inner_margin(margin))
         .show(ui, |ui| {
-            foot(ui, input, commands);
+            foot(ui, input, is_low, commands);
         });
     head(ui, input, commands);
     ui.add_space(space::XS);
@@ -38,20 +43,16 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .selection
         .lane
         .and_then(|lane| input.config.lanes.get(lane).map(|config| (lane, config)));
-    chips(ui, input, commands);
-    if let Some((lane, config)) = focused {
-        ownership(ui, lane, config, commands);
-    } else {
-        ui.add_space(space::XS);
-        ui.label(weak(
-            ui,
-            "What was recorded has no settings. Choose a lane, or press 1 to 6.",
-        ));
+    if !is_low {
+        choice(ui, input, focused, commands);
     }
     ui.add_space(space::S);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         // Keeps the scroll bar off the values.
         ui.set_max_width(ui.available_width() - 6.0);
+        if is_low {
+            choice(ui, input, focused, commands);
+        }
         ui.spacing_mut().item_spacing.y = space::M;
         if let Some((lane, config)) = focused {
             let policy = input.policies.get(&config.policy);
@@ -72,6 +73,25 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         provider_errors::show(ui, input, commands);
         others(ui, input, focused, commands);
     });
+}
+
+/// The choice of the lane, and whether it shares its settings.
+fn choice(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    focused: Option<(usize, &LaneConfig)>,
+    commands: &mut Vec<Command>,
+) {
+    chips(ui, input, commands);
+    if let Some((lane, config)) = focused {
+        ownership(ui, lane, config, commands);
+    } else {
+        ui.add_space(space::XS);
+        ui.label(weak(
+            ui,
+            "What was recorded has no settings. Choose a lane, or press 1 to 6.",
+        ));
+    }
 }
 
 /// The lane whose settings are shown, with the way back to all defaults.
@@ -276,7 +296,7 @@ fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-fn foot(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn foot(ui: &mut Ui, input: &PanelInput<'_>, is_low: bool, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         if widgets::secondary_button(ui, "Copy as command", "")
             .on_hover_text("The command line that gives the same numbers")
@@ -305,6 +325,8 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
             commands.push(Command::Preset(PresetWish::Start(lane)));
         }
     });
-    ui.add_space(space::XS);
-    ui.label(small(ui, "A shared knob moves every lane that has it. Everything stays on this machine. Files are never changed."));
+    if !is_low {
+        ui.add_space(space::XS);
+        ui.label(small(ui, "A shared knob moves every lane that has it. Everything stays on this machine. Files are never changed."));
+    }
 }

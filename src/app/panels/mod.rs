@@ -207,7 +207,7 @@ pub fn show_all(
 }
 
 /// Least height of the timeline with legend, axis and overview: what is below it gives way.
-const TIMELINE: f32 = 208.0;
+const TIMELINE: f32 = 226.0;
 /// Least height of the drawer.
 const DRAWER: f32 = 96.0;
 /// The drawer's height until it is dragged: a share of what there is, and what a picture or a few rows need.
@@ -217,8 +217,6 @@ const ROOMY: f32 = 224.0;
 const NARROW: f32 = 1100.0;
 /// What the panel of settings is called.
 const SETTINGS: &str = "policy";
-/// Its least and usual width.
-const SETTINGS_WIDTH: [f32; 2] = [248.0, 292.0];
 
 /// Places lanes, drawer and settings from the outside inwards; they are shown in the order in which the keyboard goes
 /// through them. By default lanes and drawer have shares of the height, so that a small window keeps the picture's
@@ -228,12 +226,11 @@ fn place_panels(ui: &mut Ui, input: &PanelInput<'_>, height: f32) -> [(Ui, Edge)
     let plain = UiFrame::new().fill(palette.panel);
     let width = ui.available_width();
     let is_narrow = width < NARROW;
-    let [least, usual] = SETTINGS_WIDTH;
     let settings = RoomyPanel {
         name: SETTINGS,
         side: Side::Right,
-        usual: if is_narrow { least } else { usual },
-        range: Rangef::new(least, 420.0),
+        usual: 292.0,
+        range: Rangef::new(248.0, 420.0),
         frame: plain.inner_margin(Margin::symmetric(16, 12)),
     };
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);

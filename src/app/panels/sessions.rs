@@ -194,7 +194,7 @@ fn keys(
     highlighted: Option<usize>,
     commands: &mut Vec<Command>,
 ) -> Option<usize> {
-    let focused = ui.memory(|m| m.focused());
+    let focused = ui.memory(egui::Memory::focused);
     let is_typing = focused == Some(filter_id());
     let is_covered = ui.memory(|m| m.top_modal_layer().is_some()) || Popup::is_any_open(ui.ctx());
     if is_covered || !(is_typing || focused.is_none_or(|id| id == list_id())) {

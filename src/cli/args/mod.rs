@@ -1,101 +1,58 @@
-//! Options that every verb knows, and the words they are made of.
+//! Global options, loading of the files that they apply to, and parsers of option values.
 
-mod help;
+mod error;
 mod values;
-mod words;
 
-pub(super) use help::shared_help;
-pub(super) use values::{number, ordinal};
-pub(super) use words::{Asked, Word, Words, asked_for, unknown_option};
+pub(super) use error::one_line;
+pub(super) use values::{nonzero_tokens, number, ordinal, theme};
 
-use super::by_hand::ByHandArgs;
+use super::manual_edits::ManualEditArgs;
 use super::output::{counted, note};
 use crate::engine::{Case, ProviderError};
 use crate::exec::{LoadOptions, Loaded, Several, load, load_stream};
 use crate::tokens::{self, Counter, Progress};
 use crate::units::Tokens;
 use anyhow::bail;
-use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::Path;
-use values::{at_least_one, counter, error, whole};
+use std::path::{Path, PathBuf};
 
-/// What to call standard input.
+/// Name of standard input in messages.
 const STDIN: &str = "standard input";
 
-/// The options that every verb knows.
-#[derive(Debug)]
+/// Options that every command accepts, before its name or after it.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
 pub(in crate::cli) struct Shared {
-    /// The context window by hand.
+    /// Context window in tokens (200000, 200k, 1M) [default: the model's]
+    #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = nonzero_tokens)]
     pub(in crate::cli) window: Option<Tokens>,
-    /// Room for the answer by hand.
+    /// Tokens of the window that are kept for the answer [default: the policy's]
+    #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = values::tokens)]
     pub(in crate::cli) output_reserve: Option<Tokens>,
-    /// What counts.
+    /// Tokenizer
+    #[arg(long, global = true, hide = true, value_name = "NAME", value_parser = values::counter(), default_value = tokens::default_counter().name)]
     pub(in crate::cli) counter: &'static Counter,
-    /// Index of the conversation, where one was chosen.
+    /// Conversation of a file that holds several, from 1 [default: the first; sweep and gate: all]
+    #[arg(long, global = true, hide = true, value_name = "N", value_parser = ordinal)]
     pub(in crate::cli) conversation: Option<usize>,
-    /// Steps before which the program was started again (indices).
+    /// Assume that the agent's program was restarted before this call (repeatable)
+    #[arg(long = "restart", global = true, hide = true, value_name = "CALL", value_parser = ordinal)]
     pub(in crate::cli) restarts: Vec<usize>,
-    /// Errors of the provider.
+    /// Assume that the provider rejects this call first: the name of a known error, or its full text (repeatable)
+    #[arg(long = "error", global = true, hide = true, value_name = "CALL=ERROR", value_parser = values::provider_error_at)]
     pub(in crate::cli) errors: Vec<ProviderError>,
-    /// Messages that were marked by hand.
-    pub(in crate::cli) by_hand: ByHandArgs,
-    /// Keep no state.
-    pub(in crate::cli) no_state: bool,
-    /// Print JSON.
+    #[command(flatten)]
+    pub(in crate::cli) manual_edits: ManualEditArgs,
+    /// Print the result as JSON
+    #[arg(long, global = true, hide = true)]
     pub(in crate::cli) json: bool,
+    /// Read and write no state: recent files, window layout, caches, logs
+    #[arg(long, global = true, hide = true)]
+    pub(in crate::cli) no_state: bool,
 }
 
 impl Shared {
-    /// Nothing set.
-    pub(in crate::cli) fn new() -> Self {
-        Self {
-            window: None,
-            output_reserve: None,
-            counter: tokens::default_counter(),
-            conversation: None,
-            restarts: Vec::new(),
-            errors: Vec::new(),
-            by_hand: ByHandArgs::default(),
-            no_state: false,
-            json: false,
-        }
-    }
-
-    /// Takes the shared options that stand before the verb or the first file; gives back the word that follows them.
-    pub(in crate::cli) fn before_verb(
-        &mut self,
-        words: &mut Words,
-    ) -> anyhow::Result<Option<Word>> {
-        loop {
-            match words.next()? {
-                Some(Word::Option(option)) if self.take(&option, words)? => {}
-                word => return Ok(word),
-            }
-        }
-    }
-
-    /// Takes an option if it is a shared one.
-    pub(in crate::cli) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
-        match option {
-            "--help" | "-h" => return Err(Asked::Help.into()),
-            "--version" | "-V" => return Err(Asked::Version.into()),
-            "--window" => self.window = Some(at_least_one(option, &words.value(option)?)?),
-            "--output-reserve" => self.output_reserve = Some(whole(option, &words.value(option)?)?),
-            "--counter" => self.counter = counter(&words.value(option)?)?,
-            "--conversation" => {
-                self.conversation = Some(ordinal(option, &words.value(option)?)?);
-            }
-            "--restart" => self.restarts.push(ordinal(option, &words.value(option)?)?),
-            "--error" => self.errors.push(error(option, &words.value(option)?)?),
-            "--no-state" => self.no_state = true,
-            "--json" => self.json = true,
-            _ => return self.by_hand.take(option, words),
-        }
-        Ok(true)
-    }
-
-    /// How to read a file.
+    /// Returns the options for loading a file.
     pub(in crate::cli) fn load_options(&self) -> LoadOptions {
         LoadOptions {
             counter: self.counter,
@@ -104,72 +61,73 @@ impl Shared {
         }
     }
 
-    /// Reads the session file, or standard input for `-`.
-    pub(in crate::cli) fn load(&self, file: &OsStr) -> anyhow::Result<Loaded> {
+    /// Loads a session file, or standard input for `-`.
+    pub(in crate::cli) fn load(&self, file: &Path) -> anyhow::Result<Loaded> {
         let (options, progress) = (self.load_options(), Progress::default());
-        let mut loaded = if file == "-" {
-            let stdin = io::stdin().lock();
-            load_stream(STDIN, stdin, &options, &progress)?
+        let mut loaded = if is_stdin(file) {
+            load_stream(STDIN, io::stdin().lock(), &options, &progress)?
         } else {
-            load(Path::new(file), &options, &progress)?
+            load(file, &options, &progress)?
         };
         if self.conversation.is_none() && loaded.are_several() {
-            let all = loaded.conversations.len();
-            let name = file.to_string_lossy();
             note(&format!(
-                "{name} holds {all} conversations; this is the first, and --conversation N chooses another"
+                "{} holds {} conversations; this is the first (--conversation N selects another)",
+                file.display(),
+                loaded.conversations.len()
             ));
         }
-        loaded.case = self.marked(&loaded.case)?;
+        loaded.case = self.apply(&loaded.case)?;
         Ok(loaded)
     }
 
-    /// One of the sessions of a file.
+    /// Returns one of the sessions of a file.
     pub(in crate::cli) fn case_of(&self, several: &Several, number: usize) -> anyhow::Result<Case> {
         let case = several.case(number, &self.load_options(), &Progress::default())?;
-        self.marked(&case)
+        self.apply(&case)
     }
 
-    /// Whether something was marked that only one session can have.
-    pub(in crate::cli) fn marks_one(&self) -> bool {
-        !self.restarts.is_empty() || !self.errors.is_empty() || !self.by_hand.is_empty()
+    /// True if an option refers to calls or messages of one session.
+    pub(in crate::cli) fn refers_to_one_session(&self) -> bool {
+        !self.restarts.is_empty() || !self.errors.is_empty() || !self.manual_edits.is_empty()
     }
 
-    /// The session with what was marked in it.
-    fn marked(&self, case: &Case) -> anyhow::Result<Case> {
-        let steps = case.session.steps.len();
-        let calls = counted(steps, "call");
-        if let Some(step) = self.restarts.iter().find(|step| **step >= steps) {
+    /// Returns the session with restarts, provider errors and manual edits applied.
+    fn apply(&self, case: &Case) -> anyhow::Result<Case> {
+        let n = case.session.steps.len();
+        let calls = counted(n, "call");
+        if let Some(step) = self.restarts.iter().find(|step| **step >= n) {
             bail!("--restart {}: the session has {calls}", step + 1);
         }
-        if let Some(error) = self.errors.iter().find(|error| error.step >= steps) {
+        if let Some(error) = self.errors.iter().find(|error| error.step >= n) {
             bail!("--error {}: the session has {calls}", error.step + 1);
         }
-        let by_hand = self.by_hand.within(case.session.messages.len())?;
+        let edits = self.manual_edits.within(case.session.messages.len())?;
         Ok(case
             .with_restarts(&self.restarts)
             .with_errors(&self.errors)
-            .with_by_hand(by_hand))
+            .with_by_hand(edits))
     }
 }
 
-/// All the sessions that a session file holds, or standard input for `-`.
-pub(in crate::cli) fn several(file: &OsStr) -> anyhow::Result<Several> {
+/// True for `-`, the name of standard input.
+pub(in crate::cli) fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// Opens all sessions that a file holds, or standard input for `-`.
+pub(in crate::cli) fn several(file: &Path) -> anyhow::Result<Several> {
     let progress = Progress::default();
-    Ok(if file == "-" {
+    Ok(if is_stdin(file) {
         Several::read(STDIN, io::stdin().lock(), &progress)?
     } else {
-        Several::open(Path::new(file), &progress)?
+        Several::open(file, &progress)?
     })
 }
 
-/// The one file of a verb.
-pub(in crate::cli) fn one_file(verb: &str, files: Vec<OsString>) -> anyhow::Result<OsString> {
-    match <[OsString; 1]>::try_from(files) {
-        Ok([file]) => Ok(file),
-        Err(files) if files.is_empty() => {
-            bail!("{verb} needs a session file: plimsoll {verb} FILE")
-        }
-        Err(files) => bail!("{verb} takes one session file, not {}", files.len()),
-    }
+/// The session file of a command.
+#[derive(Clone, Debug, clap::Args)]
+pub(in crate::cli) struct FileArg {
+    /// Session file, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
 }

@@ -63,6 +63,23 @@ impl Diagnosis<'_> {
                 "  The file does not count what its cache did: `recorded` is modelled like the others."
             );
         }
+        let rejected = self.lanes.iter().filter(|lane| {
+            let rejected = lane.cost.rejected;
+            rejected.tokens > Tokens::ZERO && rejected.usd == Usd::ZERO
+        });
+        let rejected: Vec<_> = rejected
+            .map(|lane| {
+                let sum = tokens(lane.cost.rejected.tokens);
+                format!("{} {sum}", clean(&lane.played.lane))
+            })
+            .collect();
+        if !rejected.is_empty() {
+            let _ = writeln!(
+                text,
+                "  Tokens in rejected calls, not billed: {}.",
+                rejected.join(", ")
+            );
+        }
         if recorded.estimated_outputs > 0 {
             let (n, them) = match recorded.estimated_outputs {
                 1 => ("1 answer has".to_owned(), "it"),

@@ -1,4 +1,4 @@
-//! `plimsoll gate`: whether policies stay within limits, and do no worse than they did, over sessions that are kept for it.
+//! `plimsoll gate`: checks policies against limits and a baseline.
 
 mod baseline;
 mod junit;
@@ -6,55 +6,31 @@ mod options;
 mod shape;
 mod weigh;
 
-use super::args::{Shared, Words};
+use super::Status;
+use super::args::Shared;
 use super::lanes::Lane;
 use super::output::{clean, counted, json, note, print};
 use super::targets::{LeftOut, Place, Targets};
-use super::{Status, Verb};
 use crate::analysis::tune::{Check, Limits, checks};
 use crate::exec::{OwnPresets, check_own, fingerprint, policy_text, read_own, write_own};
 use baseline::Baseline;
-use options::Wanted;
+use options::Options;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(super) const VERB: Verb = Verb {
-    name: "gate",
-    summary: "Check that policies stay within limits and do no worse than before, for continuous integration.",
-    help: "\
-plimsoll gate FILE|FOLDER... --policy NAME|FILE.toml... [--baseline FILE [--write-baseline]] [limits] [--json] [--junit FILE]
-
-Plays the policies over each session and checks what they come to: each session by each limit, and against what it came to
-when the baseline was written. The same inputs give the same numbers on every machine. Exit codes: 0 all within, 1 a
-regression or beyond a limit, 2 bad input or use.
-
-  --policy NAME[@LANE] a preset, or a FILE.toml; again for more; `recorded` is what really happened
-  --set KNOB=VALUE     sets a knob; LANE.KNOB=VALUE of one lane only;
-                       strategy=NAME plays another preset
-  --baseline FILE      what no run may be worse than: by cost (all tokens where a price is not known), references at risk,
-                       peak, calls that do not fit, and thrash
-  --write-baseline     writes FILE rather than comparing with it; a baseline that is there is written over, nothing else
-  --tolerance PERCENT  how much more than the baseline is no regression; 0 unless told
-  --max-peak SHARE     of usable: 0.9 or 90%
-  --max-cost USD       of a session; +10% for so much above the baseline
-  --max-at-risk N      references at risk; +10% for so much above the baseline
-  --max-overflows N    calls that do not fit
-  --no-thrash          it may not be stuck at its trigger or over its own limit, summarize call after call, or end the run
-  --prices FILE.toml, --price-as MODEL, --cache-time usual|long, --bill-rejected   as in diagnose
-  --junit FILE         the result for a build server; a result of ours that is there is written over, nothing else
-
-A file that holds many sessions (a database, a log of many) is checked session by session, each named FILE#N; --conversation N
-checks one. A changed setting is compared and told. A session whose content is not what it was is not compared, which is a failure:
-write the baseline anew. A session that the baseline does not know is checked by the limits alone.
-
-JSON: passed, baseline|null {file, written_by, other_version}, wrote|null, sessions[{file, conversation|null, title, sha256, content_changed,
-changes[], lanes[{lane, policy, knobs{}, passed, figures{usd|null, tokens_sent, tokens_total, at_risk, blind_edits, refetch, peak,
-peak_share, compactions, overflows, flaw|null}, before|null {the same}, changes[], checks[{measure, ok, text}]}]}],
-not_checked[], left_out[{file, conversation|null, why}]. measure is cost, tokens_total, at_risk, peak, overflows or thrash.
-",
-    run,
-};
+/// Check that policies stay within limits and do no worse than a baseline, for continuous integration
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 all within, 1 a regression or a limit exceeded, 2 invalid input or usage. The same input gives the\nsame numbers on every machine. `--policy recorded` checks the recorded run. A file with many sessions is checked\nsession by session, each named FILE#N. A session whose content changed fails: write the baseline again."
+)]
+pub(super) struct Args {
+    /// Session files or folders
+    #[arg(value_name = "FILE|FOLDER")]
+    targets: Vec<PathBuf>,
+    #[command(flatten)]
+    options: Options,
+}
 
 /// One session, weighed, with what was found.
 struct Judged {
@@ -85,64 +61,63 @@ struct Verdict {
     left_out: LeftOut,
 }
 
-fn run(words: &mut Words, mut shared: Shared) -> anyhow::Result<Status> {
-    let mut wanted = Wanted::default();
-    let operands = words.read(VERB.name, &mut shared, |option, words| {
-        wanted.take(option, words)
-    })?;
-    // What was typed is checked before a long file is read: names first, since limits say nothing of a policy unknown.
-    let (lanes, with_recorded) = wanted.lanes.gated(VERB.name, &shared)?;
-    wanted.check()?;
-    let targets = Targets::new(VERB.name, operands, &shared)?;
-    let baseline = opened(&wanted)?;
-    let texts = lanes.iter().map(|lane| {
-        Ok((
-            lane,
-            fingerprint(policy_text(&lane.word, &OwnPresets::here())?.as_bytes()),
-        ))
-    });
-    let lanes: Vec<(&Lane, String)> = texts.collect::<anyhow::Result<_>>()?;
-    let prices = wanted.billing.prices()?;
-    let billing = wanted.billing.billing(&prices)?;
-    let mut sessions = Vec::new();
-    let left_out = targets.each(&shared, |place, case| {
-        let weighed = weigh::session(case, (&lanes, with_recorded), billing, place);
-        let before = baseline
-            .as_ref()
-            .and_then(|(_, known)| known.sessions.get(&place.to_string()));
-        let named = (place, &*case.session.title);
-        sessions.push(judge(named, weighed, before, &wanted.limits));
-        Ok(())
-    })?;
-    let mut verdict = Verdict {
-        not_checked: not_checked(baseline.as_ref(), &sessions),
-        baseline,
-        wrote: None,
-        sessions,
-        left_out,
-    };
-    verdict.write(&wanted)?;
-    if shared.json {
-        json(&verdict.shape())?;
-    } else {
-        print(&verdict.text())?;
+impl Args {
+    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+        let options = &self.options;
+        // Options are checked before a large file is read.
+        let (lanes, with_recorded) = options.lanes.gated("gate", shared)?;
+        options.check()?;
+        let targets = Targets::new("gate", &self.targets, shared)?;
+        let baseline = opened(options)?;
+        let texts = lanes.iter().map(|lane| {
+            Ok((
+                lane,
+                fingerprint(policy_text(&lane.word, &OwnPresets::here())?.as_bytes()),
+            ))
+        });
+        let lanes: Vec<(&Lane, String)> = texts.collect::<anyhow::Result<_>>()?;
+        let prices = options.billing.prices()?;
+        let billing = options.billing.billing(&prices)?;
+        let (limits, mut sessions) = (options.limits(), Vec::new());
+        let left_out = targets.each(shared, |place, case| {
+            let weighed = weigh::session(case, (&lanes, with_recorded), billing, place);
+            let before = baseline
+                .as_ref()
+                .and_then(|(_, known)| known.sessions.get(&place.to_string()));
+            let named = (place, &*case.session.title);
+            sessions.push(judge(named, weighed, before, &limits));
+            Ok(())
+        })?;
+        let mut verdict = Verdict {
+            not_checked: not_checked(baseline.as_ref(), &sessions),
+            baseline,
+            wrote: None,
+            sessions,
+            left_out,
+        };
+        verdict.write(options)?;
+        if shared.json {
+            json(&verdict.shape())?;
+        } else {
+            print(&verdict.text())?;
+        }
+        Ok(if verdict.passed() {
+            Status::Done
+        } else {
+            Status::CheckFailed
+        })
     }
-    Ok(if verdict.passed() {
-        Status::Done
-    } else {
-        Status::CheckFailed
-    })
 }
 
 /// Reads the baseline; what is to be written is looked at too, before long work.
-fn opened(wanted: &Wanted) -> anyhow::Result<Option<(String, Baseline)>> {
-    if let Some(junit) = &wanted.junit {
+fn opened(options: &Options) -> anyhow::Result<Option<(String, Baseline)>> {
+    if let Some(junit) = &options.junit {
         check_own(junit, junit::OWN)?;
     }
-    let Some(path) = &wanted.baseline else {
+    let Some(path) = &options.baseline else {
         return Ok(None);
     };
-    if wanted.writes {
+    if options.write_baseline {
         check_own(path, (baseline::WHAT, Baseline::is_one))?;
         return Ok(None);
     }
@@ -217,8 +192,8 @@ impl Verdict {
     }
 
     /// Writes what is to be written.
-    fn write(&mut self, wanted: &Wanted) -> anyhow::Result<()> {
-        if let Some(path) = wanted.baseline.as_ref().filter(|_| wanted.writes) {
+    fn write(&mut self, options: &Options) -> anyhow::Result<()> {
+        if let Some(path) = options.baseline.as_ref().filter(|_| options.write_baseline) {
             let sessions = self
                 .sessions
                 .iter()
@@ -227,7 +202,7 @@ impl Verdict {
             write_own(path, &text, (baseline::WHAT, Baseline::is_one))?;
             self.wrote = Some(path.to_string_lossy().into_owned());
         }
-        if let Some(path) = &wanted.junit {
+        if let Some(path) = &options.junit {
             write_own(Path::new(path), &self.junit(), junit::OWN)?;
         }
         Ok(())

@@ -1,55 +1,70 @@
 //! The options of `plimsoll gate`: limits, and where the baseline is.
 
 use crate::analysis::tune::{Limit, Limits};
-use crate::cli::args::{Words, number};
+use crate::cli::args::number;
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::LaneArgs;
 use crate::units::Share;
 use anyhow::bail;
 use std::path::PathBuf;
 
-/// As typed.
-#[derive(Default)]
-pub(super) struct Wanted {
-    pub(super) lanes: LaneArgs,
-    pub(super) billing: BillingArgs,
-    pub(super) limits: Limits,
-    pub(super) baseline: Option<PathBuf>,
-    /// Write it rather than compare.
-    pub(super) writes: bool,
+/// Limits and the baseline.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// Write the result as `JUnit` XML; overwrites an earlier result
+    #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) lanes: LaneArgs,
+    /// Results that no lane may be worse than: cost, references at risk, peak, overflows, thrashing
+    #[arg(long, value_name = "FILE", help_heading = "Baseline")]
+    pub(super) baseline: Option<PathBuf>,
+    /// Write the baseline instead of comparing with it; overwrites an existing baseline
+    #[arg(long, requires = "baseline", help_heading = "Baseline")]
+    pub(super) write_baseline: bool,
+    /// Percent above the baseline that is no regression
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0", help_heading = "Baseline")]
+    tolerance: Share,
+    /// Share of the usable window: 0.9 or 90%
+    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Limits")]
+    max_peak: Option<Share>,
+    /// Cost of a session in USD; +10% is relative to the baseline
+    #[arg(long, value_name = "USD", value_parser = limit, help_heading = "Limits")]
+    max_cost: Option<Limit>,
+    /// References at risk; +10% is relative to the baseline
+    #[arg(long, value_name = "N", value_parser = limit, help_heading = "Limits")]
+    max_at_risk: Option<Limit>,
+    /// Calls that overflow the context window
+    #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
+    max_overflows: Option<usize>,
+    /// Fail if a policy stays above its trigger or limit, summarizes call after call, or ends the run
+    #[arg(long, help_heading = "Limits")]
+    no_thrash: bool,
+    #[command(flatten)]
+    pub(super) billing: BillingArgs,
 }
 
-impl Wanted {
-    /// Takes an option if it is one of these.
-    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
-        let limits = &mut self.limits;
-        match option {
-            "--baseline" => self.baseline = Some(words.raw_value(option)?.into()),
-            "--write-baseline" => self.writes = true,
-            "--junit" => self.junit = Some(words.raw_value(option)?.into()),
-            "--max-peak" => limits.peak = Some(share(option, &words.value(option)?)?),
-            "--max-cost" => limits.cost = Some(limit(option, &words.value(option)?)?),
-            "--max-at-risk" => limits.at_risk = Some(limit(option, &words.value(option)?)?),
-            "--max-overflows" => limits.overflows = Some(whole(option, &words.value(option)?)?),
-            "--tolerance" => limits.tolerance = percent(option, &words.value(option)?)?,
-            "--no-thrash" => limits.no_thrash = true,
-            _ => return Ok(self.lanes.take(option, words)? || self.billing.take(option, words)?),
+impl Options {
+    /// Returns the limits.
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            peak: self.max_peak,
+            cost: self.max_cost,
+            at_risk: self.max_at_risk,
+            overflows: self.max_overflows,
+            no_thrash: self.no_thrash,
+            tolerance: self.tolerance,
         }
-        Ok(true)
     }
 
-    /// What is asked for makes sense together.
+    /// Checks that the options agree.
     pub(super) fn check(&self) -> anyhow::Result<()> {
-        if self.writes && self.baseline.is_none() {
-            bail!("--write-baseline needs --baseline FILE to write to");
-        }
-        if self.limits.need_before() && (self.baseline.is_none() || self.writes) {
+        if self.limits().need_before() && (self.baseline.is_none() || self.write_baseline) {
             bail!(
-                "a limit such as +10% is above a baseline; give one with --baseline FILE, or a limit without +"
+                "a limit such as +10% is relative to a baseline: add --baseline FILE, or give a limit without +"
             );
         }
-        if self.baseline.is_none() && !self.limits.are_any() {
+        if self.baseline.is_none() && !self.limits().are_any() {
             bail!(
                 "nothing to check: give --baseline FILE, or limits such as --max-peak 0.9 --max-overflows 0"
             );
@@ -58,40 +73,40 @@ impl Wanted {
     }
 }
 
-/// `0.9`, `90%`.
-fn share(option: &str, text: &str) -> anyhow::Result<Share> {
+/// Parses `0.9` or `90%`.
+fn share(text: &str) -> anyhow::Result<Share> {
     let parsed = match text.trim().strip_suffix('%') {
         Some(percent) => number(percent).map(|n| n / 100.0),
         None => number(text),
     };
     match parsed {
         Some(n) if n > 0.0 && n <= 10.0 => Ok(Share(n)),
-        _ => bail!("{option} {text}: give a share of usable such as 0.9 or 90%"),
+        _ => bail!("give a share of the usable window such as 0.9 or 90%"),
     }
 }
 
-/// `5`: at most; `+10`, `+10%`: above the baseline.
-fn limit(option: &str, text: &str) -> anyhow::Result<Limit> {
+/// Parses `5` (at most) or `+10%` (relative to the baseline).
+fn limit(text: &str) -> anyhow::Result<Limit> {
     if let Some(above) = text.trim().strip_prefix('+') {
-        return percent(option, above).map(Limit::Above);
+        return percent(above).map(Limit::Above);
     }
     match number(text.trim().trim_start_matches('$')) {
         Some(n) if n >= 0.0 => Ok(Limit::AtMost(n)),
-        _ => bail!("{option} {text}: give a number, or +10% for so much above the baseline"),
+        _ => bail!("give a number, or +10% relative to the baseline"),
     }
 }
 
-/// `2`, `2%`.
-fn percent(option: &str, text: &str) -> anyhow::Result<Share> {
+/// Parses `2` or `2%`.
+fn percent(text: &str) -> anyhow::Result<Share> {
     match number(text.trim().trim_end_matches('%')) {
         Some(n) if n >= 0.0 => Ok(Share(n / 100.0)),
-        _ => bail!("{option} {text}: give percent such as 2 or 2%"),
+        _ => bail!("give percent such as 2 or 2%"),
     }
 }
 
-fn whole(option: &str, text: &str) -> anyhow::Result<usize> {
+fn whole(text: &str) -> anyhow::Result<usize> {
     match number(text) {
         Some(n) if n >= 0.0 && n.fract() == 0.0 && n < 1e9 => Ok(n as usize),
-        _ => bail!("{option} {text}: give a whole number from 0"),
+        _ => bail!("give a whole number from 0"),
     }
 }

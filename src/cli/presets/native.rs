@@ -7,13 +7,11 @@ use crate::engine::KnobValues;
 use crate::exec::{load_configuration, save_policy};
 use crate::presets::native::{self, Imported};
 use serde_json::{Value, json};
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// Writes the tuned settings of one preset.
-pub(super) fn export(preset: &str, mut lanes: LaneArgs, shared: &Shared) -> anyhow::Result<()> {
-    lanes.choose(preset);
+pub(super) fn export(lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
     let lane = lanes.one("presets export", shared)?;
     let exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
     if shared.json {
@@ -31,12 +29,13 @@ pub(super) fn export(preset: &str, mut lanes: LaneArgs, shared: &Shared) -> anyh
 }
 
 /// Reads a configuration and says which preset and knobs it means.
-pub(super) fn import(file: &str, output: Option<&OsStr>, shared: &Shared) -> anyhow::Result<()> {
-    let text = load_configuration(Path::new(file))?;
-    let imported = native::import(&text).map_err(|why| anyhow::anyhow!("{file}: {why}"))?;
+pub(super) fn import(file: &Path, output: Option<&Path>, shared: &Shared) -> anyhow::Result<()> {
+    let text = load_configuration(file)?;
+    let imported =
+        native::import(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
     if let Some(output) = output {
         let policy = imported.to_toml().map_err(anyhow::Error::msg)?;
-        save_policy(Path::new(output), &policy)?;
+        save_policy(output, &policy)?;
     }
     if shared.json {
         return json(&shape(&imported));

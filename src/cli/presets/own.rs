@@ -5,22 +5,14 @@ use crate::cli::lanes::LaneArgs;
 use crate::cli::output::{clean, json, print};
 use crate::exec::{OwnPresets, policy_text};
 use crate::presets::own::own;
-use anyhow::Context as _;
 use serde_json::json;
 use std::path::Path;
 
 /// Keeps one policy with its settings under a name of one's own.
-pub(super) fn save(
-    preset: &str,
-    name: Option<String>,
-    mut lanes: LaneArgs,
-    shared: &Shared,
-) -> anyhow::Result<()> {
-    let name = name.context("presets save needs --as NAME: what it is to be called")?;
-    lanes.choose(preset);
+pub(super) fn save(name: &str, lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
     let lane = lanes.one("presets save", shared)?;
     let kept = OwnPresets::here();
-    let own = own(&policy_text(&lane.word, &kept)?, &lane.knobs, &name)
+    let own = own(&policy_text(&lane.word, &kept)?, &lane.knobs, name)
         .map_err(|why| anyhow::anyhow!("--as {name}: {why}"))?;
     let path = kept.save(&own)?;
     told(shared, "kept as", &own.name, &path)

@@ -1,35 +1,48 @@
 //! The options of `plimsoll sweep`: what varies, how many settings are tried, what is preferred.
 
 use crate::analysis::tune::{Axis, Scale, Subject, Values};
-use crate::cli::args::{Shared, Words, number};
+use crate::cli::args::{Shared, number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::{Lane, LaneArgs, value_of};
 use crate::engine::{Knob, Policy};
 use crate::units::Share;
 use anyhow::bail;
 
-/// Settings that are tried unless told.
-const USUAL: usize = 300;
-/// Settings at most.
+/// Default number of settings.
+const DEFAULT_POINTS: usize = 300;
+/// Largest number of settings.
 const MOST: usize = 100_000;
 
-/// As typed.
-#[derive(Default)]
-pub(super) struct Wanted {
-    lanes: LaneArgs,
-    pub(super) billing: BillingArgs,
+/// Options of the sweep.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// Values to try: A,B,C, MIN..MAX, MIN..MAX:STEP, MIN..MAX:log or MIN..MAX:linear (repeatable)
+    /// [default: trigger and kept amount]
+    #[arg(long = "vary", value_name = "[LANE.]SETTING=VALUES", value_parser = vary)]
     varied: Vec<Vary>,
+    /// Number of settings [default: 300, or all if every --vary lists its values]
+    #[arg(long, value_name = "N", value_parser = points)]
     points: Option<usize>,
-    weight: Option<Share>,
-    /// List every setting.
-    pub(super) all: bool,
-    /// A table for other programs.
-    pub(super) csv: bool,
-    /// Count tokens alone.
+    /// Preference from 0 (cost only) to 1 (references at risk only)
+    #[arg(long, value_name = "W", value_parser = weight, default_value = "0.5")]
+    weight: Share,
+    /// Count tokens only, without references at risk (many times faster)
+    #[arg(long)]
     pub(super) tokens_only: bool,
+    /// List every setting
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Print one line per session and setting
+    #[arg(long, conflicts_with = "json")]
+    pub(super) csv: bool,
+    #[command(flatten)]
+    lanes: LaneArgs,
+    #[command(flatten)]
+    pub(super) billing: BillingArgs,
 }
 
-/// `[LANE.]KNOB=VALUES`.
+/// `[LANE.]SETTING=VALUES` as typed.
+#[derive(Clone, Debug)]
 struct Vary {
     lane: Option<String>,
     knob: String,
@@ -37,27 +50,13 @@ struct Vary {
     is_known: bool,
 }
 
-impl Wanted {
-    /// Takes an option if it is one of these.
-    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
-        match option {
-            "--all" => self.all = true,
-            "--csv" => self.csv = true,
-            "--tokens-only" => self.tokens_only = true,
-            "--vary" => self.varied.push(vary(&words.value(option)?)?),
-            "--points" => self.points = Some(points(&words.value(option)?)?),
-            "--weight" => self.weight = Some(weight(&words.value(option)?)?),
-            _ => return Ok(self.lanes.take(option, words)? || self.billing.take(option, words)?),
-        }
-        Ok(true)
-    }
-
-    /// How much references at risk weigh against cost.
+impl Options {
+    /// Returns the weight of references at risk against cost.
     pub(super) fn weight(&self) -> Share {
-        self.weight.unwrap_or(Share(0.5))
+        self.weight
     }
 
-    /// How many settings to try: all that are listed, unless told.
+    /// Returns the number of settings to try.
     pub(super) fn points(&self, subjects: &[Subject]) -> usize {
         let is_listed = |axis: &Axis| matches!(axis.values, Values::Listed(_));
         let all_listed = subjects.iter().flat_map(|s| &s.axes).all(is_listed);
@@ -67,11 +66,11 @@ impl Wanted {
         match self.points {
             Some(points) => points,
             None if all_listed => all.saturating_mul(subjects.len()).min(MOST),
-            None => USUAL,
+            None => DEFAULT_POINTS,
         }
     }
 
-    /// The policies, each with what varies, and with what names it behind `--policy`.
+    /// Returns the policies with the settings to vary, and each policy as `--policy` names it.
     pub(super) fn subjects(
         &mut self,
         shared: &Shared,
@@ -159,9 +158,7 @@ fn vary(text: &str) -> anyhow::Result<Vary> {
     parsed
         .filter(|vary| !vary.values.is_empty())
         .ok_or_else(|| {
-            anyhow::anyhow!(
-                "--vary {text}: give KNOB=MIN..MAX such as keep_recent=5..80, or KNOB=A,B,C"
-            )
+            anyhow::anyhow!("give SETTING=MIN..MAX such as keep_recent=5..80, or SETTING=A,B,C")
         })
 }
 
@@ -210,13 +207,13 @@ fn stepped(
 fn points(text: &str) -> anyhow::Result<usize> {
     match number(text).filter(|n| n.fract() == 0.0 && (1.0..=MOST as f64).contains(n)) {
         Some(n) => Ok(n as usize),
-        None => bail!("--points {text}: give a whole number from 1 to {MOST}"),
+        None => bail!("give a whole number from 1 to {MOST}"),
     }
 }
 
 fn weight(text: &str) -> anyhow::Result<Share> {
     match number(text).filter(|n| (0.0..=1.0).contains(n)) {
         Some(n) => Ok(Share(n)),
-        None => bail!("--weight {text}: give a number from 0 (cost alone) to 1 (risk alone)"),
+        None => bail!("give a number from 0 (cost alone) to 1 (risk alone)"),
     }
 }

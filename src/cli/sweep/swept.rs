@@ -1,6 +1,6 @@
 //! One session with all settings tried on it, and what to read them by.
 
-use super::options::Wanted;
+use super::options::Options;
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
@@ -52,7 +52,7 @@ impl Swept {
         place: &Place,
         case: &Case,
         (subjects, plan): (&[Subject], &[Point]),
-        (billing, wanted): (Billing<'_>, &Wanted),
+        (billing, wanted): (Billing<'_>, &Options),
         tell: &(dyn Fn(&str) + Sync),
     ) -> anyhow::Result<Self> {
         let names = (!wanted.tokens_only).then(|| Names::new(&case.session));

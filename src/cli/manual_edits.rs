@@ -1,51 +1,51 @@
-//! `--pin`, `--clear` and `--drop`: messages that a person marks by hand.
+//! `--pin`, `--clear` and `--drop`: manual edits.
 
-use super::args::Words;
 use crate::engine::ByHand;
 use anyhow::bail;
 use std::ops::RangeInclusive;
 
-/// What was marked, as numbers of messages from 1. They are stretches until it is known how many messages there are.
-#[derive(Clone, Debug, Default)]
-pub struct ByHandArgs {
-    pinned: Vec<RangeInclusive<usize>>,
-    cleared: Vec<RangeInclusive<usize>>,
-    dropped: Vec<RangeInclusive<usize>>,
+/// Messages that the user pinned, cleared or dropped, as ranges of numbers from 1. Checked once the session is loaded.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ManualEditArgs {
+    /// Messages, from 1, that generic strategies keep (ignored by presets of real systems; repeatable)
+    #[arg(long = "pin", global = true, hide = true, value_name = "N,N-M", value_parser = ranges)]
+    pinned: Vec<Ranges>,
+    /// Messages whose content is removed at the end (repeatable)
+    #[arg(long = "clear", global = true, hide = true, value_name = "N,N-M", value_parser = ranges)]
+    cleared: Vec<Ranges>,
+    /// Messages that are removed at the end, with the calls and results that belong to them (repeatable)
+    #[arg(long = "drop", global = true, hide = true, value_name = "N,N-M", value_parser = ranges)]
+    dropped: Vec<Ranges>,
 }
 
-impl ByHandArgs {
-    /// Takes an option if it is one of these.
-    pub(super) fn take(&mut self, option: &str, words: &mut Words) -> anyhow::Result<bool> {
-        let marks = match option {
-            "--pin" => &mut self.pinned,
-            "--clear" => &mut self.cleared,
-            "--drop" => &mut self.dropped,
-            _ => return Ok(false),
-        };
-        let text = words.value(option)?;
-        for stretch in text.split(',') {
-            let Some(stretch) = stretch_of(stretch.trim()) else {
-                bail!("{option} {text}: give numbers of messages from 1 such as 3,8-12");
-            };
-            marks.push(stretch);
-        }
-        Ok(true)
-    }
+/// The ranges of one option.
+#[derive(Clone, Debug)]
+struct Ranges(Vec<RangeInclusive<usize>>);
 
-    /// Whether nothing is marked.
+/// Parses `3,8-12`.
+fn ranges(text: &str) -> anyhow::Result<Ranges> {
+    let ranges = text.split(',').map(|range| range_of(range.trim()));
+    match ranges.collect() {
+        Some(ranges) => Ok(Ranges(ranges)),
+        None => bail!("give numbers of messages from 1 such as 3,8-12"),
+    }
+}
+
+impl ManualEditArgs {
+    /// True if no message is edited.
     pub fn is_empty(&self) -> bool {
         self.pinned.is_empty() && self.cleared.is_empty() && self.dropped.is_empty()
     }
 
-    /// Whether anything is to be cleared or dropped.
+    /// True if a message is cleared or dropped.
     pub(super) fn has_edits(&self) -> bool {
         !(self.cleared.is_empty() && self.dropped.is_empty())
     }
 
-    /// The marks in a session of so many messages.
+    /// Returns the edits of a session with `n_messages` messages.
     ///
     /// # Errors
-    /// A number beyond the last message, or a message that is to be pinned and cleared or dropped.
+    /// Fails if a number is beyond the last message, or if a message is both pinned and cleared or dropped.
     pub fn within(&self, n_messages: usize) -> anyhow::Result<ByHand> {
         let by_hand = ByHand {
             pinned: indices("--pin", &self.pinned, n_messages)?,
@@ -67,27 +67,23 @@ impl ByHandArgs {
     }
 }
 
-/// `12` or `8-12`.
-fn stretch_of(text: &str) -> Option<RangeInclusive<usize>> {
+/// Parses `12` or `8-12`.
+fn range_of(text: &str) -> Option<RangeInclusive<usize>> {
     let number = |text: &str| text.trim().parse::<usize>().ok().filter(|n| *n > 0);
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let stretch = number(first)?..=number(last)?;
-    (!stretch.is_empty()).then_some(stretch)
+    let range = number(first)?..=number(last)?;
+    (!range.is_empty()).then_some(range)
 }
 
-/// Indices of the messages in these stretches, ascending.
-fn indices(
-    option: &str,
-    stretches: &[RangeInclusive<usize>],
-    n_messages: usize,
-) -> anyhow::Result<Vec<usize>> {
+/// Returns the indices of the messages in `ranges`, ascending.
+fn indices(option: &str, ranges: &[Ranges], n_messages: usize) -> anyhow::Result<Vec<usize>> {
     let mut marked = vec![false; n_messages];
-    for stretch in stretches {
-        let last = *stretch.end();
+    for range in ranges.iter().flat_map(|ranges| &ranges.0) {
+        let last = *range.end();
         if last > n_messages {
             bail!("{option} {last}: the last message is {n_messages}");
         }
-        marked[stretch.start() - 1..last].fill(true);
+        marked[range.start() - 1..last].fill(true);
     }
     let messages = (0..n_messages).filter(|message| marked[*message]);
     Ok(messages.collect())
@@ -96,21 +92,21 @@ fn indices(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser as _;
 
-    fn parsed(words: &[&str]) -> anyhow::Result<ByHandArgs> {
-        let mut args = ByHandArgs::default();
-        let mut words = Words::new(words.iter().map(Into::into));
-        while let Some(word) = words.next()? {
-            let super::super::args::Word::Option(option) = word else {
-                bail!("no option");
-            };
-            assert!(args.take(&option, &mut words)?);
-        }
-        Ok(args)
+    #[derive(clap::Parser)]
+    #[command(no_binary_name = true)]
+    struct Line {
+        #[command(flatten)]
+        edits: ManualEditArgs,
+    }
+
+    fn parsed(words: &[&str]) -> Result<ManualEditArgs, clap::Error> {
+        Line::try_parse_from(words).map(|line| line.edits)
     }
 
     #[test]
-    fn numbers_and_stretches_are_read_in_any_order_and_counted_from_one() {
+    fn ranges_are_parsed_in_any_order_from_one() {
         let args = parsed(&["--drop", "9, 2-4,3", "--drop", "1", "--pin", "7-7"]).unwrap();
         let by_hand = args.within(9).unwrap();
         assert_eq!(by_hand.dropped, [0, 1, 2, 3, 8]);
@@ -118,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused_and_nothing_huge_is_made_of_it() {
+    fn rejects_invalid_ranges_without_large_allocations() {
         for wrong in [
             "",
             "0",
@@ -140,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_cannot_be_pinned_and_dropped() {
+    fn rejects_a_message_that_is_pinned_and_dropped() {
         let args = parsed(&["--pin", "2-5", "--drop", "5,6"]).unwrap();
         let error = args.within(12).unwrap_err().to_string();
         assert!(

@@ -1,0 +1,47 @@
+//! `plimsoll help`: help of a command, or the global options.
+
+use super::args::Shared;
+use super::output::print;
+use super::{Cli, Status, nearest::nearest, verbs};
+use anyhow::bail;
+use clap::{Args as _, CommandFactory as _};
+
+/// Print the help of a command, or the options that every command accepts
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Command, or options
+    #[arg(value_name = "COMMAND|options")]
+    topic: Option<String>,
+}
+
+impl Args {
+    pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
+        let mut cli = Cli::command().term_width(120);
+        let Some(topic) = &self.topic else {
+            print(&cli.render_help().to_string())?;
+            return Ok(Status::Done);
+        };
+        if topic == "options" {
+            let options = clap::Command::new("plimsoll").disable_help_flag(true);
+            let mut options = Shared::augment_args(options)
+                .mut_args(|arg| arg.hide(false))
+                .help_template("{options}\n")
+                .term_width(120);
+            print(&options.render_help().to_string())?;
+            return Ok(Status::Done);
+        }
+        cli.build();
+        let Some(command) = cli.find_subcommand_mut(topic) else {
+            let commands = verbs();
+            match nearest(topic, &commands) {
+                Some(near) => bail!("no command is named {topic:?}; did you mean {near}?"),
+                None => bail!(
+                    "no command is named {topic:?}; commands are {}, and options",
+                    commands.join(", ")
+                ),
+            }
+        };
+        print(&command.render_help().to_string())?;
+        Ok(Status::Done)
+    }
+}

@@ -1,0 +1,35 @@
+//! `plimsoll man`: manual pages.
+
+use super::args::Shared;
+use super::output::{clean, print};
+use super::{Cli, Status};
+use crate::exec::write_file;
+use clap::CommandFactory as _;
+use std::path::PathBuf;
+
+/// Write the manual pages, one per command, to an existing folder
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Folder for plimsoll.1, plimsoll-inspect.1, …
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+}
+
+impl Args {
+    pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
+        let mut cli = Cli::command().mut_args(|arg| arg.hide(false));
+        cli.build();
+        let commands = cli
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set());
+        let names = commands.map(|command| (format!("plimsoll-{}.1", command.get_name()), command));
+        for (name, command) in names.chain([("plimsoll.1".to_owned(), &cli)]) {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command.clone()).render(&mut page)?;
+            let path = self.folder.join(name);
+            write_file(&path, &page).map_err(anyhow::Error::msg)?;
+            print(&format!("{}\n", clean(&path.to_string_lossy())))?;
+        }
+        Ok(Status::Done)
+    }
+}
