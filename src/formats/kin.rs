@@ -39,7 +39,7 @@ fn told_by(format: &str) -> Option<Tell> {
     match format {
         "codex_rollout" => Some(codex_rollout::kin),
         "gemini_cli" => Some(gemini_cli::kin),
-        "opencode" => Some(opencode::kin),
+        "opencode" => Some(opencode::identity),
         _ => None,
     }
 }

@@ -323,12 +323,12 @@ fn recognized(input: &Input, progress: &Progress) -> Result<(&'static Format, St
         let told = |format: &'static Format| Some((format, (format.detect)(probe)?));
         FORMATS.iter().find_map(told)
     };
-    let mut probe = Probe::new(&input.bytes, probe::FEW, progress)?;
+    let mut probe = Probe::new(&input.bytes, probe::FEW_RECORDS, progress)?;
     if let Some(found) = of(&probe) {
         return Ok(found);
     }
     if probe.has_more() {
-        probe = Probe::new(&input.bytes, probe::MANY, progress)?;
+        probe = Probe::new(&input.bytes, probe::MANY_RECORDS, progress)?;
     }
     of(&probe).ok_or_else(|| {
         let looks_like = probe.looks_like();

@@ -1,0 +1,23 @@
+//! Identity of a session, read from its own file of the storage folder or from the `info` of an export.
+
+use crate::formats::{Kin, json};
+use serde_json::Value;
+
+/// Reads the identity from the beginning of a file.
+pub(in crate::formats) fn identity(start: &[u8]) -> Option<Kin> {
+    let whole = json::document_span(start);
+    let info = json::member(start, &whole, "info").unwrap_or(whole);
+    let info = json::parse_span(start, &info)?;
+    of(&info)
+}
+
+/// Reads the identity from a session's `info`.
+pub(super) fn of(info: &Value) -> Option<Kin> {
+    let field = |key: &str| json::str_at(info, &[key]).filter(|text| !text.is_empty());
+    Some(Kin {
+        id: field("id")?.into(),
+        parent: field("parentID").map(Into::into),
+        kind: None,
+        name: field("title").map(Into::into),
+    })
+}
