@@ -70,7 +70,7 @@ pub use probe::Probe;
 pub use resume::{Adopt, Birth, Resumable, Resume};
 
 use crate::progress::{Cancelled, Progress};
-use crate::session::{FileBytes, MOST_KEPT, Managed, Session, Span};
+use crate::session::{FileBytes, MAX_KEPT, Managed, Session, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -339,7 +339,7 @@ fn recognized(input: &Input, progress: &Progress) -> Result<(&'static Format, St
 /// A word on a session whose compactions keep as many messages as are read.
 fn crowded(sessions: &[Session]) -> Option<Warning> {
     let kept = |s: &Session| s.compactions.iter().map(|c| c.kept.len()).sum::<usize>();
-    let is_full = |s: &&Session| kept(s) + s.messages.len() > MOST_KEPT;
+    let is_full = |s: &&Session| kept(s) + s.messages.len() > MAX_KEPT;
     let text = "there are so many compactions that the last may have been left out";
     sessions.iter().find(is_full).map(|_| Warning {
         line: None,

@@ -2,7 +2,7 @@
 //! stay in the file, so that a person can go back.
 
 use super::super::json;
-use crate::session::{MOST_KEPT, RecordedCompaction, Session};
+use crate::session::{MAX_KEPT, RecordedCompaction, Session};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ pub(super) fn apply(session: &mut Session) {
     let all = hiding(session);
     let mut gone: HashSet<usize> = HashSet::new();
     let mut heads: HashSet<usize> = HashSet::new();
-    let mut kept_left = MOST_KEPT;
+    let mut kept_left = MAX_KEPT;
     for hides in all {
         gone.extend(&hides.hidden);
         let at = hides.message;
