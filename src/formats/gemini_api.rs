@@ -46,7 +46,7 @@ const DIALECT: Dialect = Dialect {
 };
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &DIALECT.shape)?;
+    let look = message_list::detect_list(probe, &DIALECT.shape)?;
     let is_content = |m: &&Value| {
         matches!(
             json::str_at(m, &["role"]),

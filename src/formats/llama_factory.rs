@@ -40,7 +40,7 @@ const DIALECT: Dialect = Dialect {
 };
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &DIALECT.shape)?;
+    let look = message_list::detect_list(probe, &DIALECT.shape)?;
     let blocks = look
         .messages
         .iter()

@@ -82,7 +82,7 @@ fn block(idx: usize, block: &Value, calls: &mut Calls) -> Vec<Part> {
         }),
         Some("tool_use") => {
             let tool = json::str_at(block, &["name"]).unwrap_or_default();
-            let call = calls.make(json::str_at(block, &["id"]), tool);
+            let call = calls.add(json::str_at(block, &["id"]), tool);
             let arguments = match block.get("input") {
                 Some(Value::String(text)) => text.as_str().into(),
                 Some(input) => input.to_string().into(),
