@@ -98,7 +98,7 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
         other => {
             let other = json::quoted(other.unwrap_or_default());
             return Err(format!(
-                "a content of the unknown role `{other}` is kept, but not sent to the model"
+                "a content with the unknown role `{other}` is kept, but not sent to the model"
             ));
         }
     };

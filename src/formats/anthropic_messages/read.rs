@@ -24,7 +24,7 @@ pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String>
         Some("system") => Role::System,
         Some(other) => {
             return Err(format!(
-                "a message of the unknown role `{}` is kept, but not sent to the model",
+                "a message with the unknown role `{}` is kept, but not sent to the model",
                 json::quoted(other)
             ));
         }
