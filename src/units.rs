@@ -1,21 +1,21 @@
-//! Quantities that carry their unit in the type.
+//! Quantities with their unit in the type.
 //!
-//! Shares are 0 to 1 everywhere; only `app/wording.rs` and `report/figure.rs` turn them into percent.
-//! Short figures of tokens are said here, so that one number reads the same in the verdict, the lanes and everywhere.
+//! Shares are 0 to 1 everywhere. Only `app/wording.rs` and `report/figure.rs` convert them to percent. Short token
+//! figures are formatted here, so that a number reads the same everywhere.
 
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// A moment (time since the start of 1970) to the second in UTC, as RFC 3339 writes it: `YYYY-MM-DDTHH:MM:SSZ`; none after
-/// the year 9999.
+/// Formats a time (since the start of 1970) in UTC as RFC 3339 with seconds: `YYYY-MM-DDTHH:MM:SSZ`. Returns `None`
+/// after the year 9999.
 pub fn rfc3339(since: Duration) -> Option<String> {
     const YEAR_10_000: Duration = Duration::from_hours(24 * 2_932_897);
     (since < YEAR_10_000).then(|| humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string())
 }
 
-/// A number of tokens. Subtraction stops at zero: a context is never lighter than nothing.
+/// A number of tokens. Addition and subtraction saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Tokens(pub u64);
@@ -24,13 +24,13 @@ impl Tokens {
     /// No tokens.
     pub const ZERO: Self = Self(0);
 
-    /// As a float, for shares and expressions.
+    /// Converts to a float, for shares and expressions.
     #[inline]
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
 
-    /// This many tokens as a share of `whole`; 0 when `whole` is empty.
+    /// Returns this number as a share of `whole`; 0 if `whole` is 0.
     #[inline]
     pub fn share_of(self, whole: Self) -> Share {
         if whole.0 == 0 {
@@ -40,12 +40,12 @@ impl Tokens {
         }
     }
 
-    /// In at most three figures, as it is said wherever the last token does not matter: `310`, `7.78k`, `126k`, `2.16M`.
+    /// Formats with at most three significant digits: `310`, `7.78k`, `126k`, `2.16M`.
     pub fn short(self) -> String {
         let n = self.0;
         match n {
             0..1_000 => n.to_string(),
-            // The thresholds are where rounding would add a digit.
+            // Thresholds at which rounding would add a digit.
             1_000..999_500 => three_figures(n, 1_000, 'k'),
             999_500..999_500_000 => three_figures(n, 1_000_000, 'M'),
             999_500_000..999_500_000_000 => three_figures(n, 1_000_000_000, 'G'),
@@ -111,7 +111,7 @@ impl Sum for Tokens {
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
-/// A part of a whole, 0 to 1 (above 1 where something overflows).
+/// A share of a whole, 0 to 1 (above 1 on overflow).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Share(pub f64);
@@ -152,18 +152,18 @@ impl Sum for Usd {
     }
 }
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rate(pub f64);
 
 impl Rate {
-    /// What so many tokens cost.
+    /// Returns the cost of a number of tokens.
     pub fn of(self, tokens: Tokens) -> Usd {
         Usd(self.0 * tokens.as_f64() / 1e6)
     }
 
-    /// The same rate so many times.
+    /// Multiplies the rate.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Self(self.0 * factor)
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_figures_keep_three_digits_and_never_round_into_a_fourth() {
+    fn short_figures_have_at_most_three_digits() {
         let numbers = [
             0,
             310,
@@ -198,9 +198,9 @@ mod tests {
             999_499_999_999,
             1_794_106_568_622,
         ];
-        let said = numbers.map(|n| Tokens(n).short());
+        let formatted = numbers.map(|n| Tokens(n).short());
         assert_eq!(
-            said,
+            formatted,
             [
                 "0", "310", "1k", "1.23k", "7.78k", "10k", "12.8k", "100k", "126k", "999k", "1M",
                 "2.16M", "61.4M", "999G", "1.79T"

@@ -259,7 +259,7 @@ impl<'a> Findings<'a> {
             };
             let (mut call, mut after, mut of) = (None, None, None);
             match c.start {
-                Some(Start::AskedAt(step)) => call = Some(step + 1),
+                Some(Start::StartedAt(step)) => call = Some(step + 1),
                 Some(Start::After(messages)) => after = Some(messages),
                 Some(Start::Of(number)) => of = Some(number + 1),
                 None => {}

@@ -3,7 +3,9 @@
 
 use super::content::{self, ARGUMENTS, OUTPUTS};
 use super::json;
-use super::message_list::{Editing, Fate, Patch, at_path, patched, quoted, text_block, without};
+use super::message_list::{
+    Editing, PartChange, Patch, at_path, patched, quoted, text_block, without,
+};
 use crate::session::{Body, Part, Span};
 use serde_json::{Value, json};
 
@@ -41,11 +43,11 @@ pub(super) fn edit_result(
 ) -> Option<Vec<u8>> {
     let ((_, fate), nested) = editing.parts.split_first()?;
     let place = at_path(editing.bytes, &editing.span, path)?;
-    let nested: Vec<Fate<'_>> = nested.iter().map(|(_, fate)| *fate).collect();
+    let nested: Vec<PartChange<'_>> = nested.iter().map(|(_, fate)| *fate).collect();
     let text = match fate {
-        Fate::Gone => return None,
-        Fate::Kept => None,
-        Fate::Replaced(text) => Some(*text),
+        PartChange::Removed => return None,
+        PartChange::Kept => None,
+        PartChange::Replaced(text) => Some(*text),
     };
     let patches = answer_patches(editing.bytes, &place, text, &nested, Some(framing));
     Some(patched(editing.bytes, &editing.span, patches))
@@ -55,9 +57,9 @@ pub(super) fn edit_result(
 pub(super) fn patches(
     bytes: &[u8],
     content: &Span,
-    parts: &[(&Part, Fate<'_>)],
+    parts: &[(&Part, PartChange<'_>)],
 ) -> Option<Vec<Patch>> {
-    let of_block = |idx: usize| -> Vec<(&Part, Fate<'_>)> {
+    let of_block = |idx: usize| -> Vec<(&Part, PartChange<'_>)> {
         parts
             .iter()
             .filter(|(part, _)| part.block as usize == idx)
@@ -86,21 +88,21 @@ pub(super) fn patches(
 pub(super) fn block_patches(
     bytes: &[u8],
     block: &Span,
-    parts: &[(&Part, Fate<'_>)],
+    parts: &[(&Part, PartChange<'_>)],
 ) -> Option<Vec<Patch>> {
     let Some(((part, fate), nested)) = parts.split_first() else {
         return Some(Vec::new());
     };
-    if parts.iter().all(|(_, fate)| *fate == Fate::Kept) {
+    if parts.iter().all(|(_, fate)| *fate == PartChange::Kept) {
         return Some(Vec::new());
     }
     let is_pair = matches!(part.body, Body::ToolResult { .. } | Body::ToolCall { .. });
-    let text = match if is_pair { *fate } else { fate.or_gone() } {
-        Fate::Gone => return None,
-        Fate::Kept => None,
-        Fate::Replaced(text) => Some(text),
+    let text = match if is_pair { *fate } else { fate.or_removed() } {
+        PartChange::Removed => return None,
+        PartChange::Kept => None,
+        PartChange::Replaced(text) => Some(text),
     };
-    let nested: Vec<Fate<'_>> = nested.iter().map(|(_, fate)| *fate).collect();
+    let nested: Vec<PartChange<'_>> = nested.iter().map(|(_, fate)| *fate).collect();
     Some(match (&part.body, text) {
         (Body::ToolResult { .. }, text) => result_patches(bytes, block, text, &nested),
         (_, None) => Vec::new(),
@@ -153,7 +155,7 @@ fn result_patches(
     bytes: &[u8],
     block: &Span,
     text: Option<&str>,
-    nested: &[Fate<'_>],
+    nested: &[PartChange<'_>],
 ) -> Vec<Patch> {
     let inner = ["functionResponse", "function_response"];
     let owner = inner.iter().find_map(|key| at_path(bytes, block, &[key]));
@@ -173,7 +175,7 @@ pub(super) fn answer_patches(
     bytes: &[u8],
     place: &Span,
     text: Option<&str>,
-    nested: &[Fate<'_>],
+    nested: &[PartChange<'_>],
     framing: Option<Framing>,
 ) -> Vec<Patch> {
     let inner = INNER.iter().find_map(|key| at_path(bytes, place, &[key]));
@@ -189,7 +191,8 @@ pub(super) fn answer_patches(
         vec![(place.clone(), framed)]
     };
     let blocks = json::elements(bytes, place).unwrap_or_default();
-    if blocks.is_empty() || nested.iter().all(|fate| *fate == Fate::Gone) && text.is_some() {
+    if blocks.is_empty() || nested.iter().all(|fate| *fate == PartChange::Removed) && text.is_some()
+    {
         return text.map(whole).unwrap_or_default();
     }
     let block = |text: &str| {
@@ -204,14 +207,14 @@ pub(super) fn answer_patches(
     for span in &blocks {
         let is_text = json::parse_span(bytes, span).is_some_and(|b| content::is_text(&b));
         let fate = match (is_text, text) {
-            (true, None) => Fate::Kept,
-            (true, Some(_)) => Fate::Gone,
-            (false, _) => nested.next().copied().unwrap_or(Fate::Kept),
+            (true, None) => PartChange::Kept,
+            (true, Some(_)) => PartChange::Removed,
+            (false, _) => nested.next().copied().unwrap_or(PartChange::Kept),
         };
-        if let Fate::Replaced(text) = fate {
+        if let PartChange::Replaced(text) = fate {
             patches.push((span.clone(), block(text)));
         }
-        gone.push(fate == Fate::Gone);
+        gone.push(fate == PartChange::Removed);
     }
     if gone.iter().all(|g| *g) {
         return whole(text.unwrap_or_default());

@@ -46,7 +46,7 @@ const DIALECT: Dialect = Dialect {
 };
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &DIALECT.shape)?;
+    let look = message_list::detect_list(probe, &DIALECT.shape)?;
     let is_content = |m: &&Value| {
         matches!(
             json::str_at(m, &["role"]),
@@ -98,7 +98,7 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
         other => {
             let other = json::quoted(other.unwrap_or_default());
             return Err(format!(
-                "a content of the unknown role `{other}` is kept, but not sent to the model"
+                "a content with the unknown role `{other}` is kept, but not sent to the model"
             ));
         }
     };

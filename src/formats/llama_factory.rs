@@ -40,7 +40,7 @@ const DIALECT: Dialect = Dialect {
 };
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &DIALECT.shape)?;
+    let look = message_list::detect_list(probe, &DIALECT.shape)?;
     let blocks = look
         .messages
         .iter()
@@ -81,7 +81,7 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
         other => {
             let other = json::quoted(other.unwrap_or_default());
             return Err(format!(
-                "a message of the unknown role `{other}` is kept, but not sent to the model"
+                "a message with the unknown role `{other}` is kept, but not sent to the model"
             ));
         }
     };

@@ -71,7 +71,7 @@ pub use recorded_data::{Availability, availability, records_compactions};
 pub use resume::{Adopt, NewSession, Resumable, Resume};
 
 use crate::progress::{Cancelled, Progress};
-use crate::session::{FileBytes, MOST_KEPT, Managed, Session, Span};
+use crate::session::{FileBytes, MAX_KEPT, Managed, Session, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -327,12 +327,12 @@ fn detect(input: &Input, progress: &Progress) -> Result<(&'static Format, String
         let detected = |format: &'static Format| Some((format, (format.detect)(probe)?));
         FORMATS.iter().find_map(detected)
     };
-    let mut probe = Probe::new(&input.bytes, probe::FEW, progress)?;
+    let mut probe = Probe::new(&input.bytes, probe::FEW_RECORDS, progress)?;
     if let Some(found) = of(&probe) {
         return Ok(found);
     }
     if probe.has_more() {
-        probe = Probe::new(&input.bytes, probe::MANY, progress)?;
+        probe = Probe::new(&input.bytes, probe::MANY_RECORDS, progress)?;
     }
     of(&probe).ok_or_else(|| {
         let looks_like = probe.looks_like();
@@ -343,7 +343,7 @@ fn detect(input: &Input, progress: &Progress) -> Result<(&'static Format, String
 /// Returns a warning if the compactions of a session reach the limit of kept messages.
 fn compaction_warning(sessions: &[Session]) -> Option<Warning> {
     let kept = |s: &Session| s.compactions.iter().map(|c| c.kept.len()).sum::<usize>();
-    let is_full = |s: &&Session| kept(s) + s.messages.len() > MOST_KEPT;
+    let is_full = |s: &&Session| kept(s) + s.messages.len() > MAX_KEPT;
     let text = "compactions reach the limit of kept messages; the last ones may be missing";
     sessions.iter().find(is_full).map(|_| Warning {
         line: None,

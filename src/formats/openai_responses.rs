@@ -6,7 +6,7 @@
 
 use super::content_edit::{self, Framing};
 use super::message_list::{
-    self, Calls, Dialect, Editing, Fate, Shape, Writes, opaque, part, tool_definitions,
+    self, Calls, Dialect, Editing, PartChange, Shape, Writes, opaque, part, tool_definitions,
 };
 use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, Warning, content, counts, json,
@@ -72,7 +72,7 @@ const HOSTED: [&str; 4] = [
 ];
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &DIALECT.shape)?;
+    let look = message_list::detect_list(probe, &DIALECT.shape)?;
     let is_item = |m: &&Value| match json::str_at(m, &["type"]) {
         Some(kind) => is_known(kind),
         None => json::str_at(m, &["role"]).is_some() && m.get("content").is_some(),
@@ -140,7 +140,7 @@ fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
                 other => {
                     let other = json::quoted(other.unwrap_or_default());
                     return Err(format!(
-                        "a message of the unknown role `{other}` is kept, but not sent to the model"
+                        "a message with the unknown role `{other}` is kept, but not sent to the model"
                     ));
                 }
             };
@@ -242,20 +242,20 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         // A call that contains its result is removed only together with it.
         Body::ToolCall { .. } if editing.parts.len() > 1 => {
             let mut patches = match fate {
-                Fate::Replaced(text) => content_edit::arguments(bytes, span, text),
-                Fate::Gone => return None,
-                Fate::Kept => Vec::new(),
+                PartChange::Replaced(text) => content_edit::arguments(bytes, span, text),
+                PartChange::Removed => return None,
+                PartChange::Kept => Vec::new(),
             };
-            if let Some((_, Fate::Replaced(text))) = editing.parts.get(1) {
+            if let Some((_, PartChange::Replaced(text))) = editing.parts.get(1) {
                 let place = message_list::at_path(bytes, span, &["output"]);
                 patches.extend(place.map(|place| (place, message_list::quoted(text))));
             }
             Some(message_list::patched(bytes, span, patches))
         }
         Body::ToolCall { .. } => match fate {
-            Fate::Gone => None,
-            Fate::Kept => Some(bytes[span.clone()].to_vec()),
-            Fate::Replaced(text) => {
+            PartChange::Removed => None,
+            PartChange::Kept => Some(bytes[span.clone()].to_vec()),
+            PartChange::Replaced(text) => {
                 let patches = content_edit::arguments(bytes, span, text);
                 Some(message_list::patched(bytes, span, patches))
             }
@@ -270,10 +270,10 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         Body::Thinking { .. } | Body::Opaque { .. }
             if message_list::at_path(bytes, span, &["content"]).is_none() =>
         {
-            match fate.or_gone() {
-                Fate::Gone => None,
-                Fate::Kept => Some(bytes[span.clone()].to_vec()),
-                Fate::Replaced(text) => {
+            match fate.or_removed() {
+                PartChange::Removed => None,
+                PartChange::Kept => Some(bytes[span.clone()].to_vec()),
+                PartChange::Replaced(text) => {
                     Some(written(Role::Assistant, text).to_string().into_bytes())
                 }
             }

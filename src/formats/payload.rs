@@ -104,8 +104,8 @@ pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
     let raw = session.raw(message.raw.get(record as usize)?);
     let value = serde_json::from_slice(&raw).ok()?;
     match media::found(&value, before, &session.parts[part].body)?.held {
-        media::Held::Base64 { data, .. } => decode(&data, usize::MAX),
-        media::Held::Url(_) | media::Held::File(_) => None,
+        media::MediaSource::Base64 { data, .. } => decode(&data, usize::MAX),
+        media::MediaSource::Url(_) | media::MediaSource::File(_) => None,
     }
 }
 

@@ -4,8 +4,8 @@
 //! and arguments, or a list of these. `tools` is a string that holds JSON.
 
 use super::message_list::{
-    self, Calls, Dialect, Editing, Fate, Patch, Shape, Writes, at_path, part, patched, quoted,
-    tool_definitions,
+    self, Calls, Dialect, Editing, PartChange, Patch, Shape, Writes, at_path, part, patched,
+    quoted, tool_definitions,
 };
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
 use crate::progress::Progress;
@@ -44,7 +44,7 @@ const DIALECT: Dialect = Dialect {
 };
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &DIALECT.shape)?;
+    let look = message_list::detect_list(probe, &DIALECT.shape)?;
     let is_turn = |m: &&Value| {
         role(json::str_at(m, &["from"]).unwrap_or_default()).is_some()
             && json::str_at(m, &["value"]).is_some()
@@ -118,7 +118,7 @@ fn calls_or_text(text: &str, calls: &mut Calls) -> Vec<Part> {
     };
     let call = |(idx, request): (usize, &Value)| {
         let tool = json::str_at(request, &["name"])?;
-        let id = calls.make(None, tool);
+        let id = calls.add(None, tool);
         let arguments = content::first(request, &["arguments", "parameters"]);
         Some(part(idx, content::call(Some(&id), tool, arguments)))
     };
@@ -156,11 +156,11 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
 }
 
 /// Returns the new value of a part, a call or a text, or `None` if it is removed.
-fn left(part: &Part, fate: Fate<'_>) -> Option<Value> {
+fn left(part: &Part, fate: PartChange<'_>) -> Option<Value> {
     let new = match fate {
-        Fate::Gone => return None,
-        Fate::Kept => None,
-        Fate::Replaced(text) => Some(text),
+        PartChange::Removed => return None,
+        PartChange::Kept => None,
+        PartChange::Replaced(text) => Some(text),
     };
     Some(match &part.body {
         Body::ToolCall {

@@ -151,7 +151,7 @@ fn message(row: &Row, transcript: &mut Transcript, report: &mut ImportReport, no
             notes.add(
                 row.span.start,
                 format!(
-                    "a message of the unknown role `{other}` is kept, but not sent to the model"
+                    "a message with the unknown role `{other}` is kept, but not sent to the model"
                 ),
             );
             report.note(kind, false);

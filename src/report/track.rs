@@ -20,7 +20,7 @@ pub fn track(conversation: &Conversation) -> String {
     };
     match conversation.start {
         None => what,
-        Some(Start::AskedAt(step)) => format!("{what}, started by call {}", step + 1),
+        Some(Start::StartedAt(step)) => format!("{what}, started by call {}", step + 1),
         Some(Start::Of(number)) => format!("{what} of conversation {}", number + 1),
         Some(Start::After(0)) => format!("{what} from the beginning"),
         Some(Start::After(messages)) => format!("{what} after message {messages}"),
@@ -50,7 +50,7 @@ mod tests {
         };
         assert_eq!(said(Track::Main, None), "main conversation");
         assert_eq!(said(agent(None), None), "sub-agent");
-        let asked = Some(Start::AskedAt(13));
+        let asked = Some(Start::StartedAt(13));
         let expected = "sub-agent Explore, started by call 14";
         assert_eq!(said(agent(Some("Explore")), asked), expected);
         let of = said(agent(None), Some(Start::Of(2)));

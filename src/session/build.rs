@@ -1,5 +1,5 @@
-//! Puts a session together while a format is read, and keeps its rules:
-//! part ranges are contiguous, every step has a turn from 1 on, steps point at existing messages.
+//! Builds a session while a format is read and enforces its invariants: part ranges are contiguous, every step has a
+//! turn from 1 on, and steps refer to existing messages.
 
 use super::{
     Calibration, Message, Part, RecordedCompaction, Role, Session, Source, Span, Step, StepsFrom,
@@ -8,18 +8,18 @@ use super::{
 use crate::units::{Millis, Tokens};
 use std::sync::Arc;
 
-/// The compactions of one session keep no more messages in all: a file could list a hundred thousand of them that each
-/// keep everything. Those beyond are left out.
-pub const MOST_KEPT: usize = 5_000_000;
+/// Maximum number of messages that all compactions of a session keep in total. A file could list a hundred thousand
+/// compactions that each keep everything. Further compactions are left out.
+pub const MAX_KEPT: usize = 5_000_000;
 
-/// A message as a format reads it, before it is numbered.
+/// A message as a format reads it, without an index.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Its id in the file.
+    /// Id in the file.
     pub id: Option<Box<str>>,
-    /// Who speaks.
+    /// Role of the sender.
     pub role: Role,
-    /// When.
+    /// Time, if recorded.
     pub time: Option<Millis>,
     /// See [`Message::is_injected`].
     pub is_injected: bool,
@@ -29,12 +29,12 @@ pub struct Draft {
     pub in_history: bool,
     /// See [`Message::raw`].
     pub raw: Vec<Span>,
-    /// Its parts.
+    /// Parts of the message.
     pub parts: Vec<Part>,
 }
 
 impl Draft {
-    /// An ordinary message of the history without an id or a time.
+    /// Creates an ordinary message of the history without an id or a time.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         Self {
             id: None,
@@ -49,16 +49,16 @@ impl Draft {
     }
 }
 
-/// A recorded model call, to be added right before the assistant message it produced.
+/// A recorded model call, to be added directly before the assistant message it produced.
 #[derive(Clone, Debug, Default)]
 pub struct StepDraft {
     /// Name of the model.
     pub model: Option<String>,
     /// Recorded context window.
     pub window: Option<Tokens>,
-    /// Reported tokens.
+    /// Reported usage.
     pub usage: Option<Usage>,
-    /// When.
+    /// Time of the call.
     pub time: Option<Millis>,
 }
 
@@ -66,20 +66,20 @@ pub struct StepDraft {
 #[derive(Debug)]
 pub struct SessionBuilder {
     session: Session,
-    /// The step whose answer is being added.
+    /// Index of the step whose answer is being added.
     open_step: Option<usize>,
-    /// The model of calls that name none themselves.
+    /// Model of calls that do not name one.
     usual_model: Option<String>,
-    /// The reasoning effort of the calls to come.
+    /// Reasoning effort of the following calls.
     effort: Option<Arc<str>>,
-    /// The latest call was aborted.
+    /// Whether the latest call was aborted.
     is_aborted: bool,
-    /// Messages that compactions may still keep.
+    /// Number of messages that compactions may still keep.
     kept_left: usize,
 }
 
 impl SessionBuilder {
-    /// An empty session of this source; its title is the source's name until [`Self::title`] says more.
+    /// Creates an empty session. Its title is the name of the source until [`Self::title`] sets another.
     pub fn new(source: Source) -> Self {
         let title = source.name.clone();
         let session = Session {
@@ -102,40 +102,40 @@ impl SessionBuilder {
             usual_model: None,
             effort: None,
             is_aborted: false,
-            kept_left: MOST_KEPT,
+            kept_left: MAX_KEPT,
         }
     }
 
-    /// Makes room for so many more messages, calls and parts: a large session that grows bit by bit leaves memory behind.
+    /// Reserves capacity for more messages, calls and parts. Growing a large session in small steps wastes memory.
     pub fn reserve(&mut self, messages: usize, calls: usize, parts: usize) {
         self.session.messages.reserve(messages);
         self.session.steps.reserve(calls);
         self.session.parts.reserve(parts);
     }
 
-    /// Names the session.
+    /// Sets the title.
     pub fn title(&mut self, title: impl Into<String>) {
         self.session.title = title.into();
     }
 
-    /// Notes the folder in which the agent worked; the first that is noted stays.
+    /// Sets the agent's working directory, unless it is already set.
     pub fn project(&mut self, folder: impl Into<String>) {
         let project = &mut self.session.project;
         project.get_or_insert_with(|| folder.into());
     }
 
-    /// Names the model of all calls that name none themselves.
+    /// Sets the model of calls that do not name one.
     pub fn usual_model(&mut self, name: impl Into<String>) {
         self.usual_model = Some(name.into());
     }
 
-    /// Notes how the session was weighed that this is a managed copy of; the last calibration counts.
+    /// Sets the calibration of the source of a managed conversation. The last one set applies.
     pub fn calibration(&mut self, calibration: Option<Calibration>) {
         self.session.calibration = calibration.or(self.session.calibration.take());
     }
 
-    /// Adds a message and returns its index. A message of a person opens a turn; an assistant's message
-    /// belongs to the step that was opened last; any other closes that step.
+    /// Adds a message and returns its index. A user message opens a turn. An assistant message belongs to the latest
+    /// open step; any other message closes that step.
     pub fn message(&mut self, draft: Draft) -> usize {
         if draft.role != Role::Assistant {
             self.open_step = None;
@@ -143,7 +143,7 @@ impl SessionBuilder {
         if opens_turn(&draft) {
             self.session.turns += 1;
         } else if draft.role == Role::Assistant && draft.in_history {
-            self.turn_of_call();
+            self.ensure_turn();
         }
         let start = self.session.parts.len();
         self.session.parts.extend(draft.parts);
@@ -162,36 +162,36 @@ impl SessionBuilder {
         self.session.messages.len() - 1
     }
 
-    /// Adds a recorded model call: the messages so far are what it saw; the assistant messages that follow
-    /// directly are its answer. Returns its index.
+    /// Adds a recorded model call and returns its index. Its context is the messages so far. The assistant messages
+    /// that follow directly are its answer.
     pub fn step(&mut self, draft: StepDraft) -> usize {
         self.session.steps_from = StepsFrom::Recorded;
         self.push_step(draft)
     }
 
-    /// Notes the reasoning effort of the calls to come.
+    /// Sets the reasoning effort of the following calls.
     pub fn effort(&mut self, effort: &str) {
         if self.effort.as_deref() != Some(effort) {
             self.effort = Some(effort.into());
         }
     }
 
-    /// Notes that the latest call was aborted.
+    /// Marks the latest call as aborted.
     pub fn aborted(&mut self) {
         self.is_aborted = true;
     }
 
-    /// The step with this index, to add what is recorded after its answer (usage).
+    /// Returns the step with this index, for adding what is recorded after its answer (usage).
     pub fn step_mut(&mut self, step: usize) -> Option<&mut Step> {
         self.session.steps.get_mut(step)
     }
 
-    /// The message with this index, to add records that arrive later.
+    /// Returns the message with this index, for adding records that arrive later.
     pub fn message_mut(&mut self, message: usize) -> Option<&mut Message> {
         self.session.messages.get_mut(message)
     }
 
-    /// Adds a record and what it says to the latest message: an answer may be written piece by piece.
+    /// Adds a record and its parts to the latest message, for answers that are written in pieces.
     pub fn extend_last(&mut self, record: Span, parts: Vec<Part>) {
         let Some(message) = self.session.messages.last_mut() else {
             return;
@@ -206,7 +206,7 @@ impl SessionBuilder {
         message.parts.end = self.session.parts.len();
     }
 
-    /// The parts of the message with this index, to add what is recorded after it (reasoning tokens).
+    /// Returns the parts of a message, for adding what is recorded after it (reasoning tokens).
     pub fn parts_mut(&mut self, message: usize) -> &mut [Part] {
         let range = self
             .session
@@ -216,8 +216,8 @@ impl SessionBuilder {
         &mut self.session.parts[range]
     }
 
-    /// Adds a compaction that stands before the next message of the history and left these messages, as far as
-    /// [`MOST_KEPT`] allows.
+    /// Adds a compaction before the next message of the history. `kept` are the messages of the context after it.
+    /// Ignored beyond [`MAX_KEPT`].
     pub fn compaction(
         &mut self,
         trigger: impl Into<String>,
@@ -240,23 +240,23 @@ impl SessionBuilder {
         });
     }
 
-    /// How many messages were added.
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.session.messages.len()
     }
 
-    /// Nothing was added.
+    /// Returns whether there are no messages.
     pub fn is_empty(&self) -> bool {
         self.session.messages.is_empty()
     }
 
-    /// The session so far.
+    /// Returns the session so far.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// The finished session. Where no calls are recorded each assistant message of the history is one. Reports that cannot
-    /// be right are left out.
+    /// Finishes the session. If no calls are recorded, each assistant message of the history counts as one. Removes
+    /// implausible usage.
     pub fn finish(mut self) -> Session {
         if self.session.steps_from == StepsFrom::AssistantMessages {
             self.session.steps = steps_of_messages(&mut self.session.messages);
@@ -274,14 +274,14 @@ impl SessionBuilder {
                 step.model.get_or_insert(usual);
             }
         }
-        super::leave_out_impossible(&mut self.session);
+        super::remove_implausible_usage(&mut self.session);
         super::refused::mark_refused(&mut self.session);
         self.session
     }
 
-    /// A call before any person's own words opens turn 1 (a session begun by a command of the harness); it begins with
-    /// what the harness said in a person's place, if it said anything.
-    fn turn_of_call(&mut self) {
+    /// Opens turn 1 for a call before any user message (a session started by a command of the harness). The turn begins
+    /// with the first injected user message, if there is one.
+    fn ensure_turn(&mut self) {
         if self.session.turns > 0 {
             return;
         }
@@ -305,7 +305,7 @@ impl SessionBuilder {
     }
 
     fn push_step(&mut self, draft: StepDraft) -> usize {
-        self.turn_of_call();
+        self.ensure_turn();
         let model = draft.model.map(|name| self.model(name));
         self.session.steps.push(Step {
             context_end: self.session.messages.len(),
@@ -324,7 +324,7 @@ impl SessionBuilder {
         step
     }
 
-    /// Index of a model's name, added if it is new.
+    /// Returns the index of a model's name and adds the name if it is new.
     fn model(&mut self, name: String) -> usize {
         let models = &mut self.session.models;
         models.iter().position(|m| *m == name).unwrap_or_else(|| {
@@ -334,16 +334,16 @@ impl SessionBuilder {
     }
 }
 
-/// A person speaks, and says more than what answers a tool.
+/// Returns whether a message opens a turn: it is written by the user and has more than tool results.
 fn opens_turn(draft: &Draft) -> bool {
     draft.role == Role::User
         && draft.in_history
         && !draft.is_injected
         && !draft.is_summary
-        && draft.parts.iter().any(|p| is_own_words(&p.body))
+        && draft.parts.iter().any(|p| is_user_content(&p.body))
 }
 
-fn is_own_words(body: &super::Body) -> bool {
+fn is_user_content(body: &super::Body) -> bool {
     match body {
         super::Body::Text(_) | super::Body::Opaque { .. } => true,
         super::Body::Media { within, .. } => within.is_none(),

@@ -1,7 +1,7 @@
-//! The bytes of a file, which stay for as long as its session does: its records are shown and written again.
+//! The bytes of a file. They are kept as long as the session, because records are displayed and written again.
 //!
-//! Those of a large file are packed. They say most things several times over, hardly anybody looks at more than a few of
-//! them, and what is packed is still the file as it was read, whatever has become of the file since.
+//! Large files are compressed in memory. Session files are repetitive and only a few of their bytes are read again. The
+//! compressed bytes preserve the file as it was read, even if it changes on disk.
 
 use super::message::Span;
 use super::packed::{Packed, Packer};
@@ -11,107 +11,109 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// The bytes of a file. A clone shares them.
+/// The bytes of a file. Clones share them.
 #[derive(Clone)]
-pub struct FileBytes(Held);
+pub struct FileBytes(Storage);
 
 #[derive(Clone)]
-enum Held {
+enum Storage {
     Plain(Arc<Vec<u8>>),
     Packed(Arc<Packed>),
 }
 
-/// Whole lines that stand near each other, for one core.
+/// A range of whole lines, processed on one core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where they stand in the file.
+    /// Byte span in the file.
     pub span: Span,
-    /// How many there are.
+    /// Number of lines.
     pub n_lines: usize,
-    /// How many stand before them.
+    /// Number of lines before it.
     pub lines_before: usize,
 }
 
-/// Bytes that can be read piece by piece.
+/// Bytes that can be read in pieces.
 pub trait Pieces: Sync {
-    /// Those at a place, which must be among them. Of packed ones no more is unpacked than stands around it.
+    /// Returns the bytes of a span, which must be in range. Decompresses only the blocks that contain it.
     fn piece(&self, span: &Span) -> Cow<'_, [u8]>;
 
-    /// All lines, in order.
+    /// Returns all lines in order, in ranges.
     fn stretches(&self) -> Vec<Stretch>;
 }
 
-/// So many are worth to be packed.
-const MANY: usize = 16 << 20;
-/// Lines of plain text that begin within so many bytes make a stretch.
-const STRETCH: usize = 1 << 20;
+/// Minimum bytes of a file that is compressed.
+const MIN_COMPRESSED: usize = 16 << 20;
+/// Minimum bytes of a range of uncompressed lines.
+const RANGE_BYTES: usize = 1 << 20;
 
 impl FileBytes {
     pub(super) fn packed(packed: Packed) -> Self {
-        Self(Held::Packed(Arc::new(packed)))
+        Self(Storage::Packed(Arc::new(packed)))
     }
 
-    /// How many there are.
+    /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Held::Plain(bytes) => bytes.len(),
-            Held::Packed(packed) => packed.len(),
+            Storage::Plain(bytes) => bytes.len(),
+            Storage::Packed(packed) => packed.len(),
         }
     }
 
-    /// There are none.
+    /// Returns whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// They are packed: all of them are best not asked for.
+    /// Returns whether the bytes are compressed, so that [`Self::whole`] is expensive.
     pub fn is_packed(&self) -> bool {
-        matches!(self.0, Held::Packed(_))
+        matches!(self.0, Storage::Packed(_))
     }
 
-    /// Packs them, where they are many.
+    /// Compresses the bytes if there are many.
     pub fn pack(&mut self) {
-        if self.len() >= MANY
-            && let Held::Plain(bytes) = &self.0
+        if self.len() >= MIN_COMPRESSED
+            && let Storage::Plain(bytes) = &self.0
         {
             let mut packer = Packer::default();
-            bytes.chunks(MANY).for_each(|bytes| packer.push(bytes));
+            bytes
+                .chunks(MIN_COMPRESSED)
+                .for_each(|bytes| packer.push(bytes));
             *self = packer.finish();
         }
     }
 
-    /// All of them. Packed ones are unpacked for as long as somebody holds what this gives, and asking again meanwhile
-    /// costs nothing.
+    /// Returns all bytes. Compressed bytes are decompressed while the result is alive; further calls meanwhile are
+    /// free.
     pub fn whole(&self) -> Arc<Vec<u8>> {
         match &self.0 {
-            Held::Plain(bytes) => Arc::clone(bytes),
-            Held::Packed(packed) => packed.whole(),
+            Storage::Plain(bytes) => Arc::clone(bytes),
+            Storage::Packed(packed) => packed.whole(),
         }
     }
 
-    /// Ends of lines at a place.
+    /// Counts the line endings in a span.
     pub fn line_ends(&self, span: &Span) -> usize {
         match &self.0 {
-            Held::Plain(bytes) => line_ends(&bytes[span.clone()]),
-            Held::Packed(packed) => packed.line_ends(span),
+            Storage::Plain(bytes) => line_ends(&bytes[span.clone()]),
+            Storage::Packed(packed) => packed.line_ends(span),
         }
     }
 
-    /// Nothing but white space stands in it.
+    /// Returns whether there is only white space.
     pub fn is_blank(&self) -> bool {
         match &self.0 {
-            Held::Plain(bytes) => bytes.trim_ascii_start().is_empty(),
-            Held::Packed(packed) => packed.is_blank(),
+            Storage::Plain(bytes) => bytes.trim_ascii_start().is_empty(),
+            Storage::Packed(packed) => packed.is_blank(),
         }
     }
 
-    /// It is the other file, or that one with more behind it.
+    /// Returns whether `other` is a prefix of this file or equal to it.
     pub fn starts_with(&self, other: &Self) -> bool {
         if self.len() < other.len() {
             return false;
         }
         let same = match (&self.0, &other.0) {
-            (Held::Packed(own), Held::Packed(other)) => own.same_start(other),
+            (Storage::Packed(own), Storage::Packed(other)) => own.common_prefix(other),
             _ => 0,
         };
         let rest = other.stretches().into_iter().map(|stretch| stretch.span);
@@ -124,15 +126,15 @@ impl FileBytes {
 impl Pieces for FileBytes {
     fn piece(&self, span: &Span) -> Cow<'_, [u8]> {
         match &self.0 {
-            Held::Plain(bytes) => bytes[..].piece(span),
-            Held::Packed(packed) => Cow::Owned(packed.piece(span)),
+            Storage::Plain(bytes) => bytes[..].piece(span),
+            Storage::Packed(packed) => Cow::Owned(packed.piece(span)),
         }
     }
 
     fn stretches(&self) -> Vec<Stretch> {
         match &self.0 {
-            Held::Plain(bytes) => bytes[..].stretches(),
-            Held::Packed(packed) => packed.stretches(),
+            Storage::Plain(bytes) => bytes[..].stretches(),
+            Storage::Packed(packed) => packed.stretches(),
         }
     }
 }
@@ -146,8 +148,8 @@ impl Pieces for [u8] {
         let mut spans = Vec::new();
         let mut start = 0;
         while start < self.len() {
-            let rest = self.get(start + STRETCH..).unwrap_or_default();
-            let end = memchr(b'\n', rest).map_or(self.len(), |n| start + STRETCH + n + 1);
+            let rest = self.get(start + RANGE_BYTES..).unwrap_or_default();
+            let end = memchr(b'\n', rest).map_or(self.len(), |n| start + RANGE_BYTES + n + 1);
             spans.push(start..end);
             start = end;
         }
@@ -162,24 +164,24 @@ impl Pieces for [u8] {
 
 impl From<Vec<u8>> for FileBytes {
     fn from(bytes: Vec<u8>) -> Self {
-        Self(Held::Plain(Arc::new(bytes)))
+        Self(Storage::Plain(Arc::new(bytes)))
     }
 }
 
 impl fmt::Debug for FileBytes {
-    /// Their number: nobody reads on.
+    /// Formats only the number of bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let held = if self.is_packed() { "packed" } else { "plain" };
-        write!(f, "FileBytes({} {held})", self.len())
+        let storage = if self.is_packed() { "packed" } else { "plain" };
+        write!(f, "FileBytes({} {storage})", self.len())
     }
 }
 
-/// Ends of lines in a text.
+/// Counts the line endings in a text.
 pub(super) fn line_ends(text: &[u8]) -> usize {
     memchr_iter(b'\n', text).count()
 }
 
-/// Numbers stretches, of which the place and the lines are known.
+/// Numbers line ranges with known spans and line counts.
 pub(super) fn numbered(lines: impl IntoIterator<Item = (Span, usize)>) -> Vec<Stretch> {
     let mut before = 0;
     let stretch = |(span, n_lines)| {

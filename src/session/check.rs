@@ -1,30 +1,30 @@
-//! What is wrong with a session as recorded: pairs that do not match.
+//! Detects defects of a recorded session: tool calls and results that do not match.
 
 use super::{Body, Session};
 use std::collections::HashMap;
 
-/// One thing that is wrong.
+/// A defect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// What.
+    /// Kind of defect.
     pub kind: IssueKind,
     /// Index of the message.
     pub message: usize,
-    /// The call's id.
+    /// Id of the tool call.
     pub call: String,
 }
 
-/// What can be wrong.
+/// Kinds of defects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueKind {
-    /// A tool call whose result the file does not hold (an aborted call).
+    /// A tool call without a result in the file (an aborted call).
     CallWithoutResult,
-    /// A tool result whose call the file does not hold before it.
+    /// A tool result without a preceding call in the file.
     ResultWithoutCall,
 }
 
 impl IssueKind {
-    /// One short sentence.
+    /// Returns a short sentence.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::CallWithoutResult => "a tool call has no result",
@@ -33,8 +33,8 @@ impl IssueKind {
     }
 }
 
-/// All issues, in order of their messages. Ids may repeat across turns: a result answers the latest
-/// unanswered call of its id.
+/// Returns all defects in order of their messages. Ids may repeat across turns; a result answers the latest unanswered
+/// call with its id.
 pub fn issues(session: &Session) -> Vec<Issue> {
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut found = Vec::new();

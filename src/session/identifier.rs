@@ -1,9 +1,9 @@
-//! Identifiers in a text: the words by which later messages point back at earlier ones.
+//! Identifiers in a text, by which later messages refer to earlier ones.
 //!
-//! A path (its last two components), a name in camel, snake or dotted form of six characters or more, a hash of
-//! 7 to 40 hex digits, a number of four digits or more.
+//! An identifier is a path (its last two components), a name in camel, snake or dotted form of at least six characters,
+//! a hash of 7 to 40 hex digits, or a number of at least four digits.
 
-/// The identifiers of a text, in order, repeated ones included. Borrowed from the text.
+/// Returns the identifiers of a text in order, including repeated ones.
 pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !is_inside(c))
         .map(|word| word.trim_matches(['.', '-', '/', ':']))
@@ -25,7 +25,7 @@ fn identifier(word: &str) -> Option<&str> {
     is_known.then_some(word)
 }
 
-/// The last two components of a path: absolute and relative forms of one path compare equal.
+/// Returns the last two components of a path, so that absolute and relative forms of one path are equal.
 fn path_tail(word: &str) -> Option<&str> {
     let last = word.rfind('/')?;
     let start = word[..last].rfind('/').map_or(0, |at| at + 1);
@@ -43,7 +43,7 @@ fn is_hash(word: &str) -> bool {
         && word.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Something a person would not write in prose: an inner capital, an underscore, an inner dot.
+/// Returns whether a word has an inner capital, an underscore or an inner dot, which prose does not.
 fn is_name(word: &str) -> bool {
     let mut before = ' ';
     word.chars().any(|c| {
@@ -60,7 +60,7 @@ mod tests {
     use super::identifiers;
 
     #[test]
-    fn names_paths_hashes_and_numbers_are_found_and_prose_is_not() {
+    fn finds_names_paths_hashes_and_numbers_but_no_prose() {
         let text = "Please read /home/dev/src/ledger/money.rs, fix parse_amount in LedgerEntry (see 3fa9c1e7, issue 1042).";
         let found: Vec<_> = identifiers(text).collect();
         assert_eq!(

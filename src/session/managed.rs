@@ -1,52 +1,51 @@
-//! A conversation to write out: what was kept of a session and what was written in place of the rest.
+//! A managed conversation to write: the kept messages of a session and the added ones.
 //!
-//! Only [`crate::engine`] makes one that changes anything, from a context in which nothing is predicted;
-//! [`crate::formats`] writes it.
+//! Only [`crate::engine`] creates one with changes, from a context without predictions. [`crate::formats`] writes it.
 
 use super::{RecordedCompaction, Role, Session, Track};
 use crate::units::Tokens;
 
-/// How the true tokens of a session were told from counted ones. A managed copy carries it where its format can, for
-/// the usage that it was fitted to belongs to contexts that the copy no longer holds.
+/// The calibration of a session's token counts. A managed conversation stores it if its format allows, because the
+/// usage that it was fitted to belongs to contexts that the new file no longer contains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// Name of the counter it was fitted for.
+    /// Name of the counter that was calibrated.
     pub counter: String,
-    /// Tokens of what the file does not hold.
+    /// Tokens of content that is not recorded.
     pub overhead: f64,
-    /// True tokens per counted token.
+    /// Actual tokens per counted token.
     pub factor: f64,
     /// Mean absolute error of the fit, as a share.
     pub error: f64,
 }
 
-/// The managed conversation, in order.
+/// A managed conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Managed {
-    /// How its weight was told, where usage was reported.
+    /// Calibration, if usage was reported.
     pub calibration: Option<Calibration>,
-    /// What it weighs, for a format that writes down the size of a context.
+    /// Tokens, for formats that record the size of a context.
     pub tokens: Option<Tokens>,
-    /// One entry a message as the model would see it.
+    /// Messages in the order of the context.
     pub entries: Vec<ManagedEntry>,
 }
 
 impl Managed {
-    /// Everything that the file says is there, untouched and in order, so that it is the file itself: what a compaction
-    /// of its own wrote is among the messages, or there was none.
+    /// Returns whether everything in the file is kept unchanged and in order, so that the conversation is the file
+    /// itself. If the file records compactions, their summaries must be among the messages.
     pub fn is_everything(&self, session: &Session) -> bool {
         let is_kept = |(idx, entry): (usize, &ManagedEntry)| matches!(entry, ManagedEntry::Kept { message } if *message == idx);
         let has_written = || session.messages.iter().any(|m| !m.in_history);
-        // What was before the file's first message is not in the file.
-        let took_nothing = |c: &RecordedCompaction| c.kept.len() == c.before_message;
-        // A sub-agent's records are no more than a part of the file.
+        // Content before the first message of the file is not recorded.
+        let kept_everything = |c: &RecordedCompaction| c.kept.len() == c.before_message;
+        // The records of a sub-agent are only a part of the file.
         session.track == Track::Main
             && self.entries.len() == session.messages.len()
             && self.entries.iter().enumerate().all(is_kept)
-            && (session.compactions.iter().all(took_nothing) || has_written())
+            && (session.compactions.iter().all(kept_everything) || has_written())
     }
 
-    /// Nothing is said in it.
+    /// Returns whether the conversation has no content.
     pub fn is_empty(&self, session: &Session) -> bool {
         self.entries.iter().all(|entry| match entry {
             ManagedEntry::Kept { message } => session.messages[*message].parts.is_empty(),
@@ -56,56 +55,56 @@ impl Managed {
     }
 }
 
-/// One message to write.
+/// A message to write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ManagedEntry {
-    /// A message of the session, untouched: its original bytes are written.
+    /// An unchanged message of the session, written byte for byte.
     Kept {
         /// Index in [`super::Session::messages`].
         message: usize,
     },
-    /// A message of the session of which some parts changed.
+    /// A message of the session with changed parts.
     Edited {
         /// Index in [`super::Session::messages`].
         message: usize,
-        /// What becomes of its parts, in order; a part that is not listed is left out.
+        /// Its remaining parts, in order. A part that is not listed is removed.
         parts: Vec<ManagedPart>,
     },
-    /// A message of ours.
+    /// A message that Plimsoll adds.
     Written {
-        /// Who it speaks as.
+        /// Role of the sender.
         role: Role,
-        /// Its text.
+        /// Text of the message.
         text: String,
-        /// What it is.
+        /// Kind of message.
         kind: WrittenKind,
-        /// The messages it stands for lie before this index of [`super::Session::messages`].
+        /// The messages it replaces are before this index of [`super::Session::messages`].
         before_message: usize,
     },
 }
 
-/// What becomes of one part.
+/// A remaining part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ManagedPart {
-    /// It stays.
+    /// The part is unchanged.
     Kept {
         /// Index in [`super::Session::parts`].
         part: usize,
     },
-    /// Its text is replaced; what joins it to its pair stays.
+    /// The text of the part is replaced. Its id, which joins a call and its result, stays.
     Replaced {
         /// Index in [`super::Session::parts`].
         part: usize,
-        /// What stands there now.
+        /// The new text.
         text: String,
     },
 }
 
-/// What a message of ours is.
+/// Kind of an added message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WrittenKind {
-    /// A summary of what it stands for.
+    /// A summary of removed messages.
     Summary,
-    /// A notice that something was left out.
+    /// A notice that something was removed.
     Notice,
 }

@@ -1,27 +1,27 @@
-//! One role's entry in the conversation.
+//! A message of the conversation.
 
 use super::{Body, Kind, Part};
 use crate::units::Millis;
 use std::ops::Range;
 
-/// A range of the source's bytes.
+/// A byte range of the source.
 pub type Span = Range<usize>;
 
-/// Who speaks.
+/// Role of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// Instructions and tool definitions (`system`, `developer`).
     System,
-    /// A person, or what the harness says in a person's place.
+    /// The user, or the harness on the user's behalf.
     User,
     /// The model.
     Assistant,
-    /// Results of tools, where the format gives them a role of their own.
+    /// Tool results, in formats with a separate role for them.
     Tool,
 }
 
 impl Role {
-    /// The name used on screen, in JSON and on the command line.
+    /// Returns the name used in the window, in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -32,35 +32,36 @@ impl Role {
     }
 }
 
-/// One role's entry: who, when, and which parts.
+/// A message: its role, its time and its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// Its id in the file, if it has one.
+    /// Id in the file, if it has one.
     pub id: Option<Box<str>>,
-    /// Who speaks.
+    /// Role of the sender.
     pub role: Role,
-    /// The turn it belongs to, from 1. A person's own words open one; so does a model call before any of them, with
-    /// what the harness said first in a person's place. 0 is what stands before the first turn: no step has it.
+    /// Index of the turn, from 1. A user message opens a turn. So does a model call before any user message, together
+    /// with the injected messages before it. Messages before the first turn have 0; a step never does.
     pub turn: u32,
-    /// When, as recorded.
+    /// Recorded time.
     pub time: Option<Millis>,
-    /// Written by the harness in a person's place (reminder, attachment, command output): starts no turn.
+    /// Whether the harness wrote it on the user's behalf (reminder, attachment, command output). Such a message opens
+    /// no turn.
     pub is_injected: bool,
-    /// A summary that the source's own compaction wrote.
+    /// Whether it is a summary of a recorded compaction.
     pub is_summary: bool,
-    /// Part of the full history. False for what exists only because the source's own compaction wrote or
-    /// copied it: the lane `recorded` sees such messages, a replay does not.
+    /// Whether it is part of the full history. False for messages that a recorded compaction wrote or copied. Only the
+    /// lane `recorded` includes these; replays do not.
     pub in_history: bool,
-    /// Index of the step that wrote it, for what the model said.
+    /// Index of the step that produced it, for assistant messages.
     pub step: Option<usize>,
     /// Range in [`super::Session::parts`].
     pub parts: Range<usize>,
-    /// The records of the file it was read from, in order: usually one; several where a format splits a message.
-    /// Empty where it was not read from a record of its own (a body's `system` or `tools`).
+    /// The records of the file it was read from, in order. Usually one; several if a format splits a message. Empty if
+    /// it was not read from a record of its own (a body's `system` or `tools`).
     pub raw: Vec<Span>,
 }
 
-/// What a part of a message counts as.
+/// Returns the kind of a part of a message.
 pub fn kind_of(message: &Message, part: &Part) -> Kind {
     match &part.body {
         Body::ToolDefinition { .. } => Kind::Tools,

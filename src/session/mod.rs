@@ -1,14 +1,15 @@
-//! What was said: one recorded conversation, parsed once and never changed.
+//! One recorded conversation, parsed once and never changed.
 //!
-//! A session holds its *full history* (every message ever said) and beside it what the source's own
-//! context management did ([`RecordedCompaction`]), so that both what was said and what the model
-//! really saw are known. It weighs nothing (that is [`crate::tokens`]) and decides nothing.
+//! A session holds its *full history* (every message) and the compactions that its program recorded
+//! ([`RecordedCompaction`]). Both the full conversation and the context of each call are therefore known. Token counts
+//! are in [`crate::tokens`].
 
 mod build;
 mod bytes;
 mod check;
-mod doubt;
+
 mod identifier;
+mod implausible_usage;
 mod managed;
 mod message;
 mod packed;
@@ -16,11 +17,11 @@ mod part;
 mod refused;
 mod track;
 
-pub use build::{Draft, MOST_KEPT, SessionBuilder, StepDraft};
+pub use build::{Draft, MAX_KEPT, SessionBuilder, StepDraft};
 pub use bytes::{FileBytes, Pieces, Stretch};
 pub use check::{Issue, IssueKind, issues};
-pub use doubt::{LeftOut, leave_out_impossible};
 pub use identifier::identifiers;
+pub use implausible_usage::{ImplausibleUsage, remove_implausible_usage};
 pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
 pub use message::{Message, Role, Span, kind_of};
 pub use packed::Packer;
@@ -37,39 +38,38 @@ use std::sync::Arc;
 /// One recorded conversation.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Where it came from, with its bytes.
+    /// Origin of the session, with its bytes.
     pub source: Source,
-    /// What to call it: the file's own title, else its name.
+    /// The title recorded in the file, or else the file name.
     pub title: String,
-    /// What it is to the other conversations of its file.
+    /// Relation to the other conversations of its file.
     pub track: Track,
-    /// The folder in which the agent worked, where the file says.
+    /// The agent's working directory, if recorded.
     pub project: Option<String>,
     /// Models that answered, in order of first use.
     pub models: Vec<String>,
-    /// All messages in order, those that only the source's own compaction wrote included
-    /// (see [`Message::in_history`]).
+    /// All messages in order, including those that only a recorded compaction wrote (see [`Message::in_history`]).
     pub messages: Vec<Message>,
-    /// All parts of all messages, in order; a message names its range.
+    /// All parts of all messages, in order. Each message has a range of them.
     pub parts: Vec<Part>,
-    /// Every model call, in order. Index 0 is shown as step 1.
+    /// All model calls, in order. Index 0 is displayed as call 1.
     pub steps: Vec<Step>,
-    /// How the steps are known.
+    /// Whether the calls are recorded.
     pub steps_from: StepsFrom,
-    /// What the source's own context management did, in order.
+    /// Recorded compactions, in order.
     pub compactions: Vec<RecordedCompaction>,
-    /// How the session was weighed that this is a managed copy of.
+    /// Calibration of the source, if this is a managed conversation.
     pub calibration: Option<Calibration>,
-    /// Turns in the session; they are numbered from 1, 0 is what stands before the first (see [`Message::turn`]).
+    /// Number of turns. They are numbered from 1; messages before the first have 0 (see [`Message::turn`]).
     pub turns: u32,
 }
 
-/// The bytes a session was read from.
+/// The file that a session was read from.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// File name or another short name, for people.
+    /// File name or another short name.
     pub name: String,
-    /// Name of the format, as its file in `src/formats`.
+    /// Name of the format.
     pub format: &'static str,
     /// The whole file.
     pub bytes: FileBytes,
@@ -78,84 +78,85 @@ pub struct Source {
 /// Whether the file records its model calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepsFrom {
-    /// The file says which records belong to one call.
+    /// The file records which messages belong to a call.
     Recorded,
-    /// It does not: each assistant message counts as one call.
+    /// Each assistant message counts as one call.
     AssistantMessages,
 }
 
 /// One model call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// The call saw (a managed form of) the messages before this index.
+    /// The context of the call consists of messages before this index.
     pub context_end: usize,
-    /// Turn it belongs to, from 1.
+    /// Index of its turn, from 1.
     pub turn: u32,
     /// Index into [`Session::models`].
     pub model: Option<usize>,
     /// Context window recorded for this call.
     pub window: Option<Tokens>,
-    /// What the provider reported; none where it reported nothing, or what cannot be right.
+    /// Reported usage; `None` if nothing plausible was reported.
     pub usage: Option<Usage>,
-    /// What was reported and cannot be right.
-    pub left_out: Option<LeftOut>,
-    /// When it was made or answered.
+    /// Reported usage that is implausible.
+    pub left_out: Option<ImplausibleUsage>,
+    /// Time of the call or of its answer.
     pub time: Option<Millis>,
-    /// The recorded reasoning effort.
+    /// Recorded reasoning effort.
     pub effort: Option<Arc<str>>,
-    /// The call before it was aborted.
+    /// Whether the previous call was aborted.
     pub is_after_abort: bool,
     /// The file says that the provider refused it because its context was too long.
     pub is_refused: bool,
 }
 
-/// Tokens of one call as the provider reported them.
+/// Usage of one call as the provider reported it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The whole context of the call, cached or not.
     pub input: Tokens,
-    /// Of `input`, read from the provider's prompt cache.
+    /// The part of `input` read from the provider's prompt cache.
     pub cache_read: Option<Tokens>,
-    /// Of `input`, written to the provider's prompt cache.
+    /// The part of `input` written to the provider's prompt cache.
     pub cache_write: Option<Tokens>,
-    /// Of `cache_write`, to be kept for an hour, where a provider has that beside its usual time.
+    /// The part of `cache_write` that is cached for an hour, if the provider offers that.
     pub cache_write_hour: Option<Tokens>,
-    /// The answer, reasoning included, where the record can be trusted.
+    /// Tokens of the answer including reasoning, if the record is reliable.
     pub output: Option<Tokens>,
-    /// Of `output`, reasoning.
+    /// The part of `output` used for reasoning.
     pub reasoning: Option<Tokens>,
 }
 
-/// A compaction that the recorded program itself carried out.
+/// A compaction that the recorded program performed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedCompaction {
-    /// It stands before this message: the context after it is `kept` and then the history from here on.
+    /// Position: the context after it consists of `kept` and the history from this message on.
     pub before_message: usize,
-    /// Index of the first step that saw its result; the number of steps if none did.
+    /// Index of the first step after it; the number of steps if there is none.
     pub step: usize,
-    /// Why it ran: `auto`, `manual` or what the file says; empty if it says nothing.
+    /// Trigger: `auto`, `manual` or the file's own word; empty if not recorded.
     pub trigger: String,
-    /// Tokens before, as recorded.
+    /// Recorded tokens before it.
     pub tokens_before: Option<Tokens>,
-    /// Tokens after, as recorded.
+    /// Recorded tokens after it.
     pub tokens_after: Option<Tokens>,
-    /// Messages that made up the context right after it: its summary and what it carried over.
+    /// Messages of the context directly after it: its summary and the messages it kept.
     pub kept: Vec<usize>,
 }
 
 impl Session {
-    /// The parts of a message.
+    /// Returns the parts of a message.
     pub fn parts_of(&self, message: &Message) -> &[Part] {
         &self.parts[message.parts.clone()]
     }
 
-    /// The text of the file that a span names. Who asks for many holds all of them meanwhile ([`FileBytes::whole`]).
+    /// Returns the bytes of a span of the file. Before reading many spans, call [`FileBytes::whole`] and keep its
+    /// result.
     pub fn raw(&self, span: &Span) -> Cow<'_, [u8]> {
         self.source.bytes.piece(span)
     }
 
-    /// The messages that entered the session between the step before `step` and it (its own call excluded).
-    /// The step before's answer is among them.
+    /// Returns the messages added since the previous step, including its answer. The answer of `step` itself is
+    /// excluded.
     pub fn new_messages(&self, step: usize) -> Range<usize> {
         let start = if step == 0 {
             0
@@ -165,7 +166,7 @@ impl Session {
         start..self.steps[step].context_end
     }
 
-    /// What the model really saw of the messages before the index `end`: what the last compaction there left, and the
+    /// Returns the recorded context of the messages before index `end`: those that the last compaction kept, and the
     /// history since.
     pub fn real_context(&self, end: usize) -> Vec<usize> {
         let mut compactions = self.compactions.iter().rev();
@@ -177,7 +178,7 @@ impl Session {
         kept.iter().copied().chain(since).collect()
     }
 
-    /// Largest context that the provider reported for one call.
+    /// Returns the largest context that the provider reported for one call.
     pub fn largest_reported(&self) -> Option<Tokens> {
         self.steps
             .iter()

@@ -1,7 +1,7 @@
-//! Bytes in blocks that are packed each by itself, so that what stands at a place can be had without the rest.
+//! Bytes in separately compressed blocks, so that a span can be read without the rest.
 //!
-//! A block ends where a line does, unless that is far: whoever reads lines reads block by block, on all cores. Where it
-//! ends depends on what it holds alone, so that a file that has grown has the same blocks and more.
+//! A block ends at a line ending unless that is far, so that lines are read block by block on all cores. The end of a
+//! block depends only on its content. A file that has grown therefore has the same blocks and additional ones.
 
 use super::bytes::{FileBytes, Stretch, line_ends, numbered};
 use super::message::Span;
@@ -11,20 +11,20 @@ use rayon::prelude::*;
 use std::slice;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// A block ends with the first line that ends behind so many bytes. With its copy it stays in a core's own cache.
-const BLOCK: usize = 256 << 10;
-/// And here, wherever the line ends.
-const LONGEST: usize = 4 << 20;
+/// Minimum bytes of a block, which ends at the next line ending. A block and its copy fit a core's cache.
+const MIN_BLOCK: usize = 256 << 10;
+/// Maximum bytes of a block, even without a line ending.
+const MAX_BLOCK: usize = 4 << 20;
 
-/// Packed bytes.
+/// Compressed bytes.
 pub(super) struct Packed {
     blocks: Vec<Block>,
-    /// All of them, while somebody has them.
+    /// All bytes, while they are in use.
     whole: Mutex<Weak<Vec<u8>>>,
 }
 
 struct Block {
-    /// Where it stands in the file.
+    /// Byte span in the file.
     span: Span,
     line_ends: usize,
     ends_line: bool,
@@ -37,26 +37,26 @@ impl Packed {
     }
 
     pub(super) fn whole(&self) -> Arc<Vec<u8>> {
-        if let Some(whole) = self.held().upgrade() {
+        if let Some(whole) = self.cached_whole().upgrade() {
             return whole;
         }
-        // Others must not wait for it: they may be what this waits for, on a thread that it shares with them.
+        // Decompresses without the lock: waiting threads could share a worker thread with this task.
         let whole = Arc::new(unpacked(&self.blocks));
-        let mut held = self.held();
-        if let Some(others) = held.upgrade() {
-            return others;
+        let mut cached = self.cached_whole();
+        if let Some(whole) = cached.upgrade() {
+            return whole;
         }
-        *held = Arc::downgrade(&whole);
+        *cached = Arc::downgrade(&whole);
         whole
     }
 
-    /// Nobody can have left it half done: it is set at once.
-    fn held(&self) -> MutexGuard<'_, Weak<Vec<u8>>> {
+    /// The value is set at once, so that a poisoned lock is valid.
+    fn cached_whole(&self) -> MutexGuard<'_, Weak<Vec<u8>>> {
         self.whole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn piece(&self, span: &Span) -> Vec<u8> {
-        let whole = self.held().upgrade();
+        let whole = self.cached_whole().upgrade();
         if let Some(whole) = whole {
             return whole[span.clone()].to_vec();
         }
@@ -70,7 +70,7 @@ impl Packed {
         found
     }
 
-    /// Blocks, joined where a line goes on in the next.
+    /// Returns ranges of whole lines. Joins blocks if a line continues in the next one.
     pub(super) fn stretches(&self) -> Vec<Stretch> {
         let runs = self.blocks.split_inclusive(|block| block.ends_line);
         numbered(runs.map(|run| {
@@ -97,8 +97,8 @@ impl Packed {
         self.blocks.iter().all(is_blank)
     }
 
-    /// So many bytes at least are the same in both.
-    pub(super) fn same_start(&self, other: &Self) -> usize {
+    /// Returns a lower bound of the number of equal bytes at the start.
+    pub(super) fn common_prefix(&self, other: &Self) -> usize {
         let both = self.blocks.iter().zip(&other.blocks);
         let same = both.take_while(|(a, b)| a.span == b.span && a.packed == b.packed);
         same.last().map_or(0, |(block, _)| block.span.end)
@@ -106,10 +106,10 @@ impl Packed {
 }
 
 impl Block {
-    /// `room` is used again for the next.
+    /// Compresses a block. Reuses `room` for the next one.
     fn pack(text: &[u8], start: usize, room: &mut Vec<u8>) -> Self {
         room.resize(get_maximum_output_size(text.len()).max(room.len()), 0);
-        let n = compress_into(text, room).expect("there is room for the worst");
+        let n = compress_into(text, room).expect("the buffer has the maximum size");
         Self {
             span: start..start + text.len(),
             line_ends: line_ends(text),
@@ -119,7 +119,7 @@ impl Block {
     }
 
     fn unpack(&self, to: &mut [u8]) {
-        decompress_into(&self.packed, to).expect("what was packed here can be unpacked");
+        decompress_into(&self.packed, to).expect("compressed by this type");
     }
 }
 
@@ -137,7 +137,7 @@ fn unpacked(blocks: &[Block]) -> Vec<u8> {
         places.push((block, place));
         rest = after;
     }
-    // Mostly it is one, of many that are read on all cores.
+    // Usually a single block, read on one of many cores.
     match &mut places[..] {
         [(block, place)] => block.unpack(place),
         places => places
@@ -147,26 +147,26 @@ fn unpacked(blocks: &[Block]) -> Vec<u8> {
     bytes
 }
 
-/// Packs bytes as they come.
+/// Compresses bytes in a stream.
 #[derive(Default)]
 pub struct Packer {
     blocks: Vec<Block>,
-    /// What came and belongs to no block yet.
+    /// Bytes that belong to no block yet.
     open: Vec<u8>,
 }
 
 impl Packer {
-    /// How many have come.
+    /// Returns the number of bytes pushed so far.
     pub fn len(&self) -> usize {
         span_of(&self.blocks).end + self.open.len()
     }
 
-    /// None have come.
+    /// Returns whether no bytes were pushed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes the next ones in, on all cores.
+    /// Appends bytes and compresses complete blocks on all cores.
     pub fn push(&mut self, bytes: &[u8]) {
         self.open.extend_from_slice(bytes);
         let mut ends = Vec::new();
@@ -179,7 +179,7 @@ impl Packer {
         self.open.drain(..start);
     }
 
-    /// All that came.
+    /// Compresses the remaining bytes and returns all of them.
     pub fn finish(mut self) -> FileBytes {
         let rest = 0..self.open.len();
         if !rest.is_empty() {
@@ -202,12 +202,13 @@ impl Packer {
     }
 }
 
-/// Where the block ends that begins here, once that is known.
+/// Returns the end of the block at the start of `rest`, or `None` if more bytes are needed.
 fn block_end(rest: &[u8]) -> Option<usize> {
-    let near = &rest[..rest.len().min(LONGEST)];
-    let line = memchr(b'\n', near.get(BLOCK..)?);
-    let is_far = near.len() == LONGEST;
-    line.map(|n| BLOCK + n + 1).or(is_far.then_some(LONGEST))
+    let near = &rest[..rest.len().min(MAX_BLOCK)];
+    let line = memchr(b'\n', near.get(MIN_BLOCK..)?);
+    let is_far = near.len() == MAX_BLOCK;
+    line.map(|n| MIN_BLOCK + n + 1)
+        .or(is_far.then_some(MAX_BLOCK))
 }
 
 #[cfg(test)]
@@ -215,11 +216,11 @@ mod tests {
     use super::*;
     use crate::session::Pieces as _;
 
-    /// Lines of odd lengths, of which one is longer than a block can be, and the last has no end.
+    /// Lines of various lengths. One is longer than a block can be, and the last has no line ending.
     fn text() -> Vec<u8> {
         let line = |n: usize| format!("{n} {}\n", "word ".repeat(n * 37 % 3000)).into_bytes();
         let mut text: Vec<u8> = (0..200).flat_map(line).collect();
-        text.extend(b"x".repeat(2 * LONGEST + 5));
+        text.extend(b"x".repeat(2 * MAX_BLOCK + 5));
         text.extend((0..100).flat_map(line));
         text.extend(b"end");
         text
@@ -233,25 +234,25 @@ mod tests {
     }
 
     #[test]
-    fn however_bytes_come_all_of_them_and_each_piece_are_there_again() {
+    fn restores_all_bytes_and_every_piece() {
         let text = text();
-        for at_once in [1 << 10, BLOCK, LONGEST + 1, text.len()] {
+        for at_once in [1 << 10, MIN_BLOCK, MAX_BLOCK + 1, text.len()] {
             let packed = packed(&text, at_once);
             assert_eq!(packed.len(), text.len());
-            let ends = [0, 1, 4_000, BLOCK, BLOCK + 1, LONGEST, text.len()];
+            let ends = [0, 1, 4_000, MIN_BLOCK, MIN_BLOCK + 1, MAX_BLOCK, text.len()];
             for span in ends.windows(2).map(|pair| pair[0]..pair[1]) {
                 assert_eq!(*packed.piece(&span), text[span.clone()], "{span:?}");
                 assert_eq!(packed.line_ends(&span), line_ends(&text[span]));
             }
-            let held = packed.whole();
-            assert!(*held == text, "{at_once}");
-            assert!(Arc::ptr_eq(&held, &packed.whole()));
+            let cached_whole = packed.whole();
+            assert!(*cached_whole == text, "{at_once}");
+            assert!(Arc::ptr_eq(&cached_whole, &packed.whole()));
             assert_eq!(*packed.piece(&(9..99)), text[9..99]);
         }
     }
 
     #[test]
-    fn stretches_are_whole_lines_numbered_as_those_of_plain_text() {
+    fn numbers_line_ranges_as_for_uncompressed_text() {
         let text = text();
         let packed = packed(&text, 100_000);
         let stretches = packed.stretches();
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_grown_begins_as_before_and_what_was_changed_does_not() {
+    fn starts_with_accepts_grown_files_and_rejects_changed_ones() {
         let text = text();
         let before = packed(&text[..text.len() - 70_000], 1 << 20);
         let grown = packed(&text, 300_000);
@@ -279,8 +280,8 @@ mod tests {
         }
         assert!(grown.starts_with(&plain) && plain.starts_with(&grown));
         let long = text.iter().position(|byte| *byte == b'x');
-        let within = long.map_or(0, |start| start + LONGEST + 1);
-        for at in [0, BLOCK + 9, within, text.len() - 70_001] {
+        let within = long.map_or(0, |start| start + MAX_BLOCK + 1);
+        for at in [0, MIN_BLOCK + 9, within, text.len() - 70_001] {
             let mut other = text.clone();
             other[at] ^= 1;
             assert!(!packed(&other, 1 << 20).starts_with(&before), "{at}");
@@ -288,13 +289,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_nothing_and_blank_is_blank() {
-        let nothing = Packer::default();
-        assert!(nothing.is_empty());
-        let nothing = nothing.finish();
-        assert!(nothing.is_empty() && nothing.is_blank() && nothing.whole().is_empty());
-        assert_eq!(nothing.stretches(), []);
-        assert!(packed(&b" \n".repeat(BLOCK), 99).is_blank());
-        assert!(!packed(&[&b" \n".repeat(BLOCK)[..], b"x"].concat(), 9_999).is_blank());
+    fn recognizes_empty_and_blank_bytes() {
+        let empty = Packer::default();
+        assert!(empty.is_empty());
+        let empty = empty.finish();
+        assert!(empty.is_empty() && empty.is_blank() && empty.whole().is_empty());
+        assert_eq!(empty.stretches(), []);
+        assert!(packed(&b" \n".repeat(MIN_BLOCK), 99).is_blank());
+        assert!(!packed(&[&b" \n".repeat(MIN_BLOCK)[..], b"x"].concat(), 9_999).is_blank());
     }
 }

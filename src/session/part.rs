@@ -1,75 +1,75 @@
-//! A piece of a message.
+//! A part of a message.
 
-/// A piece of a message, with its place in the message's records.
+/// A part of a message, with its position in the message's records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is.
+    /// Content.
     pub body: Body,
-    /// Which of the message's records it stands in ([`super::Message::raw`]).
+    /// Index of its record in [`super::Message::raw`].
     pub record: u32,
-    /// Which content block of that record it is, or which call among its `tool_calls`; 0 where the content is one text.
+    /// Index of its content block in that record, or of its call in `tool_calls`. 0 if the content is a single text.
     pub block: u32,
 }
 
-/// What a part holds. Texts are decoded (no JSON escapes).
+/// Content of a part. Texts are decoded (no JSON escapes).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// Plain text.
     Text(Box<str>),
-    /// The model's reasoning. `text` may be empty where the file keeps only a signature or an encrypted form.
+    /// The model's reasoning. `text` may be empty if the file has only a signature or an encrypted form.
     Thinking {
-        /// What can be read of it.
+        /// Readable text.
         text: Box<str>,
-        /// Bytes of the signature or encrypted content, which also goes back to the model.
+        /// Bytes of the signature or encrypted content, which is also sent to the model.
         sealed_bytes: u32,
-        /// Reasoning tokens that the provider reported for it, where it did.
+        /// Reasoning tokens that the provider reported for it.
         reported: Option<u32>,
     },
-    /// A definition of a tool, as JSON.
+    /// A tool definition.
     ToolDefinition {
         /// Name of the tool.
         tool: Box<str>,
-        /// The definition's JSON.
+        /// The definition as JSON.
         json: Box<str>,
     },
-    /// The model asks for a tool.
+    /// A tool call of the model.
     ToolCall {
-        /// Joins it to its result.
+        /// Id that joins the call to its result.
         call: Box<str>,
         /// Name of the tool.
         tool: Box<str>,
-        /// The arguments as JSON (or as the model wrote them).
+        /// The arguments as JSON, or as the model wrote them.
         arguments: Box<str>,
     },
-    /// What the tool answered. Images inside it are [`Body::Media`] parts that follow and name the call.
+    /// The result of a tool call. Images in it are [`Body::Media`] parts that follow and name the call.
     ToolResult {
-        /// Joins it to its call.
+        /// Id that joins the result to its call.
         call: Box<str>,
         /// Name of the tool, if known.
         tool: Box<str>,
-        /// The tool failed.
+        /// Whether the tool failed.
         is_error: bool,
-        /// Its text.
+        /// Text of the result.
         text: Box<str>,
     },
-    /// An image, a sound or a document.
+    /// An image, audio or document.
     Media {
-        /// What kind.
+        /// Kind of media.
         media: MediaKind,
         /// MIME type, or empty.
         mime: Box<str>,
-        /// Bytes of the payload once decoded; 0 where the file only refers to it.
+        /// Bytes of the decoded payload; 0 if the file only refers to it.
         bytes: u64,
-        /// Width and height in pixels, where they could be read.
+        /// Width and height in pixels, if known.
         pixels: Option<(u32, u32)>,
-        /// The call whose result it stands in.
+        /// Id of the call whose result contains it.
         within: Option<Box<str>>,
     },
-    /// Something unknown to us that goes to the model, kept verbatim; its text is weighed.
+    /// A block of an unknown type that is sent to the model, kept verbatim. Its text is counted.
     Opaque {
-        /// Its type, as the file calls it.
+        /// Type in the file.
         name: Box<str>,
-        /// Its JSON.
+        /// The block as JSON.
         json: Box<str>,
     },
 }
@@ -77,36 +77,36 @@ pub enum Body {
 /// Kinds of media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaKind {
-    /// A picture.
+    /// An image.
     Image,
-    /// Sound.
+    /// Audio.
     Audio,
-    /// A document (PDF and the like).
+    /// A document (PDF and similar).
     Document,
 }
 
-/// What a part counts as: the kinds of the timeline, the tables and `tokens.by_kind`.
+/// Kind of a part in the timeline, the tables and `tokens.by_kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// Instructions, and what was fitted for those that the file does not hold.
+    /// Instructions, including the calibrated overhead of those that are not recorded.
     System,
-    /// Definitions of tools.
+    /// Tool definitions.
     Tools,
-    /// What people (or the harness in their place) said.
+    /// Text of the user, or of the harness on the user's behalf.
     User,
-    /// What the model said.
+    /// Text of the model.
     Assistant,
-    /// What the model thought.
+    /// Thoughts of the model.
     Thinking,
-    /// What the model asked of tools.
+    /// Tool calls.
     ToolCall,
-    /// What tools answered.
+    /// Tool results.
     ToolResult,
-    /// Images, sound, documents.
+    /// Images, audio, documents.
     Media,
     /// Summaries written by a compaction.
     Summary,
-    /// Notices and markers that a policy left in the place of what it removed.
+    /// Notices and markers that replace removed content.
     Notice,
 }
 
@@ -125,7 +125,7 @@ impl Kind {
         Self::Notice,
     ];
 
-    /// The name used in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -141,14 +141,14 @@ impl Kind {
         }
     }
 
-    /// Position in [`Kind::ALL`], for arrays by kind.
+    /// Returns the position in [`Kind::ALL`], for arrays by kind.
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
 impl Body {
-    /// The tool a part belongs to, if any.
+    /// Returns the tool that a part belongs to, if any.
     pub fn tool(&self) -> Option<&str> {
         match self {
             Self::ToolCall { tool, .. }
@@ -158,7 +158,7 @@ impl Body {
         }
     }
 
-    /// The text that can be read and searched.
+    /// Returns the text that can be read and searched.
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) | Self::Thinking { text, .. } | Self::ToolResult { text, .. } => text,

@@ -1,81 +1,81 @@
-//! What a conversation is to the others that its file holds.
+//! Relations between the conversations of a file.
 
 use super::{Body, Message, Session};
 use std::collections::HashMap;
 
-/// What a conversation is to the others that its file holds.
+/// Relation of a conversation to the others of its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Track {
-    /// The file's conversation, or one of several that stand side by side.
+    /// The file's conversation, or one of several independent ones.
     #[default]
     Main,
-    /// What a sub-agent did. None of it is part of the conversation of the agent that started it.
+    /// A sub-agent's conversation, which is not part of the conversation that started it.
     SubAgent(SubAgent),
-    /// Another course of the main conversation, from which a person went back. It begins with what both share.
+    /// An abandoned branch of the main conversation. It begins with the messages that both share.
     Branch,
 }
 
-/// What is known of a sub-agent.
+/// Recorded properties of a sub-agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubAgent {
-    /// Its id, where it has one.
+    /// Id, if it has one.
     pub id: Option<Box<str>>,
-    /// What kind of agent it is, as the file calls it.
+    /// Kind of agent, as recorded.
     pub kind: Option<Box<str>>,
     /// Id of the tool call that started it.
     pub call: Option<Box<str>>,
 }
 
-/// A conversation of a file as a list tells it.
+/// A conversation of a file, as displayed in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
-    /// Its title.
+    /// Title of the conversation.
     pub title: String,
-    /// What it is to the others.
+    /// Relation to the others.
     pub track: Track,
-    /// Where it begins in the main conversation, where that is known.
+    /// Its start in the main conversation, if known.
     pub start: Option<Start>,
-    /// How long it is; none where its file was not read yet.
+    /// Its size; `None` if its file was not read yet.
     pub size: Option<Size>,
 }
 
-/// Where a conversation begins in the main one.
+/// Start of a conversation in the main one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// This call (index of a step) asked for a sub-agent.
-    AskedAt(usize),
-    /// A branch has this many first messages in common with it.
+    /// Index of the step that started the sub-agent.
+    StartedAt(usize),
+    /// Number of first messages that a branch shares with the main conversation.
     After(usize),
-    /// It belongs to this one (index) of several main ones; nobody knows where it begins.
+    /// Index of the main conversation it belongs to, out of several. The position is not known.
     Of(usize),
 }
 
-/// How long a conversation is.
+/// Size of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Messages of its history.
+    /// Number of messages of its history.
     pub messages: usize,
-    /// Model calls.
+    /// Number of model calls.
     pub calls: usize,
 }
 
 impl Conversation {
-    /// The conversations of a file, in their order.
+    /// Lists the conversations of a file, in order.
     pub fn all(sessions: &[Session]) -> Vec<Self> {
         let mut mains = sessions.iter().filter(|s| s.track == Track::Main);
-        // Beside another one nobody knows whose they are.
+        // With several main conversations, the relation of the others is not known.
         let main = mains.next().filter(|_| mains.next().is_none());
         let calls = main.map(steps_of_calls).unwrap_or_default();
         let start = |session: &Session| match &session.track {
             Track::Main => None,
-            Track::SubAgent(agent) => asked_at(&calls, agent),
+            Track::SubAgent(agent) => started_at(&calls, agent),
             Track::Branch => main.map(|main| Start::After(in_common(main, session))),
         };
-        let told = |session| Self::of(session, start(session));
-        sessions.iter().map(told).collect()
+        let conversation = |session| Self::of(session, start(session));
+        sessions.iter().map(conversation).collect()
     }
 
-    /// One of several that stand side by side, of which nothing but the title was read.
+    /// Creates an independent conversation of which only the title was read.
     pub fn unread(title: String) -> Self {
         Self {
             title,
@@ -85,11 +85,11 @@ impl Conversation {
         }
     }
 
-    /// The conversations of sub-agents that this main one started.
+    /// Lists the conversations of sub-agents that the main one started.
     pub fn started_in<'a>(main: &Session, agents: impl Iterator<Item = &'a Session>) -> Vec<Self> {
         let calls = steps_of_calls(main);
         let start = |session: &Session| match &session.track {
-            Track::SubAgent(agent) => asked_at(&calls, agent),
+            Track::SubAgent(agent) => started_at(&calls, agent),
             _ => None,
         };
         agents
@@ -97,22 +97,22 @@ impl Conversation {
             .collect()
     }
 
-    /// Those of sub-agents that this main one started, of which only so much is known: a title, who it is, how long it is.
+    /// Lists the sub-agents that the main conversation started, from their titles, properties and sizes.
     pub fn sub_agents(
         main: &Session,
         agents: impl Iterator<Item = (String, SubAgent, Option<Size>)>,
     ) -> Vec<Self> {
         let calls = steps_of_calls(main);
-        let told = |(title, agent, size)| Self {
+        let conversation = |(title, agent, size)| Self {
             title,
-            start: asked_at(&calls, &agent),
+            start: started_at(&calls, &agent),
             track: Track::SubAgent(agent),
             size,
         };
-        agents.map(told).collect()
+        agents.map(conversation).collect()
     }
 
-    /// Whether it is the same one in a file that has grown, where its number may be another.
+    /// Returns whether this is the same conversation in a file that has grown. Its number may differ.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.track, &other.track) {
             (Track::SubAgent(a), Track::SubAgent(b)) if a.id.is_some() || b.id.is_some() => {
@@ -139,7 +139,7 @@ impl Conversation {
 }
 
 impl Size {
-    /// That of a conversation.
+    /// Returns the size of a conversation.
     pub fn of(session: &Session) -> Self {
         Self {
             messages: session.messages.iter().filter(|m| m.in_history).count(),
@@ -148,12 +148,12 @@ impl Size {
     }
 }
 
-fn asked_at(calls: &HashMap<&str, usize>, agent: &SubAgent) -> Option<Start> {
+fn started_at(calls: &HashMap<&str, usize>, agent: &SubAgent) -> Option<Start> {
     let step = calls.get(agent.call.as_deref()?).copied();
-    step.map(Start::AskedAt)
+    step.map(Start::StartedAt)
 }
 
-/// The step that asked for each tool call.
+/// Returns the step that made each tool call.
 fn steps_of_calls(session: &Session) -> HashMap<&str, usize> {
     let of_message = |message: &'_ Message| {
         let step = message.step;
@@ -166,7 +166,7 @@ fn steps_of_calls(session: &Session) -> HashMap<&str, usize> {
     session.messages.iter().flat_map(of_message).collect()
 }
 
-/// How many messages two conversations of one file begin with in common.
+/// Returns the number of first messages that two conversations share.
 fn in_common(a: &Session, b: &Session) -> usize {
     let pairs = a.messages.iter().zip(&b.messages);
     pairs.take_while(|(a, b)| a.raw == b.raw).count()

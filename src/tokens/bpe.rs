@@ -1,11 +1,12 @@
-//! Exact counts by `OpenAI`'s published vocabularies.
+//! Exact token counts with `OpenAI`'s published vocabularies.
 //!
-//! Splits a text into pieces and counts each by the vocabulary's merge rule. Short pieces are remembered, which makes counting
-//! several times as fast as any library. Pieces over a kilobyte use a priority queue, so that hostile text takes O(n log n).
-//! Tests compare all counts with `bpe-openai` and with the reference, `tiktoken-rs`. The reference is slow on a long run of
-//! letters, spaces or signs (1.5 s a megabyte) or panics (a megabyte of spaces), so such a text never reaches it.
+//! Splits a text into pieces and counts each with the vocabulary's merge rule. Counts of short pieces are cached, which
+//! makes counting several times as fast as any library. Pieces over a kilobyte use a priority queue, so that hostile
+//! text takes O(n log n). Tests compare all counts with `bpe-openai` and with the reference, `tiktoken-rs`. The
+//! reference is slow on a long run of letters, spaces or signs (1.5 s per megabyte) or panics (a megabyte of spaces),
+//! so such texts are never passed to it.
 //!
-//! All text is ordinary text: the name of a special token, such as `<|endoftext|>`, is its letters.
+//! All text is ordinary text: the name of a special token, such as `<|endoftext|>`, counts as its letters.
 
 use super::pieces::Rule;
 use super::{Counter, heuristics, piece_counts};
@@ -13,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub(super) const O200K_BASE: Counter = Counter {
     name: "o200k_base",
-    help: "Exact for GPT-4o, GPT-4.1, GPT-5, Codex and the o models; for others a close relative that is fitted where the file reports usage.",
+    help: "Exact for GPT-4o, GPT-4.1, GPT-5, Codex and the o models; for other models an approximation, calibrated if the file reports usage.",
     is_exact: true,
     count: o200k,
 };
@@ -27,16 +28,16 @@ pub(super) const CL100K_BASE: Counter = Counter {
 
 pub(super) const O200K_BASE_REFERENCE: Counter = Counter {
     name: "o200k_base_tiktoken_rs",
-    help: "The counts of o200k_base by another implementation, slower; to check ours against.",
+    help: "Counts of o200k_base by another implementation. Slower; for verification.",
     is_exact: true,
     count: o200k_reference,
 };
 
-/// A run of letters, of blanks or of signs longer than this many bytes is one piece to the reference, which takes
-/// more than linear time over a piece. Text that people or programs write has none.
+/// Maximum bytes of a run of letters, blanks or signs that is passed to the reference. The reference treats a run as
+/// one piece and takes more than linear time for it. Text that people or programs write has no longer runs.
 const LONGEST_RUN: usize = 4096;
 
-/// Model names by the vocabulary they use; the first prefix that fits decides.
+/// Vocabularies of models by name prefix; the first match wins.
 /// <https://github.com/openai/tiktoken/blob/main/tiktoken/model.py>
 const MODELS: &[(&str, &str)] = &[
     ("gpt-4o", "o200k_base"),
@@ -54,7 +55,7 @@ const MODELS: &[(&str, &str)] = &[
     ("gpt-35", "cl100k_base"),
 ];
 
-/// Whether `counter` counts by the vocabulary of `model` (a name as files record it, with or without a provider).
+/// Returns whether `counter` uses the vocabulary of `model` (a recorded model name, with or without a provider).
 pub(super) fn is_own_vocabulary(counter: &Counter, model: &str) -> bool {
     let name = model
         .rsplit('/')
@@ -85,8 +86,8 @@ fn o200k_reference(text: &str) -> u32 {
     })
 }
 
-/// The count, or the rule of thumb should a vocabulary panic after all. No text is known that makes one do so, and
-/// the panic would still be reported on standard error; but one odd text must not cost a person their session.
+/// Counts a text. Falls back to a rule of thumb if the vocabulary panics. No known text causes a panic, but a single
+/// text must not make a session unusable. The panic would still be reported on standard error.
 fn count_or_guess(text: &str, count: impl Fn(&str) -> usize) -> u32 {
     match catch_unwind(AssertUnwindSafe(|| count(text))) {
         Ok(tokens) => u32::try_from(tokens).unwrap_or(u32::MAX),
@@ -94,7 +95,7 @@ fn count_or_guess(text: &str, count: impl Fn(&str) -> usize) -> u32 {
     }
 }
 
-/// Bytes of the longest run of characters of one class (digits excepted: they are split by threes).
+/// Returns the bytes of the longest run of characters of one class. Ignores digits, which are split by threes.
 fn longest_run(text: &str) -> usize {
     let (mut longest, mut run, mut current) = (0, 0, Class::Digit);
     for c in text.chars() {
@@ -112,7 +113,7 @@ fn longest_run(text: &str) -> usize {
     longest
 }
 
-/// What the vocabularies' splitting rule tells apart.
+/// Character classes of the splitting rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Letter,

@@ -1,44 +1,44 @@
-//! Fits our counts to what the provider reported.
+//! Calibrates token counts with the usage that the provider reported.
 //!
-//! Reported tokens U are taken as overhead + factor x counted + known: the overhead is what the file does not hold
-//! (system prompt, tool schemas), the factor what the model's own vocabulary makes of text, and known weights (media,
-//! reported reasoning) are in the provider's tokens already. The fit must not be led astray by the odd call that the
-//! file misses something of, so it is made of medians: the slope is a weighted median of slopes between pairs of
-//! calls (Theil and Sen), the overhead the median of what is left.
+//! Models reported tokens U as overhead + factor x counted + known. The overhead covers content that is not recorded
+//! (system prompt, tool schemas). The factor is the ratio of the model's own vocabulary to the counter's. Known tokens
+//! (media, reported reasoning) are already in the provider's tokens. The fit uses medians so that single calls with
+//! missing content do not distort it. The slope is a weighted median of slopes between pairs of calls (Theil and Sen),
+//! and the overhead is the median of the remainders.
 //!
-//! After a compaction, or a drop that the file does not explain, agents carry on with things that the file does not
-//! hold (files read again, reminders). Calls are therefore compared within a *stretch* between such events, and each
-//! stretch has an overhead of its own; that of the first is the one every replay starts with.
+//! After a compaction, or an unexplained drop, agents add content that is not recorded (files read again, reminders).
+//! Calls are therefore compared only within a *stretch* between such events, and each stretch has its own overhead.
+//! Every replay starts with the overhead of the first stretch.
 
 use crate::session::Calibration;
 use crate::units::Share;
 
-/// A fit of reported tokens U over our estimate E of the same contexts: U = overhead + factor x E.
+/// A fit of reported tokens U to counted tokens E of the same contexts: U = overhead + factor x E.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// Tokens of what the file does not hold (system prompt, tool schemas), in the first stretch.
+    /// Tokens of content that is not recorded (system prompt, tool schemas), in the first stretch.
     pub overhead: f64,
-    /// True tokens per counted token.
+    /// Actual tokens per counted token.
     pub factor: f64,
-    /// Mean absolute error of the fit, as a share of what was reported. Fewer than three calls fit any line; then
-    /// our count is taken to be as wrong as an unfitted one can be.
+    /// Mean absolute error of the fit, as a share of the reported tokens. Any line fits fewer than three calls; the
+    /// error is then that of an uncalibrated count.
     pub error: Share,
-    /// Error of predicting each call from the calls before it only; `unfitted_error` where there is but one.
+    /// Error of predicting each call from earlier calls only; `unfitted_error` for a single call.
     pub prequential_error: Share,
-    /// Mean absolute error of our count without the fit.
+    /// Mean absolute error of the counts without the fit.
     pub unfitted_error: Share,
-    /// Calls it was fitted to.
+    /// Number of calls used for the fit.
     pub calls: usize,
-    /// Stretches between compactions and unexplained drops.
+    /// Number of stretches between compactions and unexplained drops.
     pub stretches: usize,
 }
 
-/// A fit that errs more than this explains nothing.
-const TRUSTED: f64 = 0.25;
+/// Maximum error of a usable fit.
+const MAX_TRUSTED_ERROR: f64 = 0.25;
 
 impl Fit {
-    /// The fit that a managed copy carries; absurd figures are brought back into what a fit can give.
-    pub(super) fn carried(calibration: &Calibration) -> Self {
+    /// Creates the fit stored in a managed conversation. Clamps values outside of the valid ranges.
+    pub(super) fn from_calibration(calibration: &Calibration) -> Self {
         let error = Share(calibration.error.clamp(0.0, 1.0));
         Self {
             overhead: calibration.overhead.clamp(0.0, 1e8),
@@ -51,64 +51,68 @@ impl Fit {
         }
     }
 
-    /// Whether the reported usage can be explained by what the file holds.
+    /// Returns whether the recorded content explains the reported usage.
     pub fn is_trusted(&self) -> bool {
-        self.calls < MIN_CALLS || self.error.0 <= TRUSTED
+        self.calls < MIN_CALLS || self.error.0 <= MAX_TRUSTED_ERROR
     }
 }
 
-/// One call: what was reported, and what we count for its context.
+/// Reported and counted tokens of one call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Call {
-    /// Input tokens as the provider reported them; above 0.
+    /// Input tokens that the provider reported; above 0.
     pub(super) reported: f64,
-    /// Tokens by our counter.
+    /// Tokens by the counter.
     pub(super) counted: f64,
     /// Tokens by the provider's own rule or report.
     pub(super) known: f64,
-    /// The stretch it lies in, from 0, ascending.
+    /// Index of its stretch, from 0, ascending.
     pub(super) stretch: usize,
-    /// Index of its step.
+    /// Index of the call in the session.
     pub(super) step: usize,
 }
 
-/// No model's vocabulary differs more from ours than this; a fit beyond it fits something else.
-const FACTOR: (f64, f64) = (0.3, 4.0);
-/// Calls needed for a slope.
+/// Range of valid factors. No vocabulary differs more, so that a fit outside of it fits something else.
+const FACTOR_RANGE: (f64, f64) = (0.3, 4.0);
+/// Minimum number of calls for a slope.
 const MIN_CALLS: usize = 3;
-/// What a count by another model's vocabulary may be off by.
-const UNFITTED: f64 = 0.3;
-/// How far the counts must spread for a slope, as a share of the largest.
+/// Assumed error of a count with another model's vocabulary.
+const UNFITTED_ERROR: f64 = 0.3;
+/// Minimum spread of the counts for a slope, as a share of the largest.
 const MIN_SPREAD: f64 = 0.1;
-/// Calls used for a slope at most, evenly chosen: their pairs are sorted.
+/// Maximum number of calls used for a slope, evenly chosen. Their pairs are sorted.
 const MAX_CALLS: usize = 256;
 
-/// Parallel lines, one a stretch, and nothing below an overhead of 0.
+/// Parallel lines, one per stretch, with overheads of at least 0.
 #[derive(Clone, Debug)]
 struct Lines {
     overheads: Vec<f64>,
     factor: f64,
 }
 
-/// A stretch of calls with an overhead of its own.
+/// A range of calls with its own overhead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch {
-    /// Index of its first step with usage.
+    /// Index of its first call with usage.
     pub(super) step: usize,
-    /// Its overhead.
+    /// Overhead in tokens.
     pub(super) overhead: f64,
-    /// Its calls report less than the messages alone weigh, so that they tell nothing of an overhead.
+    /// Whether its calls report fewer tokens than their messages alone have, so that they determine no overhead.
     pub(super) is_short: bool,
 }
 
-/// Fits calls; none without calls.
+/// Fits calls. Returns `None` without calls.
 pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Vec<Stretch>)> {
     let stretches = calls.last()?.stretch + 1;
     let has_slope = calls.len() >= MIN_CALLS && stretches_of(calls).any(has_spread);
     let lines = lines(calls, if has_slope { slope(calls) } else { 1.0 });
     let unfitted_error = mean_error(calls.iter().map(|c| (c, c.counted + c.known)));
     let error = if calls.len() < MIN_CALLS {
-        mean_error(calls.iter().map(|c| (c, c.reported + UNFITTED * c.counted)))
+        mean_error(
+            calls
+                .iter()
+                .map(|c| (c, c.reported + UNFITTED_ERROR * c.counted)),
+        )
     } else {
         mean_error(calls.iter().map(|c| (c, lines.predict(c))))
     };
@@ -139,7 +143,7 @@ fn stretches_of(calls: &[Call]) -> impl Iterator<Item = &[Call]> {
 }
 
 impl Call {
-    /// What the counted part has to explain.
+    /// Returns the tokens that the counted part must explain.
     fn target(&self) -> f64 {
         self.reported - self.known
     }
@@ -160,10 +164,10 @@ fn has_spread(calls: &[Call]) -> bool {
     max - min > MIN_SPREAD * max
 }
 
-/// Theil and Sen, each slope weighing as much as its calls are apart; only calls of one stretch are compared.
+/// Returns the Theil-Sen slope. Compares only calls of one stretch and weights each slope by the distance of its calls.
 fn slope(calls: &[Call]) -> f64 {
     let mut slopes = Vec::new();
-    // Each stretch gives calls in proportion to its own, at least a pair where it has one.
+    // Each stretch contributes calls in proportion to its size, and at least one pair if possible.
     let share = MAX_CALLS as f64 / calls.len() as f64;
     for stretch in stretches_of(calls) {
         let most = (stretch.len() as f64 * share).ceil().max(2.0) as usize;
@@ -180,8 +184,8 @@ fn slope(calls: &[Call]) -> f64 {
     clamp_factor(weighted_median(slopes))
 }
 
-/// The lines of this slope; where the first would start below zero we count more than was reported, and the factor
-/// is that of a line through zero.
+/// Returns the lines with this slope. If the first line has a negative overhead, the factor is that of a line through
+/// zero instead, because the counts exceed the reported tokens.
 fn lines(calls: &[Call], factor: f64) -> Lines {
     let first = stretches_of(calls).next().unwrap_or_default();
     let factor = if overhead(first, factor) >= 0.0 {
@@ -189,7 +193,7 @@ fn lines(calls: &[Call], factor: f64) -> Lines {
     } else {
         factor_through_zero(first)
     };
-    // A stretch may hold no call with usage; its place is kept so that stretches stay indices.
+    // A stretch may have no call with usage. It keeps its entry so that stretches remain indices.
     let mut overheads = vec![0.0; calls.last().map_or(1, |c| c.stretch + 1)];
     for stretch in stretches_of(calls) {
         overheads[stretch[0].stretch] = overhead(stretch, factor).max(0.0);
@@ -198,7 +202,7 @@ fn lines(calls: &[Call], factor: f64) -> Lines {
     Lines { overheads, factor }
 }
 
-/// What is left of the reported tokens of some calls; below zero where the messages alone weigh more.
+/// Returns the median remainder of the reported tokens. It is negative if the messages alone have more tokens.
 fn overhead(calls: &[Call], factor: f64) -> f64 {
     let left = calls.iter().map(|c| c.target() - factor * c.counted);
     weighted_median(left.map(|left| (left, 1.0)).collect())
@@ -213,7 +217,7 @@ fn factor_through_zero(calls: &[Call]) -> f64 {
 }
 
 fn clamp_factor(factor: f64) -> f64 {
-    factor.clamp(FACTOR.0, FACTOR.1)
+    factor.clamp(FACTOR_RANGE.0, FACTOR_RANGE.1)
 }
 
 fn evenly(calls: &[Call], most: usize) -> Vec<Call> {
@@ -225,7 +229,7 @@ fn evenly(calls: &[Call], most: usize) -> Vec<Call> {
         .collect()
 }
 
-/// The value with half the weight on either side; 1, the neutral factor, of none.
+/// Returns the value with half of the weight on either side. Returns the neutral factor 1 without values.
 fn weighted_median(mut values: Vec<(f64, f64)>) -> f64 {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = values.iter().map(|v| v.1).sum::<f64>() / 2.0;
@@ -235,7 +239,7 @@ fn weighted_median(mut values: Vec<(f64, f64)>) -> f64 {
         if below > half {
             return *value;
         }
-        // Exactly half: between this and the next.
+        // Exactly half: the mean of this value and the next.
         if (below - half).abs() < f64::EPSILON * half {
             return values
                 .get(idx + 1)
@@ -255,8 +259,8 @@ fn mean_error<'a>(predicted: impl Iterator<Item = (&'a Call, f64)>) -> Share {
     Share(if n > 0.0 { sum / n } else { 0.0 })
 }
 
-/// Predicts each call from the least squares of those before it in its stretch, with the slope of the stretch before
-/// until it has one of its own; the first call of a stretch is not predicted.
+/// Returns the error of predicting each call with least squares from the calls before it in its stretch. Uses the slope
+/// of the previous stretch until the stretch has its own. Does not predict the first call of a stretch.
 fn prequential_error(calls: &[Call]) -> Share {
     let mut predictions = Vec::with_capacity(calls.len());
     let mut usual_factor = 1.0;
@@ -273,7 +277,7 @@ fn prequential_error(calls: &[Call]) -> Share {
     mean_error(predictions.into_iter())
 }
 
-/// Least squares of the calls so far, by running means and moments.
+/// Incremental least squares with running means and moments.
 #[derive(Default)]
 struct RunningLine {
     calls: f64,
@@ -296,7 +300,7 @@ impl RunningLine {
         self.moment_xy += from_x * (y - self.mean_y);
     }
 
-    /// The slope, once the calls spread enough for one.
+    /// Returns the slope if the calls spread enough.
     fn factor(&self) -> Option<f64> {
         let deviation = (self.moment_xx / self.calls.max(1.0)).sqrt();
         let has_slope =

@@ -1,4 +1,4 @@
-//! What each call reported beside what is counted for it, for the fit.
+//! Reported and counted tokens of each call, for the fit.
 
 use super::calibrate::Call;
 use super::column::per_message;
@@ -6,8 +6,9 @@ use super::weight::Weight;
 use crate::session::Session;
 use crate::units::Tokens;
 
-/// Sums over the context that the model really saw at every step: before any recorded compaction all messages of the
-/// history, after it what it kept and the history since. `per_message` has one weight a message.
+/// Sums the tokens of the recorded context of every call. Before any recorded compaction, the context is all messages
+/// of the history. After it, it is the kept messages and the history since. `per_message` holds the tokens of each
+/// message.
 pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
     let mut prefix = Vec::with_capacity(per_message.len() + 1);
     prefix.push(0_u64);
@@ -22,12 +23,12 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
         );
     }
     let mut compactions = session.compactions.iter().peekable();
-    // What the last compaction kept, and the history's sum where it stands.
+    // Tokens kept by the last compaction, and the history's sum at its position.
     let (mut kept, mut dropped) = (0, 0);
     let mut estimates = Vec::with_capacity(session.steps.len());
     for (idx, step) in session.steps.iter().enumerate() {
         while let Some(compaction) = compactions.next_if(|c| c.step <= idx) {
-            // What it kept may stand after it; then it is part of the history since, if it is history at all.
+            // Kept messages that follow the compaction and belong to the history are counted there.
             let counts_again =
                 |m: usize| m >= compaction.before_message && session.messages[m].in_history;
             kept = compaction
@@ -43,7 +44,7 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
     estimates
 }
 
-/// What each call reported beside what we count for it.
+/// Returns the reported and counted tokens of each call.
 pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
     let column = |of: fn(&Weight) -> u32| {
         let per_part: Vec<u32> = weights.iter().map(of).collect();
@@ -57,7 +58,7 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
             .enumerate()
             .zip(sums)
             .filter_map(|((idx, step), (counted, known))| {
-                // A call that failed or was aborted reports nothing or zero.
+                // A failed or aborted call reports nothing or zero.
                 let usage = step.usage.filter(|u| u.input > Tokens::ZERO)?;
                 let stretch = session.compactions.partition_point(|c| c.step <= idx);
                 Some(Call {
@@ -73,8 +74,8 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
     calls
 }
 
-/// Numbers stretches from 0 and begins a new one where the reported context shrinks for good with no compaction
-/// recorded: something was cut that the file does not tell. One odd call is no drop.
+/// Numbers stretches from 0. Starts a new one if the reported context shrinks permanently without a recorded
+/// compaction. A single smaller call is not a drop.
 fn split_at_drops(calls: &mut [Call]) {
     const DROP: f64 = 4_000.0;
     let reported: Vec<f64> = calls.iter().map(|c| c.reported).collect();

@@ -1,26 +1,26 @@
-//! The classes of characters that the vocabularies' expressions tell apart.
+//! Character classes of the vocabularies' splitting expressions.
 
 use regex_syntax::hir::{self, HirKind};
 use std::sync::LazyLock;
 
-/// What the rule tells apart: one bit each, so that sets of them are numbers too.
+/// A character class. Each is one bit, so that sets of classes are numbers too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// The text is over.
+    /// End of the text.
     End = 0,
-    /// A capital letter.
+    /// An uppercase letter.
     Upper = 1,
-    /// A small letter.
+    /// A lowercase letter.
     Lower = 2,
-    /// A letter of a script without either.
+    /// A letter without case.
     Letter = 4,
     Digit = 8,
-    /// The end of a line.
+    /// A line ending.
     Line = 16,
     /// Any other blank.
     Blank = 32,
     Sign = 64,
-    /// What is put on the letter before it.
+    /// A combining mark.
     Mark = 128,
 }
 
@@ -31,7 +31,7 @@ impl Class {
     }
 }
 
-/// Classes of ASCII.
+/// Classes of ASCII characters.
 pub(super) const ASCII: [Class; 128] = {
     let mut classes = [Class::Sign; 128];
     let mut byte = 0;
@@ -49,7 +49,7 @@ pub(super) const ASCII: [Class; 128] = {
     classes
 };
 
-/// The same by byte; those of longer characters are of none.
+/// Classes by byte. Bytes of multi-byte characters have none.
 pub(super) const BYTES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;
@@ -60,7 +60,7 @@ pub(super) const BYTES: [u8; 256] = {
     classes
 };
 
-/// The class of any other character: by hand for those that are common in texts, in ranges of one class.
+/// Returns the class of a character. Common characters are listed here, in ranges of one class.
 pub(super) fn class_of(c: char) -> Class {
     match c {
         '\u{c0}'..='\u{d6}'
@@ -112,11 +112,11 @@ pub(super) fn class_of(c: char) -> Class {
         | '\u{1f300}'..='\u{1f64f}'
         | '\u{1f680}'..='\u{1f6c5}'
         | '\u{1f900}'..='\u{1f9ff}' => Class::Sign,
-        _ => looked_up(c),
+        _ => from_library(c),
     }
 }
 
-/// What the expressions call the characters of a class; all others are signs.
+/// Expressions for the classes. All other characters are signs.
 const NAMES: [(&str, Class); 6] = [
     (r"[\p{Lu}\p{Lt}]", Class::Upper),
     (r"\p{Ll}", Class::Lower),
@@ -126,8 +126,8 @@ const NAMES: [(&str, Class); 6] = [
     (r"\s", Class::Blank),
 ];
 
-/// The first and the last character of every range of one class, in order: as the library of expressions has them, on which
-/// the reference is built, too.
+/// The first and last character of every range of one class, in order. They come from the regular expression library
+/// that the reference uses too.
 static RANGES: LazyLock<Vec<(char, char, Class)>> = LazyLock::new(|| {
     let mut ranges: Vec<_> = NAMES
         .iter()
@@ -152,7 +152,7 @@ fn ranges_of(name: &str) -> Vec<(char, char)> {
     }
 }
 
-fn looked_up(c: char) -> Class {
+fn from_library(c: char) -> Class {
     let behind = RANGES.partition_point(|(from, ..)| *from <= c);
     match behind.checked_sub(1).map(|at| RANGES[at]) {
         Some((_, to, class)) if c <= to => class,
@@ -165,15 +165,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_by_hand_is_what_the_library_tells() {
-        let not_ascii = ('\u{80}'..=char::MAX).filter(|c| class_of(*c) != looked_up(*c));
+    fn listed_classes_match_the_library() {
+        let not_ascii = ('\u{80}'..=char::MAX).filter(|c| class_of(*c) != from_library(*c));
         assert_eq!(not_ascii.collect::<String>(), "");
-        // Ends of lines are blanks to the library.
+        // The library treats line endings as blanks.
         let of_ascii = |c: &char| match ASCII[*c as usize] {
             Class::Line => Class::Blank,
             class => class,
         };
-        assert_eq!(('\0'..='\x7f').find(|c| of_ascii(c) != looked_up(*c)), None);
+        assert_eq!(
+            ('\0'..='\x7f').find(|c| of_ascii(c) != from_library(*c)),
+            None
+        );
     }
 
     #[test]

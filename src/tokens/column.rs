@@ -1,20 +1,20 @@
-//! One weight a part, and sums of them.
+//! Token counts per part, with sums.
 
 use crate::session::Session;
 
-/// One weight a part, with sums.
+/// Token counts per part, with sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
     /// By part index.
     pub per_part: Vec<u32>,
     /// By message index.
     pub per_message: Vec<u32>,
-    /// Sum over the messages before an index that are part of the full history; one longer than the messages.
+    /// Sums over the messages of the full history before each index. Has one more element than there are messages.
     pub history_prefix: Vec<u64>,
 }
 
 impl Column {
-    /// Sums the weights of a session's parts.
+    /// Sums the token counts of a session's parts.
     pub fn new(session: &Session, per_part: Vec<u32>) -> Self {
         let per_message = per_message(session, &per_part);
         let mut history_prefix = Vec::with_capacity(per_message.len() + 1);

@@ -1,28 +1,28 @@
-//! Rules of thumb: counts by length alone, as many systems estimate for their own triggers.
+//! Rules of thumb: estimates from the length alone, as many systems use for their triggers.
 
 use super::Counter;
 
 pub(super) const CHARS_4: Counter = Counter {
     name: "chars/4",
-    help: "A quarter of the characters, rounded up: the most common estimate; low for code, much too low for CJK.",
+    help: "A quarter of the characters, rounded up. The most common estimate; low for code, far too low for CJK.",
     is_exact: false,
-    count: |text| shorten(text.chars().count(), 4),
+    count: |text| divided(text.chars().count(), 4),
 };
 
 pub(super) const BYTES_4: Counter = Counter {
     name: "bytes/4",
-    help: "A quarter of the UTF-8 bytes, rounded up: like chars/4 for ASCII, nearer for CJK.",
+    help: "A quarter of the UTF-8 bytes, rounded up. Equals chars/4 for ASCII; closer for CJK.",
     is_exact: false,
-    count: |text| shorten(text.len(), 4),
+    count: |text| divided(text.len(), 4),
 };
 
 pub(super) const CHARS_3: Counter = Counter {
     name: "chars/3",
-    help: "A third of the characters, rounded up: a cautious estimate for code and JSON.",
+    help: "A third of the characters, rounded up. A cautious estimate for code and JSON.",
     is_exact: false,
-    count: |text| shorten(text.chars().count(), 3),
+    count: |text| divided(text.chars().count(), 3),
 };
 
-fn shorten(length: usize, per_token: usize) -> u32 {
+fn divided(length: usize, per_token: usize) -> u32 {
     u32::try_from(length.div_ceil(per_token)).unwrap_or(u32::MAX)
 }

@@ -1,66 +1,66 @@
-//! Joins the bytes of a piece to tokens as a vocabulary's rule has it: of all neighbors that make a token together those
-//! first whose token comes first in the vocabulary, from left to right.
+//! Merges the bytes of a piece into tokens with a vocabulary's rule: repeatedly merges the neighbors that form the
+//! token with the lowest rank, from left to right.
 
 use super::ranks::{NONE, Ranks};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bytes of the longest pieces that [`Joining`] counts: each of its steps scans the whole piece, which takes quadratic time.
-/// [`count_long`] counts longer ones.
-pub(super) const LONGEST: usize = 1 << PLACE_BITS;
-const PLACE_BITS: u32 = 10;
-/// Of neighbors that make no token.
+/// Maximum bytes of a piece that [`Merger`] counts. Each merge scans the whole piece, which takes quadratic time.
+/// [`count_long`] counts longer pieces.
+pub(super) const LONGEST: usize = 1 << OFFSET_BITS;
+const OFFSET_BITS: u32 = 10;
+/// Merge value of neighbors that form no token.
 const NEVER: i32 = i32::MAX;
-/// Behind a piece so much can be read.
+/// Number of bytes that can be read after a piece.
 const MARGIN: usize = 16;
 
-/// What is known of a piece while it is joined; kept from piece to piece for the room it takes.
+/// State of merging a piece. Reused for the next piece to save allocations.
 #[derive(Debug, Default)]
-pub(super) struct Joining {
-    /// Its bytes, and zeros.
+pub(super) struct Merger {
+    /// Bytes of the piece, then zeros.
     bytes: Vec<u8>,
-    /// By the place where a token begins: what it makes with the next, that with the lowest number first. The rank, then
-    /// the place, so that the lowest is the first of equals. [`NEVER`] where no token begins.
-    steps: Vec<i32>,
-    /// By the place where a token begins: where it ends.
+    /// By the offset where a token begins: the merge with the next token, as rank and offset. The lowest value is
+    /// merged first, and the leftmost of equal ranks. [`NEVER`] where no token begins.
+    merges: Vec<i32>,
+    /// By the offset where a token begins: the offset where it ends.
     ends: Vec<u16>,
-    /// By the place where a token begins: where the one before it does.
+    /// By the offset where a token begins: the offset where the previous token begins.
     before: Vec<u16>,
 }
 
-impl Joining {
-    /// The tokens of a piece of up to [`LONGEST`] bytes.
+impl Merger {
+    /// Counts the tokens of a piece of up to [`LONGEST`] bytes.
     pub(super) fn count(&mut self, ranks: &Ranks, piece: &[u8]) -> usize {
         let len = piece.len();
         self.begin(ranks, piece);
         let mut tokens = len;
         loop {
-            let step = self
-                .steps
+            let merge = self
+                .merges
                 .iter()
-                .fold(NEVER, |first, step| first.min(*step));
-            if step == NEVER {
+                .fold(NEVER, |first, merge| first.min(*merge));
+            if merge == NEVER {
                 return tokens;
             }
-            let at = step as usize % LONGEST;
+            let at = merge as usize % LONGEST;
             let next = usize::from(self.ends[at]);
             let end = usize::from(self.ends[next]);
-            self.steps[next] = NEVER;
+            self.merges[next] = NEVER;
             self.ends[at] = end as u16;
             tokens -= 1;
-            self.steps[at] = NEVER;
+            self.merges[at] = NEVER;
             if end < len {
                 self.before[end] = at as u16;
-                self.steps[at] = self.step(ranks, at, usize::from(self.ends[end]));
+                self.merges[at] = self.merge(ranks, at, usize::from(self.ends[end]));
             }
             if at > 0 {
                 let before = usize::from(self.before[at]);
-                self.steps[before] = self.step(ranks, before, end);
+                self.merges[before] = self.merge(ranks, before, end);
             }
         }
     }
 
-    /// Every byte is a token.
+    /// Starts with one token per byte.
     fn begin(&mut self, ranks: &Ranks, piece: &[u8]) {
         let len = piece.len();
         self.bytes.clear();
@@ -71,31 +71,32 @@ impl Joining {
         self.before.clear();
         self.before
             .extend((0..len as u16).map(|at| at.wrapping_sub(1)));
-        self.steps.clear();
+        self.merges.clear();
         let pairs = piece.windows(2).enumerate();
-        self.steps
-            .extend(pairs.map(|(at, pair)| step(ranks.of_pair(pair[0], pair[1]), at)));
-        self.steps.push(NEVER);
+        self.merges
+            .extend(pairs.map(|(at, pair)| merge(ranks.of_pair(pair[0], pair[1]), at)));
+        self.merges.push(NEVER);
     }
 
-    /// The step that joins what stands between these places.
-    fn step(&self, ranks: &Ranks, from: usize, to: usize) -> i32 {
-        step(ranks.rank_within(&self.bytes, from, to), from)
+    /// Returns the merge of the bytes between two offsets.
+    fn merge(&self, ranks: &Ranks, from: usize, to: usize) -> i32 {
+        merge(ranks.rank_within(&self.bytes, from, to), from)
     }
 }
 
-fn step(rank: u32, at: usize) -> i32 {
+fn merge(rank: u32, at: usize) -> i32 {
     match rank {
         NONE => NEVER,
-        rank => (rank << PLACE_BITS | at as u32).cast_signed(),
+        rank => (rank << OFFSET_BITS | at as u32).cast_signed(),
     }
 }
 
-/// Bytes that [`count_long`] counts at once, to bound its memory (20 bytes per byte). A longer piece, such as 20 MB of letters
-/// without a space, is counted in stretches. Each boundary between two stretches can add a token to the exact count.
+/// Bytes that [`count_long`] counts at once, to bound its memory (20 bytes per byte). A longer piece, such as 20 MB of
+/// letters without a space, is counted in stretches. Each boundary between two stretches can add a token to the exact
+/// count.
 const STRETCH: usize = 16 << 20;
 
-/// Counts the tokens of a piece of any length, in O(n log n) time.
+/// Counts the tokens of a piece of any length in O(n log n) time.
 pub(super) fn count_long(ranks: &Ranks, piece: &[u8]) -> usize {
     piece
         .chunks(STRETCH)
@@ -106,11 +107,11 @@ pub(super) fn count_long(ranks: &Ranks, piece: &[u8]) -> usize {
 /// A piece whose next pair to merge comes from a priority queue.
 #[derive(Debug)]
 struct LongPiece {
-    /// The bytes, then zeros.
+    /// Bytes of the piece, then zeros.
     bytes: Vec<u8>,
     /// By the offset where a token begins: the offset where it ends.
     ends: Vec<u32>,
-    /// By the offset where a token begins: the offset where the token before it begins.
+    /// By the offset where a token begins: the offset where the previous token begins.
     before: Vec<u32>,
     /// By the offset where a token begins: the rank of the token that it forms with the next one, or [`NONE`].
     pairs: Vec<u32>,
@@ -187,7 +188,7 @@ mod tests {
         for rule in Rule::ALL {
             let expected = library(rule).bpe.count(piece);
             let ranks = vocabulary::ranks(rule);
-            let counted = Joining::default().count(ranks, piece);
+            let counted = Merger::default().count(ranks, piece);
             assert_eq!(counted, expected, "{rule:?} {piece:?}");
             assert_eq!(
                 count_long(ranks, piece),
@@ -198,15 +199,15 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_and_a_place_fit_a_step() {
+    fn a_rank_and_an_offset_fit_a_merge() {
         for rule in Rule::ALL {
-            let most = vocabulary::tokens(rule).count() << PLACE_BITS;
+            let most = vocabulary::tokens(rule).count() << OFFSET_BITS;
             assert!(i32::try_from(most).is_ok_and(|most| most < NEVER));
         }
     }
 
     #[test]
-    fn all_tokens_and_what_they_make_with_others_count_as_the_library_counts() {
+    fn counts_of_tokens_and_pairs_of_tokens_match_the_library() {
         for rule in Rule::ALL {
             let all: Vec<_> = vocabulary::tokens(rule).collect();
             for (rank, one) in all.iter().enumerate().step_by(5) {
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_count_as_the_library_counts() {
+    fn counts_of_runs_match_the_library() {
         for unit in ["a", " ", "=", "漢", "ab", "\t", "é"] {
             for times in [20, 21, 63, 64, 65, 128, 129, LONGEST / unit.len()] {
                 agree(unit.repeat(times).as_bytes());
@@ -228,7 +229,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn odd_pieces_count_as_the_library_counts(
+        fn counts_of_random_pieces_match_the_library(
             bytes in proptest::collection::vec(any::<u8>(), 1..300),
             letters in "[ ]?[a-zA-Z]{1,99}",
             few in "[aAbB ]{1,99}",

@@ -1,4 +1,4 @@
-//! All weights of a session, as columns over its parts.
+//! Token counts of a session, as columns over its parts.
 
 use super::calibrate::{self, Stretch};
 use super::calls::calls;
@@ -13,57 +13,57 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-/// How a count is known.
+/// Accuracy of a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Basis {
-    /// By the provider.
+    /// Reported by the provider.
     Reported,
-    /// By a named vocabulary, which is the model's own.
+    /// Exact, with the model's own vocabulary.
     Exact,
-    /// Fitted to what the provider reported, with this error.
+    /// Calibrated with the reported usage, with this error.
     Calibrated(Share),
-    /// By a rule of thumb, or by a vocabulary that is not the model's own.
+    /// Estimated with a rule of thumb, or with a vocabulary that is not the model's own.
     Estimated,
 }
 
-/// All weights of a session.
+/// Token counts of a session.
 #[derive(Debug)]
 pub struct TokenLedger {
-    /// What counted.
+    /// The counter.
     pub counter: &'static Counter,
-    /// Weights before any fit, by part index: the counter's tokens and what wraps the part; for what is not counted
-    /// (media, reported reasoning) the provider's.
+    /// Uncalibrated tokens by part index: the counter's tokens including the framing of the part, or the provider's
+    /// count for media and reported reasoning.
     pub counted: Vec<u32>,
-    /// True tokens: counted, then fitted where the file reports usage.
+    /// Actual tokens: counted, then calibrated if the file reports usage.
     pub truth: Column,
-    /// Fitted weight of what the file does not hold; in every call. After a compaction of the source's own it may
-    /// have been another ([`Self::overhead_at`]).
+    /// Calibrated tokens of content that is not recorded; part of every call. May differ after a recorded compaction
+    /// ([`Self::overhead_at`]).
     pub overhead: Tokens,
-    /// How `truth` is known.
+    /// Accuracy of `truth`.
     pub basis: Basis,
-    /// The fit, where the file reports usage that fits what it holds.
+    /// The fit, if the file reports usage that matches its content.
     pub fit: Option<Fit>,
     stretches: Vec<Stretch>,
-    /// Fitted weight of what the file does not hold of the call that comes after the last.
+    /// Calibrated tokens of content that is not recorded in the call after the last one.
     overhead_next: Tokens,
-    /// A fit too bad to be used: the reported usage belongs to other text than the file's.
+    /// A fit that is too bad to use: the reported usage belongs to other content than the file's.
     pub distrusted: Option<Fit>,
     provider: Provider,
-    /// Weights of texts of ours.
-    remembered: RwLock<HashMap<Box<str>, u64>>,
+    /// Cached counts of added texts.
+    cache: RwLock<HashMap<Box<str>, u64>>,
 }
 
-/// Texts remembered at once; when they are more, all are forgotten, which costs a recount of each at most.
-const MAX_REMEMBERED: usize = 4096;
+/// Maximum number of cached texts. The cache is cleared when it is full, which costs at most one recount per text.
+const MAX_CACHED: usize = 4096;
 
-/// Longer texts are not remembered: they are written once (a summary), and would hold memory.
-const MAX_REMEMBERED_BYTES: usize = 16 * 1024;
+/// Maximum bytes of a cached text. Longer texts (summaries) are written only once.
+const MAX_CACHED_BYTES: usize = 16 * 1024;
 
 impl TokenLedger {
     /// Counts every part once, on all cores, and calibrates.
     ///
     /// # Errors
-    /// [`Cancelled`] when `progress` says so.
+    /// [`Cancelled`] if `progress` is cancelled.
     pub fn count(
         session: &Session,
         counter: &'static Counter,
@@ -74,7 +74,7 @@ impl TokenLedger {
             provider: Provider::of(session),
         };
         let weights = weigh_parts(session, scale, progress)?;
-        let carried = session
+        let stored = session
             .calibration
             .as_ref()
             .filter(|c| counter.counts_as(&c.counter));
@@ -82,8 +82,8 @@ impl TokenLedger {
             Some((fit, stretches)) if fit.is_trusted() => (Some(fit), stretches, None),
             other => (None, Vec::new(), other.map(|(fit, _)| fit)),
         };
-        // A managed copy has no usage of its own yet, but says how its source was weighed.
-        let fit = fit.or_else(|| carried.map(Fit::carried));
+        // A managed conversation has no usage yet, but stores the calibration of its source.
+        let fit = fit.or_else(|| stored.map(Fit::from_calibration));
         let basis = match &fit {
             Some(fit) => Basis::Calibrated(fit.error),
             None if distrusted.is_none() && is_exact(session, counter) => Basis::Exact,
@@ -98,7 +98,7 @@ impl TokenLedger {
         })
     }
 
-    /// Weighs another session with this one's counter and calibration (an export, read again).
+    /// Counts another session (an export) with the counter and calibration of this one.
     #[must_use]
     pub fn recount(&self, other: &Session) -> Self {
         let scale = self.scale();
@@ -134,11 +134,11 @@ impl TokenLedger {
             distrusted: None,
             stretches: Vec::new(),
             provider: scale.provider,
-            remembered: RwLock::default(),
+            cache: RwLock::default(),
         }
     }
 
-    /// How weights were told, for a managed copy to carry; none where nothing was fitted.
+    /// Returns the calibration to store in a managed conversation, or `None` if nothing was calibrated.
     pub fn calibration(&self, overhead: Tokens) -> Option<Calibration> {
         let fit = self.fit?;
         Some(Calibration {
@@ -156,17 +156,17 @@ impl TokenLedger {
         }
     }
 
-    /// Tokens of a text as the counter counts them, not fitted to what the session's provider reported.
+    /// Returns the uncalibrated tokens of a text.
     pub fn counted(&self, text: &str) -> Tokens {
         Tokens(u64::from(self.scale().text(text)))
     }
 
-    /// True tokens of a text of ours, as of a part that holds nothing else. Remembers texts, since a run writes the
-    /// same marker thousands of times.
+    /// Returns the actual tokens of a text that is a part of its own. Caches texts, because a run writes the same
+    /// marker thousands of times.
     pub fn weigh(&self, text: &str) -> Tokens {
-        // Nothing that holds the lock can panic half-way, so a poisoned map is whole.
+        // Code that holds the lock cannot panic, so a poisoned map is valid.
         if let Some(tokens) = self
-            .remembered
+            .cache
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .get(text)
@@ -178,22 +178,19 @@ impl TokenLedger {
             known: 0,
         };
         let tokens = u64::from(fitted(self.fit.as_ref(), weight));
-        if text.len() <= MAX_REMEMBERED_BYTES {
-            let mut remembered = self
-                .remembered
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
-            if remembered.len() >= MAX_REMEMBERED {
-                remembered.clear();
+        if text.len() <= MAX_CACHED_BYTES {
+            let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+            if cache.len() >= MAX_CACHED {
+                cache.clear();
             }
-            remembered.insert(text.into(), tokens);
+            cache.insert(text.into(), tokens);
         }
         Tokens(tokens)
     }
 
-    /// The same for a text behind which one word of ASCII stands so many times. Long ones are told from short ones:
-    /// twelve words more weigh the same each time, since vocabularies count each by itself and rules of thumb divide by 3
-    /// or 4.
+    /// Returns the actual tokens of a text followed by an ASCII word `times` times. Extrapolates from short texts:
+    /// twelve more content always add the same count, because vocabularies count each word separately and rules of thumb
+    /// divide by 3 or 4.
     pub fn weigh_repeated(&self, text: &str, word: &str, times: usize) -> Tokens {
         const PERIOD: usize = 12;
         let count = |times: usize| self.scale().text(&format!("{text}{}", word.repeat(times)));
@@ -209,31 +206,33 @@ impl TokenLedger {
         Tokens(u64::from(fitted(self.fit.as_ref(), weight)))
     }
 
-    /// True tokens of a part.
+    /// Returns the actual tokens of a part.
     pub fn part(&self, part: usize) -> Tokens {
         Tokens::from(self.truth.per_part[part])
     }
 
-    /// True tokens of a message.
+    /// Returns the actual tokens of a message.
     pub fn message(&self, message: usize) -> Tokens {
         Tokens::from(self.truth.per_message[message])
     }
 
-    /// What the file does not hold of the call at this step as it really was: more after a compaction, when agents
-    /// carry on with files read again, less after a cut that the file does not tell.
+    /// Returns the tokens of content that is not recorded in the original call at this step. They increase after a
+    /// compaction if agents read files again, and decrease after an unrecorded cut.
     pub fn overhead_at(&self, step: usize) -> Tokens {
-        let begun = self.stretches.iter().rev().find(|s| s.step <= step);
-        begun.map_or(self.overhead, tokens_of)
+        let stretch = self.stretches.iter().rev().find(|s| s.step <= step);
+        stretch.map_or(self.overhead, tokens_of)
     }
 
-    /// What the file does not hold of the call that comes after the last. The last calls tell it, unless they report less
-    /// than the messages alone weigh and the file records no compaction before them: then they were sent something else
-    /// than the file holds (another model, or a cut that was not recorded), and the calls before them tell it.
+    /// Returns the tokens of content that is not recorded in the call after the last one. They are those of the last
+    /// calls, unless these calls report fewer tokens than their messages alone have and no compaction is recorded
+    /// before them. The model then received something else than the file records (another model, an unrecorded cut),
+    /// and the calls before them determine the overhead.
     pub fn overhead_next(&self) -> Tokens {
         self.overhead_next
     }
 
-    /// True tokens of the full history, once, by kind in the order of [`Kind::ALL`]; the overhead counts as system.
+    /// Returns the actual tokens of the full history by kind, in the order of [`Kind::ALL`]. The overhead counts as
+    /// system.
     pub fn by_kind(&self, session: &Session) -> [Tokens; Kind::ALL.len()] {
         let mut kinds = [Tokens::ZERO; Kind::ALL.len()];
         kinds[Kind::System.index()] += self.overhead;
@@ -245,21 +244,21 @@ impl TokenLedger {
         kinds
     }
 
-    /// True tokens of the full history, once, overhead included.
+    /// Returns the actual tokens of the full history including the overhead.
     pub fn total(&self) -> Tokens {
         Tokens(self.truth.history_prefix.last().copied().unwrap_or(0)) + self.overhead
     }
 }
 
 fn overhead_next(session: &Session, stretches: &[Stretch]) -> Option<Tokens> {
-    let is_cut_unseen = |stretch: &&Stretch| {
+    let is_unrecorded_cut = |stretch: &&Stretch| {
         let is_reported = |step: &Step| step.usage.is_some_and(|u| u.input > Tokens::ZERO);
         let before = session.steps[..stretch.step].iter().rposition(is_reported);
         let since = before.map_or(0, |before| before + 1)..=stretch.step;
         stretch.is_short && !session.compactions.iter().any(|c| since.contains(&c.step))
     };
-    let told = stretches.iter().rev().find(|s| !is_cut_unseen(s));
-    told.map(tokens_of)
+    let last = stretches.iter().rev().find(|s| !is_unrecorded_cut(s));
+    last.map(tokens_of)
 }
 
 fn tokens_of(stretch: &Stretch) -> Tokens {
@@ -268,11 +267,11 @@ fn tokens_of(stretch: &Stretch) -> Tokens {
 
 fn fitted(fit: Option<&Fit>, weight: Weight) -> u32 {
     let factor = fit.map_or(1.0, |f| f.factor);
-    // Rounded part by part, so that sums of truth are sums of its parts; a float saturates as it becomes an integer.
+    // Rounded per part, so that sums equal the sums of their parts. The conversion from float saturates.
     ((f64::from(weight.counted) * factor).round() as u32).saturating_add(weight.known)
 }
 
-/// Whether the counter counts as the models do, and what they were sent.
+/// Returns whether the counter uses the models' vocabulary and the file records the texts that were sent.
 fn is_exact(session: &Session, counter: &Counter) -> bool {
     let is_redacted = |part: &Part| part.body.text().starts_with("[REDACTED");
     !session.models.is_empty()
@@ -283,8 +282,8 @@ fn is_exact(session: &Session, counter: &Counter) -> bool {
             .all(|model| bpe::is_own_vocabulary(counter, model))
 }
 
-/// Weighs all parts, the longest first so that no core is left with a long one at the end. Agents read the same files
-/// again and again: what says the same is counted once.
+/// Counts all parts, the longest first, so that no core ends with a long one. Agents read the same files repeatedly, so
+/// equal parts are counted once.
 fn weigh_parts(
     session: &Session,
     scale: Scale,
@@ -294,29 +293,29 @@ fn weigh_parts(
     let work: Vec<u64> = parts.iter().map(Scale::work).collect();
     progress.begin(Phase::Weighing, Bytes(work.iter().sum()));
     let mut order: Vec<usize> = (0..work.len()).collect();
-    let words = |part: &usize| Scale::words(&parts[*part]);
-    let by_words = |a: &usize, b: &usize| {
+    let content = |part: &usize| Scale::counted_content(&parts[*part]);
+    let by_content = |a: &usize, b: &usize| {
         work[*b]
             .cmp(&work[*a])
-            .then_with(|| words(a).cmp(&words(b)))
+            .then_with(|| content(a).cmp(&content(b)))
     };
-    order.par_sort_unstable_by(by_words);
-    let say_the_same = |a: &usize, b: &usize| words(a).is_some() && words(a) == words(b);
-    let alike: Vec<&[usize]> = order.chunk_by(say_the_same).collect();
-    let weigh = |alike: &&[usize]| {
-        // Nothing is weighed any more once somebody asked to stop.
+    order.par_sort_unstable_by(by_content);
+    let are_equal = |a: &usize, b: &usize| content(a).is_some() && content(a) == content(b);
+    let equal: Vec<&[usize]> = order.chunk_by(are_equal).collect();
+    let weigh = |equal: &&[usize]| {
+        // Skips the count after a cancellation.
         progress.go_on().ok()?;
-        let first = alike[0];
+        let first = equal[0];
         let weight = scale.weigh(&parts[first]);
-        progress.advance(work[first] * alike.len() as u64);
+        progress.advance(work[first] * equal.len() as u64);
         Some(weight)
     };
-    // A result might be an error at any place, so they would not be put straight where they belong.
-    let weighed: Vec<Option<Weight>> = alike.par_iter().with_max_len(1).map(weigh).collect();
+    // Collecting results with errors would not preserve the order efficiently.
+    let weighed: Vec<Option<Weight>> = equal.par_iter().with_max_len(1).map(weigh).collect();
     progress.go_on()?;
     let mut weights = vec![Weight::default(); work.len()];
-    for (alike, weight) in alike.into_iter().zip(weighed) {
-        for part in alike {
+    for (equal, weight) in equal.into_iter().zip(weighed) {
+        for part in equal {
             weights[*part] = weight.unwrap_or_default();
         }
     }

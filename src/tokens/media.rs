@@ -1,45 +1,46 @@
-//! What images, documents and sounds weigh, by the providers' published rules.
+//! Tokens of images, documents and audio by the providers' published rules.
 //!
-//! A payload is never tokenized: the model gets pixels or sound, not base64. Where a rule needs what a file does not
-//! tell (pixels, pages, seconds), a documented guess stands in; such weights are always ≈.
+//! Payloads are never tokenized: the model receives pixels or sound, not base64. If a rule needs data that is not
+//! recorded (pixels, pages, seconds), a documented assumption is used. Such counts are always marked ≈.
 
 use crate::session::{MediaKind, Session};
 
-/// Whose rules apply.
+/// The provider whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Provider {
     /// Anthropic.
     Anthropic {
-        /// Its models from Opus 4.7 on see larger images.
+        /// Whether the model accepts larger images (Opus 4.7 and later).
         is_high_resolution: bool,
     },
     /// `OpenAI`.
     OpenAi,
-    /// Another, by the names of its models: nothing is known of how it wraps calls.
+    /// Any other provider. The framing of its calls is not known.
     Other,
 }
 
 /// An image of unknown size: a screenshot at the usual limit of both providers.
 const IMAGE: u32 = 1500;
-/// A page costs Anthropic's models 1,500 to 3,000 tokens of text, and an image of it.
+/// For Anthropic's models, a page has 1,500 to 3,000 tokens of text and an image of it.
 /// <https://platform.claude.com/docs/en/build-with-claude/pdf-support>
 const PAGE: u64 = 2000;
-/// Our guess at a PDF's bytes per page, text and pictures mixed.
+/// Assumed bytes of a PDF per page of mixed text and images.
 const PAGE_BYTES: u64 = 60_000;
-/// The most pages a request may hold (same source).
+/// Maximum number of pages of a request (same source).
 const MAX_PAGES: u64 = 600;
-/// `OpenAI` hears a token each 100 ms. <https://platform.openai.com/docs/guides/realtime-costs>
+/// `OpenAI` counts a token per 100 ms. <https://platform.openai.com/docs/guides/realtime-costs>
 const AUDIO_PER_SECOND: u64 = 10;
-/// A sound of unknown length: a minute.
+/// Assumed duration of audio of unknown length.
 const AUDIO_SECONDS: u64 = 60;
 
-/// Models of Anthropic's that see images up to 2576 px; 4.7 was the first, later generations are taken to keep it.
+/// Anthropic models that accept images up to 2576 px. 4.7 was the first; later generations are assumed to keep the
+/// limit.
 const HIGH_RESOLUTION: &[&str] = &[
     "opus-4-7", "opus-4.7", "opus-4-8", "opus-4.8", "opus-5", "sonnet-5", "fable", "mythos",
 ];
 
 impl Provider {
-    /// Told by the session's models, else by its format; Anthropic where neither tells.
+    /// Determines the provider from the session's models, or else from its format (default: Anthropic).
     pub(super) fn of(session: &Session) -> Self {
         let names: Vec<String> = session
             .models
@@ -73,7 +74,8 @@ fn is_openai_format(format: &str) -> bool {
     format.starts_with("openai") || format.starts_with("codex")
 }
 
-/// Tokens of a media part: `bytes` of payload, 0 if the file only refers to it; `pixels` where they could be read.
+/// Returns the tokens of a media part. `bytes` is the size of the payload, or 0 if the file only refers to it. `pixels`
+/// is its size in pixels, if known.
 pub(super) fn tokens(
     provider: Provider,
     media: MediaKind,
@@ -85,7 +87,7 @@ pub(super) fn tokens(
         MediaKind::Image => {
             return pixels.map_or(IMAGE, |(width, height)| image(provider, width, height));
         }
-        // A text document is read as text.
+        // Text documents are read as text.
         MediaKind::Document if mime.starts_with("text/") => bytes.div_ceil(4),
         MediaKind::Document => PAGE * bytes.div_ceil(PAGE_BYTES).clamp(1, MAX_PAGES),
         MediaKind::Audio if bytes == 0 => AUDIO_PER_SECOND * AUDIO_SECONDS,
@@ -94,7 +96,7 @@ pub(super) fn tokens(
     u32::try_from(tokens).unwrap_or(u32::MAX)
 }
 
-/// 16-bit mono at 24 kHz where it is not compressed, else 128 kbit/s.
+/// Returns 48,000 for uncompressed audio (16-bit mono at 24 kHz), otherwise 16,000 (128 kbit/s).
 fn audio_bytes_per_second(mime: &str) -> u64 {
     if mime.contains("wav") || mime.contains("pcm") {
         48_000
@@ -112,7 +114,7 @@ fn image(provider: Provider, width: u32, height: u32) -> u32 {
         Provider::Anthropic {
             is_high_resolution: true,
         } => anthropic_image(width, height, 2576.0, 4784.0),
-        // Most others' rules lie near this one.
+        // The rules of most other providers are similar.
         Provider::Anthropic {
             is_high_resolution: false,
         }
@@ -121,7 +123,7 @@ fn image(provider: Provider, width: u32, height: u32) -> u32 {
     }
 }
 
-/// One token per started square of 28 pixels, once the image is scaled down to fit the longest edge and the most
+/// Returns one token per started square of 28 pixels, after scaling the image down to the maximum edge and the maximum
 /// tokens. The older rule, width x height / 750, is within 5 % of it.
 /// <https://platform.claude.com/docs/en/build-with-claude/vision>
 fn anthropic_image(width: f64, height: f64, max_edge: f64, max_tokens: f64) -> u32 {
@@ -133,15 +135,15 @@ fn anthropic_image(width: f64, height: f64, max_edge: f64, max_tokens: f64) -> u
     squares.min(max_tokens) as u32
 }
 
-/// 85 tokens and 170 for each started tile of 512 pixels, once the image is scaled down to 2048 pixels on the long
-/// edge and 768 on the short. So for GPT-4o and GPT-4.1; later models differ by some 20 %.
+/// Returns 85 tokens plus 170 per started tile of 512 pixels, after scaling the image down to 2048 pixels on the long
+/// edge and 768 on the short one. This is the rule of GPT-4o and GPT-4.1. Later models differ by about 20 %.
 /// <https://platform.openai.com/docs/guides/images-vision>
 fn openai_image(width: f64, height: f64) -> u32 {
     const TILE: f64 = 512.0;
     let scale = (2048.0 / width.max(height))
         .min(768.0 / width.min(height))
         .min(1.0);
-    // A hair less, so that 768 px scaled and rounded is not taken for 769.
+    // Subtracts an epsilon so that rounding does not turn 768 px into 769.
     let tiles = |edge: f64| (edge * scale / TILE - 1e-6).ceil().max(1.0);
     85 + 170 * (tiles(width) * tiles(height)) as u32
 }
@@ -151,8 +153,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn images_weigh_what_the_providers_publish() {
-        // Both of OpenAI's own examples.
+    fn image_tokens_match_the_published_examples() {
+        // Both examples are from OpenAI's documentation.
         assert_eq!(image(Provider::OpenAi, 1024, 1024), 765);
         assert_eq!(image(Provider::OpenAi, 2048, 4096), 1105);
         let standard = Provider::Anthropic {
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn no_size_is_too_odd_to_weigh() {
+    fn extreme_sizes_have_a_token_count() {
         for provider in [
             Provider::OpenAi,
             Provider::Anthropic {

@@ -1,7 +1,7 @@
-//! What a session weighs, part by part, and how well each weight is known.
+//! Token counts of a session by part, and the accuracy of each count.
 //!
-//! Counting is done once per part at load; everything later works on columns of numbers. Media are weighed by
-//! their provider's rule and never tokenized. Nothing here panics on hostile text.
+//! Every part is counted once when a session is loaded. Later code works on columns of numbers. Media are counted by
+//! their provider's rule and never tokenized. No function panics on hostile text.
 
 mod bpe;
 mod calibrate;
@@ -25,21 +25,22 @@ pub use calls::recorded_estimates;
 pub use column::Column;
 pub use ledger::{Basis, TokenLedger};
 
-/// A way to count the tokens of a text.
+/// A tokenizer, or an estimate of one.
 #[derive(Debug)]
 pub struct Counter {
     /// Name on the command line and in JSON.
     pub name: &'static str,
-    /// One line for people.
+    /// Description in one line.
     pub help: &'static str,
-    /// Counts by a vocabulary, exactly, rather than by a rule of thumb.
+    /// Whether it counts with a vocabulary rather than with a rule of thumb.
     pub is_exact: bool,
-    /// The tokens of a text. Never panics, linear in the text's length.
+    /// Counts the tokens of a text. Never panics; linear in the length of the text.
     pub count: fn(&str) -> u32,
 }
 
 impl Counter {
-    /// Whether a fit of that counter's counts also fits this one's: the counts on samples are those of the default counter.
+    /// Returns whether a fit for the named counter applies to this one. Sampled counts are those of the default
+    /// counter.
     fn counts_as(&self, name: &str) -> bool {
         let whole = if self.name == sample::SAMPLED.name {
             default_counter().name
@@ -50,7 +51,7 @@ impl Counter {
     }
 }
 
-/// Every counter we know; the first is the default.
+/// All counters; the first is the default.
 pub static COUNTERS: &[Counter] = &[
     bpe::O200K_BASE,
     bpe::CL100K_BASE,
@@ -60,18 +61,17 @@ pub static COUNTERS: &[Counter] = &[
     heuristics::CHARS_3,
 ];
 
-/// The counter of this name.
+/// Returns the counter with this name.
 pub fn by_name(name: &str) -> Option<&'static Counter> {
     COUNTERS.iter().find(|c| c.name == name)
 }
 
-/// A counter that is quick rather than right, for what is only looked over in a list. Its counts do not add up, so nothing is
-/// replayed on it.
+/// Returns a fast, approximate counter for lists of sessions. Its counts do not add up, so replays do not use it.
 pub(crate) fn sampling_counter() -> &'static Counter {
     &sample::SAMPLED
 }
 
-/// The counter used when none is named.
+/// Returns the default counter.
 pub fn default_counter() -> &'static Counter {
     &COUNTERS[0]
 }

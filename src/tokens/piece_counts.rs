@@ -1,51 +1,53 @@
-//! Counts a text piece by piece, and remembers short pieces: most of any text is words that were counted before.
+//! Counts a text piece by piece. Caches short pieces, because most words of a text repeat.
 
-use super::joining::{self, Joining};
+use super::joining::{self, Merger};
 use super::pieces::Rule;
 use super::ranks::{self, NONE, Ranks};
 use super::vocabulary;
 use std::cell::RefCell;
 
-/// Longer pieces are counted each time.
+/// Maximum bytes of a cached piece.
 const LONGEST: usize = 15;
-/// Those up to here are told faster than remembered.
-const AT_ONCE: usize = 2;
-/// Bits that no character of ASCII has.
+/// Maximum bytes of a piece that is faster to count than to look up.
+const UNCACHED: usize = 2;
+/// Bits that no ASCII character has.
 const NOT_ASCII: u128 = (u128::MAX / 0xff) << 7;
-/// Those up to here fit a word with what is told of them, so that more of them stay near: most pieces are as short.
+/// Maximum bytes of a piece that fits a 64-bit entry with its length and count. Most pieces are as short, so that more
+/// entries fit the CPU cache.
 const SHORT: usize = 7;
-/// Short pieces remembered by a thread, and longer ones: a new one takes the place of an old one. Half a megabyte.
-const SHORT_PLACES: usize = 1 << 15;
-const PLACES: usize = 1 << 14;
+/// Cache entries per thread for short pieces and for longer ones, half a megabyte in all. A new entry replaces an old
+/// one.
+const SHORT_ENTRIES: usize = 1 << 15;
+const ENTRIES: usize = 1 << 14;
 
-/// Mixes bits.
+/// Multiplier of the hash function.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 thread_local! {
-    /// By vocabulary.
-    static KNOWN: RefCell<[Known; 2]> = RefCell::default();
+    /// Caches by vocabulary.
+    static CACHES: RefCell<[PieceCache; 2]> = RefCell::default();
 }
 
-/// What a thread has of a vocabulary.
+/// The counts that a thread has cached for a vocabulary.
 #[derive(Debug, Default)]
-struct Known {
+struct PieceCache {
     /// Short pieces with their counts: the piece's bytes, then one byte with its length and its count.
     short: Vec<u64>,
-    /// The same of longer ones.
+    /// Longer pieces with their counts, in the same form.
     counts: Vec<u128>,
-    joining: Joining,
+    merger: Merger,
 }
 
-/// The tokens of a text.
+/// Counts the tokens of a text.
 pub(super) fn count(rule: Rule, text: &str) -> usize {
     let ranks = vocabulary::ranks(rule);
-    KNOWN.with_borrow_mut(|known| known[rule as usize].count(ranks, rule, text))
+    CACHES.with_borrow_mut(|caches| caches[rule as usize].count(ranks, rule, text))
 }
 
-impl Known {
+impl PieceCache {
     fn count(&mut self, ranks: &Ranks, rule: Rule, text: &str) -> usize {
-        self.short.resize(SHORT_PLACES, 0);
-        self.counts.resize(PLACES, 0);
+        self.short.resize(SHORT_ENTRIES, 0);
+        self.counts.resize(ENTRIES, 0);
         let (mut from, mut sum) = (0, 0);
         while from < text.len() {
             let end = rule.piece_end(text, from);
@@ -65,41 +67,41 @@ impl Known {
             return self.of_long(ranks, &text[from..from + len]);
         }
         let key = key(text, from, len);
-        if len <= AT_ONCE {
+        if len <= UNCACHED {
             return ranks.count(key, len);
         }
         if len <= SHORT {
             return self.of_short(ranks, key, &text[from..from + len]);
         }
-        let place = place(key);
-        let known = self.counts[place];
+        let index = cache_index(key);
+        let entry = self.counts[index];
         // The upper half of the last byte is the count.
-        if known << 4 >> 4 == key && known >> 124 > 0 {
-            return (known >> 124) as usize;
+        if entry << 4 >> 4 == key && entry >> 124 > 0 {
+            return (entry >> 124) as usize;
         }
-        let count = self.anew(ranks, key, &text[from..from + len]);
-        self.counts[place] = key | (count as u128) << 124;
+        let count = self.count_uncached(ranks, key, &text[from..from + len]);
+        self.counts[index] = key | (count as u128) << 124;
         count
     }
 
     #[inline]
     fn of_short(&mut self, ranks: &Ranks, key: u128, piece: &[u8]) -> usize {
         let name = key as u64 | (piece.len() as u64) << 60;
-        let place = (name.wrapping_mul(FACTOR) >> 32) as usize % SHORT_PLACES;
-        let known = self.short[place];
+        let index = (name.wrapping_mul(FACTOR) >> 32) as usize % SHORT_ENTRIES;
+        let entry = self.short[index];
         // The lower half of the last byte is the count.
-        let count = known >> 56 & 0xf;
-        if known & !(0xf << 56) == name && count > 0 {
+        let count = entry >> 56 & 0xf;
+        if entry & !(0xf << 56) == name && count > 0 {
             return count as usize;
         }
-        let count = self.anew(ranks, key, piece);
-        self.short[place] = name | (count as u64) << 56;
+        let count = self.count_uncached(ranks, key, piece);
+        self.short[index] = name | (count as u64) << 56;
         count
     }
 
-    /// Counts a piece that is not remembered.
-    fn anew(&mut self, ranks: &Ranks, key: u128, piece: &[u8]) -> usize {
-        // Of other scripts a character is several bytes, and takes several steps.
+    /// Counts a piece that is not cached.
+    fn count_uncached(&mut self, ranks: &Ranks, key: u128, piece: &[u8]) -> usize {
+        // Characters of other scripts have several bytes and take several merges.
         if piece.len() <= ranks::LONGEST && key & NOT_ASCII == 0 {
             ranks.count(key, piece.len())
         } else {
@@ -109,13 +111,13 @@ impl Known {
 
     fn of_long(&mut self, ranks: &Ranks, piece: &[u8]) -> usize {
         match ranks.rank_of_long(piece) {
-            NONE => self.joining.count(ranks, piece),
+            NONE => self.merger.count(ranks, piece),
             _ => 1,
         }
     }
 }
 
-/// The bytes of a piece and its length, as a number.
+/// Returns the bytes of a piece and its length as a number.
 #[inline]
 fn key(text: &[u8], from: usize, len: usize) -> u128 {
     let whole = text.get(from..from + 16).and_then(|b| b.try_into().ok());
@@ -128,12 +130,12 @@ fn key(text: &[u8], from: usize, len: usize) -> u128 {
     (u128::from_le_bytes(bytes) & own) | (len as u128) << 120
 }
 
-/// Where a piece is remembered.
+/// Returns the index of a piece in the cache.
 #[inline]
-fn place(key: u128) -> usize {
+fn cache_index(key: u128) -> usize {
     let (low, high) = (key as u64, (key >> 64) as u64);
     let mixed = (low ^ high.rotate_left(29).wrapping_mul(FACTOR)).wrapping_mul(FACTOR);
-    (mixed >> 32) as usize % PLACES
+    (mixed >> 32) as usize % ENTRIES
 }
 
 #[cfg(test)]
@@ -142,13 +144,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The pieces of a text are the expression's.
+    /// Asserts that the pieces of a text match the regular expression.
     fn agree(text: &str) {
         for rule in Rule::ALL {
             let mut from = 0;
             for piece in library(rule).split(text) {
-                let told = &text[from..rule.piece_end(text, from)];
-                assert_eq!(told, piece, "{rule:?} {text:?}");
+                let piece_text = &text[from..rule.piece_end(text, from)];
+                assert_eq!(piece_text, piece, "{rule:?} {text:?}");
                 from += piece.len();
             }
             assert_eq!(from, text.len());
@@ -156,8 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn characters_fall_into_the_pieces_that_the_expression_makes() {
-        // Of the large blocks of one kind some, and their ends.
+    fn pieces_of_all_characters_match_the_expression() {
+        // Samples large blocks of one class, and includes their ends.
         let large = |c: &char| matches!(c, '\u{3400}'..='\u{f8ff}' | '\u{20000}'..);
         let ends = "\u{4db5}\u{4dc0}\u{4e00}\u{9fef}\u{a000}\u{ac00}\u{d7a3}";
         let all = ('\0'..='\u{2ffff}').filter(|c| !large(c) || u32::from(*c) % 97 == 0);
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_counts_as_what_is_new() {
+    fn cached_and_uncached_counts_are_equal() {
         let text = "It's plain English, 12345 words; fn main() { let x_y = \"z\"; }\r\n\r\n\tΑθήνα Москва 東京";
         for rule in Rule::ALL {
             let counted: usize = library(rule).count(text);
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn no_run_takes_more_than_linear_time_and_all_count_as_the_library_counts() {
+    fn long_runs_take_linear_time_and_match_the_library() {
         let units = [
             "a", "A", "漢", "漢A", " ", "\n", " \n", "}", "'s", "1", "/\n", "é", "🚢",
         ];
@@ -192,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn odd_texts_fall_into_the_pieces_that_the_expression_makes(
+        fn pieces_of_random_texts_match_the_expression(
             text in "([aAzZ]|[bB]|[0-9]|['’]|[sStTmMdD]|[rRvVlLeE]{2}|[ \t\r\n]{1,3}|[/.{}_-]|[ſKÀéß漢あア한ー゛]|[\u{300}\u{301}²½Ⅷǅʰªº]|[\u{85}\u{a0}\u{2028}\u{3000}]|.){0,40}"
         ) {
             agree(&text);

@@ -1,16 +1,17 @@
-//! Cuts a text into the pieces that `OpenAI`'s vocabularies encode one by one: words with what stands before them, up to
-//! three digits, signs, blanks.
+//! Splits a text into the pieces that `OpenAI`'s vocabularies encode separately: words with a preceding character, up
+//! to three digits, signs, blanks.
 //!
-//! The rule is published as a regular expression; this is the same rule by hand.
+//! The rule is published as a regular expression. This is a handwritten implementation of it.
 
 use super::classes::{ASCII, BYTES, Class, class_of};
 
-/// Which vocabulary's rule.
+/// The splitting rule of a vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// A word is letters; `'s` and its like stand apart.
+    /// A word consists of letters; `'s` and similar contractions are separate pieces.
     Cl100k,
-    /// A word is capitals and then small letters; `'s` and its like go with it. A slash may follow a line's end.
+    /// A word consists of uppercase and then lowercase letters, and includes `'s` and similar contractions. A slash may
+    /// follow a line ending.
     O200k,
 }
 
@@ -19,24 +20,24 @@ const SMALL: u8 = Class::Lower as u8 | Class::Letter as u8 | Class::Mark as u8;
 const BLANKS: u8 = Class::Line as u8 | Class::Blank as u8;
 const SIGNS: u8 = Class::Sign as u8 | Class::Mark as u8;
 
-/// Class and bytes of the character at this place.
+/// Returns the class and the length in bytes of the character at an offset.
 #[inline]
-fn at(text: &str, place: usize) -> (Class, usize) {
-    match text.as_bytes().get(place) {
+fn at(text: &str, offset: usize) -> (Class, usize) {
+    match text.as_bytes().get(offset) {
         Some(byte) if *byte < 128 => (ASCII[usize::from(*byte)], 1),
-        Some(_) => longer(text, place),
+        Some(_) => multi_byte(text, offset),
         None => (Class::End, 0),
     }
 }
 
-/// The same of a character of several bytes; apart, so that the rest stays small where it is used.
+/// Handles characters of several bytes. A separate function, so that the inlined one stays small.
 #[inline(never)]
-fn longer(text: &str, place: usize) -> (Class, usize) {
-    let c = text[place..].chars().next();
+fn multi_byte(text: &str, offset: usize) -> (Class, usize) {
+    let c = text[offset..].chars().next();
     c.map_or((Class::End, 0), |c| (class_of(c), c.len_utf8()))
 }
 
-/// Where characters of these classes end that begin at this place.
+/// Returns the end of the run of characters of these classes from `from` on.
 #[inline]
 fn run(text: &str, from: usize, classes: u8) -> usize {
     let bytes = text.as_bytes();
@@ -55,11 +56,11 @@ fn run(text: &str, from: usize, classes: u8) -> usize {
 }
 
 impl Rule {
-    /// Both.
+    /// Both rules.
     #[cfg(test)]
     pub(super) const ALL: [Self; 2] = [Self::O200k, Self::Cl100k];
 
-    /// Where the piece that begins at this place ends.
+    /// Returns the end of the piece that begins at `from`.
     pub(super) fn piece_end(self, text: &str, from: usize) -> usize {
         let (class, len) = at(text, from);
         match class {
@@ -72,7 +73,7 @@ impl Rule {
         }
     }
 
-    /// What words are made of.
+    /// Returns the classes that form words.
     fn letters(self) -> u8 {
         match self {
             Self::Cl100k => LETTERS,
@@ -80,7 +81,7 @@ impl Rule {
         }
     }
 
-    /// A word that begins with a letter here.
+    /// Returns the end of a word that begins with a letter.
     fn word(self, text: &str, from: usize) -> usize {
         if self == Self::Cl100k {
             return run(text, from, LETTERS);
@@ -89,7 +90,8 @@ impl Rule {
         end + contraction(&text.as_bytes()[end..])
     }
 
-    /// What begins with a blank that ends no line: before a word it is part of it, a space before signs of them.
+    /// Returns the end of a piece that begins with a blank other than a line ending. The blank is part of a following
+    /// word; a space is part of following signs.
     fn blank(self, text: &str, from: usize, len: usize) -> usize {
         match at(text, from + len).0 {
             class if class.is_of(self.letters()) => self.word(text, from + len),
@@ -100,12 +102,12 @@ impl Rule {
         }
     }
 
-    /// What begins with a sign: before a word it is part of it.
+    /// Returns the end of a piece that begins with a sign. The sign is part of a following word.
     fn sign(self, text: &str, from: usize, len: usize) -> usize {
         if self == Self::Cl100k {
-            let shortened = contraction(&text.as_bytes()[from..]);
-            if shortened > 0 {
-                return from + shortened;
+            let contracted = contraction(&text.as_bytes()[from..]);
+            if contracted > 0 {
+                return from + contracted;
             }
         }
         match at(text, from + len).0 {
@@ -114,21 +116,21 @@ impl Rule {
         }
     }
 
-    /// Signs and the line ends behind them.
+    /// Returns the end of signs and the line endings after them.
     fn signs(self, text: &str, from: usize) -> usize {
         let end = run(text, from, SIGNS);
-        let goes_on = |byte: &&u8| match **byte {
+        let is_trailing = |byte: &&u8| match **byte {
             b'\r' | b'\n' => true,
             b'/' => self == Self::O200k,
             _ => false,
         };
-        let behind = text.as_bytes()[end..].iter().take_while(goes_on);
-        end + behind.count()
+        let after = text.as_bytes()[end..].iter().take_while(is_trailing);
+        end + after.count()
     }
 }
 
-/// Capitals and then small letters. Letters without case are both, and so are marks: as many as can be are taken with small
-/// ones behind them, and capitals alone only where nothing else is.
+/// Returns the end of uppercase and then lowercase letters. Letters without case and marks count as both. Prefers a
+/// match with lowercase letters at the end over uppercase letters alone.
 fn cased(text: &str, from: usize) -> usize {
     let (mut end, mut last_letter) = (from, None);
     loop {
@@ -145,9 +147,9 @@ fn cased(text: &str, from: usize) -> usize {
     }
 }
 
-/// Bytes of `'s` and its like, 0 where there is none. A long s stands for one.
+/// Returns the bytes of a contraction such as `'s`, or 0. Accepts a long s.
 fn contraction(text: &[u8]) -> usize {
-    let lower = |place: usize| text.get(place).map(u8::to_ascii_lowercase);
+    let lower = |offset: usize| text.get(offset).map(u8::to_ascii_lowercase);
     if text.first() != Some(&b'\'') {
         return 0;
     }
@@ -159,7 +161,7 @@ fn contraction(text: &[u8]) -> usize {
     }
 }
 
-/// Up to three digits.
+/// Returns the end of up to three digits.
 fn digits(text: &str, from: usize) -> usize {
     let mut end = from;
     for _ in 0..3 {
@@ -171,11 +173,11 @@ fn digits(text: &str, from: usize) -> usize {
     end
 }
 
-/// Blanks: to the last line end among them; without one all of them but the last, which goes with what follows; a single
-/// one alone.
+/// Returns the end of blanks: after the last line ending, or else before the last blank, which belongs to the next
+/// piece. A single blank is a piece.
 fn blanks(text: &str, from: usize) -> usize {
     let (mut end, mut line, mut last) = (from, None, from);
-    let behind = loop {
+    let after = loop {
         let (class, len) = at(text, end);
         if !class.is_of(BLANKS) {
             break class;
@@ -188,7 +190,7 @@ fn blanks(text: &str, from: usize) -> usize {
     };
     match line {
         Some(line) => line,
-        None if behind != Class::End && last > from => last,
+        None if after != Class::End && last > from => last,
         None => end,
     }
 }

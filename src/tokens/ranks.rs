@@ -1,46 +1,46 @@
-//! The ranks of a vocabulary's tokens, by their bytes; and pieces of a few bytes joined by them as they stand in a number,
-//! which is several times as fast as any way that is quick with long ones.
+//! Ranks of a vocabulary's tokens by their bytes. Also merges pieces of a few bytes within a single number, which is
+//! several times as fast as the methods for long pieces.
 
 use std::collections::HashMap;
 
-/// Bytes of the longest pieces, and of the longest tokens, that fit a number with what is told of them.
+/// Maximum bytes of pieces and tokens that fit a 128-bit number with their length and rank.
 pub(super) const LONGEST: usize = 13;
-/// Places of the table: a power of two, a third more than the largest vocabulary has short tokens: what is asked
-/// for most comes first, and stays near.
-const PLACES: usize = 1 << 18;
-/// A token's bytes as a number, its length and its rank share a number of 128 bits.
+/// Size of the table: a power of two, a third more than the short tokens of the largest vocabulary. Frequent tokens
+/// come first and stay in the CPU cache.
+const TABLE_SIZE: usize = 1 << 18;
+/// A token's bytes, its length and its rank share a 128-bit number.
 const LENGTH_AT: u32 = 8 * LONGEST as u32;
 const RANK_AT: u32 = LENGTH_AT + 4;
-/// Bytes and length.
-const NAME: u128 = (1 << RANK_AT) - 1;
-/// Bits of the filter: few enough to stay near, many enough that nine in ten names of no token find a zero.
-const BITS: usize = 1 << 21;
-/// The rank of what is no token.
+/// Mask of bytes and length.
+const KEY_MASK: u128 = (1 << RANK_AT) - 1;
+/// Bits of the filter: few enough for the CPU cache, and enough to reject nine in ten byte strings that are not tokens.
+const FILTER_BITS: usize = 1 << 21;
+/// Rank of a byte string that is not a token.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The ranks of a vocabulary's tokens.
 #[derive(Debug)]
 pub(super) struct Ranks {
-    /// Those of two bytes, which are asked for most.
+    /// Ranks of tokens of two bytes, which are looked up most.
     pairs: Vec<u32>,
-    /// A bit for every name that some token has: most that is asked for is none, and the table is large.
+    /// A Bloom filter of the tokens' keys. Most looked-up byte strings are not tokens, and the table is large.
     filter: Vec<u64>,
-    /// By name; a token whose place is taken stands in the next that is free. 0 is a free one.
+    /// Hash table with linear probing; 0 is a free entry.
     table: Vec<u128>,
-    /// Those that are longer.
+    /// Ranks of longer tokens.
     long: HashMap<&'static [u8], u32>,
 }
 
 impl Ranks {
-    /// Those of these tokens, which are in order.
+    /// Builds the ranks of tokens listed in order.
     pub(super) fn of(tokens: impl Iterator<Item = &'static [u8]>) -> Self {
         let mut ranks = Self {
             pairs: vec![NONE; 1 << 16],
-            filter: vec![0; BITS / 64],
-            table: vec![0; PLACES],
+            filter: vec![0; FILTER_BITS / 64],
+            table: vec![0; TABLE_SIZE],
             long: HashMap::new(),
         };
-        for (rank, token) in (0..).zip(tokens.take(PLACES / 8 * 7)) {
+        for (rank, token) in (0..).zip(tokens.take(TABLE_SIZE / 8 * 7)) {
             ranks.add(token, rank);
         }
         ranks
@@ -57,24 +57,24 @@ impl Ranks {
         }
         let mut bytes = [0; 16];
         bytes[..token.len()].copy_from_slice(token);
-        let name = name(u128::from_le_bytes(bytes), token.len());
-        let mixed = mixed(name);
-        let at = self.place_of(name, mixed);
-        self.mark(mixed);
-        self.table[at] = name | u128::from(rank) << RANK_AT;
+        let key = key(u128::from_le_bytes(bytes), token.len());
+        let hash = hash(key);
+        let at = self.index_of(key, hash);
+        self.mark(hash);
+        self.table[at] = key | u128::from(rank) << RANK_AT;
     }
 
-    fn mark(&mut self, mixed: u64) {
-        self.filter[mixed as usize % BITS / 64] |= 1 << (mixed % 64);
+    fn mark(&mut self, hash: u64) {
+        self.filter[hash as usize % FILTER_BITS / 64] |= 1 << (hash % 64);
     }
 
-    /// Whether some token may have this name; none has it where it is not marked.
+    /// Returns whether a token may have this hash. If not marked, no token has it.
     #[inline]
-    fn is_marked(&self, mixed: u64) -> bool {
-        self.filter[mixed as usize % BITS / 64] >> (mixed % 64) & 1 != 0
+    fn is_marked(&self, hash: u64) -> bool {
+        self.filter[hash as usize % FILTER_BITS / 64] >> (hash % 64) & 1 != 0
     }
 
-    /// The tokens of a piece of up to [`LONGEST`] bytes, given as a number whose lowest byte is the first.
+    /// Counts the tokens of a piece of up to [`LONGEST`] bytes, given as a number whose lowest byte is the first.
     #[inline]
     pub(super) fn count(&self, piece: u128, len: usize) -> usize {
         match len {
@@ -85,50 +85,50 @@ impl Ranks {
     }
 
     fn count_longer(&self, piece: u128, len: usize) -> usize {
-        // Every token is what its bytes are joined to, and most pieces are one.
+        // Merging the bytes of a token always yields the token, and most pieces are one token.
         if self.rank(piece, len) != NONE {
             return 1;
         }
-        // Where tokens begin, the end behind the last; and for each what it makes with the next.
+        // Offsets where tokens begin and the end of the last one, and the rank of each token merged with the next.
         let mut begins: [u8; LONGEST + 1] = std::array::from_fn(|at| at as u8);
-        let mut joined = [NONE; LONGEST];
-        for (at, rank) in joined.iter_mut().enumerate().take(len.saturating_sub(1)) {
+        let mut merged = [NONE; LONGEST];
+        for (at, rank) in merged.iter_mut().enumerate().take(len.saturating_sub(1)) {
             *rank = self.pairs[(piece >> (8 * at)) as usize & 0xffff];
         }
         let mut n = len;
         while n > 1 {
             let mut at = 0;
             for other in 1..n - 1 {
-                at = if joined[other] < joined[at] {
+                at = if merged[other] < merged[at] {
                     other
                 } else {
                     at
                 };
             }
-            if joined[at] == NONE {
+            if merged[at] == NONE {
                 break;
             }
             begins.copy_within(at + 2..=n, at + 1);
-            joined.copy_within(at + 1..n, at);
+            merged.copy_within(at + 1..n, at);
             n -= 1;
-            joined[n - 1] = NONE;
+            merged[n - 1] = NONE;
             for changed in at.saturating_sub(1)..(at + 1).min(n - 1) {
                 let (from, to) = (
                     usize::from(begins[changed]),
                     usize::from(begins[changed + 2]),
                 );
-                joined[changed] = self.rank(piece >> (8 * from), to - from);
+                merged[changed] = self.rank(piece >> (8 * from), to - from);
             }
         }
         n
     }
 
-    /// The rank of two bytes.
+    /// Returns the rank of two bytes.
     pub(super) fn of_pair(&self, first: u8, second: u8) -> u32 {
         self.pairs[usize::from(u16::from_le_bytes([first, second]))]
     }
 
-    /// The rank of what stands between two places; behind the second there are at least 16 more bytes.
+    /// Returns the rank of the bytes between two offsets. At least 16 more bytes must follow the second offset.
     pub(super) fn rank_within(&self, bytes: &[u8], from: usize, to: usize) -> u32 {
         let first = bytes.get(from..from + 16).and_then(|b| b.try_into().ok());
         match first {
@@ -137,7 +137,7 @@ impl Ranks {
         }
     }
 
-    /// The rank of more than [`LONGEST`] bytes.
+    /// Returns the rank of more than [`LONGEST`] bytes.
     pub(super) fn rank_of_long(&self, token: &[u8]) -> u32 {
         match first_of_long(token) {
             Some(first) if self.is_marked(first) => self.long.get(token).copied().unwrap_or(NONE),
@@ -145,50 +145,50 @@ impl Ranks {
         }
     }
 
-    /// The rank of the first bytes of a piece.
+    /// Returns the rank of the first `len` bytes of a piece.
     fn rank(&self, piece: u128, len: usize) -> u32 {
-        let name = name(piece, len);
-        let mixed = mixed(name);
-        if !self.is_marked(mixed) {
+        let key = key(piece, len);
+        let hash = hash(key);
+        if !self.is_marked(hash) {
             return NONE;
         }
-        match self.table[self.place_of(name, mixed)] {
+        match self.table[self.index_of(key, hash)] {
             0 => NONE,
             token => (token >> RANK_AT) as u32,
         }
     }
 
-    /// Where a token stands, or would.
-    fn place_of(&self, name: u128, mixed: u64) -> usize {
-        let mut at = (mixed >> 32) as usize % PLACES;
-        while self.table[at] != 0 && self.table[at] & NAME != name {
-            at = (at + 1) % PLACES;
+    /// Returns the index of a token in the table, or of the free entry for it.
+    fn index_of(&self, key: u128, hash: u64) -> usize {
+        let mut at = (hash >> 32) as usize % TABLE_SIZE;
+        while self.table[at] != 0 && self.table[at] & KEY_MASK != key {
+            at = (at + 1) % TABLE_SIZE;
         }
         at
     }
 }
 
-/// A number made of a name, by which it is found.
+/// Returns the hash of a key.
 #[inline]
-fn mixed(name: u128) -> u64 {
+fn hash(key: u128) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let (low, high) = (name as u64, (name >> 64) as u64);
-    let mixed = (low ^ high.rotate_left(29).wrapping_mul(FACTOR)).wrapping_mul(FACTOR);
-    mixed ^ mixed >> 29
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    let hash = (low ^ high.rotate_left(29).wrapping_mul(FACTOR)).wrapping_mul(FACTOR);
+    hash ^ hash >> 29
 }
 
-/// What tells long tokens by their first bytes from most that is none; nothing of a short one.
+/// Returns the filter hash of a long token, from its first bytes. Returns `None` for a short one.
 fn first_of_long(token: &[u8]) -> Option<u64> {
     let first: &[u8; LONGEST] = token.first_chunk().filter(|_| token.len() > LONGEST)?;
     let mut bytes = [0; 16];
     bytes[..LONGEST].copy_from_slice(first);
-    let name = name(u128::from_le_bytes(bytes), LONGEST);
-    // As if it were longer than any short one.
-    Some(mixed(name + (1 << LENGTH_AT)))
+    let key = key(u128::from_le_bytes(bytes), LONGEST);
+    // A length greater than that of any short token.
+    Some(hash(key + (1 << LENGTH_AT)))
 }
 
-/// The first bytes of a piece, and how many.
-fn name(piece: u128, len: usize) -> u128 {
+/// Returns the key of the first `len` bytes of a piece: the bytes and the length.
+fn key(piece: u128, len: usize) -> u128 {
     (piece & ((1 << (8 * len)) - 1)) | (len as u128) << LENGTH_AT
 }
 
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn every_token_has_its_rank_and_nothing_else_has_one() {
+    fn only_tokens_have_ranks() {
         for rule in Rule::ALL {
             let ranks = vocabulary::ranks(rule);
             for (rank, token) in (0..).zip(vocabulary::tokens(rule)) {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn all_tokens_and_what_they_make_with_others_count_as_the_library_counts() {
+    fn counts_of_tokens_and_pairs_of_tokens_match_the_library() {
         for rule in Rule::ALL {
             let all: Vec<_> = vocabulary::tokens(rule).collect();
             for (rank, one) in all.iter().enumerate() {
@@ -250,7 +250,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn odd_pieces_count_as_the_library_counts(
+        fn counts_of_random_pieces_match_the_library(
             bytes in proptest::collection::vec(any::<u8>(), 1..=LONGEST),
             letters in "[ ]?[a-zA-Z]{1,12}",
             few in "[aAbB ]{1,13}",

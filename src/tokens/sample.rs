@@ -1,11 +1,12 @@
-//! The default vocabulary on samples: for lists of many sessions, where a few percent do not matter and time does.
+//! The default vocabulary on samples, for lists of many sessions. A few percent of error do not matter there, but time
+//! does.
 //!
-//! Rules by length alone are wrong by half for dense text (numbers, hashes, minified code): a sample of the text itself says
-//! how dense it is.
+//! Estimates from the length alone are off by half for dense text (numbers, hashes, minified code). A sample of the
+//! text itself indicates its density.
 
 use super::{Counter, default_counter};
 
-/// Not offered by name: a list alone uses it.
+/// Not available by name; used only by lists.
 pub(super) static SAMPLED: Counter = Counter {
     name: "o200k_base on samples",
     help: "The tokens of o200k_base, counted on samples of long texts.",
@@ -13,11 +14,11 @@ pub(super) static SAMPLED: Counter = Counter {
     count,
 };
 
-/// Texts up to so many bytes are counted whole.
+/// Maximum bytes of a text that is counted whole.
 const WHOLE: usize = 8 * PIECE;
 /// Bytes of a sample.
 const PIECE: usize = 1024;
-/// Samples of a text, evenly spread.
+/// Samples per text, evenly spread.
 const PIECES: usize = 6;
 
 fn count(text: &str) -> u32 {
@@ -26,9 +27,9 @@ fn count(text: &str) -> u32 {
         return whole(text);
     }
     let (mut tokens, mut bytes) = (0_u64, 0_u64);
-    let room = text.len() - PIECE;
+    let last_start = text.len() - PIECE;
     for nth in 0..PIECES {
-        let start = text.floor_char_boundary(room * nth / (PIECES - 1));
+        let start = text.floor_char_boundary(last_start * nth / (PIECES - 1));
         let end = text.floor_char_boundary(start + PIECE);
         tokens += u64::from(whole(&text[start..end]));
         bytes += (end - start) as u64;
@@ -44,7 +45,7 @@ mod tests {
     use std::fmt::Write as _;
 
     #[test]
-    fn samples_come_near_the_whole_whatever_the_text_is() {
+    fn sampled_counts_are_within_5_percent() {
         let mut numbers = String::new();
         let mut prose = String::new();
         for n in 0..20_000_u64 {
@@ -57,7 +58,7 @@ mod tests {
             "日本語の文です。".repeat(5_000),
             "a".repeat(90_000),
         ] {
-            assert!(text.len() > WHOLE, "the premise");
+            assert!(text.len() > WHOLE, "long enough to be sampled");
             let (exact, near) = ((default_counter().count)(&text), count(&text));
             let off = (f64::from(near) / f64::from(exact) - 1.0).abs();
             assert!(off < 0.05, "{near} for {exact}");

@@ -1,4 +1,4 @@
-//! `OpenAI`'s published vocabularies, as they stand in `assets/vocabularies`.
+//! `OpenAI`'s published vocabularies, from `assets/vocabularies`.
 
 use super::pieces::Rule;
 use super::ranks::Ranks;
@@ -6,29 +6,29 @@ use super::ranks::Ranks;
 use bpe_openai::Tokenizer;
 use std::sync::OnceLock;
 
-/// By rule.
+/// Ranks by rule.
 static RANKS: [OnceLock<Ranks>; 2] = [const { OnceLock::new() }; 2];
 
-/// The ranks of the vocabulary whose texts are cut by this rule; loaded once, in some 20 ms.
+/// Returns the ranks of the vocabulary with this splitting rule. Loads them once, in about 20 ms.
 pub(super) fn ranks(rule: Rule) -> &'static Ranks {
     RANKS[rule as usize].get_or_init(|| Ranks::of(tokens(rule)))
 }
 
-/// Its tokens, by rank.
+/// Iterates over the vocabulary's tokens by rank.
 pub(super) fn tokens(rule: Rule) -> impl Iterator<Item = &'static [u8]> {
     let mut rest: &[u8] = match rule {
         Rule::Cl100k => include_bytes!("../../assets/vocabularies/cl100k_base.tokens"),
         Rule::O200k => include_bytes!("../../assets/vocabularies/o200k_base.tokens"),
     };
     std::iter::from_fn(move || {
-        let (len, behind) = rest.split_first()?;
-        let (token, behind) = behind.split_at_checked(usize::from(*len))?;
-        rest = behind;
+        let (len, rest_after) = rest.split_first()?;
+        let (token, rest_after) = rest_after.split_at_checked(usize::from(*len))?;
+        rest = rest_after;
         Some(token)
     })
 }
 
-/// Returns an independent implementation of the same vocabulary to compare counts with.
+/// Returns an independent implementation of the same vocabulary for comparison.
 #[cfg(test)]
 pub(super) fn library(rule: Rule) -> &'static Tokenizer {
     match rule {
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tokens_are_those_of_the_library() {
+    fn tokens_match_the_library() {
         for rule in Rule::ALL {
             let library = library(rule);
             assert_eq!(tokens(rule).count(), library.bpe.num_tokens());

@@ -1,37 +1,38 @@
-//! What one part weighs before any fit.
+//! Uncalibrated tokens of one part.
 //!
-//! Each part is counted alone, as providers wrap each in tokens of its own; so weights do not change when an export
-//! joins or splits messages.
+//! Each part is counted separately, because providers frame each part with tokens of its own. Counts therefore do not
+//! change when an export joins or splits messages.
 
 use super::Counter;
 use super::media::{self, Provider};
 use crate::session::{Body, Part};
 
-/// What wraps each part: three tokens and a role in `OpenAI`'s chat markup.
+/// Framing of each part: three tokens and a role in `OpenAI`'s chat markup.
 /// <https://github.com/openai/openai-cookbook/blob/main/examples/How_to_count_tokens_with_tiktoken.ipynb>
 const FRAMING: u32 = 4;
 
-/// What wraps a call and its result further with Anthropic's models (ids, the call's markup), charged to the call so
-/// that a cleared result weighs what its marker weighs. Fitted to sessions that report usage.
+/// Additional framing of a tool call and its result with Anthropic's models (ids, markup of the call). It is charged to
+/// the call, so that a cleared result counts as its marker. Fitted to sessions that report usage.
 const ANTHROPIC_CALL: u32 = 60;
 
-/// Bytes of a signature that seal nothing: signatures of known thoughts are a third longer than the thought, as
-/// base64 is, and this much.
-const SEAL_BYTES: u32 = 170;
+/// Bytes of a signature without content. A signature is a third longer than its thought (as base64 is), plus this many
+/// bytes.
+const SIGNATURE_BYTES: u32 = 170;
 
-/// A longer run of base64 in something unknown to us is sealed content, not text.
-const LONGEST_WORD: usize = 4096;
+/// Maximum length of a run of base64 characters that counts as text in a block of an unknown type. A longer run is
+/// encrypted content.
+const MAX_TEXT_RUN: usize = 4096;
 
-/// What a part weighs.
+/// Tokens of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Weight {
-    /// Counted tokens, to be scaled by a fit.
+    /// Counted tokens, which a fit scales.
     pub(super) counted: u32,
-    /// Tokens known by the provider's own rule or report; no fit changes them.
+    /// Tokens by the provider's own rule or report, which a fit does not change.
     pub(super) known: u32,
 }
 
-/// How parts are weighed: a counter, and the provider whose rules hold for the rest.
+/// A counter, and the provider whose rules apply to content that is not counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) counter: &'static Counter,
@@ -39,7 +40,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Weighs a part.
+    /// Counts a part.
     pub(super) fn weigh(&self, part: &Part) -> Weight {
         let counted = |counted: u32| Weight {
             counted: counted.saturating_add(FRAMING),
@@ -84,18 +85,19 @@ impl Scale {
         }
     }
 
-    /// Counts a text as the part that holds nothing else.
+    /// Counts a text that is a part of its own.
     pub(super) fn text(&self, text: &str) -> u32 {
         self.count(text).saturating_add(FRAMING)
     }
 
-    /// Bytes of a part that have to be counted.
+    /// Returns the bytes of a part that must be counted.
     pub(super) fn work(part: &Part) -> u64 {
         part.body.text().len() as u64
     }
 
-    /// What of a part alone decides its weight, where that is text: parts in which it is the same weigh the same.
-    pub(super) fn words(part: &Part) -> Option<(Option<&str>, &str)> {
+    /// Returns the content that alone determines the count of a textual part. Parts with equal content have equal
+    /// counts.
+    pub(super) fn counted_content(part: &Part) -> Option<(Option<&str>, &str)> {
         match &part.body {
             Body::Text(text) | Body::ToolResult { text, .. } => Some((None, text)),
             Body::ToolCall {
@@ -116,18 +118,19 @@ impl Scale {
         }
     }
 
-    /// A thought weighs its text; or what is sealed, where that is clearly more (the text is a summary, or missing).
+    /// Counts a thought: its text, or its encrypted content if that is clearly larger (the text is a summary or
+    /// missing).
     fn thought(&self, text: &str, sealed_bytes: u32) -> u32 {
         let counted = self.count(text);
-        let sealed = sealed_tokens(u64::from(sealed_bytes));
-        if sealed > counted.saturating_add(counted / 2) {
-            sealed
+        let encrypted = encrypted_tokens(u64::from(sealed_bytes));
+        if encrypted > counted.saturating_add(counted / 2) {
+            encrypted
         } else {
             counted
         }
     }
 
-    /// JSON of something unknown; long base64 in it (an encrypted summary) is weighed by its length.
+    /// Counts JSON of an unknown type. Long base64 in it (an encrypted summary) is counted by its length.
     fn opaque(&self, json: &str) -> u32 {
         let (mut tokens, mut rest) = (0_u32, 0);
         let mut start = 0;
@@ -135,9 +138,9 @@ impl Scale {
             if is_base64(c) {
                 continue;
             }
-            if end - start > LONGEST_WORD {
+            if end - start > MAX_TEXT_RUN {
                 tokens = tokens.saturating_add(self.count(&json[rest..start]));
-                tokens = tokens.saturating_add(sealed_tokens((end - start) as u64));
+                tokens = tokens.saturating_add(encrypted_tokens((end - start) as u64));
                 rest = end;
             }
             start = end + c.len_utf8();
@@ -150,12 +153,12 @@ fn is_base64(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=')
 }
 
-/// Tokens behind encrypted content of this many base64 characters: what is left of it, at four bytes a token.
+/// Returns the tokens of encrypted content with this many base64 characters, at four bytes per token.
 ///
-/// Whether these count was judged by sessions that report usage: with signatures of empty thoughts left out, the fit
-/// misses by 4.5 %; weighed so, by 0.7 %, with the same factor as text.
-fn sealed_tokens(base64_bytes: u64) -> u32 {
-    let bytes = (base64_bytes * 3 / 4).saturating_sub(u64::from(SEAL_BYTES));
+/// Encrypted content is counted because of sessions that report usage. Without signatures of empty thoughts, the fit is
+/// off by 4.5 %. With them, it is off by 0.7 %, with the same factor as text.
+fn encrypted_tokens(base64_bytes: u64) -> u32 {
+    let bytes = (base64_bytes * 3 / 4).saturating_sub(u64::from(SIGNATURE_BYTES));
     u32::try_from(bytes.div_ceil(4)).unwrap_or(u32::MAX)
 }
 
@@ -171,7 +174,7 @@ mod tests {
     };
 
     #[test]
-    fn only_anthropics_models_wrap_a_call_further() {
+    fn only_anthropic_models_add_framing_to_calls() {
         let weight_by = |model: Option<&str>| {
             let source = Source {
                 name: String::new(),
@@ -210,23 +213,23 @@ mod tests {
     }
 
     #[test]
-    fn sealed_content_in_something_unknown_is_weighed_by_length() {
+    fn counts_encrypted_content_of_unknown_blocks_by_length() {
         let json = format!(
             r#"{{"type":"compaction","encrypted_content":"{}"}}"#,
             "Q".repeat(8000)
         );
         let around =
             SCALE.count(r#"{"type":"compaction","encrypted_content":""#) + SCALE.count("\"}");
-        assert_eq!(SCALE.opaque(&json), around + sealed_tokens(8000));
+        assert_eq!(SCALE.opaque(&json), around + encrypted_tokens(8000));
         assert_eq!(SCALE.opaque(r#"{"a":1}"#), SCALE.count(r#"{"a":1}"#));
     }
 
     #[test]
-    fn a_thought_whose_text_is_there_is_not_weighed_twice() {
+    fn counts_either_the_text_or_the_signature_of_a_thought() {
         let text = "hm. ".repeat(100);
-        // A signature as long as such a thought's is: a third more, and the seal.
+        // The size of a signature of such a thought: a third more than the text, plus the fixed part.
         assert_eq!(
-            SCALE.thought(&text, 400 * 4 / 3 + SEAL_BYTES * 4 / 3),
+            SCALE.thought(&text, 400 * 4 / 3 + SIGNATURE_BYTES * 4 / 3),
             SCALE.count(&text)
         );
         assert!(SCALE.thought("", 4000) > 700);

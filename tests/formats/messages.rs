@@ -666,7 +666,7 @@ fn unknown_roles_are_warned_of_by_line() {
     let warnings: Vec<_> = parsed.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         warnings,
-        ["line 3: a message of the unknown role `exit` is kept, but not sent to the model"]
+        ["line 3: a message with the unknown role `exit` is kept, but not sent to the model"]
     );
     let count = parsed.report.records["exit"];
     assert_eq!((count.count, count.in_context), (1, 0));
@@ -934,7 +934,7 @@ fn images_of_codex_are_written_with_their_payload() {
     let there = session(export(&source, "openai_chat", &all_kept(&source)).as_bytes());
     assert_eq!(
         lines(&there),
-        ["user \"[image: image/png, 640x480, not in the source]\""]
+        ["user \"[image: image/png, 640x480, not recorded]\""]
     );
 }
 

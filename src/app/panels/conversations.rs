@@ -113,7 +113,7 @@ fn rows(all: &[Conversation], open: usize) -> Vec<Row> {
 fn families(all: &[Conversation], open: usize) -> Vec<Row> {
     let parent = |conversation: &Conversation| match conversation.start {
         Some(Start::Of(parent)) => Some(parent),
-        Some(Start::AskedAt(_) | Start::After(_)) => Some(open),
+        Some(Start::StartedAt(_) | Start::After(_)) => Some(open),
         None => None,
     };
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
@@ -210,7 +210,7 @@ fn about(conversation: &Conversation) -> String {
     };
     let kind = kind.map(|kind| safe_text::one_line(kind, 24));
     let start = conversation.start.map(|start| match start {
-        Start::AskedAt(step) => format!("from call {}", wording::number(step)),
+        Start::StartedAt(step) => format!("from call {}", wording::number(step)),
         Start::Of(number) => format!("sub-agent of {}", wording::number(number)),
         Start::After(0) => "from the beginning".to_owned(),
         Start::After(messages) => format!("after message {}", wording::grouped(messages as u64)),
@@ -286,7 +286,7 @@ mod tests {
             };
             rows(all, open).iter().filter_map(number).collect()
         };
-        let (asked, under) = (of(Start::AskedAt(7)), |at| of(Start::Of(at)));
+        let (asked, under) = (of(Start::StartedAt(7)), |at| of(Start::Of(at)));
         let all = [main(), main(), asked, under(0), under(3), under(0)];
         assert_eq!(numbers(&all, 1), [0, 3, 4, 5, 1, 2]);
         let ring = [main(), main(), under(3), under(2), under(9)];

@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-use super::message_list::{self, Dialect, Look, Writes};
+use super::message_list::{self, DetectedList, Dialect, Writes};
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use serde_json::Value;
@@ -62,7 +62,7 @@ const OWN_BLOCKS: [&str; 9] = [
 ];
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &message_list::CHAT)?;
+    let look = message_list::detect_list(probe, &message_list::CHAT)?;
     if !look.messages.iter().all(|m| is_message(m)) {
         return None;
     }
@@ -97,7 +97,7 @@ fn is_message(message: &Value) -> bool {
         )
 }
 
-fn own_block(look: &Look<'_>) -> Option<String> {
+fn own_block(look: &DetectedList<'_>) -> Option<String> {
     let blocks = look
         .messages
         .iter()
@@ -108,7 +108,7 @@ fn own_block(look: &Look<'_>) -> Option<String> {
 }
 
 /// Returns the evidence from request members that only this API has.
-fn own_body(look: &Look<'_>) -> Option<String> {
+fn own_body(look: &DetectedList<'_>) -> Option<String> {
     let has = |test: &dyn Fn(&Value) -> bool| look.bodies.iter().any(|body| test(body));
     let is_system = |body: &Value| {
         body.get("system")

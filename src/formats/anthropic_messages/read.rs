@@ -24,7 +24,7 @@ pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String>
         Some("system") => Role::System,
         Some(other) => {
             return Err(format!(
-                "a message of the unknown role `{}` is kept, but not sent to the model",
+                "a message with the unknown role `{}` is kept, but not sent to the model",
                 json::quoted(other)
             ));
         }
@@ -82,7 +82,7 @@ fn block(idx: usize, block: &Value, calls: &mut Calls) -> Vec<Part> {
         }),
         Some("tool_use") => {
             let tool = json::str_at(block, &["name"]).unwrap_or_default();
-            let call = calls.make(json::str_at(block, &["id"]), tool);
+            let call = calls.add(json::str_at(block, &["id"]), tool);
             let arguments = match block.get("input") {
                 Some(Value::String(text)) => text.as_str().into(),
                 Some(input) => input.to_string().into(),

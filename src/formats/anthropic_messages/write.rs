@@ -3,8 +3,8 @@
 use super::DIALECT;
 use crate::formats::CannotExport;
 use crate::formats::message_list::{
-    Block, Editing, Fate, Held, Lines, Media, Patch, Turn, array_at, at_path, definition, document,
-    patched, quoted, text_block, turns, without, write_own,
+    Block, Editing, Lines, Media, MediaSource, PartChange, Patch, PlainMessage, array_at, at_path,
+    definition, document, patched, plain_messages, quoted, text_block, without, write_own,
 };
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session, Span};
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     if session.source.format == DIALECT.name {
         return write_own(session, managed, &DIALECT);
     }
-    let request = Request::of(turns(session, managed));
+    let request = Request::of(plain_messages(session, managed));
     let mut members = Vec::new();
     if let Some(model) = session.models.last() {
         members.push(("model", Value::from(model.as_str())));
@@ -47,7 +47,7 @@ pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let (bytes, span) = (editing.bytes, &editing.span);
     let Some(blocks) = array_at(bytes, span, &["content"]) else {
         let replaced = editing.parts.iter().find_map(|(_, fate)| match fate {
-            Fate::Replaced(text) => Some((at_path(bytes, span, &["content"])?, quoted(text))),
+            PartChange::Replaced(text) => Some((at_path(bytes, span, &["content"])?, quoted(text))),
             _ => None,
         });
         return Some(patched(bytes, span, replaced.into_iter().collect()));
@@ -60,7 +60,7 @@ pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
             .iter()
             .filter(|(part, _)| part.block as usize == idx);
         if let Some((part, fate)) = parts.next() {
-            let nested: Vec<Fate<'_>> = parts.map(|(_, fate)| *fate).collect();
+            let nested: Vec<PartChange<'_>> = parts.map(|(_, fate)| *fate).collect();
             gone[idx] = edit_block(editing, block, part, *fate, &nested, &mut patches);
         }
     }
@@ -76,27 +76,28 @@ fn edit_block(
     editing: &Editing<'_>,
     block: &Span,
     part: &Part,
-    fate: Fate<'_>,
-    nested: &[Fate<'_>],
+    fate: PartChange<'_>,
+    nested: &[PartChange<'_>],
     patches: &mut Vec<Patch>,
 ) -> bool {
     let place = |key| at_path(editing.bytes, block, &[key]);
     match (&part.body, fate) {
-        (_, Fate::Gone) => return true,
-        (Body::ToolResult { .. }, Fate::Kept) if nested.iter().all(|f| *f == Fate::Kept) => {}
+        (_, PartChange::Removed) => return true,
+        (Body::ToolResult { .. }, PartChange::Kept)
+            if nested.iter().all(|f| *f == PartChange::Kept) => {}
         (Body::ToolResult { .. }, _) => patches.extend(editing.result(block, fate, nested)),
-        (_, Fate::Kept) => {}
-        (Body::ToolCall { .. }, Fate::Replaced(text)) => {
+        (_, PartChange::Kept) => {}
+        (Body::ToolCall { .. }, PartChange::Replaced(text)) => {
             patches
                 .extend(place("input").map(|place| (place, input(text).to_string().into_bytes())));
         }
-        (_, Fate::Replaced("")) => return true,
+        (_, PartChange::Replaced("")) => return true,
         // Other members of the block (cache_control) stay.
-        (Body::Text(_), Fate::Replaced(text)) => {
+        (Body::Text(_), PartChange::Replaced(text)) => {
             patches.extend(place("text").map(|place| (place, quoted(text))));
         }
         // A signature is valid for its own thought only.
-        (_, Fate::Replaced(text)) => patches.push((block.clone(), text_block(text))),
+        (_, PartChange::Replaced(text)) => patches.push((block.clone(), text_block(text))),
     }
     false
 }
@@ -128,7 +129,7 @@ struct Request {
 }
 
 impl Request {
-    fn of(turns: Vec<Turn>) -> Self {
+    fn of(turns: Vec<PlainMessage>) -> Self {
         let mut request = Self::default();
         for turn in turns {
             request.add(turn);
@@ -144,7 +145,7 @@ impl Request {
         request
     }
 
-    fn add(&mut self, turn: Turn) {
+    fn add(&mut self, turn: PlainMessage) {
         let is_instruction = turn.role == Role::System && self.messages.is_empty();
         let mut others = Vec::new();
         for block in turn.blocks {
@@ -223,12 +224,14 @@ fn media_value(media: Media) -> Value {
     let kind = match media.kind {
         MediaKind::Image => "image",
         MediaKind::Document => "document",
-        MediaKind::Audio => return json!({"type": "text", "text": media.left_out()}),
+        MediaKind::Audio => return json!({"type": "text", "text": media.placeholder()}),
     };
     let source = match media.held {
-        Held::Base64 { mime, data } => json!({"type": "base64", "media_type": mime, "data": data}),
-        Held::Url(url) => json!({"type": "url", "url": url}),
-        Held::File(id) => json!({"type": "file", "file_id": id}),
+        MediaSource::Base64 { mime, data } => {
+            json!({"type": "base64", "media_type": mime, "data": data})
+        }
+        MediaSource::Url(url) => json!({"type": "url", "url": url}),
+        MediaSource::File(id) => json!({"type": "file", "file_id": id}),
     };
     json!({"type": kind, "source": source})
 }

@@ -2,7 +2,7 @@
 //! so that the user can rewind.
 
 use super::super::json;
-use crate::session::{MOST_KEPT, RecordedCompaction, Session};
+use crate::session::{MAX_KEPT, RecordedCompaction, Session};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ pub(super) fn apply(session: &mut Session) {
     let all = replacements(session);
     let mut gone: HashSet<usize> = HashSet::new();
     let mut heads: HashSet<usize> = HashSet::new();
-    let mut kept_left = MOST_KEPT;
+    let mut kept_left = MAX_KEPT;
     for replacement in all {
         gone.extend(&replacement.hidden);
         let at = replacement.message;

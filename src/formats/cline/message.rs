@@ -27,7 +27,7 @@ pub(super) fn read(value: &Value) -> Result<Draft, String> {
         other => {
             let other = json::quoted(other.unwrap_or_default());
             return Err(format!(
-                "a message of the unknown role `{other}` is kept, but not sent to the model"
+                "a message with the unknown role `{other}` is kept, but not sent to the model"
             ));
         }
     };

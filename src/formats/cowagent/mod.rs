@@ -105,7 +105,7 @@ fn message(row: &Row, transcript: &mut Transcript, notes: &mut Notes) -> (&'stat
         other => {
             let other = json::quoted(other.unwrap_or_default());
             let text = format!(
-                "a message of the unknown role `{other}` is kept, but not sent to the model"
+                "a message with the unknown role `{other}` is kept, but not sent to the model"
             );
             notes.add(row.span.start, text);
             return ("other", false);

@@ -5,8 +5,8 @@
 
 use super::super::content_edit;
 use super::super::message_list::{
-    Editing, Fate, Left, MARK, Patch, array_at, at_path, is_whole, left, patched, quoted,
-    with_member, without,
+    Editing, MARK, OutputRecord, PartChange, Patch, array_at, at_path, is_whole, output_records,
+    patched, quoted, with_member, without,
 };
 use super::super::{CannotExport, json, jsonl, mark};
 use super::FORMAT;
@@ -25,7 +25,10 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }
-    let mut records: Vec<Vec<u8>> = left(session, managed, edit).into_iter().map(text).collect();
+    let mut records: Vec<Vec<u8>> = output_records(session, managed, edit)
+        .into_iter()
+        .map(text)
+        .collect();
     let whole = json::document_span(bytes);
     let list = json::member(bytes, &whole, "messages");
     if let Some(list) = list.filter(|_| json::is_one_value(&bytes[whole.clone()])) {
@@ -75,10 +78,10 @@ fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
     Ok(found.into_iter().flatten().collect())
 }
 
-fn text(left: Left<'_>) -> Vec<u8> {
+fn text(left: OutputRecord<'_>) -> Vec<u8> {
     match left {
-        Left::Record { text, .. } => text.into_owned(),
-        Left::Written { role, text } => {
+        OutputRecord::Existing { text, .. } => text.into_owned(),
+        OutputRecord::Added { role, text } => {
             let mut hasher = DefaultHasher::new();
             text.hash(&mut hasher);
             let id = format!("plimsoll-{:016x}", hasher.finish());
@@ -117,7 +120,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         });
         at.filter(|_| !content_holds(bytes, content.as_ref(), part))
     };
-    let mut of_calls: Vec<Vec<(&Part, Fate<'_>)>> = vec![Vec::new(); listed.len()];
+    let mut of_calls: Vec<Vec<(&Part, PartChange<'_>)>> = vec![Vec::new(); listed.len()];
     let mut of_content = Vec::new();
     for (part, fate) in &editing.parts {
         let list = place(part).and_then(|at| of_calls.get_mut(at));
@@ -172,13 +175,17 @@ fn content_holds(bytes: &[u8], content: Option<&Span>, part: &Part) -> bool {
 }
 
 /// Returns the patches for a call and its result, or `None` if the call is removed.
-fn call_patches(bytes: &[u8], call: &Span, parts: &[(&Part, Fate<'_>)]) -> Option<Vec<Patch>> {
+fn call_patches(
+    bytes: &[u8],
+    call: &Span,
+    parts: &[(&Part, PartChange<'_>)],
+) -> Option<Vec<Patch>> {
     let mut patches: Vec<Patch> = Vec::new();
     let (mut answer, mut inside) = (None, Vec::new());
     for (part, fate) in parts {
         match (&part.body, fate) {
-            (Body::ToolCall { .. }, Fate::Gone) => return None,
-            (Body::ToolCall { .. }, Fate::Replaced(text)) => {
+            (Body::ToolCall { .. }, PartChange::Removed) => return None,
+            (Body::ToolCall { .. }, PartChange::Replaced(text)) => {
                 patches.extend(content_edit::arguments(bytes, call, text));
             }
             (Body::ToolResult { tool, .. }, fate) => answer = Some((&**tool, *fate)),
@@ -188,12 +195,12 @@ fn call_patches(bytes: &[u8], call: &Span, parts: &[(&Part, Fate<'_>)]) -> Optio
     }
     let place = json::member(bytes, call, "result");
     if let (Some((tool, fate)), Some(place)) = (answer, place) {
-        if fate != Fate::Kept || inside.iter().any(|fate| *fate != Fate::Kept) {
+        if fate != PartChange::Kept || inside.iter().any(|fate| *fate != PartChange::Kept) {
             let result = result(bytes, &place, (call, tool), fate, &inside);
             patches.push((place, result));
         }
         // The second copy of the result, for display.
-        if let (Fate::Replaced(text), Some(shown)) =
+        if let (PartChange::Replaced(text), Some(shown)) =
             (fate, json::member(bytes, call, "resultDisplay"))
         {
             patches.push((shown, quoted(text)));
@@ -207,12 +214,12 @@ fn result(
     bytes: &[u8],
     place: &Span,
     (call, tool): (&Span, &str),
-    fate: Fate<'_>,
-    inside: &[Fate<'_>],
+    fate: PartChange<'_>,
+    inside: &[PartChange<'_>],
 ) -> Vec<u8> {
     let mut inside = inside.iter();
     let mut left: Vec<Vec<u8>> = Vec::new();
-    if let Fate::Replaced(text) = fate {
+    if let PartChange::Replaced(text) = fate {
         let response = json!({"id": id(bytes, call), "name": tool, "response": {"output": text}});
         left.push(
             json!({"functionResponse": response})
@@ -225,14 +232,14 @@ fn result(
         let is_answer = json::member(bytes, &block, "functionResponse").is_some()
             || json::member(bytes, &block, "text").is_some();
         match (is_answer, fate) {
-            (true, Fate::Kept) => left.push(as_it_is),
+            (true, PartChange::Kept) => left.push(as_it_is),
             (true, _) => {}
             (false, _) => match inside.next() {
-                Some(Fate::Replaced(text)) => {
+                Some(PartChange::Replaced(text)) => {
                     left.push(json!({"text": text}).to_string().into_bytes());
                 }
-                Some(Fate::Gone) => {}
-                Some(Fate::Kept) | None => left.push(as_it_is),
+                Some(PartChange::Removed) => {}
+                Some(PartChange::Kept) | None => left.push(as_it_is),
             },
         }
     }

@@ -7,8 +7,8 @@
 use super::{BEGINS, FORMAT};
 use crate::formats::content_edit::{self, Framing};
 use crate::formats::message_list::{
-    Editing, Fate, Left, MARK, Patch, array_at, at_path, is_whole, left, patched, quoted,
-    with_member, without,
+    Editing, MARK, OutputRecord, PartChange, Patch, array_at, at_path, is_whole, output_records,
+    patched, quoted, with_member, without,
 };
 use crate::formats::{CannotExport, json, jsonl};
 use crate::progress::Progress;
@@ -72,24 +72,24 @@ fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
 
 /// Returns the messages of the new file, in order.
 fn records(session: &Session, managed: &Managed) -> Vec<Vec<u8>> {
-    let left = left(session, managed, edit);
+    let left = output_records(session, managed, edit);
     // The previous answer, with its message index in the session.
     let mut answer: Option<Option<usize>> = None;
     let mut time = left.iter().find_map(|item| match item {
-        Left::Record { text, .. } => created(text),
-        Left::Written { .. } => None,
+        OutputRecord::Existing { text, .. } => created(text),
+        OutputRecord::Added { .. } => None,
     });
     let mut records = Vec::with_capacity(left.len());
     for item in left {
         match item {
-            Left::Record { text, message } => {
+            OutputRecord::Existing { text, message } => {
                 let is_answer = session.messages[message].role == Role::Assistant;
                 let begins = is_answer && answer.is_some_and(|before| before != Some(message));
                 answer = is_answer.then_some(Some(message));
                 time = created(&text).or(time);
                 records.push(visible(&text, begins));
             }
-            Left::Written { role, text } => {
+            OutputRecord::Added { role, text } => {
                 let begins = role == Role::Assistant && answer.is_some();
                 answer = (role == Role::Assistant).then_some(None);
                 records.push(visible(&written(role, text, time.as_ref()), begins));
@@ -149,7 +149,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let mut gone = vec![false; blocks.len()];
     let mut patches = Vec::new();
     for (idx, block) in blocks.iter().enumerate() {
-        let held: Vec<(&Part, Fate<'_>)> = editing
+        let held: Vec<(&Part, PartChange<'_>)> = editing
             .parts
             .iter()
             .filter(|(part, _)| part.block as usize == idx)
@@ -165,15 +165,19 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
 }
 
 /// Returns the patches for one block, or `None` if it is removed. Calls and answers are wrapped in a result object.
-fn block_patches(bytes: &[u8], block: &Span, held: &[(&Part, Fate<'_>)]) -> Option<Vec<Patch>> {
+fn block_patches(
+    bytes: &[u8],
+    block: &Span,
+    held: &[(&Part, PartChange<'_>)],
+) -> Option<Vec<Patch>> {
     let inner = |path: &[&str]| at_path(bytes, block, path);
     match held.first() {
-        Some((part, Fate::Replaced(text))) if matches!(part.body, Body::ToolCall { .. }) => {
+        Some((part, PartChange::Replaced(text))) if matches!(part.body, Body::ToolCall { .. }) => {
             let call = inner(&["toolCall", "value"]).or_else(|| inner(&["toolCall"]));
             Some(call.map_or_else(Vec::new, |call| content_edit::arguments(bytes, &call, text)))
         }
         Some((part, fate)) if matches!(part.body, Body::ToolResult { .. }) => {
-            let nested: Vec<Fate<'_>> = held[1..].iter().map(|(_, fate)| *fate).collect();
+            let nested: Vec<PartChange<'_>> = held[1..].iter().map(|(_, fate)| *fate).collect();
             answer(bytes, &inner(&["toolResult"])?, *fate, &nested)
         }
         _ => content_edit::block_patches(bytes, block, held),
@@ -187,12 +191,19 @@ const FRAMING: Framing = Framing {
 };
 
 /// Returns the patches for a tool's output or its error, or `None` if it is removed.
-fn answer(bytes: &[u8], result: &Span, fate: Fate<'_>, nested: &[Fate<'_>]) -> Option<Vec<Patch>> {
+fn answer(
+    bytes: &[u8],
+    result: &Span,
+    fate: PartChange<'_>,
+    nested: &[PartChange<'_>],
+) -> Option<Vec<Patch>> {
     let text = match fate {
-        Fate::Gone => return None,
-        Fate::Kept if nested.iter().all(|fate| *fate == Fate::Kept) => return Some(Vec::new()),
-        Fate::Kept => None,
-        Fate::Replaced(text) => Some(text),
+        PartChange::Removed => return None,
+        PartChange::Kept if nested.iter().all(|fate| *fate == PartChange::Kept) => {
+            return Some(Vec::new());
+        }
+        PartChange::Kept => None,
+        PartChange::Replaced(text) => Some(text),
     };
     let member = |key| {
         let place = json::member(bytes, result, key)?;

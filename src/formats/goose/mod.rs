@@ -169,7 +169,7 @@ impl GooseReader {
             Some(other) => {
                 let other = json::quoted(other);
                 let text = format!(
-                    "a message of the unknown role `{other}` is kept, but not sent to the model"
+                    "a message with the unknown role `{other}` is kept, but not sent to the model"
                 );
                 notes.add(row.span.start, text);
                 return ("other", false);

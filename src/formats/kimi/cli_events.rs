@@ -1,16 +1,16 @@
-//! The events of Kimi CLI's `wire.jsonl` (protocol 1.3 and before), converted to those of Kimi Code, its successor.
+//! Converts events of Kimi CLI's `wire.jsonl` (protocol 1.3 and earlier) to events of its successor, Kimi Code.
 //!
-//! - An event is a `message` with a `type` and a `payload`. What a sub-agent did is wrapped in `SubagentEvent`s.
-//! - Tool results reach the model with the tool's message before its output.
-//! - A compaction keeps the last two messages and what followed them. Its summary is not in this file.
+//! - An event is a `message` with a `type` and a `payload`. Sub-agent events are wrapped in `SubagentEvent`s.
+//! - The model receives the tool's message before the tool's output.
+//! - A compaction keeps the last two messages and everything after them. Its summary is not recorded in this file.
 
 use crate::formats::{content, json};
 use serde_json::{Value, json};
 
-/// Messages of users and of the model that a compaction keeps.
+/// Number of user and model messages that a compaction keeps.
 pub(super) const KEPT_BY_COMPACTION: usize = 2;
 
-/// Events that add nothing to the context.
+/// Event types that add nothing to the context.
 const NOT_CONTEXT: [&str; 15] = [
     "TurnEnd",
     "StepInterrupted",
@@ -31,25 +31,25 @@ const NOT_CONTEXT: [&str; 15] = [
 
 /// An event of a conversation.
 pub(super) struct CliEvent<'a> {
-    /// The tool call that started the sub-agent whose event it is.
+    /// The tool call that started the sub-agent that produced the event.
     pub(super) agent: Option<&'a str>,
-    /// The type of the sub-agent, where the file has one.
+    /// The sub-agent's type, if recorded.
     pub(super) agent_type: Option<&'a str>,
-    /// Its type.
+    /// The event type.
     pub(super) kind: &'a str,
     payload: &'a Value,
 }
 
 impl<'a> CliEvent<'a> {
-    /// The event of a record; none where the record is of another kind.
+    /// Returns the event of a record, or `None` if the record is not an event.
     pub(super) fn of(record: &'a Value) -> Option<Self> {
         let mut event = Self::enveloped(record.get("message")?)?;
         while event.kind == "SubagentEvent" {
-            let says = |key| json::str_at(event.payload, &[key]);
-            let agent = says("parent_tool_call_id").or_else(|| says("task_tool_call_id"));
+            let field = |key| json::str_at(event.payload, &[key]);
+            let agent = field("parent_tool_call_id").or_else(|| field("task_tool_call_id"));
             event = Self {
-                agent: agent.or_else(|| says("agent_id")).or(Some("")),
-                agent_type: says("subagent_type"),
+                agent: agent.or_else(|| field("agent_id")).or(Some("")),
+                agent_type: field("subagent_type"),
                 ..Self::enveloped(event.payload.get("event")?)?
             };
         }
@@ -65,7 +65,8 @@ impl<'a> CliEvent<'a> {
         })
     }
 
-    /// The event as Kimi Code writes it. `step` counts the steps so far. None where nothing is known of its type.
+    /// Converts the event to Kimi Code's form. `step` is the number of steps so far. Returns `None` for an unknown
+    /// type.
     pub(super) fn converted(&self, time: Option<&Value>, step: usize) -> Option<Value> {
         let payload = self.payload;
         let step = step.to_string();
@@ -111,9 +112,9 @@ impl<'a> CliEvent<'a> {
     }
 }
 
-/// A tool's result as the model gets it.
+/// Returns a tool's result as the model receives it.
 fn result(payload: &Value) -> Value {
-    // Early logs name it after the tool's outcome.
+    // Early logs store the result under the name of its outcome.
     let value = content::first(payload, &["return_value", "result"]).unwrap_or(&Value::Null);
     let is_error = json::is_true(value, &["is_error"]);
     let mut output = match value.get("output").unwrap_or(&Value::Null) {

@@ -1,7 +1,8 @@
-//! Kimi CLI's `context.jsonl`: a message of OpenAI's kind on each line, with the program's own notes between them, whose
-//! roles begin with an underscore. After a compaction the program starts a new file.
+//! Kimi CLI's `context.jsonl`: one OpenAI chat message per line, interleaved with the program's own records. The roles
+//! of those records begin with an underscore. After a compaction, the program starts a new file.
 //!
-//! A `_usage` record right before an answer counts the context of its call, one right behind it counts the answer too.
+//! A `_usage` record directly before an answer counts the context of its call. One directly after it counts the answer
+//! too.
 
 use super::super::message_list::{self, Calls, Dialect, Editing, Writes};
 use super::super::{
@@ -12,7 +13,7 @@ use crate::session::{Draft, Role, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// The Kimi CLI context format.
 pub(in crate::formats) const CONTEXT: Format = Format {
     name: DIALECT.name,
     label: "Kimi CLI context",
@@ -25,7 +26,7 @@ pub(in crate::formats) const CONTEXT: Format = Format {
     resume: None,
 };
 
-/// How these messages are read and written.
+/// The dialect that reads and writes these messages.
 const DIALECT: Dialect = Dialect {
     name: "kimi_context",
     shape: message_list::CHAT,
@@ -41,13 +42,13 @@ const DIALECT: Dialect = Dialect {
     }),
 };
 
-/// The system prompt, where the file keeps it.
+/// Role of the system prompt, in files that record it.
 const SYSTEM_PROMPT: &str = "_system_prompt";
-/// A count of the context.
+/// Role of a record with the context's token count.
 const USAGE: &str = "_usage";
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &message_list::CHAT)?;
+    let look = message_list::detect_list(probe, &message_list::CHAT)?;
     let role = |m: &&Value| json::str_at(m, &["role"]).map(str::to_owned);
     let mut roles = look.messages.iter().filter_map(role);
     let is_own = |role: &str| matches!(role, "_checkpoint" | USAGE | SYSTEM_PROMPT);
@@ -55,7 +56,7 @@ fn detect(probe: &Probe) -> Option<String> {
     let is_known = |role: &str| role.starts_with('_') || openai_chat::ROLES.contains(&role);
     roles
         .all(|role| is_known(&role))
-        .then(|| format!("{} with the notes of Kimi CLI", look.how))
+        .then(|| format!("{} with Kimi CLI records", look.how))
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
@@ -86,14 +87,14 @@ fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
     }
     let mut draft = openai_chat::message(value, calls)?;
     if draft.role == Role::Assistant && value.get("content").is_some_and(Value::is_array) {
-        // Its thoughts are blocks of the content.
-        let asked = draft
+        // Thoughts are blocks of the content.
+        let tool_calls = draft
             .parts
             .drain(..)
             .filter(|p| matches!(p.body, crate::session::Body::ToolCall { .. }));
-        let asked: Vec<_> = asked.collect();
+        let tool_calls: Vec<_> = tool_calls.collect();
         draft.parts = value.get("content").map(content::parts).unwrap_or_default();
-        draft.parts.extend(asked);
+        draft.parts.extend(tool_calls);
     }
     Ok(vec![draft])
 }

@@ -1,4 +1,4 @@
-//! Kimi's command line: the wire logs of Kimi Code and of the older Kimi CLI, and the context file of the latter.
+//! Kimi's command-line agents: wire logs of Kimi Code and of the older Kimi CLI, and the context file of Kimi CLI.
 
 mod cli_events;
 mod context;

@@ -1,12 +1,12 @@
-//! Kimi Code's `wire.jsonl`: what it did to the context, one event a line, and what mirrors that for the screen.
+//! Kimi Code's `wire.jsonl`: one event per line, including events that only update the screen.
 //!
-//! - `context.append_message` and `context.append_loop_event` are the context; prompts, requests and usage records tell of
-//!   it again.
-//! - A step is a model call: its parts and calls are one answer, and its end says what it took.
-//! - `inputOther` excludes what was read from the cache and written to it.
-//! - A compaction keeps the latest words of people and puts a summary behind them.
+//! - `context.append_message` and `context.append_loop_event` make up the context. Prompt, request and usage records
+//!   repeat it.
+//! - A Kimi step is one model call. Its parts and tool calls form one answer, and its end event reports the usage.
+//! - `inputOther` excludes tokens read from and written to the cache.
+//! - A compaction keeps the latest user messages and appends a summary.
 //!
-//! The log of the older Kimi CLI has the same name and other events ([`cli_events`]).
+//! The log of the older Kimi CLI has the same file name but different events ([`cli_events`]).
 
 use super::super::message_list::{part, tool_definitions};
 use super::super::notes::Notes;
@@ -22,7 +22,7 @@ use crate::session::{Draft, Part, Role, Session, StepDraft, SubAgent, Track, Usa
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// The Kimi wire log format.
 pub(in crate::formats) const WIRE: Format = Format {
     name: "kimi_wire",
     label: "Kimi wire log",
@@ -71,7 +71,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         value: r.value,
     };
     let rows = jsonl::map_records(&input.bytes, progress, 1, &mut warnings, row)?;
-    let mut reader = Reader::new(Transcript::new(input, WIRE.name, None));
+    let mut reader = WireReader::new(Transcript::new(input, WIRE.name, None));
     let mut agents: Vec<Agent> = Vec::new();
     let mut report = ImportReport::default();
     for row in rows {
@@ -79,11 +79,11 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         if let Some(event) = CliEvent::of(&row.value) {
             let n = agents.len() + 2;
             let transcript = || Transcript::new(input, WIRE.name, Some(n));
-            let (its, branch) = match event.agent {
+            let (target, branch) = match event.agent {
                 None => (&mut reader, ""),
                 Some(call) => (agent(&mut agents, call, &event, transcript), " (sub-agent)"),
             };
-            let in_context = its.cli_event(&event, &row);
+            let in_context = target.cli_event(&event, &row);
             report.note(
                 &format!("{}{branch}", event.kind),
                 in_context && branch.is_empty(),
@@ -101,7 +101,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     for agent in agents {
         warnings.extend(agent.reader.notes.warnings(&input.bytes));
         sessions.extend(agent.reader.transcript.finish().map(|session| Session {
-            track: Track::SubAgent(agent.which),
+            track: Track::SubAgent(agent.info),
             ..session
         }));
     }
@@ -117,57 +117,60 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     })
 }
 
-/// A sub-agent whose events stand among those of the main conversation.
+/// A sub-agent whose events are interleaved with those of the main conversation.
 struct Agent {
-    which: SubAgent,
-    reader: Reader,
+    info: SubAgent,
+    reader: WireReader,
 }
 
-/// The reader of the sub-agent that a call started.
+/// Returns the reader of the sub-agent that `call` started and adds it if it is new.
 fn agent<'a>(
     agents: &'a mut Vec<Agent>,
     call: &str,
     event: &CliEvent<'_>,
     transcript: impl FnOnce() -> Transcript,
-) -> &'a mut Reader {
-    let is_its = |agent: &Agent| agent.which.call.as_deref() == Some(call);
-    let place = agents.iter().position(is_its).unwrap_or_else(|| {
-        agents.push(Agent {
-            which: SubAgent {
-                id: None,
-                kind: event.agent_type.map(Into::into),
-                call: Some(call.into()),
-            },
-            reader: Reader::new(transcript()),
+) -> &'a mut WireReader {
+    let is_started_by_call = |agent: &Agent| agent.info.call.as_deref() == Some(call);
+    let index = agents
+        .iter()
+        .position(is_started_by_call)
+        .unwrap_or_else(|| {
+            agents.push(Agent {
+                info: SubAgent {
+                    id: None,
+                    kind: event.agent_type.map(Into::into),
+                    call: Some(call.into()),
+                },
+                reader: WireReader::new(transcript()),
+            });
+            agents.len() - 1
         });
-        agents.len() - 1
-    });
-    &mut agents[place].reader
+    &mut agents[index].reader
 }
 
-/// A model call under way.
+/// A model call in progress.
 struct Step {
     id: Box<str>,
-    /// Index of the step, once its answer began.
+    /// Index of the call in the session; `None` until its answer begins.
     index: Option<usize>,
     message: usize,
 }
 
-struct Reader {
+struct WireReader {
     transcript: Transcript,
     notes: Notes,
     step: Option<Step>,
     model: Option<String>,
     trigger: String,
-    /// The messages in context.
+    /// Indices of the messages in context.
     context: Vec<usize>,
     has_prompt: bool,
     has_tools: bool,
-    /// Steps of Kimi CLI so far.
+    /// Number of Kimi CLI steps so far.
     cli_steps: usize,
 }
 
-impl Reader {
+impl WireReader {
     fn new(transcript: Transcript) -> Self {
         Self {
             transcript,
@@ -182,7 +185,7 @@ impl Reader {
         }
     }
 
-    /// Reads an event of Kimi CLI; whether it is context.
+    /// Reads an event of Kimi CLI. Returns whether it is part of the context.
     fn cli_event(&mut self, event: &CliEvent<'_>, row: &Row) -> bool {
         self.cli_steps += usize::from(event.kind == "StepBegin");
         if event.kind == "CompactionEnd" {
@@ -191,7 +194,7 @@ impl Reader {
         let time = row.value.get("timestamp");
         let Some(value) = event.converted(time, self.cli_steps) else {
             let kind = json::quoted(event.kind);
-            let text = format!("events of the type `{kind}` are unknown to us; not counted");
+            let text = format!("unknown event type `{kind}`: not counted");
             self.notes.once(row.span.start, text);
             return false;
         };
@@ -203,17 +206,17 @@ impl Reader {
         self.row(kind, &row)
     }
 
-    /// A compaction of Kimi CLI, of which the log holds no more than that it took place.
+    /// Adds a compaction of Kimi CLI. The log records only that it took place.
     fn cli_compaction(&mut self, row: &Row) {
         let text =
-            "the summary of a compaction is not in this file; the context behind it lacks it";
+            "the summary of a compaction is not recorded; the context after it lacks the summary";
         self.notes.once(row.span.start, text);
         let messages = &self.transcript.builder.session().messages;
         let is_counted = |idx: &usize| matches!(messages[*idx].role, Role::User | Role::Assistant);
-        let places = self.context.iter().enumerate().rev();
-        let mut counted = places.filter(|(_, idx)| is_counted(idx));
+        let positions = self.context.iter().enumerate().rev();
+        let mut counted = positions.filter(|(_, idx)| is_counted(idx));
         let first = counted.nth(cli_events::KEPT_BY_COMPACTION - 1);
-        let first = first.map_or(0, |(place, _)| place);
+        let first = first.map_or(0, |(position, _)| position);
         let kept = self.context.split_off(first);
         self.transcript
             .builder
@@ -222,7 +225,7 @@ impl Reader {
         self.step = None;
     }
 
-    /// Reads a line; whether it is context.
+    /// Reads a line. Returns whether it is part of the context.
     fn row(&mut self, kind: &str, row: &Row) -> bool {
         let value = &row.value;
         match kind {
@@ -245,7 +248,7 @@ impl Reader {
                 if kind.starts_with("context.") {
                     let kind = json::quoted(kind);
                     let text = format!(
-                        "`{kind}` is unknown to us; what it did to the context is not shown"
+                        "unknown event type `{kind}`: its effect on the context is not shown"
                     );
                     self.notes.once(row.span.start, text);
                 }
@@ -288,16 +291,20 @@ impl Reader {
                 .into_iter()
                 .flatten()
                 .enumerate()
-                .map(|(idx, c)| asked(idx, c)),
+                .map(|(idx, c)| tool_call(idx, c)),
         );
         let role = match json::str_at(message, &["role"]) {
             Some("assistant") => Role::Assistant,
             Some("system") => Role::System,
             Some("tool") => {
-                let said = message.get("content").unwrap_or(&Value::Null);
+                let result = message.get("content").unwrap_or(&Value::Null);
                 let call = json::str_at(message, &["toolCallId"]);
-                parts =
-                    content::result(0, (call, None), json::is_true(message, &["isError"]), said);
+                parts = content::result(
+                    0,
+                    (call, None),
+                    json::is_true(message, &["isError"]),
+                    result,
+                );
                 Role::Tool
             }
             _ => Role::User,
@@ -331,17 +338,17 @@ impl Reader {
                 self.answer(row, event, parts)
             }
             Some("tool.call") => {
-                let says = |key| json::str_at(event, &[key]);
-                let name = says("name").unwrap_or_default();
-                let body = content::call(says("toolCallId"), name, event.get("args"));
+                let field = |key| json::str_at(event, &[key]);
+                let name = field("name").unwrap_or_default();
+                let body = content::call(field("toolCallId"), name, event.get("args"));
                 self.answer(row, event, vec![part(0, body)])
             }
             Some("tool.result") => {
                 let result = event.get("result").unwrap_or(&Value::Null);
-                let said = content::first(result, &["output", "error"]).unwrap_or(&Value::Null);
+                let output = content::first(result, &["output", "error"]).unwrap_or(&Value::Null);
                 let call = json::str_at(event, &["toolCallId"]);
                 let is_error = json::is_true(result, &["isError"]);
-                let parts = content::result(0, (call, None), is_error, said);
+                let parts = content::result(0, (call, None), is_error, output);
                 self.say(row, Draft::new(Role::Tool, parts));
                 true
             }
@@ -351,15 +358,14 @@ impl Reader {
             }
             other => {
                 let kind = json::quoted(other.unwrap_or_default());
-                let text =
-                    format!("loop events of the type `{kind}` are unknown to us; not counted");
+                let text = format!("unknown loop event type `{kind}`: not counted");
                 self.notes.once(row.span.start, text);
                 false
             }
         }
     }
 
-    /// A piece of the step's answer.
+    /// Adds a piece of the call's answer.
     fn answer(&mut self, row: &Row, event: &Value, parts: Vec<Part>) -> bool {
         if parts.is_empty() {
             return false;
@@ -384,8 +390,8 @@ impl Reader {
             .step
             .as_ref()
             .is_none_or(|s| s.index.is_none() || &*s.id != id);
-        let answer = placed(row, Draft::new(Role::Assistant, parts));
-        // What the model said while its calls ran belongs to the same call.
+        let answer = with_source(row, Draft::new(Role::Assistant, parts));
+        // Output of the model while its tool calls run belongs to the same model call.
         let message = if is_new {
             self.transcript.add_answer(draft, answer)
         } else {
@@ -401,7 +407,7 @@ impl Reader {
         true
     }
 
-    /// A call ended: what it took.
+    /// Ends a call and records its usage.
     fn end(&mut self, row: &Row, event: &Value) {
         let count = |key| counts::tokens_at(event, &["usage", key]);
         let (read, write) = (count("inputCacheRead"), count("inputCacheCreation"));
@@ -445,13 +451,13 @@ impl Reader {
         let n_kept = json::u64_at(value, &["keptUserMessageCount"]).unwrap_or(0);
         let n_kept = usize::try_from(n_kept).unwrap_or(usize::MAX);
         let messages = &self.transcript.builder.session().messages;
-        let is_persons =
+        let is_user =
             |idx: &&usize| messages[**idx].role == Role::User && !messages[**idx].is_injected;
         let mut kept: Vec<usize> = self
             .context
             .iter()
             .rev()
-            .filter(is_persons)
+            .filter(is_user)
             .take(n_kept)
             .copied()
             .collect();
@@ -464,7 +470,7 @@ impl Reader {
             in_history: false,
             ..Draft::new(Role::User, text.map(content::parts).unwrap_or_default())
         };
-        kept.push(self.transcript.add_message(placed(row, summary)));
+        kept.push(self.transcript.add_message(with_source(row, summary)));
         let mut tokens = |key| {
             self.notes.tokens(
                 at,
@@ -483,12 +489,12 @@ impl Reader {
     }
 
     fn say(&mut self, row: &Row, draft: Draft) {
-        let message = self.transcript.add_message(placed(row, draft));
+        let message = self.transcript.add_message(with_source(row, draft));
         self.context.push(message);
     }
 }
 
-fn asked(idx: usize, call: &Value) -> Part {
+fn tool_call(idx: usize, call: &Value) -> Part {
     let function = call.get("function").unwrap_or(call);
     let name = json::str_at(function, &["name"]).unwrap_or_default();
     let arguments = content::first(function, &["arguments", "args"]);
@@ -496,7 +502,7 @@ fn asked(idx: usize, call: &Value) -> Part {
     part(idx, content::call(id, name, arguments))
 }
 
-fn placed(row: &Row, draft: Draft) -> Draft {
+fn with_source(row: &Row, draft: Draft) -> Draft {
     Draft {
         time: json::millis_at(&row.value, &["time"]),
         raw: vec![row.span.clone()],

@@ -1,7 +1,7 @@
-//! Messages as `LangChain` dumps them: `{type, data}`, `{lc, kwargs}`, or its own fields with a `type`; a list of them, one a
-//! line, or below `messages`.
+//! Serialized `LangChain` messages: `{type, data}`, `{lc, kwargs}`, or plain fields with a `type`. The file holds a
+//! list, one message per line, or a list under `messages`.
 //!
-//! `usage_metadata` holds what was cached within its input.
+//! The input count of `usage_metadata` includes cached tokens.
 
 use crate::formats::message_list::{self, Calls, Dialect, Shape};
 use crate::formats::{
@@ -12,7 +12,7 @@ use crate::session::{Draft, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// The `LangChain` messages format.
 pub(in crate::formats) const MESSAGES: Format = Format {
     name: DIALECT.name,
     label: "LangChain messages",
@@ -25,7 +25,7 @@ pub(in crate::formats) const MESSAGES: Format = Format {
     resume: None,
 };
 
-/// How these messages are read.
+/// The dialect that reads these messages.
 const DIALECT: Dialect = Dialect {
     name: "langchain",
     shape: Shape {
@@ -42,7 +42,7 @@ const DIALECT: Dialect = Dialect {
     writes: None,
 };
 
-/// Names of messages' types.
+/// Names of the message types.
 const TYPES: [&str; 7] = [
     "human",
     "ai",
@@ -54,7 +54,7 @@ const TYPES: [&str; 7] = [
 ];
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &DIALECT.shape)?;
+    let look = message_list::detect_list(probe, &DIALECT.shape)?;
     let is_message = |m: &&Value| {
         let kind = json::str_at(m, &["type"]).unwrap_or_default();
         let kind = kind
@@ -77,12 +77,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
 
 fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
     let draft = any_message::read(value, &(0..0));
-    let mut draft = draft.ok_or_else(|| "a record that says nothing to the model".to_owned())?;
+    let mut draft = draft.ok_or_else(|| "a record without content for the model".to_owned())?;
     calls.join(&mut draft.parts);
     Ok(draft)
 }
 
-/// The call that an answer reports, wherever the message keeps it.
+/// Returns the call that an answer reports, from any of the places that `LangChain` stores it.
 pub(super) fn step(value: &Value) -> Option<StepDraft> {
     let inner = ["kwargs", "data"]
         .iter()

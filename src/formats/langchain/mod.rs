@@ -1,4 +1,4 @@
-//! `LangChain`'s dumps of messages, and the runs of `LangSmith`.
+//! Serialized `LangChain` messages and `LangSmith` runs.
 
 mod messages;
 mod runs;

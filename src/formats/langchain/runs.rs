@@ -1,5 +1,5 @@
-//! `LangSmith`'s runs: a trace is a tree of them, and those of the type `llm` are the model calls, each with its whole
-//! context. They come as a list, one a line, or below `runs` and `child_runs`.
+//! `LangSmith` runs. A trace is a tree of runs. Runs of type `llm` are the model calls, each with its whole context.
+//! Runs are stored as a list, one per line, or under `runs` and `child_runs`.
 
 use super::messages;
 use crate::formats::contexts::{Call, Contexts};
@@ -15,7 +15,7 @@ use crate::session::{Draft, Role, Span, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The row of the table.
+/// The `LangSmith` runs format.
 pub(in crate::formats) const RUNS: Format = Format {
     name: "langsmith",
     label: "LangSmith runs",
@@ -36,14 +36,14 @@ pub(in crate::formats) const RUNS: Format = Format {
 
 /// Members that list runs.
 const LISTS: [&str; 2] = ["runs", "child_runs"];
-/// How deep runs stand in one another.
-const DEEPEST: usize = 40;
+/// Maximum nesting depth of runs.
+const MAX_DEPTH: usize = 40;
 
 fn detect(probe: &Probe) -> Option<String> {
     let is_run =
         |v: &Value| v.get("run_type").is_some_and(Value::is_string) && v.get("inputs").is_some();
     let listed = |list: &[Value]| !list.is_empty() && list.iter().all(is_run);
-    let is_its = match probe.document() {
+    let is_langsmith = match probe.document() {
         Some(Value::Array(list)) => listed(list),
         Some(one) => {
             is_run(one)
@@ -54,7 +54,7 @@ fn detect(probe: &Probe) -> Option<String> {
         }
         None => !probe.records().is_empty() && probe.records().iter().all(|r| is_run(&r.value)),
     };
-    is_its.then(|| "runs with a `run_type` and `inputs`".to_owned())
+    is_langsmith.then(|| "runs with a `run_type` and `inputs`".to_owned())
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
@@ -62,30 +62,30 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
     let mut warnings = Vec::new();
-    let mut places = Vec::new();
+    let mut spans = Vec::new();
     let whole = json::document_span(bytes);
     if json::is_one_value(&bytes[whole.clone()]) {
-        below(bytes, &whole, DEEPEST, &mut places);
+        collect_runs(bytes, &whole, MAX_DEPTH, &mut spans);
     } else {
-        for place in jsonl::map_records(bytes, progress, 1, &mut warnings, |r| r.span)? {
-            below(bytes, &place, DEEPEST, &mut places);
+        for span in jsonl::map_records(bytes, progress, 1, &mut warnings, |r| r.span)? {
+            collect_runs(bytes, &span, MAX_DEPTH, &mut spans);
         }
     }
     let mut calls = Vec::new();
     let mut nesting = Nesting::default();
-    for place in places {
+    for span in spans {
         progress.go_on()?;
-        let run = crate::formats::rows::around(bytes, &place, &LISTS);
+        let run = crate::formats::rows::around(bytes, &span, &LISTS);
         let kind = json::str_at(&run, &["run_type"]).unwrap_or("other");
         let parent = json::str_at(&run, &["parent_run_id"]).map(Into::into);
         let call = (kind == "llm")
-            .then(|| call(&run, &place, &mut notes))
+            .then(|| call(&run, &span, &mut notes))
             .flatten();
         report.note(&format!("run/{kind}"), call.is_some());
         if let Some(id) = json::str_at(&run, &["id"]) {
             nesting.add(id.into(), enclosing(&run, kind, parent.clone()));
         }
-        calls.extend(call.map(|call| (call.step.time, place.start, parent, call)));
+        calls.extend(call.map(|call| (call.step.time, span.start, parent, call)));
     }
     calls.sort_by_key(|(time, at, ..)| (*time, *at));
     let mut contexts = Contexts::new(input, RUNS.name);
@@ -97,7 +97,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let sessions = contexts.finish();
     if sessions.is_empty() {
         let looks_like =
-            "this looks like runs of LangSmith without a model call that holds messages".to_owned();
+            "this looks like LangSmith runs without a model call that has messages".to_owned();
         return Err(Refused { looks_like }.into());
     }
     warnings.extend(notes.warnings(&input.bytes));
@@ -109,27 +109,27 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     })
 }
 
-/// The runs of a value, outer ones first.
-fn below(bytes: &[u8], place: &Span, deep: usize, found: &mut Vec<Span>) {
-    if deep == 0 {
+/// Collects the runs of a value, outer runs first.
+fn collect_runs(bytes: &[u8], span: &Span, depth: usize, found: &mut Vec<Span>) {
+    if depth == 0 {
         return;
     }
-    if let Some(elements) = json::elements(bytes, place) {
+    if let Some(elements) = json::elements(bytes, span) {
         for element in elements {
-            below(bytes, &element, deep - 1, found);
+            collect_runs(bytes, &element, depth - 1, found);
         }
         return;
     }
-    let members = json::members(bytes, place).unwrap_or_default();
+    let members = json::members(bytes, span).unwrap_or_default();
     if members.iter().any(|(key, _)| key == "run_type") {
-        found.push(place.clone());
+        found.push(span.clone());
     }
     for (_, list) in members.iter().filter(|(key, _)| LISTS.contains(&&**key)) {
-        below(bytes, list, deep - 1, found);
+        collect_runs(bytes, list, depth - 1, found);
     }
 }
 
-/// A run as one that others may be nested in.
+/// Converts a run to an entry that other runs may be nested in.
 fn enclosing(run: &Value, kind: &str, parent: Option<Box<str>>) -> Enclosing {
     let call = ["tool_call_id", "id"]
         .iter()
@@ -146,14 +146,14 @@ fn enclosing(run: &Value, kind: &str, parent: Option<Box<str>>) -> Enclosing {
     }
 }
 
-fn call(run: &Value, place: &Span, notes: &mut Notes) -> Option<Call> {
+fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<Call> {
     let inputs = run.get("inputs").unwrap_or(&Value::Null);
     let outputs = run.get("outputs").unwrap_or(&Value::Null);
     let mut context: Vec<Draft> = Vec::new();
     let settings = json::at(run, &["extra", "invocation_params"]).unwrap_or(inputs);
     context.extend(
         tool_definitions(settings, &["tools", "functions"]).map(|draft| Draft {
-            raw: vec![place.clone()],
+            raw: vec![span.clone()],
             ..draft
         }),
     );
@@ -162,19 +162,19 @@ fn call(run: &Value, place: &Span, notes: &mut Notes) -> Option<Call> {
         .map(content::parts)
         .filter(|parts| !parts.is_empty());
     context.extend(system.map(|parts| Draft {
-        raw: vec![place.clone()],
+        raw: vec![span.clone()],
         ..Draft::new(Role::System, parts)
     }));
     let messages = messages_of(inputs);
-    let messages = messages.iter().filter_map(|m| any_message::read(m, place));
+    let messages = messages.iter().filter_map(|m| any_message::read(m, span));
     let n_setup = context.len();
     context.extend(messages);
     let continues = context.len() == n_setup;
-    let said = answer_of(outputs);
-    let answer = said.and_then(|message| any_message::read(message, place));
+    let output = answer_of(outputs);
+    let answer = output.and_then(|message| any_message::read(message, span));
     let time =
         content::first(run, &["start_time", "end_time"]).and_then(crate::formats::time::millis);
-    let own = said.and_then(messages::step);
+    let own = output.and_then(messages::step);
     let usage = own
         .as_ref()
         .and_then(|s| s.usage)
@@ -205,7 +205,7 @@ fn call(run: &Value, place: &Span, notes: &mut Notes) -> Option<Call> {
         step: StepDraft {
             model: own.and_then(|s| s.model).or(model),
             window: None,
-            usage: notes.usage(place.start, usage),
+            usage: notes.usage(span.start, usage),
             time,
         },
         answer: answer.map(|draft| Draft {
@@ -216,7 +216,7 @@ fn call(run: &Value, place: &Span, notes: &mut Notes) -> Option<Call> {
     })
 }
 
-/// The messages of a call: a list, or a list of one list.
+/// Returns the messages of a call. They are stored as a list or as a list of one list.
 fn messages_of(inputs: &Value) -> Vec<Value> {
     let list = content::first(inputs, &["messages", "input", "prompts"]).and_then(Value::as_array);
     let list: Vec<Value> = list.cloned().unwrap_or_default();
@@ -226,7 +226,7 @@ fn messages_of(inputs: &Value) -> Vec<Value> {
     }
 }
 
-/// The message of an answer, wherever the library put it.
+/// Returns the answer's message, from any of the spans that the library stores it.
 fn answer_of(outputs: &Value) -> Option<&Value> {
     let generation = outputs
         .pointer("/generations/0/0")
@@ -242,7 +242,7 @@ fn answer_of(outputs: &Value) -> Option<&Value> {
         })
 }
 
-/// What the run itself reports.
+/// Returns the usage that the run itself reports.
 fn usage(run: &Value, outputs: &Value) -> Option<Usage> {
     let metadata = outputs
         .get("usage_metadata")

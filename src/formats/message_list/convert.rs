@@ -1,7 +1,7 @@
-//! A managed conversation in no format's words, for the formats to write a session that is another's.
+//! A format-independent form of a managed conversation, for exporting a session to another format.
 //!
-//! Images have their payload again; texts of nothing but white space, which providers refuse, are left out. In which
-//! order it stands is [`order`].
+//! Images include their payload again. Texts of white space only are left out because providers reject them. [`order`]
+//! determines the order of the messages.
 
 use super::media::{self, Media};
 use super::order;
@@ -13,57 +13,60 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// What one role says.
+/// A message in a format-independent form.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::formats) struct Turn {
-    /// Who.
+pub(in crate::formats) struct PlainMessage {
+    /// Role of the sender.
     pub(in crate::formats) role: Role,
-    /// What.
+    /// Content blocks.
     pub(in crate::formats) blocks: Vec<Block>,
 }
 
-/// A piece of it.
+/// A content block.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::formats) enum Block {
-    /// A text that is more than white space.
+    /// Text that is not only white space.
     Text(String),
-    /// A thought with its seal, as Anthropic writes it; thoughts of others cannot be sent again.
+    /// A thought with its signature, as Anthropic writes it. Thoughts of other providers cannot be resent.
     Thinking(Value),
-    /// A block that is Anthropic's own.
+    /// A block that only Anthropic supports.
     Native(Value),
-    /// A definition of a tool, in whatever words.
+    /// A tool definition in any provider's form.
     Tool(Value),
     /// A tool call.
     Call {
-        /// Its id, unique.
+        /// Unique id.
         call: String,
-        /// The tool.
+        /// Tool name.
         tool: String,
-        /// As the model wrote them.
+        /// Arguments as the model wrote them.
         arguments: String,
     },
-    /// Its result.
+    /// The result of a tool call.
     Result {
-        /// The call's id.
+        /// Id of the call.
         call: String,
-        /// The tool failed.
+        /// Whether the tool failed.
         is_error: bool,
-        /// Its text, maybe empty.
+        /// Text, possibly empty.
         text: String,
-        /// Images and other media in it.
+        /// Images and other media.
         media: Vec<Self>,
     },
-    /// An image, a sound or a document.
+    /// An image, audio or document.
     Media(Media),
 }
 
-/// The conversation as turns.
-pub(in crate::formats) fn turns(session: &Session, managed: &Managed) -> Vec<Turn> {
-    let mut turns = Vec::with_capacity(managed.entries.len());
+/// Converts the managed conversation.
+pub(in crate::formats) fn plain_messages(
+    session: &Session,
+    managed: &Managed,
+) -> Vec<PlainMessage> {
+    let mut messages = Vec::with_capacity(managed.entries.len());
     for entry in &managed.entries {
         match entry {
             ManagedEntry::Written { role, text, .. } => {
-                turns.push(Turn {
+                messages.push(PlainMessage {
                     role: *role,
                     blocks: text_block(text).into_iter().collect(),
                 });
@@ -71,20 +74,20 @@ pub(in crate::formats) fn turns(session: &Session, managed: &Managed) -> Vec<Tur
             ManagedEntry::Kept { message } => {
                 if let Some(message) = session.messages.get(*message) {
                     let parts = message.parts.clone().map(|part| ManagedPart::Kept { part });
-                    push_message(session, message, &parts.collect::<Vec<_>>(), &mut turns);
+                    push_message(session, message, &parts.collect::<Vec<_>>(), &mut messages);
                 }
             }
             ManagedEntry::Edited { message, parts } => {
                 if let Some(message) = session.messages.get(*message) {
-                    push_message(session, message, parts, &mut turns);
+                    push_message(session, message, parts, &mut messages);
                 }
             }
         }
     }
-    order::ordered(turns)
+    order::ordered(messages)
 }
 
-/// A request of either kind: its members in order, the messages one a line.
+/// Serializes a request document: its members in order, then the messages, one per line.
 pub(in crate::formats) fn document(members: &[(&str, Value)], messages: Lines) -> Vec<u8> {
     let members = members
         .iter()
@@ -96,7 +99,7 @@ pub(in crate::formats) fn document(members: &[(&str, Value)], messages: Lines) -
     text.into_bytes()
 }
 
-/// Messages of a document as they are written, one a line: as values they would take many times as much.
+/// Serialized messages of a document, one per line. Kept as text because values need several times the memory.
 #[derive(Default)]
 pub(in crate::formats) struct Lines(String);
 
@@ -108,17 +111,17 @@ impl Lines {
     }
 }
 
-/// A text, if it says anything.
+/// Returns a text block, or `None` if the text is only white space.
 pub(super) fn text_block(text: &str) -> Option<Block> {
     (!text.trim().is_empty()).then(|| Block::Text(text.to_owned()))
 }
 
-/// Adds a message; what a model cannot say in its own message (an image) follows as a user's.
+/// Adds a message. Media that an assistant message cannot contain follow as a user message.
 fn push_message(
     session: &Session,
     message: &Message,
     parts: &[ManagedPart],
-    turns: &mut Vec<Turn>,
+    messages: &mut Vec<PlainMessage>,
 ) {
     let mut records = Records::new(session, message);
     let mut blocks: Vec<Block> = Vec::with_capacity(parts.len());
@@ -141,21 +144,22 @@ fn push_message(
             (block, _) => blocks.extend(block),
         }
     }
-    let is_shown = |b: &Block| message.role == Role::Assistant && matches!(b, Block::Media(_));
-    let (shown, said): (Vec<_>, Vec<_>) = blocks.into_iter().partition(is_shown);
-    turns.push(Turn {
+    let is_unsupported =
+        |b: &Block| message.role == Role::Assistant && matches!(b, Block::Media(_));
+    let (media, supported): (Vec<_>, Vec<_>) = blocks.into_iter().partition(is_unsupported);
+    messages.push(PlainMessage {
         role: message.role,
-        blocks: said,
+        blocks: supported,
     });
-    if !shown.is_empty() {
-        turns.push(Turn {
+    if !media.is_empty() {
+        messages.push(PlainMessage {
             role: Role::User,
-            blocks: shown,
+            blocks: media,
         });
     }
 }
 
-/// The media of the result of this call among the blocks.
+/// Returns the media of a call's result among the blocks.
 fn result_of<'a>(blocks: &'a mut [Block], id: &str) -> Option<&'a mut Vec<Block>> {
     blocks.iter_mut().rev().find_map(|block| match block {
         Block::Result { call, media, .. } if call == id => Some(media),
@@ -213,7 +217,7 @@ fn block(
     }
 }
 
-/// The records of a message, parsed when they are asked for.
+/// The records of a message, parsed on demand.
 struct Records<'a> {
     session: &'a Session,
     message: &'a Message,
@@ -235,7 +239,7 @@ impl<'a> Records<'a> {
         Some(self.parsed.entry(part.record).or_insert_with(parse))
     }
 
-    /// The content block of the file that a part was read from.
+    /// Returns the content block of the file that a part was read from.
     fn block(&mut self, part: &Part) -> Option<&Value> {
         const CONTENTS: [&[&str]; 5] = [
             &["message", "content"],
@@ -251,9 +255,9 @@ impl<'a> Records<'a> {
             .find_map(|path| json::at(record, path)?.as_array()?.get(idx))
     }
 
-    /// An image or the like with its payload, or a text that says that it is missing.
+    /// Returns media with its payload, or a text that says that it is missing.
     fn media(&mut self, session: &Session, part: &Part, idx: usize) -> Block {
-        // Several may stand in one block (the result of a tool).
+        // One block (a tool result) may contain several.
         let before = session.parts[self.message.parts.start..idx].iter();
         let is_before = |p: &&Part| p.record == part.record && matches!(p.body, Body::Media { .. });
         let before: Vec<&Part> = before.filter(is_before).collect();
@@ -270,7 +274,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// What stands in the place of an image whose payload is not to be found.
+/// Returns the text that replaces media without a payload.
 fn missing(body: &Body) -> String {
     let Body::Media {
         media,
@@ -282,10 +286,10 @@ fn missing(body: &Body) -> String {
         return String::new();
     };
     let size = pixels.map_or_else(String::new, |(w, h)| format!(", {w}x{h}"));
-    format!("[{}: {mime}{size}, not in the source]", word(*media))
+    format!("[{}: {mime}{size}, not recorded]", word(*media))
 }
 
-/// What stands in the place of media that a format cannot hold.
+/// Returns the word for a kind of media in such texts.
 pub(super) fn word(media: MediaKind) -> &'static str {
     match media {
         MediaKind::Image => "image",
@@ -295,13 +299,13 @@ pub(super) fn word(media: MediaKind) -> &'static str {
 }
 
 impl Media {
-    /// What stands in its place where a format cannot hold it.
-    pub(in crate::formats) fn left_out(&self) -> String {
+    /// Returns the text that replaces media that a format does not support.
+    pub(in crate::formats) fn placeholder(&self) -> String {
         format!("[{}: cannot be written in this format]", word(self.kind))
     }
 }
 
-/// Name, description and schema of a tool, whoever defined it.
+/// Returns the name, description and schema of a tool definition in any provider's form.
 pub(in crate::formats) fn definition(tool: &Value) -> (String, Option<Value>, Value) {
     let inner = ["function", "custom"]
         .iter()

@@ -1,4 +1,4 @@
-//! What sets the formats apart that list messages.
+//! Differences between the formats that list messages.
 
 use super::calls::Calls;
 use super::edit::Editing;
@@ -6,38 +6,39 @@ use super::shape::Shape;
 use crate::session::{Draft, Role, StepDraft};
 use serde_json::Value;
 
-/// The member of a document that says that its messages were managed.
+/// Member of a document that marks its messages as managed.
 pub(in crate::formats) const MARK: &str = "plimsoll";
 
-/// What sets the formats apart.
+/// Properties of one format that lists messages.
 #[derive(Debug)]
 pub(in crate::formats) struct Dialect {
     /// Name of the format.
     pub(in crate::formats) name: &'static str,
-    /// Where the list stands and what tells a message.
+    /// Location of the list and the properties of a message.
     pub(in crate::formats) shape: Shape,
-    /// The document may be sent as it is: what is no message must go where anything changes.
+    /// Whether the document may be sent as a request. Elements that are not messages are then removed on any change.
     pub(in crate::formats) is_request: bool,
-    /// An answer is a run of messages of the model, and a call for each run is made out.
+    /// Whether a run of assistant messages is one answer. Each run then counts as a call.
     pub(in crate::formats) answers_in_runs: bool,
-    /// What the members beside the list call the conversation.
+    /// Returns the conversation's title from the members around the list.
     pub(in crate::formats) title: fn(&Value) -> Option<String>,
-    /// The messages that stand in the body beside the list, with the kind of record they are.
+    /// Returns the messages that the body stores outside of the list, with their kinds of record.
     pub(in crate::formats) body: fn(&Value) -> Vec<(&'static str, Draft)>,
-    /// Reads an element of the list, which may hold a call with its result, or says why it is no message.
+    /// Reads an element of the list, which may contain a call and its result. Returns the reason if it is not a
+    /// message.
     pub(in crate::formats) messages: fn(&Value, &mut Calls) -> Result<Vec<Draft>, String>,
-    /// The call that an element, or the answer kept beside the list, reports. An element that holds no message reports
-    /// that of the answer next to it.
+    /// Returns the call that an element or a separately stored answer reports. The report of an element without a
+    /// message belongs to the adjacent answer.
     pub(in crate::formats) step: fn(&Value) -> Option<StepDraft>,
-    /// How a document is written again, where it can be.
+    /// Writes the document; `None` if the format is import-only.
     pub(in crate::formats) writes: Option<Writes>,
 }
 
-/// How elements of the list are written.
+/// Functions that write elements of the list.
 #[derive(Debug)]
 pub(in crate::formats) struct Writes {
-    /// The text of an element after an edit; `None` where nothing of it is left.
+    /// Returns the text of an element after an edit, or `None` if nothing is left of it.
     pub(in crate::formats) edit: fn(&Editing<'_>) -> Option<Vec<u8>>,
-    /// A message of ours.
+    /// Creates a message that Plimsoll adds.
     pub(in crate::formats) written: fn(Role, &str) -> Value,
 }

@@ -1,68 +1,68 @@
-//! A message some of whose parts changed, and the changes that both formats have in common.
+//! Edits to the parts of a message, and changes that several formats share.
 
-use super::places::{Patch, quoted, with_member, without};
+use super::patch::{Patch, quoted, with_member, without};
 use crate::formats::json;
 use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Part, Session, Span};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What becomes of a part.
+/// Change of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum Fate<'a> {
-    /// It stays.
+pub(in crate::formats) enum PartChange<'a> {
+    /// The part is unchanged.
     Kept,
-    /// This stands in the place of its text.
+    /// Its text is replaced.
     Replaced(&'a str),
-    /// It is left out.
-    Gone,
+    /// It is removed.
+    Removed,
 }
 
-/// A message of the file with what becomes of its parts.
+/// An element of the file with the changes of its parts.
 #[derive(Debug)]
 pub(in crate::formats) struct Editing<'a> {
-    /// The file.
+    /// Bytes of the file.
     pub(in crate::formats) bytes: &'a [u8],
-    /// Where the message stands in it.
+    /// Byte span of the element.
     pub(in crate::formats) span: Span,
     /// All its parts.
-    pub(in crate::formats) parts: Vec<(&'a Part, Fate<'a>)>,
+    pub(in crate::formats) parts: Vec<(&'a Part, PartChange<'a>)>,
 }
 
-impl<'a> Fate<'a> {
-    /// A text of which nothing is left is left out: providers refuse empty texts.
-    pub(in crate::formats) fn or_gone(self) -> Self {
+impl<'a> PartChange<'a> {
+    /// Treats a replacement by an empty text as a removal: providers reject empty texts.
+    pub(in crate::formats) fn or_removed(self) -> Self {
         if self == Self::Replaced("") {
-            Self::Gone
+            Self::Removed
         } else {
             self
         }
     }
 
-    /// The fates of a message's parts, in their order.
+    /// Returns the changes of a message's parts, in order.
     pub(in crate::formats) fn of_parts(message: &Message, managed: &'a [ManagedPart]) -> Vec<Self> {
-        let fate = |idx| {
+        let change = |idx| {
             let listed = managed.iter().find_map(|part| match part {
                 ManagedPart::Kept { part } if *part == idx => Some(Self::Kept),
                 ManagedPart::Replaced { part, text } if *part == idx => Some(Self::Replaced(text)),
                 _ => None,
             });
-            listed.unwrap_or(Self::Gone)
+            listed.unwrap_or(Self::Removed)
         };
-        message.parts.clone().map(fate).collect()
+        message.parts.clone().map(change).collect()
     }
 }
 
 impl<'a> Editing<'a> {
-    /// What an element of the list says, with the fates of its parts; it may hold several messages.
+    /// Creates the editing of one element, which may contain several messages.
     pub(super) fn new(
         session: &'a Session,
         bytes: &'a [u8],
         messages: &[usize],
-        fates: impl Fn(usize) -> Vec<Fate<'a>>,
+        changes: impl Fn(usize) -> Vec<PartChange<'a>>,
     ) -> Self {
         let of = |idx: usize| {
             let message = &session.messages[idx];
-            session.parts_of(message).iter().zip(fates(idx))
+            session.parts_of(message).iter().zip(changes(idx))
         };
         let span = messages
             .first()
@@ -74,27 +74,29 @@ impl<'a> Editing<'a> {
         }
     }
 
-    /// It has parts and all of them stay.
+    /// Returns whether all parts are unchanged.
     pub(super) fn is_untouched(&self) -> bool {
-        self.parts.iter().all(|(_, fate)| *fate == Fate::Kept)
+        self.parts
+            .iter()
+            .all(|(_, change)| *change == PartChange::Kept)
     }
 
-    /// It had parts and has none left.
+    /// Returns whether it had parts and all of them are removed.
     pub(in crate::formats) fn is_emptied(&self) -> bool {
         !self.parts.is_empty()
             && self
                 .parts
                 .iter()
-                .all(|(_, fate)| fate.or_gone() == Fate::Gone)
+                .all(|(_, change)| change.or_removed() == PartChange::Removed)
     }
 
-    /// Patches for the content of a tool's result, which `owner` has as its member `content`: what becomes of
-    /// its text and of what else stands in it, in order.
+    /// Returns patches for the content of a tool result, which is the member `content` of `owner`. `text` is the change
+    /// of its text, `nested` are the changes of its other blocks, in order.
     pub(in crate::formats) fn result(
         &self,
         owner: &Span,
-        text: Fate<'_>,
-        nested: &[Fate<'_>],
+        text: PartChange<'_>,
+        nested: &[PartChange<'_>],
     ) -> Vec<Patch> {
         let bytes = self.bytes;
         let whole = |text: &str| match json::member(bytes, owner, "content") {
@@ -103,73 +105,78 @@ impl<'a> Editing<'a> {
         };
         let content = json::member(bytes, owner, "content").unwrap_or_default();
         match (json::elements(bytes, &content), text) {
-            (Some(blocks), Fate::Kept) => self
+            (Some(blocks), PartChange::Kept) => self
                 .result_blocks(&blocks, text, nested)
                 .unwrap_or_else(|| whole("")),
-            (Some(blocks), Fate::Replaced(text)) if nested.iter().any(|f| *f != Fate::Gone) => self
-                .result_blocks(&blocks, Fate::Replaced(text), nested)
-                .unwrap_or_else(|| whole(text)),
-            (_, Fate::Replaced(text)) => whole(text),
+            (Some(blocks), PartChange::Replaced(text))
+                if nested.iter().any(|f| *f != PartChange::Removed) =>
+            {
+                self.result_blocks(&blocks, PartChange::Replaced(text), nested)
+                    .unwrap_or_else(|| whole(text))
+            }
+            (_, PartChange::Replaced(text)) => whole(text),
             _ => Vec::new(),
         }
     }
 
-    /// The same where the content is a list of blocks; `None` if no block is left.
+    /// Returns such patches for content that is a list of blocks, or `None` if no block is left.
     fn result_blocks(
         &self,
         blocks: &[Span],
-        text: Fate<'_>,
-        nested: &[Fate<'_>],
+        text: PartChange<'_>,
+        nested: &[PartChange<'_>],
     ) -> Option<Vec<Patch>> {
         let mut nested = nested.iter();
-        let mut gone = Vec::with_capacity(blocks.len());
+        let mut removed = Vec::with_capacity(blocks.len());
         let mut patches = Vec::new();
-        // The first text takes the new one, the others go.
-        let mut new_text = if let Fate::Replaced(text) = text.or_gone() {
+        // The first text block takes the new text; the others are removed.
+        let mut new_text = if let PartChange::Replaced(text) = text.or_removed() {
             Some(text)
         } else {
             None
         };
         for span in blocks {
             let is_text = json::parse_span(self.bytes, span).is_some_and(|block| is_text(&block));
-            let fate = match (is_text, text) {
-                (true, Fate::Kept) => Fate::Kept,
-                (true, _) => new_text.take().map_or(Fate::Gone, Fate::Replaced),
-                (false, _) => nested.next().copied().unwrap_or(Fate::Kept),
+            let change = match (is_text, text) {
+                (true, PartChange::Kept) => PartChange::Kept,
+                (true, _) => new_text
+                    .take()
+                    .map_or(PartChange::Removed, PartChange::Replaced),
+                (false, _) => nested.next().copied().unwrap_or(PartChange::Kept),
             };
-            if let Fate::Replaced(text) = fate {
+            if let PartChange::Replaced(text) = change {
                 patches.push((span.clone(), text_block(text)));
             }
-            gone.push(fate == Fate::Gone);
+            removed.push(change == PartChange::Removed);
         }
-        if gone.iter().all(|g| *g) {
+        if removed.iter().all(|g| *g) {
             return None;
         }
         if let (Some(text), Some(first)) = (new_text, blocks.first()) {
             let at = first.start;
             patches.push((at..at, [text_block(text), b", ".to_vec()].concat()));
         }
-        patches.extend(without(blocks, &gone));
+        patches.extend(without(blocks, &removed));
         Some(patches)
     }
 }
 
-/// A block that [`json::text_of`] reads.
+/// Returns whether [`json::text_of`] reads a block.
 fn is_text(block: &Value) -> bool {
     block.is_string() || json::str_at(block, &["text"]).is_some()
 }
 
-/// A text as a content block.
+/// Serializes a text as a content block.
 pub(in crate::formats) fn text_block(text: &str) -> Vec<u8> {
     json!({"type": "text", "text": text})
         .to_string()
         .into_bytes()
 }
 
-/// What becomes of every message.
-pub(super) struct Fates<'a>(HashMap<usize, &'a ManagedEntry>);
+/// The managed entry of each message.
+pub(super) struct MessageChanges<'a>(HashMap<usize, &'a ManagedEntry>);
 
-impl<'a> Fates<'a> {
+impl<'a> MessageChanges<'a> {
     pub(super) fn new(managed: &'a Managed) -> Self {
         let message = |entry: &'a ManagedEntry| match entry {
             ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => {
@@ -181,12 +188,12 @@ impl<'a> Fates<'a> {
         Self(managed.entries.iter().rev().filter_map(message).collect())
     }
 
-    /// What becomes of the parts of a message.
-    pub(super) fn of(&self, idx: usize, message: &Message) -> Vec<Fate<'a>> {
+    /// Returns the changes of a message's parts.
+    pub(super) fn of(&self, idx: usize, message: &Message) -> Vec<PartChange<'a>> {
         match self.0.get(&idx) {
-            Some(ManagedEntry::Edited { parts, .. }) => Fate::of_parts(message, parts),
-            Some(_) => vec![Fate::Kept; message.parts.len()],
-            None => vec![Fate::Gone; message.parts.len()],
+            Some(ManagedEntry::Edited { parts, .. }) => PartChange::of_parts(message, parts),
+            Some(_) => vec![PartChange::Kept; message.parts.len()],
+            None => vec![PartChange::Removed; message.parts.len()],
         }
     }
 }

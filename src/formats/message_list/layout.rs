@@ -1,47 +1,47 @@
-//! Where the conversations of a file stand: the list of messages, what surrounds it, and answers kept beside it.
+//! Locates the conversations of a file: the list of messages, the objects around it, and separately stored answers.
 
-use super::places::{array_at, at_path, object_at};
+use super::patch::{array_at, at_path, object_at};
 use super::shape::Shape;
 use crate::formats::{Warning, json, jsonl};
 use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
 use serde_json::Value;
 
-/// Where an object keeps the request that holds the messages: itself, or a member (a logged pair of request and
-/// answer, a line of a batch, a pair of preferred and other answers).
+/// Paths to the request that contains the messages: the object itself or a member. Members occur in logged pairs of a
+/// request and its answer, in lines of a batch, and in pairs of preferred and rejected answers.
 pub(super) const BODIES: [&[&str]; 4] = [&[], &["request"], &["body"], &["input"]];
 
-/// The places of one conversation.
+/// Byte spans of one conversation.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
-    /// The file, or the record that holds this conversation among others.
+    /// The file, or the record that contains this conversation among others.
     pub(super) whole: Span,
-    /// Other conversations stand in the same file.
+    /// Whether the file contains other conversations.
     pub(super) is_one_of_many: bool,
     /// The outermost object, if there is one.
     pub(super) root: Option<Span>,
-    /// The object that has the list, if one has.
+    /// The object that contains the list, if there is one.
     pub(super) body: Option<Span>,
-    /// What lies between the list's brackets, or the file where each line is a message.
+    /// The inside of the list's brackets, or all lines if each line is a message.
     pub(super) list: Span,
-    /// The list's elements.
+    /// Elements of the list.
     pub(super) elements: Vec<Span>,
-    /// Messages after the last element that stand elsewhere.
+    /// Messages stored outside of the list, which follow its last element.
     pub(super) answers: Vec<Answer>,
     /// Member of the root that holds the answers.
     pub(super) answers_in: Option<&'static str>,
 }
 
-/// An answer beside the list.
+/// An answer stored outside of the list.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     /// The message.
     pub(super) message: Span,
-    /// The response that holds it, with its usage.
+    /// The response that contains it, with its usage.
     pub(super) response: Span,
 }
 
-/// The conversations of a file, in order. What cannot be read on the way goes to `warnings`.
+/// Locates the conversations of a file, in order. Adds a warning for each record that is not a conversation.
 pub(super) fn find(
     bytes: &[u8],
     shape: &Shape,
@@ -53,10 +53,10 @@ pub(super) fn find(
         progress.go_on()?;
         return Ok(of_document(bytes, shape, &document));
     }
-    // The second pass reads the messages.
+    // A second pass reads the messages.
     let passes = json::DOCUMENT_PASSES;
-    let place = |r: jsonl::Record| (r.span, r.line, kind(shape, &r.value));
-    let records = jsonl::map_records(bytes, progress, passes, warnings, place)?;
+    let span_of_value = |r: jsonl::Record| (r.span, r.line, kind(shape, &r.value));
+    let records = jsonl::map_records(bytes, progress, passes, warnings, span_of_value)?;
     let count = |wanted| {
         records
             .iter()
@@ -79,27 +79,27 @@ pub(super) fn find(
             }),
             None => warnings.push(Warning {
                 line: Some(line),
-                text: "this record is no conversation".to_owned(),
+                text: "this record is not a conversation".to_owned(),
             }),
         }
     }
-    Ok(alone(bytes, shape, found))
+    Ok(whole_file_if_only(bytes, shape, found))
 }
 
-/// Where only one of several conversations says anything, what surrounds it is no other's: the file is its own.
-fn alone(bytes: &[u8], shape: &Shape, mut found: Vec<Layout>) -> Vec<Layout> {
+/// Extends the only conversation that has messages to the whole file.
+fn whole_file_if_only(bytes: &[u8], shape: &Shape, mut found: Vec<Layout>) -> Vec<Layout> {
     let is_message = |e: &Span| shape.is_marked_at(bytes, e);
-    let says =
+    let has_messages =
         |layout: &&mut Layout| !layout.answers.is_empty() || layout.elements.iter().any(is_message);
-    let mut saying = found.iter_mut().filter(says);
-    if let (Some(only), None) = (saying.next(), saying.next()) {
+    let mut candidates = found.iter_mut().filter(has_messages);
+    if let (Some(only), None) = (candidates.next(), candidates.next()) {
         only.whole = 0..bytes.len();
         only.is_one_of_many = false;
     }
     found
 }
 
-/// What a record of JSON Lines is.
+/// Kind of a JSON Lines record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Conversation,
@@ -142,7 +142,7 @@ fn of_document(bytes: &[u8], shape: &Shape, document: &Span) -> Vec<Layout> {
             ..layout
         })
     });
-    alone(bytes, shape, each.collect())
+    whole_file_if_only(bytes, shape, each.collect())
 }
 
 fn of_lines(bytes: &[u8], elements: Vec<Span>) -> Layout {
@@ -162,7 +162,7 @@ fn of_lines(bytes: &[u8], elements: Vec<Span>) -> Layout {
     }
 }
 
-/// The conversation that is the value at `span`: a list of messages, or an object that has one.
+/// Returns the conversation at `span`: a list of messages, or an object that contains one.
 fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
     let is_message = |e: &Span| shape.is_marked_at(bytes, e);
     if let Some(elements) = json::elements(bytes, span) {
@@ -178,11 +178,11 @@ fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
         .find_map(|path| list_in(bytes, shape, span, &members, path))?;
     let elements = json::elements(bytes, &list)?;
     let found = shape.answers.iter().find_map(|key| {
-        let (_, place) = members.iter().rev().find(|(name, _)| name == key)?;
-        if *place == list {
+        let (_, span_of_value) = members.iter().rev().find(|(name, _)| name == key)?;
+        if *span_of_value == list {
             return None;
         }
-        let answers = answers(bytes, shape, span, key, place);
+        let answers = answers(bytes, shape, span, key, span_of_value);
         (!answers.is_empty()).then_some((*key, answers))
     });
     let (answers_in, answers) = found.unzip();
@@ -206,7 +206,7 @@ fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
     Some(layout)
 }
 
-/// The object that has the list of messages, and the list.
+/// Returns the object that contains the list of messages, and the list.
 fn list_in(
     bytes: &[u8],
     shape: &Shape,
@@ -236,8 +236,14 @@ fn list_in(
     }
 }
 
-/// The answers that the member `key` of the root, at `place`, holds.
-fn answers(bytes: &[u8], shape: &Shape, root: &Span, key: &str, place: &Span) -> Vec<Answer> {
+/// Returns the answers in the member `key` of the root. `span_of_value` is the span of its value.
+fn answers(
+    bytes: &[u8],
+    shape: &Shape,
+    root: &Span,
+    key: &str,
+    span_of_value: &Span,
+) -> Vec<Answer> {
     let first_choice =
         |choices: Option<Vec<Span>>| object_at(bytes, choices?.first()?, &["message"]);
     let one = |message: Option<Span>, response: &Span| {
@@ -250,34 +256,34 @@ fn answers(bytes: &[u8], shape: &Shape, root: &Span, key: &str, place: &Span) ->
             .collect()
     };
     match key {
-        "choices" => one(first_choice(json::elements(bytes, place)), root),
+        "choices" => one(first_choice(json::elements(bytes, span_of_value)), root),
         "response" => {
-            if let Some(items) = array_at(bytes, place, &["output"]) {
-                return listed(bytes, shape, items, Some(place));
+            if let Some(items) = array_at(bytes, span_of_value, &["output"]) {
+                return listed(bytes, shape, items, Some(span_of_value));
             }
-            let is_message = at_path(bytes, place, &["role"]).is_some();
-            let itself = is_message.then(|| place.clone());
+            let is_message = at_path(bytes, span_of_value, &["role"]).is_some();
+            let itself = is_message.then(|| span_of_value.clone());
             one(
-                first_choice(array_at(bytes, place, &["choices"])).or(itself),
-                place,
+                first_choice(array_at(bytes, span_of_value, &["choices"])).or(itself),
+                span_of_value,
             )
         }
         "output" => listed(
             bytes,
             shape,
-            json::elements(bytes, place).unwrap_or_default(),
+            json::elements(bytes, span_of_value).unwrap_or_default(),
             Some(root),
         ),
         _ => listed(
             bytes,
             shape,
-            json::elements(bytes, place).unwrap_or_default(),
+            json::elements(bytes, span_of_value).unwrap_or_default(),
             None,
         ),
     }
 }
 
-/// Messages of a list as answers; each is a response of its own where none is given.
+/// Converts a list of messages to answers. Each message is its own response if `response` is `None`.
 fn listed(
     bytes: &[u8],
     shape: &Shape,
@@ -295,7 +301,7 @@ fn listed(
         .collect()
 }
 
-/// A log that lists the answer among the messages as well.
+/// Returns whether the log repeats the answer as the last message.
 fn says_same(bytes: &[u8], last: &Span, answer: &Answer) -> bool {
     let (Some(a), Some(b)) = (
         json::parse_span(bytes, last),

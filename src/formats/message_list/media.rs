@@ -1,36 +1,36 @@
-//! Images, sounds and documents as every provider writes them: what part they are, and their payload again when
-//! a conversation is written in another format (parts do not keep payloads).
+//! Images, audio and documents in the forms of all providers: the parts they become, and their payload for exporting to
+//! another format (parts do not include payloads).
 
 use crate::formats::payload;
 use crate::session::{Body, MediaKind};
 use serde_json::Value;
 
-/// An image, a sound or a document in a file.
+/// An image, audio or document in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::formats) struct Media {
-    /// What it is.
+    /// Kind of media.
     pub(in crate::formats) kind: MediaKind,
-    /// What the file holds of it.
-    pub(in crate::formats) held: Held,
+    /// Payload or reference in the file.
+    pub(in crate::formats) held: MediaSource,
 }
 
-/// What a file holds of it.
+/// Payload or reference of media.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::formats) enum Held {
-    /// The thing itself.
+pub(in crate::formats) enum MediaSource {
+    /// The payload.
     Base64 {
         /// MIME type, or empty.
         mime: String,
-        /// As it stands in the file.
+        /// Data as in the file.
         data: String,
     },
-    /// Where to get it.
+    /// URL of the payload.
     Url(String),
-    /// The provider's name for an uploaded file.
+    /// The provider's id of an uploaded file.
     File(String),
 }
 
-/// The image, sound or document that a content block is, in the words of any provider or program.
+/// Reads the media of a content block in the form of any provider or program.
 pub(in crate::formats) fn of_block(block: &Value) -> Option<Media> {
     of_provider(block).or_else(|| of_program(block))
 }
@@ -48,7 +48,7 @@ fn of_provider(block: &Value) -> Option<Media> {
     Some(Media { kind, held: held? })
 }
 
-/// All of them inside a value, in order.
+/// Returns all media inside a value, in order.
 pub(in crate::formats) fn all_in(value: &Value) -> Vec<Media> {
     if let Some(found) = of_block(value) {
         return vec![found];
@@ -66,8 +66,8 @@ pub(in crate::formats) fn all_in(value: &Value) -> Vec<Media> {
     }
 }
 
-/// The one of all inside a value that became this part; `before` are the parts of the same value before it. What looks
-/// like a file and became no part (a text that was attached) stands among them.
+/// Returns the media of a value that became `part`. `before` are the parts read from the same value before it. Some
+/// values look like files but became no part (attached texts).
 pub(in crate::formats) fn found<'a>(
     value: &Value,
     before: impl Iterator<Item = &'a Body>,
@@ -83,9 +83,9 @@ pub(in crate::formats) fn found<'a>(
     all.into_iter().nth(idx)
 }
 
-/// The same but for where they stand.
+/// Returns whether two media parts are equal except for the result that contains them.
 fn are_alike(a: &Body, b: &Body) -> bool {
-    let told = |body: &Body| match body {
+    let key = |body: &Body| match body {
         Body::Media {
             media,
             mime,
@@ -95,19 +95,19 @@ fn are_alike(a: &Body, b: &Body) -> bool {
         } => Some((*media, mime.clone(), *bytes, *pixels)),
         _ => None,
     };
-    told(a) == told(b)
+    key(a) == key(b)
 }
 
-/// Images of which only the URLs are listed.
+/// Reads images listed as URLs only.
 pub(in crate::formats) fn of_urls(urls: &[Value]) -> impl Iterator<Item = Media> {
     urls.iter().filter_map(Value::as_str).map(|url| Media {
         kind: MediaKind::Image,
-        held: Held::from_url(url),
+        held: MediaSource::from_url(url),
     })
 }
 
 impl Media {
-    /// The part that this is.
+    /// Converts media to the body of a part.
     pub(in crate::formats) fn body(&self, within: Option<&str>) -> Body {
         let assumed = match self.kind {
             MediaKind::Image => "image/*",
@@ -115,18 +115,18 @@ impl Media {
             MediaKind::Document => "",
         };
         match &self.held {
-            Held::Base64 { mime, data } => {
+            MediaSource::Base64 { mime, data } => {
                 let mime = if mime.is_empty() { assumed } else { mime };
                 payload::from_base64(mime, data, within)
             }
-            Held::Url(url) => payload::from_url(assumed, url, within),
-            Held::File(_) => payload::reference(assumed, 0, within),
+            MediaSource::Url(url) => payload::from_url(assumed, url, within),
+            MediaSource::File(_) => payload::reference(assumed, 0, within),
         }
     }
 }
 
-impl Held {
-    /// A URL as given, or the payload as a `data:` URL; none for an uploaded file.
+impl MediaSource {
+    /// Returns the URL, or the payload as a `data:` URL. Returns `None` for an uploaded file.
     pub(in crate::formats) fn url(&self) -> Option<String> {
         match self {
             Self::Base64 { mime, data } => Some(format!("data:{mime};base64,{data}")),
@@ -152,7 +152,7 @@ impl Held {
     }
 }
 
-/// Payloads with their type beside them, as Gemini, tools' servers and programs keep them.
+/// Reads payloads with a MIME type, as written by Gemini, MCP servers and programs.
 fn of_program(block: &Value) -> Option<Media> {
     let inner = ["inlineData", "inline_data", "fileData", "file_data"]
         .iter()
@@ -171,17 +171,19 @@ fn of_program(block: &Value) -> Option<Media> {
     let block = inner.unwrap_or(block);
     let first = |keys: &[&str]| keys.iter().find_map(|key| string(block, key));
     let mime = first(&["mimeType", "mime_type", "mediaType", "media_type", "mime"]);
-    let url = || first(&["url", "uri", "fileUri", "file_uri", "image"]).map(|u| Held::from_url(&u));
+    let url = || {
+        first(&["url", "uri", "fileUri", "file_uri", "image"]).map(|u| MediaSource::from_url(&u))
+    };
     let payload = if kind == "blob" { "content" } else { "data" };
     let held = match first(&[payload, "base64"]) {
-        Some(data) if !data.contains(':') => Held::Base64 {
+        Some(data) if !data.contains(':') => MediaSource::Base64 {
             mime: mime.clone().unwrap_or_default(),
             data,
         },
-        Some(url) => Held::from_url(&url),
+        Some(url) => MediaSource::from_url(&url),
         None => url()?,
     };
-    let own = if let Held::Base64 { mime, .. } = &held {
+    let own = if let MediaSource::Base64 { mime, .. } = &held {
         Some(mime.clone())
     } else {
         None
@@ -199,44 +201,44 @@ fn string(value: &Value, key: &str) -> Option<String> {
     value.get(key)?.as_str().map(str::to_owned)
 }
 
-fn of_source(source: &Value) -> Option<Held> {
+fn of_source(source: &Value) -> Option<MediaSource> {
     match source.get("type")?.as_str()? {
         "base64" => {
             let mime = string(source, "media_type").unwrap_or_default();
-            Some(Held::Base64 {
+            Some(MediaSource::Base64 {
                 mime,
                 data: string(source, "data")?,
             })
         }
-        "url" => Some(Held::from_url(&string(source, "url")?)),
-        "file" => Some(Held::File(string(source, "file_id")?)),
+        "url" => Some(MediaSource::from_url(&string(source, "url")?)),
+        "file" => Some(MediaSource::File(string(source, "file_id")?)),
         _ => None,
     }
 }
 
-fn of_image_url(block: &Value) -> Option<Held> {
+fn of_image_url(block: &Value) -> Option<MediaSource> {
     let url = block
         .get("image_url")
         .and_then(|i| i.as_str().or_else(|| i.get("url")?.as_str()));
-    url.map(Held::from_url)
-        .or_else(|| string(block, "file_id").map(Held::File))
+    url.map(MediaSource::from_url)
+        .or_else(|| string(block, "file_id").map(MediaSource::File))
 }
 
-fn of_audio(audio: &Value) -> Option<Held> {
+fn of_audio(audio: &Value) -> Option<MediaSource> {
     let mime = string(audio, "format")
         .map(|f| format!("audio/{f}"))
         .unwrap_or_default();
-    Some(Held::Base64 {
+    Some(MediaSource::Base64 {
         mime,
         data: string(audio, "data")?,
     })
 }
 
-fn of_file(file: &Value) -> Option<Held> {
+fn of_file(file: &Value) -> Option<MediaSource> {
     if let Some(data) = string(file, "file_data") {
-        return Some(match Held::from_url(&data) {
-            // Bare base64, as some servers want it: the name is all that tells the type.
-            Held::Url(data) if !data.contains(':') => {
+        return Some(match MediaSource::from_url(&data) {
+            // Bare base64, as some servers require: only the file name indicates the type.
+            MediaSource::Url(data) if !data.contains(':') => {
                 let name = string(file, "filename").unwrap_or_default();
                 let ending = name.rsplit('.').next().unwrap_or_default();
                 let mime = if ending.eq_ignore_ascii_case("pdf") {
@@ -244,7 +246,7 @@ fn of_file(file: &Value) -> Option<Held> {
                 } else {
                     ""
                 };
-                Held::Base64 {
+                MediaSource::Base64 {
                     mime: mime.to_owned(),
                     data,
                 }
@@ -252,8 +254,8 @@ fn of_file(file: &Value) -> Option<Held> {
             held => held,
         });
     }
-    let url = string(file, "file_url").map(Held::Url);
-    url.or_else(|| string(file, "file_id").map(Held::File))
+    let url = string(file, "file_url").map(MediaSource::Url);
+    url.or_else(|| string(file, "file_id").map(MediaSource::File))
 }
 
 #[cfg(test)]
@@ -261,11 +263,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A PNG of 640 × 480 pixels, as far as its header.
+    /// Header of a PNG of 640 × 480 pixels.
     const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAIAAAC6s0uz";
 
     #[test]
-    fn the_shapes_of_all_providers_name_the_same_image() {
+    fn reads_the_same_image_from_the_forms_of_all_providers() {
         let url = format!("data:image/png;base64,{PNG}");
         let blocks = [
             json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}),
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn media_are_found_in_order_wherever_they_stand() {
+    fn finds_nested_media_in_order() {
         let value = json!([{"type": "text", "text": "x"}, {"content": [
             {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
             {"type": "document", "source": {"type": "file", "file_id": "f1"}}]}]);
@@ -297,8 +299,8 @@ mod tests {
         assert_eq!(
             held,
             [
-                Held::Url("https://example.org/a.png".to_owned()),
-                Held::File("f1".to_owned())
+                MediaSource::Url("https://example.org/a.png".to_owned()),
+                MediaSource::File("f1".to_owned())
             ]
         );
     }

@@ -1,23 +1,25 @@
-//! What the formats that list messages share: where the list stands in a file, and writing the file again with
-//! another list in it, every other byte kept. What a message says is each format's own.
+//! Code shared by the formats that list messages: locates the list in a file, and writes the file again with another
+//! list while keeping every other byte. Each format reads its own messages.
 //!
-//! Calls that were recorded before a document was changed report contexts that it does not hold any more. So a
-//! document whose list was changed says so in a member of its outermost object, `"plimsoll": {"managed": true,
-//! "messages": N, "calibration": {…}}`. When it is read again, what its first N messages report is not believed, and it
-//! is weighed as its source was. The member is written only where the source reports something: a document without
-//! reports may be a request, and providers refuse members that they do not know. A bare list, or lines of messages, have no place for it: open their exports knowing that the
-//! reported usage is the source's.
+//! Usage recorded before a document was changed belongs to contexts that the document no longer contains. A changed
+//! document therefore has a member in its outermost object,
+//! `"plimsoll": {"managed": true, "messages": N, "calibration": {…}}`. When such a document is read, the usage reported
+//! by its first N messages is ignored, and tokens are calibrated as in its source.
+//!
+//! The member is written only if the source reports usage. A document without usage may be a request, and providers
+//! reject unknown members. A bare list and lines of messages have no place for the member: in their exports, the
+//! reported usage is that of the source.
 
 mod calls;
 mod convert;
+mod detect;
 mod dialect;
 mod edit;
 mod layout;
-mod look;
 pub(super) mod media;
 mod order;
-mod pieces;
-mod places;
+mod parts;
+mod patch;
 mod read;
 mod records;
 mod settings;
@@ -26,17 +28,17 @@ mod usage;
 mod write;
 
 pub(super) use calls::Calls;
-pub(super) use convert::{Block, Lines, Turn, definition, document, turns};
+pub(super) use convert::{Block, Lines, PlainMessage, definition, document, plain_messages};
+pub(super) use detect::{DetectedList, detect_list};
 pub(super) use dialect::{Dialect, MARK, Writes};
-pub(super) use edit::{Editing, Fate, text_block};
-pub(super) use look::{Look, look};
-pub(super) use media::{Held, Media, of_block, of_urls};
-pub(super) use pieces::{opaque, part, title, tool_definitions};
-pub(super) use places::{
+pub(super) use edit::{Editing, PartChange, text_block};
+pub(super) use media::{Media, MediaSource, of_block, of_urls};
+pub(super) use parts::{opaque, part, title, tool_definitions};
+pub(super) use patch::{
     Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
 };
 pub(super) use read::read;
-pub(super) use records::{Left, is_whole, left};
+pub(super) use records::{OutputRecord, is_whole, output_records};
 pub(super) use shape::{CHAT, Shape, refuse_empty};
 pub(super) use usage::{of_usage, step_of, time_of};
 pub(super) use write::{write_own, write_own_only};

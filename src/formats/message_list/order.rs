@@ -1,26 +1,26 @@
-//! Brings turns into the order that providers want: all results of a message stand right behind it, every call has
-//! exactly one, and ids are unique. What stood between a call and its result comes after it.
+//! Orders messages as providers require: all results directly follow the message with their calls, every call has
+//! exactly one result, and ids are unique. Messages between a call and its result move after the result.
 
-use super::convert::{Block, Turn, text_block};
+use super::convert::{Block, PlainMessage, text_block};
 use crate::session::Role;
 use std::collections::HashMap;
 use std::mem;
 
-/// What stands for a result that the session does not hold.
+/// Result of a call without a recorded result.
 const NO_RESULT: &str = "[no result was recorded: the call was interrupted]";
 
-/// The turns in order. None of them is empty.
-pub(super) fn ordered(mut turns: Vec<Turn>) -> Vec<Turn> {
-    turns.retain(|turn| !turn.blocks.is_empty());
-    make_ids_unique(&mut turns);
-    pair(join_answers(turns))
+/// Orders the messages and removes empty ones.
+pub(super) fn ordered(mut messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
+    messages.retain(|message| !message.blocks.is_empty());
+    make_ids_unique(&mut messages);
+    pair(join_answers(messages))
 }
 
-/// Providers want every id once; a result answers the latest call of its id.
-fn make_ids_unique(turns: &mut [Turn]) {
+/// Makes the ids of calls unique. A result answers the latest call with its id.
+fn make_ids_unique(messages: &mut [PlainMessage]) {
     let mut latest: HashMap<String, String> = HashMap::new();
     let mut count: HashMap<String, usize> = HashMap::new();
-    for block in turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
+    for block in messages.iter_mut().flat_map(|message| &mut message.blocks) {
         match block {
             Block::Call { call, .. } => {
                 let n = count.entry(call.clone()).or_default();
@@ -42,27 +42,30 @@ fn make_ids_unique(turns: &mut [Turn]) {
     }
 }
 
-/// Makes one turn of what the model said while it waited for results: parallel calls may stand one by one.
-fn join_answers(turns: Vec<Turn>) -> Vec<Turn> {
-    let mut joined: Vec<Turn> = Vec::with_capacity(turns.len());
-    for mut turn in turns {
-        let waits =
-            |last: &&mut Turn| last.role == Role::Assistant && last.blocks.iter().any(is_call);
+/// Joins consecutive assistant messages that wait for results, because parallel calls may be recorded one by one.
+fn join_answers(messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
+    let mut joined: Vec<PlainMessage> = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        let waits = |last: &&mut PlainMessage| {
+            last.role == Role::Assistant && last.blocks.iter().any(is_call)
+        };
         match joined.last_mut().filter(waits) {
-            Some(last) if turn.role == Role::Assistant => last.blocks.append(&mut turn.blocks),
-            _ => joined.push(turn),
+            Some(last) if message.role == Role::Assistant => {
+                last.blocks.append(&mut message.blocks)
+            }
+            _ => joined.push(message),
         }
     }
     joined
 }
 
-/// Puts every result right behind the turn with its call, and a note where there is none.
-fn pair(mut turns: Vec<Turn>) -> Vec<Turn> {
-    // Calls without a result so far, with their turn.
+/// Moves every result directly behind the message with its call. Adds a note for each missing result.
+fn pair(mut messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
+    // Calls without a result so far, with the index of their message.
     let mut open: HashMap<String, usize> = HashMap::new();
-    let mut results: Vec<Vec<Block>> = vec![Vec::new(); turns.len()];
-    for (idx, turn) in turns.iter_mut().enumerate() {
-        for block in mem::take(&mut turn.blocks) {
+    let mut results: Vec<Vec<Block>> = vec![Vec::new(); messages.len()];
+    for (idx, message) in messages.iter_mut().enumerate() {
+        for block in mem::take(&mut message.blocks) {
             match block {
                 Block::Result {
                     call,
@@ -70,35 +73,35 @@ fn pair(mut turns: Vec<Turn>) -> Vec<Turn> {
                     text,
                     media,
                 } => match open.remove(&call) {
-                    Some(asked_in) => results[asked_in].push(Block::Result {
+                    Some(caller) => results[caller].push(Block::Result {
                         call,
                         is_error,
                         text,
                         media,
                     }),
-                    // A result that answers nothing is refused; what it says is kept.
-                    None => turn
+                    // Providers reject a result without a call. Its text is kept.
+                    None => message
                         .blocks
                         .extend(text_block(&text).into_iter().chain(media)),
                 },
                 block => {
                     open.extend(call_of(&block).map(|call| (call.to_owned(), idx)));
-                    turn.blocks.push(block);
+                    message.blocks.push(block);
                 }
             }
         }
     }
-    let mut out = Vec::with_capacity(turns.len() * 2);
-    for (turn, mut blocks) in turns.into_iter().zip(results) {
-        let calls = turn.blocks.iter().filter_map(call_of);
+    let mut out = Vec::with_capacity(messages.len() * 2);
+    for (message, mut blocks) in messages.into_iter().zip(results) {
+        let calls = message.blocks.iter().filter_map(call_of);
         blocks.extend(calls.filter(|call| open.contains_key(*call)).map(no_result));
-        out.push(turn);
-        out.push(Turn {
+        out.push(message);
+        out.push(PlainMessage {
             role: Role::Tool,
             blocks,
         });
     }
-    out.retain(|turn| !turn.blocks.is_empty());
+    out.retain(|message| !message.blocks.is_empty());
     out
 }
 

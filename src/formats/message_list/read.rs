@@ -1,4 +1,4 @@
-//! Reads the conversations of a file; what a message says is the format's own ([`Dialect`]).
+//! Reads the conversations of a file. Each format reads its own messages ([`Dialect`]).
 
 use super::calls::Calls;
 use super::dialect::Dialect;
@@ -12,10 +12,10 @@ use crate::units::Tokens;
 use rayon::prelude::*;
 use serde_json::Value;
 
-/// So many elements are parsed at once: values take many times the bytes of their text.
-const AT_ONCE: usize = 1 << 14;
+/// Number of elements that are parsed at once. Values take several times the memory of their text.
+const ELEMENTS_PER_BATCH: usize = 1 << 14;
 
-/// An element of the list, parsed, with where the call that made it is recorded.
+/// A parsed element of the list, with the response that contains it.
 struct Element {
     span: Span,
     value: Option<Value>,
@@ -68,7 +68,7 @@ pub(in crate::formats) fn read(
     warnings.sort_by_key(|w| w.line);
     if sessions.is_empty() {
         return Err(Refused {
-            looks_like: "this looks like a list of messages without a single message".to_owned(),
+            looks_like: "this looks like a list of messages without any message".to_owned(),
         }
         .into());
     }
@@ -107,7 +107,7 @@ fn read_one(
         }));
     };
     let bytes = source.bytes.whole();
-    for spans in layout.elements.chunks(AT_ONCE) {
+    for spans in layout.elements.chunks(ELEMENTS_PER_BATCH) {
         read(parse_elements(&bytes, spans, progress)?);
     }
     read(parse_answers(&bytes, layout));
@@ -117,14 +117,14 @@ fn read_one(
         .any(|e| e.step.as_ref().is_some_and(|s| s.usage.is_some()));
     let is_recorded = is_recorded || dialect.answers_in_runs;
     let n_managed = settings.n_managed();
-    // A managed copy keeps the response around its list, which reports the source's last call.
+    // A managed conversation keeps the response around its list, which reports the last call of the source.
     let is_copy = n_managed > 0 && n_managed >= elements.len();
     let around = (dialect.step)(&Value::Object(settings.members.clone()));
     let around = around.filter(|_| !is_copy);
     let mut is_answering = false;
     let mut builder = start(source, settings, dialect, report);
-    let mut words = None;
-    let mut counted = None;
+    let mut first_words = None;
+    let mut pending_count = None;
     for (idx, element) in elements.into_iter().enumerate() {
         progress.go_on()?;
         match element.drafts {
@@ -133,31 +133,31 @@ fn read_one(
                 if drafts.is_empty()
                     && let Some(found) = step.take().filter(|_| idx >= n_managed)
                 {
-                    counted = count_between(found, is_answering, &mut builder);
+                    pending_count = count_between(found, is_answering, &mut builder);
                 }
                 for mut draft in drafts {
                     draft.raw = vec![element.span.clone()];
-                    if words.is_none() && draft.role == Role::User && !draft.is_injected {
-                        words = draft.parts.iter().find_map(|p| title::of(p.body.text()));
+                    if first_words.is_none() && draft.role == Role::User && !draft.is_injected {
+                        first_words = draft.parts.iter().find_map(|p| title::of(p.body.text()));
                     }
-                    let goes_on = is_answering && dialect.answers_in_runs;
+                    let continued = is_answering && dialect.answers_in_runs;
                     is_answering = draft.role == Role::Assistant;
-                    if is_answering && is_recorded && !goes_on {
-                        let found = step.take().or_else(|| counted.take());
+                    if is_answering && is_recorded && !continued {
+                        let found = step.take().or_else(|| pending_count.take());
                         let mut step = found.unwrap_or_default();
-                        // A thought weighs the same wherever it stands; the call's context is not there any more.
+                        // A thought keeps its size. The context of the call is no longer in the file.
                         note_reasoning(&mut draft, &step);
                         step.usage = step.usage.filter(|_| idx >= n_managed);
                         builder.step(step);
                     }
-                    counted = None;
+                    pending_count = None;
                     builder.message(draft);
                 }
             }
             Err(why) => notes.add(element.span.start, why),
         }
     }
-    // What the document reports itself belongs to its last answer.
+    // Usage of the document itself belongs to its last answer.
     let last = builder.session().steps.len().checked_sub(1);
     if let (true, Some(step), Some(around)) = (
         dialect.answers_in_runs,
@@ -168,17 +168,17 @@ fn read_one(
         step.usage = step.usage.or_else(around);
     }
     let mut session = builder.finish();
-    // What people keep by hand has a name of its own.
-    if let Some(words) =
-        words.filter(|_| !dialect.is_request && session.title == session.source.name)
+    // Conversations that users store themselves have names of their own.
+    if let Some(first_words) =
+        first_words.filter(|_| !dialect.is_request && session.title == session.source.name)
     {
-        session.title = words;
+        session.title = first_words;
     }
     Ok(session)
 }
 
-/// Takes a count that stands between the messages: right behind an answer it includes the answer, elsewhere it is the
-/// context of the answer that follows, and is returned for it.
+/// Takes a count recorded between messages. Directly after an answer, it includes the answer. Elsewhere it is the
+/// context of the following answer and is returned for it.
 fn count_between(
     found: StepDraft,
     is_answering: bool,
@@ -200,7 +200,7 @@ fn count_between(
     None
 }
 
-/// A session with what is said about it and with the messages that stand in the body.
+/// Creates a session with its settings and the messages stored outside of the list.
 fn start(
     source: Source,
     settings: Settings,
@@ -223,7 +223,7 @@ fn start(
     builder
 }
 
-/// The provider's count of reasoning tokens belongs to the one thought of the message.
+/// Assigns the provider's count of reasoning tokens to the only thought of the message.
 fn note_reasoning(draft: &mut Draft, step: &StepDraft) {
     let tokens = step
         .usage
@@ -245,7 +245,7 @@ fn note_reasoning(draft: &mut Draft, step: &StepDraft) {
     }
 }
 
-/// Reads an element and notes it in the report.
+/// Reads an element and counts it in the report.
 fn read_element(
     element: &Element,
     settings: &Settings,
@@ -256,7 +256,7 @@ fn read_element(
     let value = element.value.as_ref();
     let kind = value.map_or("other", |v| dialect.shape.kind(v));
     let drafts = value
-        .ok_or_else(|| "this message nests too deep to be read".to_owned())
+        .ok_or_else(|| "this message is nested too deeply to be read".to_owned())
         .and_then(|value| (dialect.messages)(value, calls));
     report.note(kind, drafts.as_ref().is_ok_and(|drafts| !drafts.is_empty()));
     ReadElement {

@@ -1,6 +1,6 @@
-//! What is left of a session record by record, for formats whose files are more than a list of messages.
+//! Writes a session record by record, for formats whose files are more than a list of messages.
 
-use super::edit::{Editing, Fate, Fates};
+use super::edit::{Editing, MessageChanges, PartChange};
 use crate::formats::{Format, Input};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Role, Session, Span};
@@ -9,29 +9,29 @@ use std::collections::{HashMap, HashSet};
 
 /// A record to write, in the managed order.
 #[derive(Debug)]
-pub(in crate::formats) enum Left<'a> {
-    /// One of the file, or what an edit left of it.
-    Record {
-        /// Its text.
+pub(in crate::formats) enum OutputRecord<'a> {
+    /// A record of the file, possibly edited.
+    Existing {
+        /// Text of the record.
         text: Cow<'a, [u8]>,
-        /// Index of the first message in it that is left.
+        /// Index of its first remaining message.
         message: usize,
     },
-    /// A message of ours.
-    Written {
-        /// Who it speaks as.
+    /// A message that Plimsoll adds.
+    Added {
+        /// Role of the sender.
         role: Role,
-        /// What it says.
+        /// Text of the message.
         text: &'a str,
     },
 }
 
-/// Everything is there as it was said, in its order, and the file itself says no more: the session is its main one.
+/// Returns whether the conversation is unchanged and the whole file belongs to it: the session is the file's main one.
 pub(in crate::formats) fn is_whole(session: &Session, managed: &Managed, format: &Format) -> bool {
     is_all_kept(session, managed) && is_main(session, format)
 }
 
-/// Whether a session is the first that its file holds, rather than a branch that somebody left.
+/// Returns whether a session is the first of its file, rather than an abandoned branch.
 fn is_main(session: &Session, format: &Format) -> bool {
     let input = Input {
         name: session.source.name.clone(),
@@ -57,14 +57,14 @@ fn is_all_kept(session: &Session, managed: &Managed) -> bool {
         && managed.entries.iter().enumerate().all(is_kept)
 }
 
-/// The records that are left. One that holds several messages, or that was read more than once, stands where the first
-/// of them does.
-pub(in crate::formats) fn left<'a>(
+/// Returns the records to write. A record that holds several messages, or that was read more than once, is written at
+/// the position of the first.
+pub(in crate::formats) fn output_records<'a>(
     session: &'a Session,
     managed: &'a Managed,
     edit: impl Fn(&Editing<'_>) -> Option<Vec<u8>>,
-) -> Vec<Left<'a>> {
-    let fates = Fates::new(managed);
+) -> Vec<OutputRecord<'a>> {
+    let changes = MessageChanges::new(managed);
     let mut by_record: HashMap<usize, Vec<(usize, u32)>> = HashMap::new();
     for (idx, message) in session.messages.iter().enumerate() {
         for (record, span) in (0_u32..).zip(&message.raw) {
@@ -72,12 +72,12 @@ pub(in crate::formats) fn left<'a>(
         }
     }
     let mut done: HashSet<usize> = HashSet::new();
-    let mut left = Vec::with_capacity(managed.entries.len());
+    let mut records = Vec::with_capacity(managed.entries.len());
     for entry in &managed.entries {
         let message = match entry {
             ManagedEntry::Written { role, text, .. } => {
                 if !text.is_empty() {
-                    left.push(Left::Written { role: *role, text });
+                    records.push(OutputRecord::Added { role: *role, text });
                 }
                 continue;
             }
@@ -85,28 +85,28 @@ pub(in crate::formats) fn left<'a>(
         };
         let raw = session.messages.get(message).map_or(&[][..], |m| &m.raw);
         for span in raw.iter().filter(|span| done.insert(span.start)) {
-            let held = by_record.get(&span.start).map_or(&[][..], Vec::as_slice);
-            let text = record(session, span, held, &fates, &edit);
-            left.extend(text.map(|text| Left::Record { text, message }));
+            let messages = by_record.get(&span.start).map_or(&[][..], Vec::as_slice);
+            let text = record(session, span, messages, &changes, &edit);
+            records.extend(text.map(|text| OutputRecord::Existing { text, message }));
         }
     }
-    left
+    records
 }
 
 fn record<'a>(
     session: &'a Session,
     span: &Span,
-    held: &[(usize, u32)],
-    fates: &Fates<'a>,
+    messages: &[(usize, u32)],
+    changes: &MessageChanges<'a>,
     edit: &impl Fn(&Editing<'_>) -> Option<Vec<u8>>,
 ) -> Option<Cow<'a, [u8]>> {
     let mut parts = Vec::new();
-    for (idx, record) in held {
+    for (idx, record) in messages {
         let message = &session.messages[*idx];
         let of = session
             .parts_of(message)
             .iter()
-            .zip(fates.of(*idx, message));
+            .zip(changes.of(*idx, message));
         parts.extend(of.filter(|(part, _)| part.record == *record));
     }
     let editing = Editing {
@@ -116,7 +116,11 @@ fn record<'a>(
     };
     if editing.is_untouched() {
         Some(session.raw(span))
-    } else if editing.parts.iter().all(|(_, fate)| *fate == Fate::Gone) {
+    } else if editing
+        .parts
+        .iter()
+        .all(|(_, change)| *change == PartChange::Removed)
+    {
         None
     } else {
         edit(&editing).map(Cow::Owned)

@@ -1,4 +1,4 @@
-//! What the members beside the list say about the conversation: model, window, tools, our mark.
+//! Members around the list of messages: model, context window, tools and the mark of a managed conversation.
 
 use super::dialect::{Dialect, MARK};
 use super::layout::Layout;
@@ -7,16 +7,16 @@ use crate::session::{Calibration, StepDraft};
 use crate::units::Tokens;
 use serde_json::{Map, Value};
 
-/// What is said about a conversation beside its messages.
+/// Settings of a conversation stored outside of its messages.
 pub(super) struct Settings {
-    /// All of them, but the messages and answers.
+    /// All members except messages and answers.
     pub(super) members: Map<String, Value>,
-    /// The window of all calls, where it is recorded.
+    /// The context window of all calls, if recorded.
     pub(super) window: Option<Tokens>,
 }
 
 impl Settings {
-    /// All members of the outermost object and of the body, but the messages and answers.
+    /// Reads all members of the outermost object and of the body except messages and answers.
     pub(super) fn new(bytes: &[u8], layout: &Layout, dialect: &Dialect) -> Self {
         let mut found = Map::new();
         let body = layout
@@ -45,7 +45,7 @@ impl Settings {
         }
     }
 
-    /// What a member says, if it says anything.
+    /// Returns the text of a member unless it is blank.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.members
             .get(key)?
@@ -53,7 +53,7 @@ impl Settings {
             .filter(|text| !text.trim().is_empty())
     }
 
-    /// Takes the mark of a managed copy from a record of the list, where the document has no other place for it.
+    /// Takes the mark of a managed conversation from a record of the list, if the document has no other place for it.
     pub(super) fn find_mark<'a>(&mut self, mut records: impl Iterator<Item = &'a Value>) {
         if !self.members.contains_key(MARK)
             && let Some(mark) = records.find_map(|record| record.get(MARK))
@@ -62,13 +62,14 @@ impl Settings {
         }
     }
 
-    /// The mark of a managed copy.
+    /// Returns the mark of a managed conversation.
     fn mark(&self) -> Option<&Value> {
         let mark = self.members.get(MARK);
         mark.filter(|mark| json::is_true(mark, &["managed"]))
     }
 
-    /// How many messages were managed by us: what they report belongs to contexts that the file does not hold.
+    /// Returns the number of managed messages. The usage they report belongs to contexts that are no longer in the
+    /// file.
     pub(super) fn n_managed(&self) -> usize {
         let n = self
             .mark()
@@ -76,12 +77,13 @@ impl Settings {
         n.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX))
     }
 
-    /// How the session was weighed that this is a managed copy of.
+    /// Returns the calibration of the source of a managed conversation.
     pub(super) fn calibration(&self) -> Option<Calibration> {
         self.mark().and_then(mark::calibration)
     }
 
-    /// The call that made a message, by itself or by the response that it stands in, with what the file says for all calls.
+    /// Returns the call that produced a message, from the message or the response that contains it, with the settings
+    /// of all calls.
     pub(super) fn step_of(
         &self,
         message: Option<&Value>,

@@ -1,21 +1,22 @@
-//! What a provider reported for a call, wherever a record keeps it.
+//! Usage that a provider reported for a call, in any of the places where records store it.
 //!
-//! OpenAI's `prompt_tokens` hold the cached ones; Anthropic's `input_tokens` exclude them. `LiteLLM` writes Anthropic's
-//! figures in OpenAI's words, and what was written to the cache is beside its `prompt_tokens` in many of its versions.
+//! OpenAI's `prompt_tokens` include cached tokens; Anthropic's `input_tokens` exclude them. `LiteLLM` writes
+//! Anthropic's counts in OpenAI's fields. In many of its versions, `prompt_tokens` exclude the tokens written to the
+//! cache.
 
 use crate::formats::{counts, json};
 use crate::session::{StepDraft, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
-/// Where records keep the answer they came with.
+/// Paths at which records store the answer.
 const ANSWERS: [&[&str]; 4] = [
     &[],
     &["response"],
     &["extra", "response"],
     &["response_metadata"],
 ];
-/// Where records keep their time.
+/// Paths at which records store their time.
 const TIMES: [&[&str]; 5] = [
     &["timestamp"],
     &["created_at"],
@@ -24,7 +25,7 @@ const TIMES: [&[&str]; 5] = [
     &["created"],
 ];
 
-/// The call that a record reports, if it reports its tokens.
+/// Returns the call that a record reports, if it reports usage.
 pub(in crate::formats) fn step_of(record: &Value) -> Option<StepDraft> {
     ANSWERS.iter().find_map(|path| {
         let answer = json::at(record, path)?;
@@ -37,12 +38,12 @@ pub(in crate::formats) fn step_of(record: &Value) -> Option<StepDraft> {
     })
 }
 
-/// When a record was made.
+/// Returns the time of a record.
 pub(in crate::formats) fn time_of(record: &Value) -> Option<Millis> {
     TIMES.iter().find_map(|path| json::millis_at(record, path))
 }
 
-/// Tokens of a call in either provider's words; none where all of them are zero or missing.
+/// Reads usage in either provider's form. Returns `None` if all counts are zero or missing.
 pub(in crate::formats) fn of_usage(usage: &Value) -> Option<Usage> {
     let count = |path: &[&str]| counts::tokens_at(usage, path);
     let read = count(&["cache_read_input_tokens"]);
@@ -79,7 +80,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn cached_tokens_are_part_of_openais_input_and_beside_anthropics() {
+    fn includes_cached_tokens_in_the_input_of_both_providers() {
         let openai = json!({"usage": {"prompt_tokens": 100, "completion_tokens": 7,
             "prompt_tokens_details": {"cached_tokens": 80}, "completion_tokens_details": {"reasoning_tokens": 5}}});
         let usage = step_of(&openai).unwrap().usage.unwrap();
@@ -93,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn what_litellm_writes_beside_its_prompt_is_part_of_the_context() {
+    fn adds_cache_writes_that_litellm_excludes_from_prompt_tokens() {
         let call = |prompt: u64, read: u64, write: u64| {
             let record = json!({"usage": {"prompt_tokens": prompt, "completion_tokens": 9,
                 "prompt_tokens_details": {"cached_tokens": read},
                 "cache_read_input_tokens": read, "cache_creation_input_tokens": write}});
             step_of(&record).unwrap().usage.unwrap()
         };
-        // The next call reads what this one wrote.
+        // The next call reads what this call wrote.
         let usage = call(3_004, 3_000, 200);
         assert_eq!(
             (usage.input, usage.cache_write),
@@ -111,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn a_usage_of_zeros_is_no_report() {
+    fn ignores_usage_of_zero_tokens() {
         assert!(step_of(&json!({"usage": {"prompt_tokens": 0, "completion_tokens": 0}})).is_none());
         assert!(step_of(&json!({"usage": null})).is_none());
     }
 
     #[test]
-    fn the_model_and_time_of_a_saved_answer_are_found() {
+    fn reads_the_model_and_time_of_a_saved_answer() {
         let record = json!({"extra": {"timestamp": 1_700_000_000.5,
             "response": {"model": "m", "created": 1, "usage": {"prompt_tokens": 5}}}});
         let step = step_of(&record).unwrap();

@@ -1,8 +1,8 @@
-//! OpenAI Chat Completions: a list of messages, a request with its tools, a request with its answer, or JSON Lines
-//! with a conversation or a message on each.
+//! OpenAI Chat Completions: a list of messages, a request with its tools, a request with its answer, or JSON Lines of
+//! conversations or messages.
 //!
-//! Many programs keep their conversations so, with members of their own beside the ones that go to the model:
-//! these are kept, and weigh nothing.
+//! Many programs store their conversations in this form with members of their own. These members are kept and count no
+//! tokens.
 
 mod read;
 mod write;
@@ -15,7 +15,7 @@ use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use serde_json::Value;
 
-/// The row of the table.
+/// The OpenAI Chat format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "OpenAI Chat",
@@ -33,7 +33,7 @@ pub(super) const FORMAT: Format = Format {
     resume: None,
 };
 
-/// How these messages are read and written.
+/// The dialect that reads and writes these messages.
 const DIALECT: Dialect = Dialect {
     name: "openai_chat",
     shape: message_list::CHAT,
@@ -52,7 +52,7 @@ const DIALECT: Dialect = Dialect {
     }),
 };
 
-/// Roles of messages, and one that a program appends when it is done.
+/// Roles of messages, including `exit`, which mini-SWE-agent appends at the end.
 pub(super) const ROLES: [&str; 7] = [
     "system",
     "developer",
@@ -62,7 +62,7 @@ pub(super) const ROLES: [&str; 7] = [
     "function",
     "exit",
 ];
-/// Content blocks of OpenAI's other interface.
+/// Content block types of the Responses API.
 const RESPONSES_BLOCKS: [&str; 5] = [
     "input_text",
     "output_text",
@@ -72,18 +72,18 @@ const RESPONSES_BLOCKS: [&str; 5] = [
 ];
 
 fn detect(probe: &Probe) -> Option<String> {
-    let look = message_list::look(probe, &message_list::CHAT)?;
+    let list = message_list::detect_list(probe, &message_list::CHAT)?;
     let is_chat =
-        look.messages.iter().all(|m| is_message(m)) && look.messages.iter().any(|m| !is_exit(m));
+        list.messages.iter().all(|m| is_message(m)) && list.messages.iter().any(|m| !is_exit(m));
     is_chat.then(|| {
-        let calls = look
+        let calls = list
             .messages
             .iter()
             .any(|m| m.get("tool_calls").is_some() || m.get("tool_call_id").is_some());
-        let with = if calls { " and tool_calls" } else { "" };
+        let suffix = if calls { " and tool_calls" } else { "" };
         format!(
-            "{} with role and content{with}, and no block that is Anthropic's",
-            look.how
+            "{} with role and content{suffix}, and no Anthropic block",
+            list.how
         )
     })
 }
@@ -96,7 +96,7 @@ fn is_exit(message: &Value) -> bool {
     json::str_at(message, &["role"]) == Some("exit")
 }
 
-/// A known role, and content or calls in the words of this interface.
+/// Returns whether a message has a known role, and content or calls in the form of Chat Completions.
 fn is_message(message: &Value) -> bool {
     let is_known = json::str_at(message, &["role"]).is_some_and(|role| ROLES.contains(&role));
     let has_calls = || {

@@ -1,11 +1,11 @@
-//! What a message says.
+//! Reads messages.
 
 use crate::formats::json;
 use crate::formats::message_list::{Calls, of_block, opaque, part, time_of, tool_definitions};
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
-/// The tools of a request, those of the old kind included.
+/// Reads the tool definitions of a request, including legacy functions.
 pub(in crate::formats) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     tool_definitions(body, &["tools", "functions"])
         .map(|draft| ("tools", draft))
@@ -22,7 +22,7 @@ pub(in crate::formats) fn message(value: &Value, calls: &mut Calls) -> Result<Dr
         Some("tool" | "function") => (Role::Tool, result(value, calls)),
         Some(other) => {
             return Err(format!(
-                "a message of the unknown role `{}` is kept, but not sent to the model",
+                "a message with the unknown role `{}` is kept, but not sent to the model",
                 json::quoted(other)
             ));
         }
@@ -31,7 +31,7 @@ pub(in crate::formats) fn message(value: &Value, calls: &mut Calls) -> Result<Dr
     let mut draft = Draft::new(role, parts);
     draft.id = json::str_at(value, &["id"]).map(Into::into);
     draft.time = time_of(value);
-    // What came of a command that an agent without tools of its own wrote as text (mini-SWE-agent).
+    // Output of a command that an agent without tool calls wrote as text (mini-SWE-agent).
     let is_observation = ["raw_output", "returncode"]
         .iter()
         .any(|key| json::at(value, &["extra", key]).is_some());
@@ -39,7 +39,7 @@ pub(in crate::formats) fn message(value: &Value, calls: &mut Calls) -> Result<Dr
     Ok(draft)
 }
 
-/// Texts, images and the like. An empty text is no part.
+/// Reads texts and media. An empty text is not a part.
 fn content(value: &Value) -> Vec<Part> {
     match value.get("content") {
         Some(Value::String(text)) if !text.is_empty() => {
@@ -67,12 +67,12 @@ fn block(block: &Value, within: Option<&str>) -> Body {
         .unwrap_or_else(|| opaque(block))
 }
 
-/// What the model thought, said and asked for, in this order.
+/// Reads the thoughts, texts and tool calls of an answer, in this order.
 fn answer(value: &Value, calls: &mut Calls) -> Vec<Part> {
     let mut parts: Vec<Part> = thinking(value).into_iter().collect();
     parts.extend(content(value));
     if let Some(refusal) = json::str_at(value, &["refusal"]).filter(|text| !text.is_empty()) {
-        // It counts as a block after those of the content.
+        // The refusal counts as a block after those of the content.
         let n_blocks = value
             .get("content")
             .and_then(Value::as_array)
@@ -87,18 +87,21 @@ fn answer(value: &Value, calls: &mut Calls) -> Vec<Part> {
     parts.extend(
         listed
             .enumerate()
-            .map(|(idx, asked)| part(idx, call(asked, calls))),
+            .map(|(idx, tool_call)| part(idx, call(tool_call, calls))),
     );
-    if let Some(asked) = value.get("function_call").filter(|asked| asked.is_object()) {
-        // The old kind has no ids: its result names the function.
-        let tool = json::str_at(asked, &["name"]).unwrap_or_default();
-        let call = calls.make(Some(tool), tool);
+    if let Some(tool_call) = value
+        .get("function_call")
+        .filter(|tool_call| tool_call.is_object())
+    {
+        // Legacy function calls have no ids: the result names the function.
+        let tool = json::str_at(tool_call, &["name"]).unwrap_or_default();
+        let call = calls.add(Some(tool), tool);
         parts.push(part(
             0,
             Body::ToolCall {
                 call,
                 tool: tool.into(),
-                arguments: arguments(asked),
+                arguments: arguments(tool_call),
             },
         ));
     }
@@ -109,7 +112,7 @@ fn thinking(value: &Value) -> Option<Part> {
     let text = ["reasoning_content", "reasoning"]
         .iter()
         .find_map(|key| json::str_at(value, &[key]));
-    // Thoughts that a gateway passes on from Anthropic, with their signatures.
+    // Thoughts that a gateway forwards from Anthropic, with their signatures.
     let blocks = || {
         value
             .get("thinking_blocks")
@@ -120,12 +123,12 @@ fn thinking(value: &Value) -> Option<Part> {
     let joined: Vec<&str> = blocks()
         .filter_map(|b| json::str_at(b, &["thinking"]))
         .collect();
-    let sealed = blocks()
+    let signatures = blocks()
         .filter_map(|b| json::str_at(b, &["signature"]).or_else(|| json::str_at(b, &["data"])));
-    let sealed_bytes = u32::try_from(sealed.map(str::len).sum::<usize>()).unwrap_or(u32::MAX);
+    let sealed_bytes = u32::try_from(signatures.map(str::len).sum::<usize>()).unwrap_or(u32::MAX);
     let text = text.map_or_else(|| joined.join("\n"), str::to_owned);
-    let is_there = !text.is_empty() || sealed_bytes > 0;
-    is_there.then(|| {
+    let exists = !text.is_empty() || sealed_bytes > 0;
+    exists.then(|| {
         part(
             0,
             Body::Thinking {
@@ -137,13 +140,13 @@ fn thinking(value: &Value) -> Option<Part> {
     })
 }
 
-fn call(asked: &Value, calls: &mut Calls) -> Body {
+fn call(tool_call: &Value, calls: &mut Calls) -> Body {
     let function = ["function", "custom"]
         .iter()
-        .find_map(|key| asked.get(key))
-        .unwrap_or(asked);
+        .find_map(|key| tool_call.get(key))
+        .unwrap_or(tool_call);
     let tool = json::str_at(function, &["name"]).unwrap_or_default();
-    let call = calls.make(json::str_at(asked, &["id"]), tool);
+    let call = calls.add(json::str_at(tool_call, &["id"]), tool);
     Body::ToolCall {
         call,
         tool: tool.into(),
@@ -151,7 +154,7 @@ fn call(asked: &Value, calls: &mut Calls) -> Body {
     }
 }
 
-/// The arguments as the model wrote them; some programs parse them.
+/// Returns the arguments as the model wrote them. Some programs store them parsed.
 fn arguments(function: &Value) -> Box<str> {
     match function.get("arguments").or_else(|| function.get("input")) {
         Some(Value::String(text)) => text.as_str().into(),
@@ -162,9 +165,9 @@ fn arguments(function: &Value) -> Box<str> {
 
 fn result(value: &Value, calls: &mut Calls) -> Vec<Part> {
     let id = json::str_at(value, &["tool_call_id"]);
-    let is_old = json::str_at(value, &["role"]) == Some("function");
+    let is_legacy = json::str_at(value, &["role"]) == Some("function");
     let name = json::str_at(value, &["name"]);
-    let (call, known) = calls.answer(id.or(name.filter(|_| is_old)));
+    let (call, known) = calls.answer(id.or(name.filter(|_| is_legacy)));
     let content = value.get("content").unwrap_or(&Value::Null);
     let text = if content.is_object() {
         content.to_string()

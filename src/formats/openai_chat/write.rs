@@ -1,20 +1,21 @@
-//! Writes messages: edited ones, and whole conversations that come from another format.
+//! Writes messages: edited ones, and whole conversations of other formats.
 
 use super::DIALECT;
 use crate::formats::CannotExport;
 use crate::formats::message_list::{
-    Block, Editing, Fate, Held, Lines, Media, Patch, Turn, array_at, at_path, definition, document,
-    patched, quoted, text_block, turns, with_member, without, without_members, write_own,
+    Block, Editing, Lines, Media, MediaSource, PartChange, Patch, PlainMessage, array_at, at_path,
+    definition, document, patched, plain_messages, quoted, text_block, with_member, without,
+    without_members, write_own,
 };
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session};
 use serde_json::{Map, Value, json};
 
-/// Writes a conversation: into its own document, or as a request.
+/// Writes a conversation into its own document, or as a request.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     if session.source.format == DIALECT.name {
         return write_own(session, managed, &DIALECT);
     }
-    let (tools, messages) = messages(turns(session, managed));
+    let (tools, messages) = messages(plain_messages(session, managed));
     let mut members = Vec::new();
     if let Some(model) = session.models.last() {
         members.push(("model", Value::from(model.as_str())));
@@ -25,13 +26,13 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     Ok(document(&members, messages))
 }
 
-/// A message of ours.
+/// Creates a message that Plimsoll adds.
 pub(in crate::formats) fn written(role: Role, text: &str) -> Value {
     let role = if role == Role::Tool { Role::User } else { role };
     json!({"role": role.name(), "content": text})
 }
 
-/// A message some of whose parts changed.
+/// Rewrites a message some of whose parts changed.
 pub(in crate::formats) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
@@ -42,18 +43,18 @@ pub(in crate::formats) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         .split_first()
         .filter(|((part, _), _)| is_result(part))
     {
-        if *text == Fate::Gone {
+        if *text == PartChange::Removed {
             return None;
         }
-        let nested: Vec<Fate<'_>> = nested.iter().map(|(_, fate)| *fate).collect();
+        let nested: Vec<PartChange<'_>> = nested.iter().map(|(_, change)| *change).collect();
         return Some(patched(bytes, span, editing.result(span, *text, &nested)));
     }
     let mut patches = Vec::new();
-    let mut dropped = Vec::new();
-    edit_thinking(editing, &mut patches, &mut dropped);
+    let mut removed_members = Vec::new();
+    edit_thinking(editing, &mut patches, &mut removed_members);
     edit_content(editing, &mut patches);
-    edit_calls(editing, &mut patches, &mut dropped);
-    patches.extend(without_members(bytes, span, &dropped));
+    edit_calls(editing, &mut patches, &mut removed_members);
+    patches.extend(without_members(bytes, span, &removed_members));
     Some(patched(bytes, span, patches))
 }
 
@@ -69,25 +70,29 @@ fn is_thinking(part: &Part) -> bool {
     matches!(part.body, Body::Thinking { .. })
 }
 
-fn edit_thinking(editing: &Editing<'_>, patches: &mut Vec<Patch>, dropped: &mut Vec<&'static str>) {
-    let Some((_, fate)) = editing.parts.iter().find(|(part, _)| is_thinking(part)) else {
+fn edit_thinking(
+    editing: &Editing<'_>,
+    patches: &mut Vec<Patch>,
+    removed_members: &mut Vec<&'static str>,
+) {
+    let Some((_, change)) = editing.parts.iter().find(|(part, _)| is_thinking(part)) else {
         return;
     };
-    let place = |key: &str| at_path(editing.bytes, &editing.span, &[key]);
-    match fate.or_gone() {
-        Fate::Kept => {}
-        Fate::Gone => dropped.extend([
+    let range = |key: &str| at_path(editing.bytes, &editing.span, &[key]);
+    match change.or_removed() {
+        PartChange::Kept => {}
+        PartChange::Removed => removed_members.extend([
             "reasoning_content",
             "reasoning",
             "reasoning_details",
             "thinking_blocks",
         ]),
-        Fate::Replaced(text) => {
-            dropped.extend(["reasoning_details", "thinking_blocks"]);
+        PartChange::Replaced(text) => {
+            removed_members.extend(["reasoning_details", "thinking_blocks"]);
             let text = quoted(text);
             patches.push(
-                match place("reasoning_content").or_else(|| place("reasoning")) {
-                    Some(place) => (place, text),
+                match range("reasoning_content").or_else(|| range("reasoning")) {
+                    Some(range) => (range, text),
                     None => with_member(editing.bytes, &editing.span, "reasoning_content", &text),
                 },
             );
@@ -95,49 +100,53 @@ fn edit_thinking(editing: &Editing<'_>, patches: &mut Vec<Patch>, dropped: &mut 
     }
 }
 
-/// Texts and media of the content, and a refusal beside it.
+/// Adds patches for texts and media of the content, and for a refusal.
 fn edit_content(editing: &Editing<'_>, patches: &mut Vec<Patch>) {
     let (bytes, span) = (editing.bytes, &editing.span);
     let blocks = array_at(bytes, span, &["content"]);
-    let mut gone = vec![false; blocks.as_ref().map_or(0, Vec::len)];
-    for (part, fate) in editing
+    let mut removed = vec![false; blocks.as_ref().map_or(0, Vec::len)];
+    for (part, change) in editing
         .parts
         .iter()
         .filter(|(part, _)| !is_call(part) && !is_thinking(part))
     {
         let block = part.block as usize;
-        let fate = fate.or_gone();
-        if let Some(place) = blocks.as_ref().and_then(|blocks| blocks.get(block)) {
-            match fate {
-                Fate::Kept => {}
-                Fate::Gone => gone[block] = true,
-                Fate::Replaced(text) => patches.push((place.clone(), text_block(text))),
+        let change = change.or_removed();
+        if let Some(range) = blocks.as_ref().and_then(|blocks| blocks.get(block)) {
+            match change {
+                PartChange::Kept => {}
+                PartChange::Removed => removed[block] = true,
+                PartChange::Replaced(text) => patches.push((range.clone(), text_block(text))),
             }
         } else {
             let key = if block == 0 { "content" } else { "refusal" };
-            let text = match fate {
-                Fate::Kept => continue,
-                Fate::Gone => b"null".to_vec(),
-                Fate::Replaced(text) => quoted(text),
+            let text = match change {
+                PartChange::Kept => continue,
+                PartChange::Removed => b"null".to_vec(),
+                PartChange::Replaced(text) => quoted(text),
             };
-            patches.extend(at_path(bytes, span, &[key]).map(|place| (place, text)));
+            patches.extend(at_path(bytes, span, &[key]).map(|range| (range, text)));
         }
     }
     match (blocks, at_path(bytes, span, &["content"])) {
-        (Some(blocks), Some(content)) if !blocks.is_empty() && gone.iter().all(|g| *g) => {
-            patches.retain(|(place, _)| !content.contains(&place.start));
+        (Some(blocks), Some(content)) if !blocks.is_empty() && removed.iter().all(|g| *g) => {
+            patches.retain(|(range, _)| !content.contains(&range.start));
             patches.push((content, b"null".to_vec()));
         }
-        (Some(blocks), _) => patches.extend(without(&blocks, &gone)),
+        (Some(blocks), _) => patches.extend(without(&blocks, &removed)),
         _ => {}
     }
 }
 
-fn edit_calls(editing: &Editing<'_>, patches: &mut Vec<Patch>, dropped: &mut Vec<&'static str>) {
+fn edit_calls(
+    editing: &Editing<'_>,
+    patches: &mut Vec<Patch>,
+    removed_members: &mut Vec<&'static str>,
+) {
     let (bytes, span) = (editing.bytes, &editing.span);
     let listed = array_at(bytes, span, &["tool_calls"]).unwrap_or_default();
-    let mut gone = vec![false; listed.len()];
-    for (nth, (_, fate)) in editing
+    let mut removed = vec![false; listed.len()];
+    for (nth, (_, change)) in editing
         .parts
         .iter()
         .filter(|(part, _)| is_call(part))
@@ -150,45 +159,45 @@ fn edit_calls(editing: &Editing<'_>, patches: &mut Vec<Patch>, dropped: &mut Vec
                 .unwrap_or(call.clone()),
             None => at_path(bytes, span, &["function_call"]).unwrap_or_default(),
         };
-        match (fate, gone.get_mut(nth)) {
-            (Fate::Kept, _) => {}
-            (Fate::Gone, Some(gone)) => *gone = true,
-            (Fate::Gone, None) => dropped.push("function_call"),
-            (Fate::Replaced(text), _) => {
-                let place = ["arguments", "input"]
+        match (change, removed.get_mut(nth)) {
+            (PartChange::Kept, _) => {}
+            (PartChange::Removed, Some(removed)) => *removed = true,
+            (PartChange::Removed, None) => removed_members.push("function_call"),
+            (PartChange::Replaced(text), _) => {
+                let range = ["arguments", "input"]
                     .iter()
                     .find_map(|key| at_path(bytes, &function, &[key]));
-                patches.extend(place.map(|place| (place, quoted(text))));
+                patches.extend(range.map(|range| (range, quoted(text))));
             }
         }
     }
-    if !listed.is_empty() && gone.iter().all(|g| *g) {
-        dropped.push("tool_calls");
+    if !listed.is_empty() && removed.iter().all(|g| *g) {
+        removed_members.push("tool_calls");
     } else {
-        patches.extend(without(&listed, &gone));
+        patches.extend(without(&listed, &removed));
     }
 }
 
-/// What a turn holds, sorted by how it is written.
+/// The blocks of a message, by the way they are written.
 #[derive(Default)]
-struct Sorted {
-    said: Vec<Value>,
+struct SortedBlocks {
+    content: Vec<Value>,
     calls: Vec<Value>,
     results: Vec<Value>,
-    /// Images of the results, which a result cannot hold.
-    shown: Vec<Value>,
+    /// Media of the results, which a result cannot contain.
+    result_media: Vec<Value>,
 }
 
-impl Sorted {
+impl SortedBlocks {
     fn of(blocks: Vec<Block>, tools: &mut Vec<Value>) -> Self {
         let mut sorted = Self::default();
         for block in blocks {
             match block {
-                Block::Text(text) => sorted.said.push(text_value(&text)),
-                Block::Native(value) => sorted.said.push(text_value(&value.to_string())),
+                Block::Text(text) => sorted.content.push(text_value(&text)),
+                Block::Native(value) => sorted.content.push(text_value(&value.to_string())),
                 Block::Thinking(_) => {}
                 Block::Tool(tool) => tools.push(function(&tool)),
-                Block::Media(media) => sorted.said.push(media_value(media)),
+                Block::Media(media) => sorted.content.push(media_value(media)),
                 Block::Call {
                     call,
                     tool,
@@ -206,8 +215,8 @@ impl Sorted {
                         .results
                         .push(json!({"role": "tool", "tool_call_id": call, "content": text}));
                     sorted
-                        .shown
-                        .extend(media.into_iter().filter_map(shown_value));
+                        .result_media
+                        .extend(media.into_iter().filter_map(media_or_text));
                 }
             }
         }
@@ -215,50 +224,54 @@ impl Sorted {
     }
 }
 
-/// Tools and messages of another format's conversation.
-fn messages(turns: Vec<Turn>) -> (Vec<Value>, Lines) {
+/// Converts the tools and messages of another format.
+fn messages(conversation: Vec<PlainMessage>) -> (Vec<Value>, Lines) {
     let (mut tools, mut out) = (Vec::new(), Lines::default());
-    // Images of results wait until the last result in a row is written: results must follow their calls.
-    let mut shown: Vec<Value> = Vec::new();
-    for turn in turns {
-        let mut sorted = Sorted::of(turn.blocks, &mut tools);
+    // Media of results follow the last of several results, because results must directly follow their calls.
+    let mut pending_media: Vec<Value> = Vec::new();
+    for plain in conversation {
+        let mut sorted = SortedBlocks::of(plain.blocks, &mut tools);
         sorted.results.iter().for_each(|result| out.push(result));
-        shown.append(&mut sorted.shown);
-        if sorted.said.is_empty() && sorted.calls.is_empty() {
+        pending_media.append(&mut sorted.result_media);
+        if sorted.content.is_empty() && sorted.calls.is_empty() {
             continue;
         }
-        if matches!(turn.role, Role::User | Role::Tool) {
-            shown.append(&mut sorted.said);
-            flush(&mut shown, &mut out);
+        if matches!(plain.role, Role::User | Role::Tool) {
+            pending_media.append(&mut sorted.content);
+            flush(&mut pending_media, &mut out);
         } else {
-            flush(&mut shown, &mut out);
-            out.push(&message(turn.role, sorted.said, sorted.calls));
+            flush(&mut pending_media, &mut out);
+            out.push(&message(plain.role, sorted.content, sorted.calls));
         }
     }
-    flush(&mut shown, &mut out);
+    flush(&mut pending_media, &mut out);
     (tools, out)
 }
 
-/// Writes what waits as a user's message.
-fn flush(shown: &mut Vec<Value>, out: &mut Lines) {
-    if !shown.is_empty() {
-        out.push(&message(Role::User, std::mem::take(shown), Vec::new()));
+/// Writes pending media as a user message.
+fn flush(pending_media: &mut Vec<Value>, out: &mut Lines) {
+    if !pending_media.is_empty() {
+        out.push(&message(
+            Role::User,
+            std::mem::take(pending_media),
+            Vec::new(),
+        ));
     }
 }
 
-fn message(role: Role, said: Vec<Value>, calls: Vec<Value>) -> Value {
+fn message(role: Role, content: Vec<Value>, calls: Vec<Value>) -> Value {
     let mut message = Map::new();
     message.insert("role".to_owned(), role.name().into());
-    let only_text = if let [only] = &said[..] {
+    let only_text = if let [only] = &content[..] {
         only.get("text").cloned()
     } else {
         None
     };
     let content = only_text.unwrap_or_else(|| {
-        if said.is_empty() {
+        if content.is_empty() {
             Value::Null
         } else {
-            Value::from(said)
+            Value::from(content)
         }
     });
     message.insert("content".to_owned(), content);
@@ -272,7 +285,7 @@ fn text_value(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn shown_value(block: Block) -> Option<Value> {
+fn media_or_text(block: Block) -> Option<Value> {
     match block {
         Block::Media(media) => Some(media_value(media)),
         Block::Text(text) => Some(text_value(&text)),
@@ -281,26 +294,28 @@ fn shown_value(block: Block) -> Option<Value> {
 }
 
 fn media_value(media: Media) -> Value {
-    let left_out = text_value(&media.left_out());
+    let replacement = text_value(&media.placeholder());
     match (media.kind, media.held) {
-        (MediaKind::Image, held) => held.url().map_or(
-            left_out,
+        (MediaKind::Image, source) => source.url().map_or(
+            replacement,
             |url| json!({"type": "image_url", "image_url": {"url": url}}),
         ),
-        (MediaKind::Audio, Held::Base64 { mime, data }) => {
+        (MediaKind::Audio, MediaSource::Base64 { mime, data }) => {
             let format = mime.rsplit('/').next().unwrap_or_default();
             json!({"type": "input_audio", "input_audio": {"data": data, "format": format}})
         }
-        (MediaKind::Document, Held::File(id)) => json!({"type": "file", "file": {"file_id": id}}),
-        (MediaKind::Document, held @ Held::Base64 { .. }) => held.url().map_or(
-            left_out,
+        (MediaKind::Document, MediaSource::File(id)) => {
+            json!({"type": "file", "file": {"file_id": id}})
+        }
+        (MediaKind::Document, source @ MediaSource::Base64 { .. }) => source.url().map_or(
+            replacement,
             |url| json!({"type": "file", "file": {"filename": "document.pdf", "file_data": url}}),
         ),
-        _ => left_out,
+        _ => replacement,
     }
 }
 
-/// A tool in the words of this interface.
+/// Converts a tool definition to the form of Chat Completions.
 fn function(tool: &Value) -> Value {
     if tool.get("function").is_some() {
         return tool.clone();

@@ -1,4 +1,4 @@
-//! One message of the file: a person's, or an answer cut into the model calls that it is made of.
+//! Reads one message of the file: a user message, or an answer split into its model calls.
 
 use crate::formats::message_list::{Media, of_block, opaque, part};
 use crate::formats::rows::Row;
@@ -10,23 +10,23 @@ use serde_json::Value;
 /// One model call of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Call {
-    /// What the model said.
-    pub(super) said: Vec<Part>,
-    /// What tools gave back.
+    /// Parts that the model wrote.
+    pub(super) output: Vec<Part>,
+    /// Tool results.
     pub(super) results: Vec<Part>,
-    /// What it took.
+    /// Reported usage.
     pub(super) usage: Option<Usage>,
 }
 
-/// When an output of a tool was pruned, by its call.
+/// Times at which tool outputs were pruned, with their calls.
 pub(super) type Pruned = Vec<(Millis, Box<str>)>;
 
-/// What stands for a pruned output.
-pub(super) const CLEARED: &str = "[Old tool result content cleared]";
-/// What was asked of the model where it was to sum up.
-pub(super) const ASKED: &str = "What did we do so far?";
+/// Text that replaces a pruned output.
+pub(super) const CLEARED_OUTPUT: &str = "[Old tool result content cleared]";
+/// The request for a summary.
+pub(super) const SUMMARY_PROMPT: &str = "What did we do so far?";
 
-/// A message with its time.
+/// Creates a message with its time.
 pub(super) fn draft(row: &Row, role: Role, parts: Vec<Part>) -> Draft {
     Draft {
         id: json::str_at(&row.value, &["info", "id"]).map(Into::into),
@@ -36,29 +36,29 @@ pub(super) fn draft(row: &Row, role: Role, parts: Vec<Part>) -> Draft {
     }
 }
 
-/// The parts of a message as the file lists them.
-pub(super) fn listed(row: &Row) -> impl Iterator<Item = (usize, &Value)> {
+/// Iterates over the parts of a message as the file lists them.
+pub(super) fn raw_parts(row: &Row) -> impl Iterator<Item = (usize, &Value)> {
     let parts = row.value.get("parts").and_then(Value::as_array);
     parts.into_iter().flatten().enumerate()
 }
 
-/// What a person says, and whether the program said all of it.
-pub(super) fn asked(row: &Row) -> (Vec<Part>, bool) {
+/// Returns the parts of a user message, and whether the program wrote all of it.
+pub(super) fn user_parts(row: &Row) -> (Vec<Part>, bool) {
     let mut parts = Vec::new();
-    let mut is_programs = true;
-    for (idx, value) in listed(row) {
+    let mut is_programs_own = true;
+    for (idx, value) in raw_parts(row) {
         let kind = json::str_at(value, &["type"]).unwrap_or_default();
         let text = json::str_at(value, &["text"]).unwrap_or_default();
         match kind {
             "text" if !json::is_true(value, &["ignored"]) => {
-                is_programs &= json::is_true(value, &["synthetic"]);
+                is_programs_own &= json::is_true(value, &["synthetic"]);
                 parts.extend(content::text_part(idx, text));
             }
             "file" => {
-                is_programs = false;
+                is_programs_own = false;
                 parts.extend(file(idx, value, None));
             }
-            "compaction" => parts.extend(content::text_part(idx, ASKED)),
+            "compaction" => parts.extend(content::text_part(idx, SUMMARY_PROMPT)),
             "subtask" => {
                 let prompt = json::str_at(value, &["prompt"]).unwrap_or_default();
                 parts.extend(content::text_part(idx, prompt));
@@ -66,24 +66,24 @@ pub(super) fn asked(row: &Row) -> (Vec<Part>, bool) {
             _ => {}
         }
     }
-    (parts, is_programs)
+    (parts, is_programs_own)
 }
 
-/// An attachment as it is sent.
+/// Returns an attachment as it is sent.
 fn file(idx: usize, value: &Value, within: Option<&str>) -> Option<Part> {
-    sent(value).map(|media| part(idx, media.body(within)))
+    media(value).map(|media| part(idx, media.body(within)))
 }
 
-/// Whether an attachment is sent as such.
+/// Returns whether an attachment is sent as media.
 pub(super) fn is_media(file: &Value) -> bool {
-    sent(file).is_some()
+    media(file).is_some()
 }
 
-/// Texts and folders are sent as texts of their own.
-fn sent(file: &Value) -> Option<Media> {
+/// Returns the media of an attachment. Text files and folders are sent as separate texts.
+fn media(file: &Value) -> Option<Media> {
     let mime = json::str_at(file, &["mime"]).unwrap_or_default();
-    let is_told = matches!(mime, "text/plain" | "application/x-directory");
-    of_block(file).filter(|_| !is_told)
+    let is_sent_as_text = matches!(mime, "text/plain" | "application/x-directory");
+    of_block(file).filter(|_| !is_sent_as_text)
 }
 
 /// Types of parts that are not sent.
@@ -96,11 +96,11 @@ const NOT_SENT: [&str; 6] = [
     "subtask",
 ];
 
-/// The model calls of an answer. What the file says of the whole answer counts where it says nothing of its calls.
-pub(super) fn answered(row: &Row, pruned: &mut Pruned) -> Vec<Call> {
+/// Returns the model calls of an answer. The usage of the whole answer applies if its only call reports none.
+pub(super) fn calls(row: &Row, pruned: &mut Pruned) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     let mut is_open = false;
-    for (idx, value) in listed(row) {
+    for (idx, value) in raw_parts(row) {
         let kind = json::str_at(value, &["type"]).unwrap_or_default();
         if kind == "step-start" {
             calls.push(Call::default());
@@ -122,22 +122,23 @@ pub(super) fn answered(row: &Row, pruned: &mut Pruned) -> Vec<Call> {
                 call.usage = usage(value.get("tokens"));
                 is_open = false;
             }
-            "text" => call.said.extend(content::text_part(
+            "text" => call.output.extend(content::text_part(
                 idx,
                 json::str_at(value, &["text"]).unwrap_or_default(),
             )),
             "reasoning" => {
                 let text = json::str_at(value, &["text"]).unwrap_or_default();
-                let sealed = value.get("metadata").map_or(0, sealed);
-                call.said
+                let sealed = value.get("metadata").map_or(0, encrypted_bytes);
+                call.output
                     .extend(content::thought(text, sealed).map(|body| part(idx, body)));
             }
             "tool" => tool(idx, value, call, pruned),
-            "file" => call.said.extend(file(idx, value, None)),
-            _ => call.said.push(part(idx, opaque(value))),
+            "file" => call.output.extend(file(idx, value, None)),
+            _ => call.output.push(part(idx, opaque(value))),
         }
     }
-    calls.retain(|call| !call.said.is_empty() || !call.results.is_empty() || call.usage.is_some());
+    calls
+        .retain(|call| !call.output.is_empty() || !call.results.is_empty() || call.usage.is_some());
     let whole = usage(row.value.pointer("/info/tokens"));
     if let [only] = &mut calls[..] {
         only.usage = only.usage.or(whole);
@@ -145,14 +146,14 @@ pub(super) fn answered(row: &Row, pruned: &mut Pruned) -> Vec<Call> {
     calls
 }
 
-/// What the provider signed or sealed of a thought.
-fn sealed(metadata: &Value) -> usize {
+/// Returns the bytes of signatures and encrypted content of a thought.
+fn encrypted_bytes(metadata: &Value) -> usize {
     match metadata {
         Value::Object(members) => members
             .iter()
             .map(|(key, value)| match value.as_str() {
                 Some(text) if key.contains("ignature") || key.contains("ncrypted") => text.len(),
-                _ => sealed(value),
+                _ => encrypted_bytes(value),
             })
             .sum(),
         _ => 0,
@@ -160,29 +161,29 @@ fn sealed(metadata: &Value) -> usize {
 }
 
 fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Pruned) {
-    let says = |path: &[&str]| json::str_at(value, path);
-    let id = says(&["callID"]).unwrap_or_default();
-    let name = says(&["tool"]).unwrap_or_default();
+    let field = |path: &[&str]| json::str_at(value, path);
+    let id = field(&["callID"]).unwrap_or_default();
+    let name = field(&["tool"]).unwrap_or_default();
     let state = value.get("state").unwrap_or(&Value::Null);
-    call.said
+    call.output
         .push(part(idx, content::call(Some(id), name, state.get("input"))));
-    let status = says(&["state", "status"]).unwrap_or_default();
-    let said = match status {
+    let status = field(&["state", "status"]).unwrap_or_default();
+    let output = match status {
         "completed" => json::str_at(state, &["output"]),
-        // An interrupted tool may have said something all the same.
+        // An interrupted tool may have returned output.
         "error" => {
             json::str_at(state, &["metadata", "output"]).or_else(|| json::str_at(state, &["error"]))
         }
         _ => None,
     };
-    let Some(said) = said else {
+    let Some(output) = output else {
         return;
     };
     let body = Body::ToolResult {
         call: id.into(),
         tool: name.into(),
         is_error: status == "error",
-        text: said.into(),
+        text: output.into(),
     };
     call.results.push(part(idx, body));
     let attached = state.get("attachments").and_then(Value::as_array);
@@ -197,7 +198,7 @@ fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Pruned) {
     }
 }
 
-/// What an answer says of its call.
+/// Returns the model call of an answer.
 pub(super) fn step(row: &Row, usage: Option<Usage>) -> StepDraft {
     let info = |key| json::str_at(&row.value, &["info", key]);
     StepDraft {

@@ -1,24 +1,24 @@
-//! `OpenCode`'s sessions: the file that `opencode export` writes, and a session put together of its storage folder's files
-//! or of its database.
+//! `OpenCode` sessions: the file that `opencode export` writes, or a session assembled from the files of the storage
+//! folder or from the database.
 //!
-//! - A message has an `info` and `parts`. An answer may hold several model calls, from a `step-start` to a `step-finish`
-//!   each, with the calls of tools and what came of them.
-//! - A `compaction` part in a user's message asks for a summary; the answer marked `summary` is that. The context begins
-//!   anew there, with the messages from `tail_start_id` on where it names them.
-//! - A tool's output that was pruned (`time.compacted`) stays in the file, but is sent as a notice: what it was counts up
-//!   to the moment of pruning.
-//! - A sub-agent's session names its parent (`parentID`), and the call of `task` that started it names the sub-agent's
-//!   (`state.metadata.sessionId`).
-//! - `input` excludes what was read from the cache and written to it.
+//! - A message has an `info` and `parts`. An answer may contain several model calls, each from a `step-start` to a
+//!   `step-finish`, with its tool calls and their results.
+//! - A `compaction` part in a user message requests a summary. The answer marked `summary` is that summary. The context
+//!   restarts there, with the messages from `tail_start_id` on if the part names them.
+//! - A pruned tool output (`time.compacted`) stays in the file, but the program sends a notice instead. The output
+//!   counts up to the time of pruning.
+//! - A sub-agent's session names its parent (`parentID`). The `task` call that started it names the session of the
+//!   sub-agent (`state.metadata.sessionId`).
+//! - `input` excludes tokens read from and written to the cache.
 //!   <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/message-v2.ts>
 
 mod export;
-mod kin;
+mod identity;
 mod message;
 mod reader;
 mod store;
 
-pub(super) use kin::identity;
+pub(super) use identity::identity;
 pub(super) use store::DATABASE;
 
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, rows};
@@ -26,7 +26,7 @@ use crate::formats::notes::Notes;
 use crate::progress::Progress;
 use serde_json::Value;
 
-/// The row of the table.
+/// The `OpenCode` session format.
 pub(super) const FORMAT: Format = Format {
     name: "opencode",
     label: "OpenCode session",
@@ -54,12 +54,12 @@ fn detect(probe: &Probe) -> Option<String> {
     };
     let listed = document.get("messages").unwrap_or(document).as_array()?;
     let id = json::str_at(document, &["info", "id"]).unwrap_or_default();
-    // A record that was damaged does not make it another format.
-    let is_its =
+    // A damaged record does not change the format.
+    let is_opencode =
         listed.iter().any(is_message) && (id.starts_with("ses_") || listed.iter().all(is_message));
-    is_its.then(|| {
+    is_opencode.then(|| {
         if id.starts_with("ses_") {
-            "an `info` with the id of a session, and messages with `parts`".to_owned()
+            "an `info` with a session id, and messages with `parts`".to_owned()
         } else {
             "messages with an `info` and `parts`".to_owned()
         }

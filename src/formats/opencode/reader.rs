@@ -1,7 +1,7 @@
-//! Puts the messages together: calls, compactions, and outputs that were pruned on the way.
+//! Builds the session from its messages: calls, compactions and pruned outputs.
 
-use super::message::{self, CLEARED, Pruned};
-use super::{FORMAT, kin};
+use super::message::{self, CLEARED_OUTPUT, Pruned};
+use super::{FORMAT, identity};
 use crate::formats::message_list::MARK;
 use crate::formats::notes::Notes;
 use crate::formats::rows::Row;
@@ -13,7 +13,7 @@ use crate::units::Millis;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// The session of these messages; `head` is what the file says beside them.
+/// Reads the session of these messages. `head` holds the members of the document except the messages.
 pub(super) fn read(
     input: &Input,
     head: &Value,
@@ -22,18 +22,18 @@ pub(super) fn read(
     mut notes: Notes,
 ) -> Result<Parsed, ParseError> {
     let mut report = ImportReport::default();
-    let mut reader = Reader::new(Transcript::new(input, FORMAT.name, None));
+    let mut reader = OpenCodeReader::new(Transcript::new(input, FORMAT.name, None));
     let info = head.get("info").unwrap_or(&Value::Null);
     let n_managed = json::u64_at(head, &[MARK, "messages"]).unwrap_or(0);
     let calibration = head.get(MARK).and_then(mark::calibration);
     reader.transcript.builder.calibration(calibration);
-    let says = |key| json::str_at(info, &[key]).unwrap_or_default();
-    reader.transcript.title(says("title"));
-    if !says("directory").is_empty() {
-        reader.transcript.builder.project(says("directory"));
+    let field = |key| json::str_at(info, &[key]).unwrap_or_default();
+    reader.transcript.title(field("title"));
+    if !field("directory").is_empty() {
+        reader.transcript.builder.project(field("directory"));
     }
-    let kin = kin::of(info).unwrap_or_default();
-    report.parent = kin.parent.clone().map(String::from);
+    let identity = identity::of(info).unwrap_or_default();
+    report.parent = identity.parent.clone().map(String::from);
     for (at, row) in rows.into_iter().enumerate() {
         progress.go_on()?;
         reader.is_managed = (at as u64) < n_managed;
@@ -46,15 +46,13 @@ pub(super) fn read(
                 let other = json::quoted(other);
                 notes.add(
                     row.span.start,
-                    format!(
-                        "a message of the unknown role `{other}` is kept, but not sent to the model"
-                    ),
+                    format!("a message with the unknown role `{other}` is kept, but not sent to the model"),
                 );
                 false
             }
         };
         report.note(role, in_context);
-        for (_, value) in message::listed(&row) {
+        for (_, value) in message::raw_parts(&row) {
             let agent = json::str_at(value, &["state", "metadata", "sessionId"]);
             if let Some((agent, call)) = agent.zip(json::str_at(value, &["callID"])) {
                 report.sub_agents.insert(agent.to_owned(), call.into());
@@ -69,9 +67,9 @@ pub(super) fn read(
     let mut session = reader.transcript.finish().ok_or_else(|| Refused {
         looks_like: "this looks like an OpenCode session without a message".to_owned(),
     })?;
-    if kin.parent.is_some() {
+    if identity.parent.is_some() {
         session.track = Track::SubAgent(SubAgent {
-            id: Some(kin.id),
+            id: Some(identity.id),
             ..SubAgent::default()
         });
     }
@@ -82,35 +80,35 @@ pub(super) fn read(
     })
 }
 
-/// A compaction that was asked for.
-struct Asked {
+/// A requested compaction.
+struct CompactionRequest {
     id: Box<str>,
     message: usize,
     trigger: &'static str,
     tail: Option<Box<str>>,
 }
 
-struct Reader {
+struct OpenCodeReader {
     transcript: Transcript,
-    /// The messages in context.
+    /// Indices of the messages in context.
     context: Vec<usize>,
-    /// The first message of each message of the file.
+    /// Index of the first message that each record became, by the record's id.
     by_id: HashMap<Box<str>, usize>,
-    asked: Option<Asked>,
-    /// Messages of a person that start a sub-agent.
+    request: Option<CompactionRequest>,
+    /// Ids of user messages that start a sub-agent.
     subtasks: HashSet<Box<str>>,
     pruned: Pruned,
-    /// What the messages now report belongs to contexts that the file does not hold any more.
+    /// Whether the usage of the following messages belongs to contexts that are no longer in the file.
     is_managed: bool,
 }
 
-impl Reader {
+impl OpenCodeReader {
     fn new(transcript: Transcript) -> Self {
         Self {
             transcript,
             context: Vec::new(),
             by_id: HashMap::new(),
-            asked: None,
+            request: None,
             subtasks: HashSet::new(),
             pruned: Vec::new(),
             is_managed: false,
@@ -119,11 +117,11 @@ impl Reader {
 
     fn say(&mut self, id: Option<&str>, draft: Draft) -> usize {
         let message = self.transcript.add_message(draft);
-        self.seen(id, message);
+        self.add_to_context(id, message);
         message
     }
 
-    fn seen(&mut self, id: Option<&str>, message: usize) {
+    fn add_to_context(&mut self, id: Option<&str>, message: usize) {
         self.context.push(message);
         if let Some(id) = id {
             self.by_id.entry(id.into()).or_insert(message);
@@ -131,14 +129,14 @@ impl Reader {
     }
 
     fn user(&mut self, row: &Row) -> bool {
-        let (parts, is_injected) = message::asked(row);
+        let (parts, is_injected) = message::user_parts(row);
         let id = json::str_at(&row.value, &["info", "id"]);
         if parts.is_empty() {
             return false;
         }
         let is_of = |part: &Value, kind| json::str_at(part, &["type"]) == Some(kind);
-        let compaction = message::listed(row).find(|(_, part)| is_of(part, "compaction"));
-        if message::listed(row).any(|(_, part)| is_of(part, "subtask")) {
+        let compaction = message::raw_parts(row).find(|(_, part)| is_of(part, "compaction"));
+        if message::raw_parts(row).any(|(_, part)| is_of(part, "subtask")) {
             self.subtasks.extend(id.map(Into::into));
         }
         let draft = message::draft(row, Role::User, parts);
@@ -150,7 +148,7 @@ impl Reader {
             },
         );
         if let Some((_, part)) = compaction {
-            self.asked = Some(Asked {
+            self.request = Some(CompactionRequest {
                 id: id.unwrap_or_default().into(),
                 message,
                 trigger: if json::is_true(part, &["auto"]) {
@@ -168,20 +166,21 @@ impl Reader {
         let info = row.value.get("info").unwrap_or(&Value::Null);
         let id = json::str_at(info, &["id"]);
         let is_summary = json::is_true(info, &["summary"]);
-        let broke_off = info.get("error").is_some_and(|e| !e.is_null());
+        let has_failed = info.get("error").is_some_and(|e| !e.is_null());
         let aborted = json::str_at(info, &["error", "name"]) == Some("MessageAbortedError");
-        let calls = message::answered(row, &mut self.pruned);
-        let mut told = Vec::new();
-        // The program writes the call of a sub-agent that a person started: no model was asked.
+        let calls = message::calls(row, &mut self.pruned);
+        let mut added = Vec::new();
+        // The program writes the call of a sub-agent that the user started, without a model call.
         let parent = json::str_at(info, &["parentID"]);
-        let is_programs = parent.is_some_and(|parent| self.subtasks.contains(parent))
-            && message::listed(row).all(|(_, p)| json::str_at(p, &["type"]) != Some("step-start"));
+        let is_programs_own = parent.is_some_and(|parent| self.subtasks.contains(parent))
+            && message::raw_parts(row)
+                .all(|(_, p)| json::str_at(p, &["type"]) != Some("step-start"));
         for call in calls {
             let usage = notes.usage(row.span.start, call.usage);
             let step = message::step(row, usage);
-            // An answer that failed is not sent again; one that was interrupted is, with what it had said.
-            let is_sent = !broke_off || aborted;
-            if call.said.is_empty() || !is_sent {
+            // A failed answer is not resent. An interrupted answer is resent as far as it was received.
+            let is_sent = !has_failed || aborted;
+            if call.output.is_empty() || !is_sent {
                 if usage.is_some() && !self.is_managed {
                     self.transcript.builder.step(step);
                 }
@@ -189,12 +188,12 @@ impl Reader {
             }
             let draft = Draft {
                 is_summary,
-                ..message::draft(row, Role::Assistant, call.said)
+                ..message::draft(row, Role::Assistant, call.output)
             };
-            // What asks for a summary and the summary exist because of the compaction alone.
-            let message = if is_programs && usage.is_none() {
+            // The summary request and the summary exist only because of the compaction.
+            let message = if is_programs_own && usage.is_none() {
                 self.transcript.add_message(draft)
-            } else if is_summary && !broke_off {
+            } else if is_summary && !has_failed {
                 self.transcript.add_message(Draft {
                     in_history: false,
                     ..draft
@@ -206,32 +205,32 @@ impl Reader {
                 }
                 message
             };
-            self.seen(id, message);
-            told.push(message);
+            self.add_to_context(id, message);
+            added.push(message);
             if !call.results.is_empty() {
                 let results = message::draft(row, Role::Tool, call.results);
-                told.push(self.say(id, results));
+                added.push(self.say(id, results));
             }
         }
-        if broke_off {
+        if has_failed {
             self.transcript.builder.aborted();
         }
-        if is_summary && !broke_off {
-            self.compacted(info, &told);
+        if is_summary && !has_failed {
+            self.apply_compaction(info, &added);
         }
-        !told.is_empty()
+        !added.is_empty()
     }
 
-    /// A summary was written: the context begins with the question for it, or with the tail it names.
-    fn compacted(&mut self, info: &Value, summary: &[usize]) {
+    /// Applies a compaction after its summary. The context begins with the summary request, or with the tail it names.
+    fn apply_compaction(&mut self, info: &Value, summary: &[usize]) {
         let parent = json::str_at(info, &["parentID"]);
-        let asked = self
-            .asked
+        let request = self
+            .request
             .take()
-            .filter(|asked| parent.is_none_or(|parent| *asked.id == *parent));
-        let tail = asked.as_ref().and_then(|asked| {
-            let from = *self.by_id.get(asked.tail.as_deref()?)?;
-            Some((from, asked.message))
+            .filter(|request| parent.is_none_or(|parent| *request.id == *parent));
+        let tail = request.as_ref().and_then(|request| {
+            let from = *self.by_id.get(request.tail.as_deref()?)?;
+            Some((from, request.message))
         });
         let mut kept: Vec<usize> = tail.map_or_else(Vec::new, |(from, to)| {
             self.context
@@ -240,20 +239,20 @@ impl Reader {
                 .filter(|idx| (from..to).contains(idx))
                 .collect()
         });
-        kept.extend(asked.as_ref().map(|asked| asked.message));
+        kept.extend(request.as_ref().map(|request| request.message));
         kept.extend(summary);
-        let question = asked.as_ref().map(|asked| asked.message);
+        let question = request.as_ref().map(|request| request.message);
         if let Some(message) = question.and_then(|idx| self.transcript.builder.message_mut(idx)) {
             message.in_history = false;
         }
-        let trigger = asked.map_or("", |asked| asked.trigger);
+        let trigger = request.map_or("", |request| request.trigger);
         self.context.clone_from(&kept);
         self.transcript
             .builder
             .compaction(trigger, None, None, kept);
     }
 
-    /// Carries out what was pruned up to this time.
+    /// Applies the prunings up to a time.
     fn prune_until(&mut self, time: Option<Millis>) {
         let Some(time) = time else {
             return;
@@ -269,9 +268,9 @@ impl Reader {
         let mut kept = Vec::with_capacity(self.context.len());
         let mut is_changed = false;
         for idx in std::mem::take(&mut self.context) {
-            let cleared = self.cleared(idx, &calls);
-            is_changed |= cleared.is_some();
-            kept.push(cleared.map_or(idx, |draft| self.transcript.add_message(draft)));
+            let with_cleared_outputs = self.with_cleared_outputs(idx, &calls);
+            is_changed |= with_cleared_outputs.is_some();
+            kept.push(with_cleared_outputs.map_or(idx, |draft| self.transcript.add_message(draft)));
         }
         self.context.clone_from(&kept);
         if is_changed {
@@ -281,25 +280,25 @@ impl Reader {
         }
     }
 
-    /// A message with the outputs of these calls cleared; none where it holds none.
-    fn cleared(&self, idx: usize, calls: &HashSet<Box<str>>) -> Option<Draft> {
+    /// Returns a message with the outputs of these calls with_cleared_outputs, or `None` if it contains none of them.
+    fn with_cleared_outputs(&self, idx: usize, calls: &HashSet<Box<str>>) -> Option<Draft> {
         let session = self.transcript.builder.session();
         let message = &session.messages[idx];
-        let is_its = |body: &Body| match body {
+        let is_pruned = |body: &Body| match body {
             Body::ToolResult { call, .. } => calls.contains(call),
             _ => false,
         };
         let parts = session.parts_of(message);
-        if !parts.iter().any(|part| is_its(&part.body)) {
+        if !parts.iter().any(|part| is_pruned(&part.body)) {
             return None;
         }
         let mut parts = parts.to_vec();
         parts.retain(|part| !matches!(&part.body, Body::Media { within: Some(call), .. } if calls.contains(call)));
         for part in &mut parts {
-            if is_its(&part.body)
+            if is_pruned(&part.body)
                 && let Body::ToolResult { text, .. } = &mut part.body
             {
-                *text = CLEARED.into();
+                *text = CLEARED_OUTPUT.into();
             }
         }
         Some(Draft {

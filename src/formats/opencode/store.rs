@@ -1,5 +1,5 @@
-//! `OpenCode`'s database (from version 1.2 on): a table of sessions, one of messages and one of their parts, the last two
-//! with what the program exports of each as JSON, without its ids.
+//! `OpenCode`'s database (version 1.2 and later) has a table of sessions, one of messages and one of message parts. The
+//! last two store each record's exported JSON without its ids.
 //! <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts>
 
 use super::FORMAT;
@@ -7,7 +7,7 @@ use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQu
 use crate::formats::folder::{list, object};
 use std::collections::HashMap;
 
-/// The row of the table.
+/// The `OpenCode` database.
 pub(in crate::formats) const DATABASE: Database = Database {
     format: FORMAT.name,
     tables: &[
@@ -63,20 +63,23 @@ fn queries(entry: &Entry) -> Vec<TableQuery> {
     ]
 }
 
-/// What `opencode export` writes of the session.
+/// Returns the document that `opencode export` writes for the session.
 fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     let [sessions, messages, parts] = rows else {
         return Vec::new();
     };
-    let mut of: HashMap<&str, Vec<Record<'_>>> = HashMap::new();
+    let mut parts_by_message: HashMap<&str, Vec<Record<'_>>> = HashMap::new();
     for part in parts.iter() {
-        of.entry(part.text("message_id")).or_default().push(part);
+        parts_by_message
+            .entry(part.text("message_id"))
+            .or_default()
+            .push(part);
     }
     let mut messages: Vec<Record<'_>> = messages.iter().collect();
     messages.sort_by_key(|row| (row.integer("time_created"), row.text("id")));
     let message = |row: &Record<'_>| {
         let id = row.text("id");
-        let mut parts = of.get(id).cloned().unwrap_or_default();
+        let mut parts = parts_by_message.get(id).cloned().unwrap_or_default();
         parts.sort_by_key(|part| part.text("id"));
         let part = |part: &Record<'_>| {
             let ids = [

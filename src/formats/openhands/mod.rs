@@ -1,4 +1,4 @@
-//! `OpenHands`: the events of version 0 (and the evaluations that hold them), and those of the SDK.
+//! `OpenHands`: events of version 0 (and evaluations that contain them) and events of the SDK.
 
 mod sdk;
 mod totals;

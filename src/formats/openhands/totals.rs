@@ -1,11 +1,11 @@
-//! The totals of tokens that `OpenHands` keeps: a call took what they grew by.
+//! Usage totals of `OpenHands`: the usage of a call is the increase of the totals.
 
 use crate::formats::counts;
 use crate::session::Usage;
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The totals of all calls so far.
+/// Reads the totals of all calls so far.
 pub(super) fn read(total: &Value) -> Option<Usage> {
     let count = |key| counts::tokens_at(total, &[key]);
     Some(Usage {
@@ -18,8 +18,8 @@ pub(super) fn read(total: &Value) -> Option<Usage> {
     })
 }
 
-/// What a call took between two totals; none where they did not grow.
-pub(super) fn grown(now: &Usage, before: &Usage) -> Option<Usage> {
+/// Returns the usage of a call between two totals, or `None` if they did not increase.
+pub(super) fn increase(now: &Usage, before: &Usage) -> Option<Usage> {
     let less = |now: Tokens, before: Tokens| Tokens(now.0.saturating_sub(before.0));
     let each = |now: Option<Tokens>, before: Option<Tokens>| {
         now.map(|now| less(now, before.unwrap_or_default()))
@@ -37,7 +37,7 @@ pub(super) fn grown(now: &Usage, before: &Usage) -> Option<Usage> {
     })
 }
 
-/// The totals after a call that reports its own tokens alone.
+/// Returns the totals after a call that reports only its own usage.
 pub(super) fn sum(before: &Usage, own: &Usage) -> Usage {
     let each = |a: Option<Tokens>, b: Option<Tokens>| {
         let sum = a.unwrap_or_default() + b.unwrap_or_default();

@@ -1,33 +1,33 @@
-//! What the model sees of the events: a condensation forgets some of them and may put a summary in their place.
+//! The events that the model sees. A condensation removes some of them and may insert a summary.
 
 use crate::formats::transcript::Transcript;
 use crate::session::Draft;
 use std::collections::HashSet;
 
-/// The messages in context, each with the event that it was read from.
+/// The messages in context, each with the event it was read from.
 #[derive(Debug, Default)]
 pub(super) struct View(Vec<(Box<str>, usize)>);
 
-/// What a condensation does.
+/// A condensation.
 #[derive(Debug, Default)]
 pub(super) struct Condensation<'a> {
-    /// The events that go.
+    /// Ids of the events that it removes.
     pub(super) forgotten: HashSet<Box<str>>,
-    /// Why it ran, as far as the file says.
+    /// Reason for the condensation, as far as the file records it.
     pub(super) trigger: &'a str,
-    /// What stands for them.
+    /// The summary that replaces them.
     pub(super) summary: Option<Draft>,
-    /// Where in the new view it stands.
+    /// Position of the summary in the new view, in events.
     pub(super) offset: usize,
 }
 
 impl View {
-    /// A message came in.
+    /// Adds a message.
     pub(super) fn add(&mut self, event: &str, message: usize) {
         self.0.push((event.into(), message));
     }
 
-    /// Carries a condensation out.
+    /// Applies a condensation.
     pub(super) fn condense(
         &mut self,
         id: &str,
@@ -42,7 +42,7 @@ impl View {
         } = condensation;
         self.0.retain(|(event, _)| !forgotten.contains(event));
         if let Some(summary) = summary {
-            // The offset counts events; several messages may come from one.
+            // The offset counts events, and one event may produce several messages.
             let mut seen: HashSet<&str> = HashSet::new();
             let at = self.0.iter().position(|(event, _)| {
                 seen.insert(event);

@@ -1,17 +1,17 @@
-//! Attributes of a span or an event: names with dots in them and values of a few types.
+//! Attributes of a span or an event: dotted names with values of a few types.
 
 use crate::formats::content;
 use serde_json::{Map, Value};
 
-/// Attributes by their name.
+/// Attributes by name.
 #[derive(Debug, Default)]
 pub(super) struct Attributes(Map<String, Value>);
 
-/// No list of a convention is longer.
-const LONGEST: usize = 100_000;
+/// Maximum length of a list that is spread over attributes.
+const MAX_LIST_LENGTH: usize = 100_000;
 
 impl Attributes {
-    /// OTLP lists them with their type, exporters print an object.
+    /// Reads attributes: a list with types (OTLP) or an object (exporters).
     pub(super) fn read(value: Option<&Value>) -> Self {
         Self(match value {
             Some(Value::Array(list)) => list.iter().filter_map(pair).collect(),
@@ -20,30 +20,30 @@ impl Attributes {
         })
     }
 
-    /// Those of two places; the second counts where both have a name.
-    pub(super) fn and(mut self, other: Self) -> Self {
+    /// Merges two sets of attributes. `other` takes precedence.
+    pub(super) fn merged(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// The names.
+    /// Iterates over the names.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// The first of these that is there.
+    /// Returns the first of these attributes that exists.
     pub(super) fn first(&self, names: &[&str]) -> Option<&Value> {
         names
             .iter()
             .find_map(|name| self.0.get(*name).filter(|v| !v.is_null()))
     }
 
-    /// The first of these that is a text.
+    /// Returns the first of these attributes that is a string.
     pub(super) fn text(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.0.get(*name)?.as_str())
     }
 
-    /// The first of these with its JSON: as it stands, or as the text that holds it.
+    /// Returns the first of these attributes as JSON. Parses it if it is a string.
     pub(super) fn json(&self, names: &[&str]) -> Option<Value> {
         match self.first(names)? {
             Value::String(text) => serde_json::from_str(text).ok(),
@@ -51,7 +51,7 @@ impl Attributes {
         }
     }
 
-    /// What stands below a prefix as one value: `a.0.b` is the member `b` of the first element of `a`.
+    /// Returns the attributes below a prefix as one value: `a.0.b` is the member `b` of the first element of `a`.
     pub(super) fn below(&self, prefix: &str) -> Option<Value> {
         let mut tree = Map::new();
         for (name, value) in &self.0 {
@@ -62,7 +62,7 @@ impl Attributes {
                 insert(&mut tree, rest, value);
             }
         }
-        (!tree.is_empty()).then(|| listed(Value::Object(tree)))
+        (!tree.is_empty()).then(|| numbered_to_lists(Value::Object(tree)))
     }
 }
 
@@ -71,7 +71,7 @@ fn pair(attribute: &Value) -> Option<(String, Value)> {
     Some((key.to_owned(), plain(attribute.get("value")?)))
 }
 
-/// OTLP writes `{"intValue": "5"}` for 5.
+/// Converts an OTLP value: `{"intValue": "5"}` is 5.
 fn plain(value: &Value) -> Value {
     let Some((kind, inner)) = value.as_object().and_then(|o| o.iter().next()) else {
         return value.clone();
@@ -97,11 +97,11 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// How deep a name may lead.
-const DEEPEST: usize = 12;
+/// Maximum depth of a dotted name.
+const MAX_DEPTH: usize = 12;
 
 fn insert(tree: &mut Map<String, Value>, path: &str, value: &Value) {
-    let mut steps = path.splitn(DEEPEST, '.').peekable();
+    let mut steps = path.splitn(MAX_DEPTH, '.').peekable();
     let mut here = tree;
     while let Some(step) = steps.next() {
         if steps.peek().is_none() {
@@ -121,18 +121,23 @@ fn insert(tree: &mut Map<String, Value>, path: &str, value: &Value) {
     }
 }
 
-/// Objects whose names are all numbers are lists.
-fn listed(value: Value) -> Value {
+/// Converts objects whose keys are all numbers to lists.
+fn numbered_to_lists(value: Value) -> Value {
     let Value::Object(members) = value else {
         return value;
     };
-    let number = |key: &String| key.parse::<usize>().ok().filter(|n| *n < LONGEST);
+    let number = |key: &String| key.parse::<usize>().ok().filter(|n| *n < MAX_LIST_LENGTH);
     if !members.keys().all(|key| number(key).is_some()) {
-        return Value::Object(members.into_iter().map(|(k, v)| (k, listed(v))).collect());
+        return Value::Object(
+            members
+                .into_iter()
+                .map(|(k, v)| (k, numbered_to_lists(v)))
+                .collect(),
+        );
     }
     let mut elements: Vec<(usize, Value)> = members
         .into_iter()
-        .filter_map(|(k, v)| Some((number(&k)?, listed(v))))
+        .filter_map(|(k, v)| Some((number(&k)?, numbered_to_lists(v))))
         .collect();
     elements.sort_by_key(|(n, _)| *n);
     elements
@@ -142,7 +147,7 @@ fn listed(value: Value) -> Value {
         .into()
 }
 
-/// A text of an attribute as a value that may be JSON.
+/// Parses the text of an attribute as JSON. Returns the value itself if that fails.
 pub(super) fn parsed(value: &Value) -> Value {
     let text = content::text_or_json(value);
     serde_json::from_str(&text).unwrap_or_else(|_| value.clone())

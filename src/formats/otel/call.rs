@@ -1,4 +1,4 @@
-//! A span as a model call: what it saw and what was said, by whichever convention it was written.
+//! Reads a span as a model call with its context and its answer, in any of the conventions.
 
 use super::attributes::{Attributes, parsed};
 use super::spans::Span;
@@ -11,7 +11,7 @@ use crate::session::{Draft, Role, StepDraft, Usage};
 use crate::units::Tokens;
 use serde_json::{Map, Value, json};
 
-/// Operations that are a model call.
+/// Operations that are model calls.
 const CALLS: [&str; 5] = [
     "chat",
     "text_completion",
@@ -19,7 +19,7 @@ const CALLS: [&str; 5] = [
     "call_llm",
     "responses",
 ];
-/// Operations that are no model call but hold some.
+/// Operations that are not model calls but contain them.
 const NOT_CALLS: [&str; 8] = [
     "invoke_agent",
     "create_agent",
@@ -30,7 +30,7 @@ const NOT_CALLS: [&str; 8] = [
     "ai.generateText",
     "ai.streamText",
 ];
-/// What a span of `OpenInference` or `OpenLLMetry` is, where it is no call.
+/// Span kinds of `OpenInference` and `OpenLLMetry` that are not model calls.
 const NOT_CALL_KINDS: [&str; 9] = [
     "CHAIN",
     "AGENT",
@@ -63,19 +63,19 @@ const TOOLS: [&str; 4] = [
     "llm.request.functions",
 ];
 
-/// The operation of a span, where it names one.
+/// Returns the operation that a span names.
 fn operation(span: &Span) -> Option<&str> {
     let names = ["gen_ai.operation.name", "operation.name", "ai.operationId"];
     span.attributes.text(&names)
 }
 
-/// The conversation of a span, else its trace.
+/// Returns the id of a span's conversation, or else of its trace.
 pub(super) fn group(span: &Span) -> Box<str> {
     let names = ["gen_ai.conversation.id", "session.id", "gen_ai.thread.id"];
     span.attributes.text(&names).unwrap_or(&span.trace).into()
 }
 
-/// A span as one that others may be nested in.
+/// Converts a span to an entry that other spans may be nested in.
 pub(super) fn enclosing(span: &Span) -> Enclosing {
     let own = &span.attributes;
     let operation = operation(span).unwrap_or(&span.name);
@@ -100,7 +100,7 @@ pub(super) fn enclosing(span: &Span) -> Enclosing {
     }
 }
 
-/// Whether a span says that it is a model call, whatever it records of it.
+/// Returns whether a span declares itself a model call.
 fn is_call(span: &Span) -> bool {
     let operation = operation(span);
     span.kind.as_deref() == Some("LLM")
@@ -112,14 +112,14 @@ fn is_tool(operation: &str, kind: &str) -> bool {
     matches!(operation, "execute_tool" | "ai.toolCall") || kind.eq_ignore_ascii_case("tool")
 }
 
-/// What the span of a tool says that it gave back.
+/// Returns the result that a tool's span records.
 pub(super) fn tool_result(span: &Span) -> Option<Draft> {
     let kind = span.kind.as_deref().unwrap_or_default();
     if !is_tool(operation(span).unwrap_or(&span.name), kind) {
         return None;
     }
     let own = &span.attributes;
-    let said = own.first(&[
+    let output = own.first(&[
         "gen_ai.tool.call.result",
         "gen_ai.output",
         "ai.toolCall.result",
@@ -127,15 +127,15 @@ pub(super) fn tool_result(span: &Span) -> Option<Draft> {
         "output.value",
     ])?;
     let name = own.text(&["gen_ai.tool.name", "tool.name", "ai.toolCall.name"]);
-    let parts = content::result(0, (own.text(&TOOL_CALLS), name), false, said);
+    let parts = content::result(0, (own.text(&TOOL_CALLS), name), false, output);
     Some(Draft {
         time: span.start,
-        raw: vec![span.place.clone()],
+        raw: vec![span.bytes.clone()],
         ..Draft::new(Role::Tool, parts)
     })
 }
 
-/// Reads a span; none where it is no call, or holds neither messages nor usage.
+/// Reads a span. Returns `None` if it is not a model call, or has neither messages nor usage.
 pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
     let own = &span.attributes;
     let kind = span.kind.as_deref().unwrap_or_default();
@@ -172,7 +172,7 @@ pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
     if answers.is_empty() {
         answers.extend(any_agent(own, span));
     }
-    let usage = notes.usage(span.place.start, usage(own));
+    let usage = notes.usage(span.bytes.start, usage(own));
     let continues = context.is_empty();
     if continues && answers.is_empty() && !(is_call(span) && usage.is_some()) {
         return None;
@@ -205,10 +205,10 @@ pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
     })
 }
 
-/// Instructions and tools.
+/// Reads instructions and tool definitions.
 fn instructions_and_tools(attributes: &Attributes, span: &Span) -> Vec<Draft> {
-    let placed = |draft: Draft| Draft {
-        raw: vec![span.place.clone()],
+    let with_source = |draft: Draft| Draft {
+        raw: vec![span.bytes.clone()],
         ..draft
     };
     let mut tools = attributes.json(&TOOLS);
@@ -234,17 +234,17 @@ fn instructions_and_tools(attributes: &Attributes, span: &Span) -> Vec<Draft> {
         "tools".to_owned(),
         tools.unwrap_or_default(),
     )]));
-    let tools = tool_definitions(&body, &["tools"]).map(placed);
+    let tools = tool_definitions(&body, &["tools"]).map(with_source);
     let system = attributes
         .first(&SYSTEMS)
         .map(parsed)
         .map(|value| content::parts(&value));
     let system = system.filter(|parts| !parts.is_empty());
-    let system = system.map(|parts| placed(Draft::new(Role::System, parts)));
+    let system = system.map(|parts| with_source(Draft::new(Role::System, parts)));
     tools.into_iter().chain(system).collect()
 }
 
-/// Messages that stand as JSON in one attribute, or below a prefix.
+/// Reads messages stored as JSON in one attribute or spread over attributes below a prefix.
 fn messages(attributes: &Attributes, names: &[&str], prefixes: &[&str], span: &Span) -> Vec<Draft> {
     let found = attributes
         .json(names)
@@ -261,7 +261,7 @@ fn message(value: &Value, span: &Span) -> Option<Draft> {
         .get("message")
         .filter(|v| v.is_object())
         .unwrap_or(value);
-    // OpenInference wraps the blocks of a content.
+    // OpenInference wraps content blocks.
     let blocks = value.get("contents").and_then(Value::as_array);
     let blocks = blocks.map(|list| {
         let inner = |b: &Value| b.get("message_content").unwrap_or(b).clone();
@@ -273,13 +273,13 @@ fn message(value: &Value, span: &Span) -> Option<Draft> {
             whole
                 .as_object_mut()?
                 .insert("content".to_owned(), blocks.into());
-            any_message::read(&whole, &span.place)
+            any_message::read(&whole, &span.bytes)
         }
-        None => any_message::read(value, &span.place),
+        None => any_message::read(value, &span.bytes),
     }
 }
 
-/// An event of the older convention: each message is one.
+/// Reads an event of the older convention, which stores one message per event.
 fn event(
     name: &str,
     attributes: &Attributes,
@@ -312,9 +312,9 @@ fn event(
         }
     };
     let mut whole = whole;
-    let speaker = if role == "choice" { "assistant" } else { role };
+    let sender = if role == "choice" { "assistant" } else { role };
     if let Some(members) = whole.as_object_mut() {
-        members.insert("role".to_owned(), speaker.into());
+        members.insert("role".to_owned(), sender.into());
     }
     let draft = message(&whole, span);
     if role == "choice" {
@@ -324,7 +324,7 @@ fn event(
     }
 }
 
-/// Lists stand as JSON; texts stay as they are.
+/// Parses lists stored as JSON. Leaves texts unchanged.
 fn parsed_list(value: &Value) -> Value {
     let found = parsed(value);
     if found.is_array() {
@@ -334,7 +334,7 @@ fn parsed_list(value: &Value) -> Value {
     }
 }
 
-/// Vercel's answers have attributes of their own.
+/// Reads an answer in Vercel's attributes.
 fn vercel(attributes: &Attributes, span: &Span) -> Option<Draft> {
     let text = attributes.text(&["ai.response.text"]).unwrap_or_default();
     let calls = attributes
@@ -342,14 +342,14 @@ fn vercel(attributes: &Attributes, span: &Span) -> Option<Draft> {
         .unwrap_or_default();
     any_message::read(
         &json!({"role": "assistant", "content": text, "toolCalls": calls}),
-        &span.place,
+        &span.bytes,
     )
 }
 
-/// The answer that `any-agent` records: calls without ids, or a text.
+/// Reads an answer that `any-agent` records: tool calls without ids, or a text.
 fn any_agent(attributes: &Attributes, span: &Span) -> Option<Draft> {
-    let said = attributes.first(&["gen_ai.output"])?;
-    let called = parsed(said);
+    let output = attributes.first(&["gen_ai.output"])?;
+    let called = parsed(output);
     let called = called.as_array().into_iter().flatten();
     let parts = called.filter_map(|call| {
         let tool = call.get("tool.name")?.as_str()?;
@@ -358,15 +358,15 @@ fn any_agent(attributes: &Attributes, span: &Span) -> Option<Draft> {
     });
     let mut parts: Vec<_> = parts.collect();
     if parts.is_empty() {
-        parts.extend(content::text_part(0, &content::text_or_json(said)));
+        parts.extend(content::text_part(0, &content::text_or_json(output)));
     }
     (!parts.is_empty()).then(|| Draft {
-        raw: vec![span.place.clone()],
+        raw: vec![span.bytes.clone()],
         ..Draft::new(Role::Assistant, parts)
     })
 }
 
-/// Two messages of one answer.
+/// Joins two messages of one answer.
 fn joined(mut first: Draft, second: Draft) -> Draft {
     if first.parts != second.parts {
         first.parts.extend(second.parts);
@@ -374,7 +374,8 @@ fn joined(mut first: Draft, second: Draft) -> Draft {
     first
 }
 
-/// Whether the input holds what was cached depends on who counted; what was cached cannot be more than all of it.
+/// Reads the usage. Libraries disagree on whether the input includes cached tokens. If the cached tokens exceed the
+/// input, it does not.
 fn usage(attributes: &Attributes) -> Option<Usage> {
     let count = |names: &[&str]| {
         let value = attributes.first(names)?;

@@ -1,9 +1,10 @@
-//! Traces of OpenTelemetry whose spans hold calls of models: OTLP as JSON, and what exporters print.
+//! OpenTelemetry traces with spans of model calls: OTLP as JSON, and the output of exporters.
 //!
-//! - What a call saw and said stands in attributes or events, by several conventions: OpenTelemetry's own, that of
-//!   `OpenLLMetry` (`gen_ai.prompt.0.content`), `OpenInference` (`llm.input_messages.0…`) and Vercel's (`ai.prompt.messages`).
-//! - Every call repeats its whole context; spans of agents and tools repeat it and are left out. They say which
-//!   calls are a sub-agent's. Results of tools are read from them where the calls after them record no messages.
+//! - The context and answer of a call are stored in attributes or events, in one of several conventions:
+//!   OpenTelemetry's own, `OpenLLMetry` (`gen_ai.prompt.0.content`), `OpenInference` (`llm.input_messages.0…`) and
+//!   Vercel (`ai.prompt.messages`).
+//! - Every call repeats its whole context. Spans of agents and tools repeat it too and are skipped, but they identify
+//!   the calls of sub-agents. Tool results are read from them if the following calls record no messages.
 //!   <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/>
 
 mod attributes;
@@ -20,7 +21,7 @@ use serde_json::Value;
 use spans::Span;
 use std::collections::{HashMap, HashSet};
 
-/// The row of the table.
+/// The OpenTelemetry trace format.
 pub(super) const FORMAT: Format = Format {
     name: "otel",
     label: "OpenTelemetry GenAI trace",
@@ -44,7 +45,7 @@ fn detect(probe: &Probe) -> Option<String> {
         Some(one) => vec![one],
         None => probe.records().iter().map(|r| &r.value).collect(),
     };
-    let key = values.into_iter().find_map(spans::telling)?;
+    let key = values.into_iter().find_map(spans::identifying_attribute)?;
     Some(format!("a span with the attribute `{key}`"))
 }
 
@@ -64,7 +65,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         progress.go_on()?;
         read.push(call::read(span, &mut notes));
     }
-    // Two libraries may record a call, one inside the other.
+    // Two libraries may record the same call, one span inside the other.
     let is_bare = |call: &Call| call.continues && call.answer.is_none();
     let calls = || {
         spans
@@ -75,22 +76,22 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let ids: HashSet<Box<str>> = calls().map(|(span, _)| span.id.clone()).collect();
     let whole = calls().filter(|(_, call)| !is_bare(call));
     let parents: HashSet<Box<str>> = whole.filter_map(|(span, _)| span.parent.clone()).collect();
-    let is_twice = |span: &Span, call: &Call| {
-        let is_inner = || span.parent.as_ref().is_some_and(|id| ids.contains(id));
-        is_bare(call) && (parents.contains(&span.id) || is_inner())
+    let is_duplicate = |span: &Span, call: &Call| {
+        let has_call_as_parent = || span.parent.as_ref().is_some_and(|id| ids.contains(id));
+        is_bare(call) && (parents.contains(&span.id) || has_call_as_parent())
     };
     let mut contexts = Contexts::new(input, FORMAT.name);
-    // What tools gave back, by the group and the sub-agent, until the next call.
+    // Tool results until the next call, by group and sub-agent.
     let mut results: HashMap<_, Vec<Draft>> = HashMap::new();
     for (span, call) in spans.iter().zip(read) {
         let agent = nesting.sub_agent(span.parent.as_deref());
         let key = (call::group(span), agent.as_ref().and_then(|a| a.id.clone()));
-        let call = call.filter(|call| !is_twice(span, call));
+        let call = call.filter(|call| !is_duplicate(span, call));
         report.note(&span.label(), call.is_some());
         if let Some(mut call) = call {
-            let since = results.remove(&key);
+            let new_results = results.remove(&key);
             if call.continues {
-                call.context.extend(since.into_iter().flatten());
+                call.context.extend(new_results.into_iter().flatten());
             }
             contexts.add(Call { agent, ..call });
         } else if let Some(result) = call::tool_result(span) {
@@ -100,8 +101,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     warnings.extend(contexts.warnings());
     let sessions = contexts.finish();
     if sessions.is_empty() {
-        let looks_like = "this looks like an OpenTelemetry trace whose model calls hold no messages: have the program \
-                          record them (OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true)";
+        let looks_like = "this looks like an OpenTelemetry trace whose model calls have no messages: configure the \
+                          program to record them (OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true)";
         return Err(Refused {
             looks_like: looks_like.to_owned(),
         }

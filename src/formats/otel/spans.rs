@@ -1,4 +1,4 @@
-//! The spans of a file, wherever they stand in it.
+//! Collects the spans of a file.
 
 use super::attributes::Attributes;
 use crate::formats::notes::Notes;
@@ -11,27 +11,27 @@ use serde_json::Value;
 /// One span.
 #[derive(Debug)]
 pub(super) struct Span {
-    /// Its bytes.
-    pub(super) place: session::Span,
-    /// Its name.
+    /// Byte span in the file.
+    pub(super) bytes: session::Span,
+    /// Name.
     pub(super) name: String,
-    /// Of the trace that it belongs to.
+    /// Id of its trace.
     pub(super) trace: String,
-    /// Its id in the file; empty where it has none.
+    /// Id, including the id of the trace; empty if missing.
     pub(super) id: Box<str>,
-    /// Id of the span that it is nested in.
+    /// Id of the enclosing span.
     pub(super) parent: Option<Box<str>>,
-    /// Kind of the span, by the convention of `OpenInference` or `OpenLLMetry`.
+    /// Kind of the span in the convention of `OpenInference` or `OpenLLMetry`.
     pub(super) kind: Option<String>,
-    /// When it began.
+    /// Start time.
     pub(super) start: Option<Millis>,
-    /// Its attributes.
+    /// Attributes.
     pub(super) attributes: Attributes,
-    /// Its events, each with its attributes.
+    /// Events, each with its name and attributes.
     pub(super) events: Vec<(String, Attributes)>,
 }
 
-/// Where lists of spans stand.
+/// Members that hold lists of spans.
 const LISTS: [&str; 7] = [
     "resourceSpans",
     "batches",
@@ -41,8 +41,8 @@ const LISTS: [&str; 7] = [
     "data",
     "traces",
 ];
-/// How a name begins that only calls of models have.
-const TELLING: [&str; 6] = [
+/// Prefixes of attribute names that only model calls have.
+const CALL_PREFIXES: [&str; 6] = [
     "gen_ai.",
     "llm.input_messages",
     "llm.output_messages",
@@ -50,38 +50,40 @@ const TELLING: [&str; 6] = [
     "traceloop.",
     "ai.prompt",
 ];
-/// How deep lists of spans stand in one another.
-const DEEPEST: usize = 10;
+/// Maximum nesting depth of lists of spans.
+const MAX_DEPTH: usize = 10;
 
-/// The name of an attribute that tells of calls of models.
-pub(super) fn telling(value: &Value) -> Option<String> {
-    telling_within(value, DEEPEST)
+/// Returns the name of an attribute that identifies spans of model calls.
+pub(super) fn identifying_attribute(value: &Value) -> Option<String> {
+    identifying_attribute_within(value, MAX_DEPTH)
 }
 
-fn telling_within(value: &Value, deep: usize) -> Option<String> {
-    if deep == 0 {
+fn identifying_attribute_within(value: &Value, depth: usize) -> Option<String> {
+    if depth == 0 {
         return None;
     }
     if let Some(list) = value.as_array() {
-        return list.iter().find_map(|v| telling_within(v, deep - 1));
+        return list
+            .iter()
+            .find_map(|v| identifying_attribute_within(v, depth - 1));
     }
     if is_span(value) {
         let attributes = Attributes::read(value.get("attributes"));
         let names = attributes
             .names()
-            .find(|name| TELLING.iter().any(|start| name.starts_with(start)));
+            .find(|name| CALL_PREFIXES.iter().any(|start| name.starts_with(start)));
         return names.map(str::to_owned);
     }
     LISTS
         .iter()
-        .find_map(|key| telling_within(value.get(key)?, deep - 1))
+        .find_map(|key| identifying_attribute_within(value.get(key)?, depth - 1))
 }
 
 fn is_span(value: &Value) -> bool {
     value.get("attributes").is_some() && value.get("name").is_some_and(Value::is_string)
 }
 
-/// All spans of a file.
+/// Collects all spans of a file.
 pub(super) fn all(
     bytes: &[u8],
     progress: &Progress,
@@ -91,34 +93,34 @@ pub(super) fn all(
     let whole = json::document_span(bytes);
     let mut found = Vec::new();
     if json::is_one_value(&bytes[whole.clone()]) {
-        below(bytes, &whole, DEEPEST, notes, &mut found);
+        collect_spans(bytes, &whole, MAX_DEPTH, notes, &mut found);
     } else {
-        let places = jsonl::map_records(bytes, progress, 1, warnings, |r| r.span)?;
-        for place in places {
+        let records = jsonl::map_records(bytes, progress, 1, warnings, |r| r.span)?;
+        for record in records {
             progress.go_on()?;
-            below(bytes, &place, DEEPEST, notes, &mut found);
+            collect_spans(bytes, &record, MAX_DEPTH, notes, &mut found);
         }
     }
     Ok(found)
 }
 
-fn below(
+fn collect_spans(
     bytes: &[u8],
-    place: &session::Span,
-    deep: usize,
+    span: &session::Span,
+    depth: usize,
     notes: &mut Notes,
     found: &mut Vec<Span>,
 ) {
-    if deep == 0 {
+    if depth == 0 {
         return;
     }
-    if let Some(elements) = json::elements(bytes, place) {
+    if let Some(elements) = json::elements(bytes, span) {
         for element in elements {
-            below(bytes, &element, deep - 1, notes, found);
+            collect_spans(bytes, &element, depth - 1, notes, found);
         }
         return;
     }
-    let lists: Vec<session::Span> = json::members(bytes, place)
+    let lists: Vec<session::Span> = json::members(bytes, span)
         .unwrap_or_default()
         .into_iter()
         .filter(|(key, value)| LISTS.contains(&&**key) && bytes.get(value.start) == Some(&b'['))
@@ -126,27 +128,27 @@ fn below(
         .collect();
     if !lists.is_empty() {
         for list in lists {
-            below(bytes, &list, deep - 1, notes, found);
+            collect_spans(bytes, &list, depth - 1, notes, found);
         }
         return;
     }
-    match json::parse_span(bytes, place) {
-        Some(value) if is_span(&value) => found.push(Span::read(&value, place.clone())),
+    match json::parse_span(bytes, span) {
+        Some(value) if is_span(&value) => found.push(Span::read(&value, span.clone())),
         Some(_) => {}
-        None => notes.add(place.start, "this record nests too deep to be read"),
+        None => notes.add(span.start, "this record is nested too deeply to be read"),
     }
 }
 
 impl Span {
-    fn read(value: &Value, place: session::Span) -> Self {
+    fn read(value: &Value, span: session::Span) -> Self {
         let events = value.get("events").and_then(Value::as_array);
         let event = |event: &Value| {
             let name = json::str_at(event, &["name"]).unwrap_or_default();
-            // Some exporters keep what an event says in its body.
+            // Some exporters store the attributes of an event in its body.
             let body = Attributes::read(event.get("body"));
             (
                 name.to_owned(),
-                body.and(Attributes::read(event.get("attributes"))),
+                body.merged(Attributes::read(event.get("attributes"))),
             )
         };
         let trace = content::first(value, &["traceId", "trace_id"])
@@ -160,7 +162,7 @@ impl Span {
             let found = paths.iter().find_map(|path| json::at(value, path));
             let id = content::text_or_json(found?);
             let is_set = id.contains(|c: char| c.is_alphanumeric() && c != '0');
-            // Another trace may number its spans alike.
+            // Span ids may repeat in another trace.
             is_set.then(|| format!("{trace}/{id}").into_boxed_str())
         };
         let start = content::first(
@@ -184,11 +186,11 @@ impl Span {
             start: start.and_then(when),
             attributes,
             events: events.into_iter().flatten().map(event).collect(),
-            place,
+            bytes: span,
         }
     }
 
-    /// Its kind for the import report.
+    /// Returns the kind of the span for the import report.
     pub(super) fn label(&self) -> String {
         let operation = self.attributes.text(&["gen_ai.operation.name"]);
         let kind = operation.or(self.kind.as_deref()).unwrap_or("other");
@@ -196,7 +198,7 @@ impl Span {
     }
 }
 
-/// Nanoseconds since 1970, as a number or a text, or a time as everybody writes it.
+/// Parses a time: nanoseconds since 1970 as a number or a string, or any common format.
 fn when(value: &Value) -> Option<Millis> {
     let nanos = value
         .as_str()

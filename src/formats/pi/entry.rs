@@ -1,4 +1,4 @@
-//! One entry of the file, taken apart.
+//! Parses one entry of the file.
 
 use super::super::jsonl::Record;
 use super::super::message_list::MARK;
@@ -11,86 +11,86 @@ use std::fmt::Write as _;
 /// One entry of the file.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Its bytes.
+    /// Byte span in the file.
     pub(super) span: Span,
-    /// What the import report calls it.
+    /// Name in the import report.
     pub(super) label: String,
-    /// Its id, from version 2 on.
+    /// Id (version 2 and later).
     pub(super) id: Option<Box<str>>,
-    /// The id of the entry before it.
+    /// Id of the previous entry.
     pub(super) parent: Option<Box<str>>,
-    /// What it says.
-    pub(super) what: What,
+    /// Content of the entry.
+    pub(super) content: EntryContent,
 }
 
-/// What an entry says.
+/// Content of an entry.
 #[derive(Clone, Debug)]
-pub(super) enum What {
-    /// Somebody speaks.
-    Said(Draft),
-    /// The model speaks. Without a draft it broke off, and is not sent again.
-    Answered(StepDraft, Option<Draft>),
+pub(super) enum EntryContent {
+    /// A message of the user, the program or a tool.
+    Message(Draft),
+    /// An answer of the model. An interrupted answer has no draft and is not resent.
+    Answer(StepDraft, Option<Draft>),
     /// A compaction.
     Compaction(Compaction),
-    /// The name of the session.
+    /// The session's name.
     Title(Box<str>),
-    /// We wrote what stands before.
+    /// A mark that Plimsoll wrote the entries before it.
     Managed(Option<Calibration>),
-    /// The reasoning effort from here on.
+    /// The reasoning effort of the following calls.
     Effort(Box<str>),
-    /// Nothing that goes to the model.
-    Aside,
-    /// Of a type that came after us.
+    /// Content that is not sent to the model.
+    Ignored,
+    /// A type that is not supported.
     Unknown,
 }
 
 /// A compaction.
 #[derive(Clone, Debug)]
 pub(super) struct Compaction {
-    /// What stands for what was removed.
+    /// Summary that replaces the removed messages.
     pub(super) summary: Draft,
     /// The first entry that is kept.
-    pub(super) first_kept: Option<First>,
-    /// Tokens before it.
+    pub(super) first_kept: Option<EntryRef>,
+    /// Tokens before the compaction.
     pub(super) before: Option<Tokens>,
 }
 
-/// How an entry is named.
+/// A reference to an entry.
 #[derive(Clone, Debug)]
-pub(super) enum First {
-    /// By its id.
+pub(super) enum EntryRef {
+    /// Id of the entry.
     Id(Box<str>),
-    /// By its place in the file, the header being 0 (version 1).
+    /// Index of the entry in the file; the header is 0 (version 1).
     Index(usize),
 }
 
 impl Entry {
-    /// Takes a record apart.
+    /// Parses a record.
     pub(super) fn read(record: Record) -> Self {
         let value = &record.value;
         let kind = json::str_at(value, &["type"]).unwrap_or("?");
         let role = json::str_at(value, &["message", "role"]).filter(|_| kind == "message");
         let id = |key| json::str_at(value, &[key]).map(Into::into);
-        let what = what(kind, value, &record.span);
-        let broke_off = if matches!(what, What::Answered(_, None)) {
-            " (broken off)"
+        let content = entry_content(kind, value, &record.span);
+        let is_interrupted = if matches!(content, EntryContent::Answer(_, None)) {
+            " (interrupted)"
         } else {
             ""
         };
         Self {
             label: role.map_or_else(
                 || kind.to_owned(),
-                |role| format!("{kind}/{role}{broke_off}"),
+                |role| format!("{kind}/{role}{is_interrupted}"),
             ),
             id: id("id").filter(|_| kind != "session"),
             parent: id("parentId"),
-            what,
+            content,
             span: record.span,
         }
     }
 }
 
-fn what(kind: &str, value: &Value, span: &Span) -> What {
+fn entry_content(kind: &str, value: &Value, span: &Span) -> EntryContent {
     let draft = |role, parts| Draft {
         time: json::millis_at(value, &["timestamp"]),
         id: json::str_at(value, &["id"]).map(Into::into),
@@ -98,7 +98,7 @@ fn what(kind: &str, value: &Value, span: &Span) -> What {
         ..Draft::new(role, parts)
     };
     let injected = |content: &Value| {
-        What::Said(Draft {
+        EntryContent::Message(Draft {
             is_injected: true,
             ..draft(Role::User, content::parts(content))
         })
@@ -106,10 +106,10 @@ fn what(kind: &str, value: &Value, span: &Span) -> What {
     match kind {
         "message" => value
             .get("message")
-            .map_or(What::Aside, |m| message(m, draft)),
+            .map_or(EntryContent::Ignored, |m| message(m, draft)),
         "custom_message" => injected(value.get("content").unwrap_or(&Value::Null)),
         "branch_summary" => injected(value.get("summary").unwrap_or(&Value::Null)),
-        "compaction" => What::Compaction(Compaction {
+        "compaction" => EntryContent::Compaction(Compaction {
             summary: Draft {
                 is_summary: true,
                 in_history: false,
@@ -121,50 +121,50 @@ fn what(kind: &str, value: &Value, span: &Span) -> What {
             first_kept: first_kept(value),
             before: counts::tokens_at(value, &["tokensBefore"]),
         }),
-        "session_info" => {
-            json::str_at(value, &["name"]).map_or(What::Aside, |n| What::Title(n.into()))
-        }
+        "session_info" => json::str_at(value, &["name"])
+            .map_or(EntryContent::Ignored, |n| EntryContent::Title(n.into())),
         "custom"
             if json::str_at(value, &["customType"]) == Some(MARK)
                 && json::is_true(value, &["data", "managed"]) =>
         {
-            What::Managed(value.get("data").and_then(mark::calibration))
+            EntryContent::Managed(value.get("data").and_then(mark::calibration))
         }
-        "thinking_level_change" => {
-            json::str_at(value, &["thinkingLevel"]).map_or(What::Aside, |l| What::Effort(l.into()))
-        }
-        "session" | "model_change" | "custom" | "label" => What::Aside,
-        _ => What::Unknown,
+        "thinking_level_change" => json::str_at(value, &["thinkingLevel"])
+            .map_or(EntryContent::Ignored, |l| EntryContent::Effort(l.into())),
+        "session" | "model_change" | "custom" | "label" => EntryContent::Ignored,
+        _ => EntryContent::Unknown,
     }
 }
 
-fn first_kept(value: &Value) -> Option<First> {
-    let by_id = json::str_at(value, &["firstKeptEntryId"]).map(|id| First::Id(id.into()));
+fn first_kept(value: &Value) -> Option<EntryRef> {
+    let by_id = json::str_at(value, &["firstKeptEntryId"]).map(|id| EntryRef::Id(id.into()));
     let index = json::u64_at(value, &["firstKeptEntryIndex"]);
-    by_id.or_else(|| Some(First::Index(usize::try_from(index?).ok()?)))
+    by_id.or_else(|| Some(EntryRef::Index(usize::try_from(index?).ok()?)))
 }
 
-fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft) -> What {
+fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft) -> EntryContent {
     let content = message.get("content").unwrap_or(&Value::Null);
     let injected = |parts| {
-        What::Said(Draft {
+        EntryContent::Message(Draft {
             is_injected: true,
             ..draft(Role::User, parts)
         })
     };
     match json::str_at(message, &["role"]) {
-        Some("user") => What::Said(draft(Role::User, content::parts(content))),
+        Some("user") => EntryContent::Message(draft(Role::User, content::parts(content))),
         Some("assistant") => answer(message, draft(Role::Assistant, content::parts(content))),
         Some("toolResult") => {
-            let says = |key| json::str_at(message, &[key]);
+            let field = |key| json::str_at(message, &[key]);
             let is_error = json::is_true(message, &["isError"]);
-            let names = (says("toolCallId"), says("toolName"));
-            What::Said(draft(
+            let names = (field("toolCallId"), field("toolName"));
+            EntryContent::Message(draft(
                 Role::Tool,
                 content::result(0, names, is_error, content),
             ))
         }
-        Some("bashExecution") if json::is_true(message, &["excludeFromContext"]) => What::Aside,
+        Some("bashExecution") if json::is_true(message, &["excludeFromContext"]) => {
+            EntryContent::Ignored
+        }
         Some("bashExecution") => {
             injected(content::text_part(0, &shell(message)).into_iter().collect())
         }
@@ -173,24 +173,24 @@ fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft) -> What {
             let summary = message.get("summary").unwrap_or(&Value::Null);
             injected(content::parts(summary))
         }
-        _ => What::Unknown,
+        _ => EntryContent::Unknown,
     }
 }
 
-fn answer(message: &Value, draft: Draft) -> What {
+fn answer(message: &Value, draft: Draft) -> EntryContent {
     let step = StepDraft {
         model: json::str_at(message, &["model"]).map(str::to_owned),
         window: None,
         usage: usage(message),
         time: draft.time,
     };
-    let broke_off = matches!(
+    let is_interrupted = matches!(
         json::str_at(message, &["stopReason"]),
         Some("aborted" | "error")
     );
-    What::Answered(
+    EntryContent::Answer(
         step,
-        (!broke_off && !draft.parts.is_empty()).then_some(draft),
+        (!is_interrupted && !draft.parts.is_empty()).then_some(draft),
     )
 }
 
@@ -207,14 +207,14 @@ fn usage(message: &Value) -> Option<Usage> {
     })
 }
 
-/// A command that a person ran, in the words in which Pi tells the model.
+/// Formats a command that the user ran, in the words that Pi sends to the model.
 fn shell(message: &Value) -> String {
-    let says = |key| json::str_at(message, &[key]).unwrap_or_default();
-    let output = match says("output") {
+    let field = |key| json::str_at(message, &[key]).unwrap_or_default();
+    let output = match field("output") {
         "" => "(no output)".to_owned(),
         output => format!("```\n{output}\n```"),
     };
-    let mut text = format!("Ran `{}`\n{output}", says("command"));
+    let mut text = format!("Ran `{}`\n{output}", field("command"));
     let code = json::u64_at(message, &["exitCode"]).filter(|code| *code != 0);
     if json::is_true(message, &["cancelled"]) {
         text.push_str("\n\n(command cancelled)");

@@ -1,12 +1,12 @@
-//! Writes a managed conversation as a session file: the header, and what is left of the entries, each naming the one
-//! before it.
+//! Writes a managed conversation as a session file: the header and the remaining entries, each naming the previous one.
 //!
-//! Kept entries keep their bytes but for that name. What other branches hold is left out, and so is what was compacted:
-//! the context is all that the new file holds.
+//! Kept entries are copied byte for byte except for that name. Other branches and compacted entries are left out, so
+//! that the new file holds exactly the context.
 
 use super::super::content_edit::{self, Framing};
 use super::super::message_list::{
-    Editing, Fate, Left, MARK, at_path, is_whole, left, patched, quoted, with_member,
+    Editing, MARK, OutputRecord, PartChange, at_path, is_whole, output_records, patched, quoted,
+    with_member,
 };
 use super::super::{CannotExport, json, jsonl, mark};
 use super::FORMAT;
@@ -19,29 +19,35 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
     if session.source.format != FORMAT.name {
-        let reason = format!("only a {0} can be written as one", FORMAT.label);
+        let reason = format!(
+            "not supported: converting another format to a {0}",
+            FORMAT.label
+        );
         return Err(CannotExport { reason });
     }
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }
     let head = head(bytes)?;
-    // The first version has no tree: its entries stand in the order of the file and name none.
+    // Version 1 has no tree: entries are in file order and name no previous entry.
     let is_tree = json::member(bytes, &head, "version").is_some();
     let mut out = bytes[head].to_vec();
     out.push(b'\n');
     let mut before: Option<String> = None;
-    for (n, left) in left(session, managed, edit).into_iter().enumerate() {
-        let text = match left {
-            Left::Record { text, .. } => text.into_owned(),
-            Left::Written { role, text } => entry(written(role, text, n), is_tree),
+    for (n, record) in output_records(session, managed, edit)
+        .into_iter()
+        .enumerate()
+    {
+        let text = match record {
+            OutputRecord::Existing { text, .. } => text.into_owned(),
+            OutputRecord::Added { role, text } => entry(written(role, text, n), is_tree),
         };
         let text = chained(text, before.as_deref());
         before = id(&text).or(before);
         out.extend_from_slice(&text);
         out.push(b'\n');
     }
-    // What the kept answers report belongs to contexts that the file does not hold any more.
+    // The usage that the kept answers report belongs to contexts that are no longer in the file.
     let data = mark::mark(managed, None);
     let mark = json!({"type": "custom", "customType": MARK, "id": "plimsoll", "parentId": before, "data": data});
     out.extend_from_slice(&entry(mark, is_tree));
@@ -49,15 +55,15 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     Ok(out)
 }
 
-/// What of an entry a copy keeps to the byte: what it says, but not which entry it comes after.
+/// Returns the spans of an entry that a managed conversation keeps byte for byte: its content, not its parent.
 pub(super) fn kept(entry: &[u8]) -> Vec<Span> {
     let whole = 0..entry.len();
-    let mut said = ["message", "content", "summary"].iter();
-    let said = said.find_map(|key| json::member(entry, &whole, key));
-    vec![said.unwrap_or(whole)]
+    let mut members = ["message", "content", "summary"].iter();
+    let found = members.find_map(|key| json::member(entry, &whole, key));
+    vec![found.unwrap_or(whole)]
 }
 
-/// The header's place.
+/// Returns the span of the header.
 fn head(bytes: &[u8]) -> Result<Span, CannotExport> {
     let is_head = |record: jsonl::Record| {
         (json::str_at(&record.value, &["type"]) == Some("session")).then_some(record.span)
@@ -65,11 +71,11 @@ fn head(bytes: &[u8]) -> Result<Span, CannotExport> {
     let found = jsonl::map_records(bytes, &Progress::default(), 1, &mut Vec::new(), is_head);
     let found = found.ok().and_then(|all| all.into_iter().flatten().next());
     found.ok_or_else(|| CannotExport {
-        reason: "the session's header is not to be found in its file".to_owned(),
+        reason: "the session's header is missing from its file".to_owned(),
     })
 }
 
-/// A message of ours: extensions put theirs into the context in the same way.
+/// Creates an entry for a message that Plimsoll adds, in the form that extensions use.
 fn written(role: Role, text: &str, n: usize) -> Value {
     let mut hasher = DefaultHasher::new();
     (text, n).hash(&mut hasher);
@@ -82,7 +88,7 @@ fn written(role: Role, text: &str, n: usize) -> Value {
     }
 }
 
-/// An entry of ours as it is written.
+/// Serializes an entry that Plimsoll adds.
 fn entry(mut entry: Value, is_tree: bool) -> Vec<u8> {
     if let (false, Some(members)) = (is_tree, entry.as_object_mut()) {
         members.shift_remove("id");
@@ -91,7 +97,7 @@ fn entry(mut entry: Value, is_tree: bool) -> Vec<u8> {
     entry.to_string().into_bytes()
 }
 
-/// The entry with the name of the one before it; entries of version 1 name none.
+/// Sets the previous entry of an entry. Entries of version 1 name none.
 fn chained(text: Vec<u8>, before: Option<&str>) -> Vec<u8> {
     let span = 0..text.len();
     if json::member(&text, &span, "id").is_none() {
@@ -110,7 +116,7 @@ fn id(text: &[u8]) -> Option<String> {
     json::parse_span(text, &place)?.as_str().map(str::to_owned)
 }
 
-/// An entry some of whose parts changed.
+/// Rewrites an entry some of whose parts changed.
 fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
@@ -124,12 +130,12 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         };
         return content_edit::edit_result(editing, content, framing);
     }
-    // A command's own `content` is empty, where it has one.
+    // The `content` member of a command, if present, is empty.
     if at_path(bytes, span, &["message", "output"]).is_some() {
-        return match fate.or_gone() {
-            Fate::Gone => None,
-            Fate::Kept => Some(bytes[span.clone()].to_vec()),
-            Fate::Replaced(text) => Some(shell(bytes, span, text)),
+        return match fate.or_removed() {
+            PartChange::Removed => None,
+            PartChange::Kept => Some(bytes[span.clone()].to_vec()),
+            PartChange::Replaced(text) => Some(shell(bytes, span, text)),
         };
     }
     if at_path(bytes, span, content).is_some() {
@@ -142,17 +148,17 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if *found == ["content"] {
         return content_edit::edit(editing, found);
     }
-    match fate.or_gone() {
-        Fate::Gone => None,
-        Fate::Kept => Some(bytes[span.clone()].to_vec()),
-        Fate::Replaced(text) => {
+    match fate.or_removed() {
+        PartChange::Removed => None,
+        PartChange::Kept => Some(bytes[span.clone()].to_vec()),
+        PartChange::Replaced(text) => {
             let place = at_path(bytes, span, found)?;
             Some(patched(bytes, span, vec![(place, quoted(text))]))
         }
     }
 }
 
-/// What a person ran becomes words in its place: the text that is sent is made of several members.
+/// Replaces a command of the user by plain text, because the text that is sent consists of several members.
 fn shell(bytes: &[u8], span: &Span, text: &str) -> Vec<u8> {
     let entry = json::parse_span(bytes, span).unwrap_or_default();
     let member = |key: &str| entry.get(key).cloned().unwrap_or(Value::Null);

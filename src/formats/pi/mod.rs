@@ -1,11 +1,12 @@
-//! Pi's session files, which `OpenClaw` writes too: JSON Lines, a header and then entries.
+//! Session files of Pi and `OpenClaw`: JSON Lines with a header followed by entries.
 //!
-//! - Version 1 is a list; from version 2 on an entry names the one before it, and a person who goes back starts another
-//!   branch. The conversation is the way to the last entry; the other branches are conversations of their own.
-//! - A compaction names the first entry that it keeps: the context after it is its summary, what stands from that entry
-//!   on, and what follows. What extensions inject (`custom_message`) is context, what they remember (`custom`) is not.
-//! - Answers that broke off are not sent again, though their call was made and counts.
-//! - `input` excludes what was read from the cache and written to it.
+//! - Version 1 is a list. From version 2 on, an entry names the previous one, and going back starts another branch. The
+//!   conversation is the path to the last entry. Each other branch is a conversation of its own.
+//! - A compaction names the first entry that it keeps. The context after it consists of its summary, the entries from
+//!   that one on, and everything that follows. Content that extensions inject (`custom_message`) is part of the
+//!   context. State that they store (`custom`) is not.
+//! - Interrupted answers are not resent, but their calls were made and count.
+//! - `input` excludes tokens read from and written to the cache.
 //!   <https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/src/core/session-manager.ts>
 
 mod entry;
@@ -17,7 +18,7 @@ use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use entry::Entry;
 
-/// The row of the table.
+/// The Pi session format.
 pub(super) const FORMAT: Format = Format {
     name: "pi",
     label: "Pi session",
@@ -50,9 +51,8 @@ fn detect(probe: &Probe) -> Option<String> {
             || v.get("content").is_some())
     });
     let version = json::u64_at(head, &["version"]).unwrap_or(1);
-    has_entry.then(|| {
-        format!("JSON Lines that begin with a `session` of version {version}, then messages")
-    })
+    has_entry
+        .then(|| format!("JSON Lines with a `session` header of version {version}, then messages"))
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {

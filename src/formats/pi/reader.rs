@@ -1,17 +1,17 @@
-//! Puts the entries on the way to a leaf together.
+//! Builds conversations from the entries on the path to a leaf.
 
 use super::super::notes::Notes;
 use super::super::transcript::Transcript;
 use super::super::tree::Tree;
 use super::super::{ImportReport, Input, ParseError, Parsed, Refused, Warning, json};
 use super::FORMAT;
-use super::entry::{Compaction, Entry, First, What};
+use super::entry::{Compaction, Entry, EntryContent, EntryRef};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Session, StepDraft, Track};
 use std::collections::HashSet;
 use std::mem;
 
-/// The conversations of the file: the one that leads to its last entry, then the branches that were left.
+/// Reads the conversations of the file: the path to its last entry, followed by the abandoned branches.
 pub(super) fn read(
     input: &Input,
     entries: Vec<Entry>,
@@ -25,7 +25,7 @@ pub(super) fn read(
     );
     let main = tree.path(entries.len().saturating_sub(1));
     let others = tree.others(&main, |at| entries[at].is_context());
-    let mut reader = Reader {
+    let mut reader = PiReader {
         input,
         entries,
         notes: Notes::default(),
@@ -33,7 +33,7 @@ pub(super) fn read(
     for at in &tree.orphans {
         reader.notes.add(
             reader.entries[*at].span.start,
-            "the entry before this one is not in the file; it is taken to follow the line before it",
+            "the previous entry is missing; this one is assumed to follow the line before it",
         );
     }
     let report = reader.report(&main);
@@ -64,20 +64,22 @@ pub(super) fn read(
 impl Entry {
     fn is_context(&self) -> bool {
         matches!(
-            self.what,
-            What::Said(_) | What::Answered(_, Some(_)) | What::Compaction(_)
+            self.content,
+            EntryContent::Message(_)
+                | EntryContent::Answer(_, Some(_))
+                | EntryContent::Compaction(_)
         )
     }
 }
 
-struct Reader<'a> {
+struct PiReader<'a> {
     input: &'a Input,
     entries: Vec<Entry>,
     notes: Notes,
 }
 
-impl Reader<'_> {
-    /// What became of the entries, and notes on those that nobody knows.
+impl PiReader<'_> {
+    /// Counts the entries by kind and adds notes on those of unknown types.
     fn report(&mut self, main: &[usize]) -> ImportReport {
         let mut report = ImportReport::default();
         let is_main: HashSet<usize> = main.iter().copied().collect();
@@ -89,16 +91,16 @@ impl Reader<'_> {
                 &format!("{}{branch}", entry.label),
                 on_main && entry.is_context(),
             );
-            if matches!(entry.what, What::Unknown) {
+            if matches!(entry.content, EntryContent::Unknown) {
                 let kind = json::quoted(&entry.label);
-                let text = format!("entries of the type `{kind}` are unknown to us; not counted");
+                let text = format!("unknown entry type `{kind}`: not counted");
                 self.notes.once(entry.span.start, text);
             }
         }
         report
     }
 
-    /// The conversation of the entries on a path; `branch` is 0 for the main one.
+    /// Builds the conversation of the entries on a path. `branch` is 0 for the main one.
     fn transcript(
         &mut self,
         path: &[usize],
@@ -107,22 +109,22 @@ impl Reader<'_> {
     ) -> Result<Option<Session>, Cancelled> {
         let mut transcript =
             Transcript::new(self.input, FORMAT.name, (branch > 0).then_some(branch + 1));
-        let is_mark = |at: &usize| matches!(self.entries[*at].what, What::Managed(_));
+        let is_mark = |at: &usize| matches!(self.entries[*at].content, EntryContent::Managed(_));
         let n_managed = path.iter().rposition(is_mark).unwrap_or(0);
-        // The message that each entry on the path became, in order.
+        // Pairs of an entry on the path and its message, in order.
         let mut messages: Vec<(usize, usize)> = Vec::new();
         for (n, at) in path.iter().enumerate() {
             progress.go_on()?;
             let start = self.entries[*at].span.start;
-            // The main conversation comes last and needs no copy.
-            let what = if branch > 0 {
-                self.entries[*at].what.clone()
+            // The main conversation is built last and needs no copy.
+            let content = if branch > 0 {
+                self.entries[*at].content.clone()
             } else {
-                mem::replace(&mut self.entries[*at].what, What::Aside)
+                mem::replace(&mut self.entries[*at].content, EntryContent::Ignored)
             };
-            match what {
-                What::Said(draft) => messages.push((*at, transcript.add_message(draft))),
-                What::Answered(step, draft) => {
+            match content {
+                EntryContent::Message(draft) => messages.push((*at, transcript.add_message(draft))),
+                EntryContent::Answer(step, draft) => {
                     let usage = self
                         .notes
                         .usage(start, step.usage)
@@ -137,13 +139,13 @@ impl Reader<'_> {
                         transcript.builder.aborted();
                     }
                 }
-                What::Compaction(compaction) => {
+                EntryContent::Compaction(compaction) => {
                     self.compaction(start, compaction, &messages, &mut transcript);
                 }
-                What::Title(name) => transcript.title(&name),
-                What::Effort(effort) => transcript.builder.effort(&effort),
-                What::Managed(calibration) => transcript.builder.calibration(calibration),
-                What::Aside | What::Unknown => {}
+                EntryContent::Title(name) => transcript.title(&name),
+                EntryContent::Effort(effort) => transcript.builder.effort(&effort),
+                EntryContent::Managed(calibration) => transcript.builder.calibration(calibration),
+                EntryContent::Ignored | EntryContent::Unknown => {}
             }
         }
         Ok(transcript.finish().map(|session| named(session, branch)))
@@ -157,14 +159,14 @@ impl Reader<'_> {
         transcript: &mut Transcript,
     ) {
         let first = match &compaction.first_kept {
-            Some(First::Index(index)) => Some(*index),
-            Some(First::Id(id)) => {
+            Some(EntryRef::Index(index)) => Some(*index),
+            Some(EntryRef::Id(id)) => {
                 let is_first = |e: &Entry| e.id.as_ref() == Some(id);
                 self.entries.iter().position(is_first)
             }
             None => None,
         };
-        // Entries stand in the file's order, and so do those of one branch.
+        // Entries, including those of one branch, are in file order.
         let kept = messages
             .iter()
             .filter(|(entry, _)| first.is_some_and(|first| *entry >= first));

@@ -1,10 +1,11 @@
-//! A first look at a file: whether it is text, JSON or JSON Lines, and, where no format takes it, what it looks like.
+//! First inspection of a file: whether it is text, JSON or JSON Lines, and a description for files that no format
+//! accepts.
 
-mod other;
+mod file_kind;
 mod refusal;
-mod telling;
+mod signature;
 
-pub(super) use other::binary;
+pub(super) use file_kind::binary;
 
 use super::json;
 use super::jsonl::{self, Head, Record};
@@ -14,63 +15,68 @@ use memchr::{memchr, memchr_iter};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// So many records of JSON Lines mostly tell a format.
-pub(super) const FEW: usize = 4;
+/// Number of JSON Lines records that usually identify a format.
+pub(super) const FEW_RECORDS: usize = 4;
 
-/// So many are looked at where those do not.
-pub(super) const MANY: usize = 400;
+/// Number of records to inspect if the first few are not enough.
+pub(super) const MANY_RECORDS: usize = 400;
 
-/// So many elements of a document's lists mostly tell a format.
-const FEW_LISTED: usize = 10_000;
+/// Number of elements of a document's lists that usually identify a format.
+const FEW_ELEMENTS: usize = 10_000;
 
-/// JSON Lines may have this share of bad lines, as one in so many.
-const ONE_BAD_LINE_IN: usize = 4;
+/// Accepted share of bad lines in JSON Lines: one in this many.
+const LINES_PER_BAD_LINE: usize = 4;
 
-/// So much of other text is kept for a look.
-const HEAD_TEXT: usize = 64 << 10;
+/// Bytes of other text that are kept for detection.
+const TEXT_HEAD_BYTES: usize = 64 << 10;
 
-/// A first look at a file.
+/// Result of the first inspection of a file.
 #[derive(Debug)]
 pub struct Probe {
     kind: Kind,
-    /// The first records, where it is JSON Lines.
+    /// The first records of JSON Lines.
     records: Vec<Record>,
-    /// The value, where the whole file is one and takes more than one line.
+    /// The value, if the whole file is one value on several lines.
     document: Option<Value>,
-    /// The document's lists may have more elements than were parsed.
-    is_shortened: bool,
-    /// How it begins, where it is other text.
+    /// Whether lists in the document may have more elements than were parsed.
+    is_truncated: bool,
+    /// The beginning of other text.
     text: Option<String>,
 }
 
-/// What a file is at first sight.
+/// Kind of a file.
 #[derive(Debug)]
 enum Kind {
     Empty,
-    /// Not text; the words for it.
+    /// Not text; a description.
     Binary(&'static str),
     Json,
     JsonLines,
-    /// It has more lines or values than a session can have; the words for it.
-    Crowded(String),
-    /// It begins like JSON and then breaks off; why.
+    /// More lines or values than a session can have; a description.
+    TooLarge(String),
+    /// Begins like JSON but is truncated or damaged; the error.
     BrokenJson(String),
-    /// Other text; the words for it.
+    /// Other text; a description.
     Text(&'static str),
 }
 
 impl Probe {
-    /// Looks at a file, at `most` records of JSON Lines. Costs at most one parse of it, and that only where it is a single value.
+    /// Inspects a file and up to `most` records of JSON Lines. Parses the whole file only if it is a single value, and
+    /// at most once.
     ///
     /// # Errors
-    /// [`Cancelled`] when `progress` says so.
+    /// [`Cancelled`] if `progress` is cancelled.
     pub fn new(bytes: &FileBytes, most: usize, progress: &Progress) -> Result<Self, Cancelled> {
         let opening = jsonl::opening(bytes, most);
         if let Some(what) = binary(&opening) {
             return Ok(Self::of(Kind::Binary(what)));
         }
         progress.go_on()?;
-        let most_listed = if most < MANY { FEW_LISTED } else { usize::MAX };
+        let most_listed = if most < MANY_RECORDS {
+            FEW_ELEMENTS
+        } else {
+            usize::MAX
+        };
         if opening.len() == bytes.len()
             && let Some(probe) = Self::of_large(&opening, most_listed, progress)?
         {
@@ -78,17 +84,17 @@ impl Probe {
         }
         let head = jsonl::head(&opening, most);
         if opening.len() < bytes.len() && head.records.len() < most {
-            // Many lines are blank or damaged: it takes more to tell.
+            // Many lines are blank or damaged, so that the opening is not enough.
             drop((opening, head));
             let whole = bytes.whole();
             let head = jsonl::head(&whole, most);
-            return Self::told(bytes, whole[..].into(), head, progress);
+            return Self::from_opening(bytes, whole[..].into(), head, progress);
         }
-        Self::told(bytes, opening, head, progress)
+        Self::from_opening(bytes, opening, head, progress)
     }
 
-    /// Tells a file by how it begins, and by the whole of it where that is not enough.
-    fn told(
+    /// Determines the kind from the beginning of a file, or from the whole file if that is not enough.
+    fn from_opening(
         bytes: &FileBytes,
         opening: Cow<'_, [u8]>,
         head: Head,
@@ -100,9 +106,9 @@ impl Probe {
         }
         let is_json = matches!(start.first(), Some(b'{' | b'['));
         let objects = head.records.iter().filter(|r| r.value.is_object()).count();
-        let is_lines = objects > 1 && head.bad * ONE_BAD_LINE_IN <= head.lines;
+        let is_lines = objects > 1 && head.bad * LINES_PER_BAD_LINE <= head.lines;
         if (is_lines || !is_json) && jsonl::has_too_many_lines(bytes) {
-            return Ok(Self::of(Kind::Crowded(jsonl::too_many_lines())));
+            return Ok(Self::of(Kind::TooLarge(jsonl::too_many_lines())));
         }
         if is_lines {
             return Ok(Self {
@@ -110,7 +116,7 @@ impl Probe {
                 ..Self::of(Kind::JsonLines)
             });
         }
-        // Of one long line it is all there is.
+        // If the file is one long line, the opening is the whole file.
         drop(opening);
         let whole = bytes.whole();
         if is_json {
@@ -119,7 +125,7 @@ impl Probe {
         Ok(Self::of_text(&whole))
     }
 
-    /// A large file that is one value: parsed in pieces, and never as a line.
+    /// Inspects a large file that is a single value. Parses it in pieces and never as a line.
     fn of_large(
         bytes: &[u8],
         most_listed: usize,
@@ -132,14 +138,14 @@ impl Probe {
             return Ok(None);
         }
         if json::has_too_many_values(text) {
-            return Ok(Some(Self::of(Kind::Crowded(json::too_many_values()))));
+            return Ok(Some(Self::of(Kind::TooLarge(json::too_many_values()))));
         }
         let value = match json::parse_document(bytes, &span, most_listed, progress)? {
             Ok(value) => value,
             Err(error) => return Ok(Some(Self::of(Kind::BrokenJson(error.to_string())))),
         };
         let mut probe = Self::of(Kind::Json);
-        probe.is_shortened = most_listed < usize::MAX;
+        probe.is_truncated = most_listed < usize::MAX;
         if memchr(b'\n', text).is_some() {
             probe.document = Some(value);
         } else {
@@ -154,12 +160,12 @@ impl Probe {
             kind,
             records: Vec::new(),
             document: None,
-            is_shortened: false,
+            is_truncated: false,
             text: None,
         }
     }
 
-    /// A file that begins like nothing else.
+    /// Inspects a file that does not begin like JSON.
     fn of_text(bytes: &[u8]) -> Self {
         let start = &bytes[jsonl::text_start(bytes)..];
         if let Ok(scalar) = serde_json::from_slice(start.trim_ascii()) {
@@ -168,31 +174,31 @@ impl Probe {
                 ..Self::of(Kind::Json)
             };
         }
-        let head = String::from_utf8_lossy(&start[..start.len().min(HEAD_TEXT)]);
+        let head = String::from_utf8_lossy(&start[..start.len().min(TEXT_HEAD_BYTES)]);
         Self {
             text: Some(head.into_owned()),
-            ..Self::of(Kind::Text(other::text(start)))
+            ..Self::of(Kind::Text(file_kind::text(start)))
         }
     }
 
-    /// A file that begins like JSON and is not obviously JSON Lines.
+    /// Inspects a file that begins like JSON and is not obviously JSON Lines.
     fn of_json(bytes: &[u8], head: Head, progress: &Progress) -> Result<Self, Cancelled> {
         let span = json::document_span(bytes);
         Ok(match &head.records[..] {
             [only] if only.span == span => {
-                // One line, and the whole file: it may be either.
+                // A single line that is the whole file may be a document or JSON Lines.
                 Self {
                     records: head.records,
                     ..Self::of(Kind::Json)
                 }
             }
-            // A first record, and a second one that is torn.
+            // A first record followed by a truncated one.
             [only] if only.value.is_object() && head.bad == 0 => Self {
                 records: head.records,
                 ..Self::of(Kind::JsonLines)
             },
             _ if json::has_too_many_values(&bytes[span.clone()]) => {
-                Self::of(Kind::Crowded(json::too_many_values()))
+                Self::of(Kind::TooLarge(json::too_many_values()))
             }
             _ => match json::parse_document(bytes, &span, usize::MAX, progress)? {
                 Ok(value) => Self {
@@ -204,21 +210,21 @@ impl Probe {
         })
     }
 
-    /// Whether more records or elements may tell what these do not.
+    /// Returns whether more records or elements could identify a format that these do not.
     pub(super) fn has_more(&self) -> bool {
         match self.kind {
             Kind::Empty | Kind::Binary(_) => false,
-            Kind::Json => self.is_shortened,
+            Kind::Json => self.is_truncated,
             _ => true,
         }
     }
 
-    /// The first records, where the file is JSON Lines or one line of JSON; else none.
+    /// Returns the first records if the file is JSON Lines or one line of JSON; otherwise an empty slice.
     pub(super) fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// The value, where the whole file is one (a single line may be JSON Lines as well).
+    /// Returns the value if the whole file is one value. A single line may be JSON Lines as well.
     pub(super) fn document(&self) -> Option<&Value> {
         match (&self.kind, &self.records[..]) {
             (Kind::Json, [only]) => Some(&only.value),
@@ -226,7 +232,7 @@ impl Probe {
         }
     }
 
-    /// How the file begins, where it is text and no JSON.
+    /// Returns the beginning of a file that is text but not JSON.
     pub(super) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
@@ -237,7 +243,8 @@ mod tests {
     use super::*;
 
     fn probe(bytes: &[u8]) -> Probe {
-        Probe::new(&bytes.to_vec().into(), MANY, &Progress::default()).expect("nobody cancels")
+        Probe::new(&bytes.to_vec().into(), MANY_RECORDS, &Progress::default())
+            .expect("nobody cancels")
     }
 
     #[test]
@@ -248,25 +255,25 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_is_first_told_by_its_first_elements_and_then_by_all() {
+    fn parses_the_first_elements_of_a_long_list_and_then_all() {
         let element = format!("{{\"a\":\"{}\"}}", "x".repeat(100));
-        let n = FEW_LISTED + 1;
+        let n = FEW_ELEMENTS + 1;
         for (comma, n_records) in [(",", 1), (",\n", 0)] {
             let bytes: FileBytes = format!("[{}]", vec![&element[..]; n].join(comma))
                 .into_bytes()
                 .into();
-            for (most, n_listed) in [(FEW, FEW_LISTED), (MANY, n)] {
+            for (most, n_listed) in [(FEW_RECORDS, FEW_ELEMENTS), (MANY_RECORDS, n)] {
                 let it = Probe::new(&bytes, most, &Progress::default()).expect("nobody cancels");
                 let listed = it.document().and_then(Value::as_array).map(Vec::len);
                 assert_eq!(listed, Some(n_listed));
                 assert_eq!(it.records().len(), n_records);
-                assert_eq!(it.has_more(), most == FEW);
+                assert_eq!(it.has_more(), most == FEW_RECORDS);
             }
         }
     }
 
     #[test]
-    fn a_pretty_document_is_no_json_lines_and_lines_are_no_document() {
+    fn distinguishes_multi_line_documents_from_json_lines() {
         let pretty = probe(b"[\n{\"a\":1},\n{\"a\":2},\n{\"a\":3}\n]");
         assert!(pretty.records().is_empty());
         assert!(pretty.document().is_some_and(Value::is_array));

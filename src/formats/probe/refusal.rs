@@ -1,62 +1,62 @@
-//! What a file looks like that no format takes, in words.
+//! Descriptions of files that no format accepts.
 
-use super::telling::{TELLING, Telling};
+use super::signature::{JsonSignature, SIGNATURES};
 use super::{Kind, Probe};
 use crate::formats::{json, openai_chat};
 use serde_json::{Map, Value};
 
-/// How many objects are searched for telling keys.
-const TELLING_OBJECTS: usize = 20;
+/// Number of objects that are searched for the keys of known files.
+const SEARCHED_OBJECTS: usize = 20;
 
-/// How many keys are named of a file that is refused.
-const KEYS_NAMED: usize = 6;
+/// Number of keys that the description of a rejected file names.
+const LISTED_KEYS: usize = 6;
 
 impl Probe {
-    /// What agent's session this obviously is, of those that are not supported.
+    /// Returns the description of a session of an agent that is not supported.
     pub(in crate::formats) fn unsupported(&self) -> Option<&'static str> {
-        self.telling().filter(|t| t.is_session).map(|t| t.label)
+        self.signature().filter(|t| t.is_session).map(|t| t.label)
     }
 
-    /// What the file looks like, as a sentence without a final period.
+    /// Describes the file in a sentence without a final period.
     pub fn looks_like(&self) -> String {
         match &self.kind {
             Kind::Empty => "this is an empty file".to_owned(),
             Kind::Binary(what) | Kind::Text(what) => format!("this looks like {what}"),
-            Kind::Crowded(why) => format!("this file cannot be read: {why}"),
+            Kind::TooLarge(why) => format!("cannot read this file: {why}"),
             Kind::BrokenJson(why) => {
-                format!("this looks like JSON that breaks off or is damaged ({why})")
+                format!("this looks like truncated or damaged JSON ({why})")
             }
             Kind::Json | Kind::JsonLines => self.json_looks_like(),
         }
     }
 
     fn json_looks_like(&self) -> String {
-        let telling = self.telling();
-        if let Some(Telling {
+        let signature = self.signature();
+        if let Some(JsonSignature {
             label,
             is_session: true,
             ..
-        }) = telling
+        }) = signature
         {
             return format!("this looks like {label}, which is not supported yet");
         }
-        if let Some(lacking) = self.lacking() {
-            return lacking;
+        if let Some(conversation_defect) = self.conversation_defect() {
+            return conversation_defect;
         }
         let name = match self.kind {
             Kind::JsonLines => "JSON Lines without a conversation",
             _ => "JSON without a conversation",
         };
-        let what = telling.map_or_else(String::new, |t| format!(": {}", t.label));
+        let what = signature.map_or_else(String::new, |t| format!(": {}", t.label));
         format!("this looks like {name} ({}{what})", self.keys())
     }
 
-    /// What a document lacks to be a conversation, where that can be said.
-    fn lacking(&self) -> Option<String> {
+    /// Describes why a document is not a conversation, if the reason is known.
+    fn conversation_defect(&self) -> Option<String> {
         let document = self.document()?;
         let scalar = match document {
             Value::Null => Some("null"),
-            Value::Bool(_) => Some("a truth value"),
+            Value::Bool(_) => Some("a boolean"),
             Value::Number(_) => Some("a number"),
             Value::String(_) => Some("a string"),
             Value::Array(_) | Value::Object(_) => None,
@@ -70,19 +70,19 @@ impl Probe {
             .as_array()
             .or_else(|| document.get("messages")?.as_array())?;
         if list.is_empty() {
-            return Some("this looks like a conversation, but it holds no messages".to_owned());
+            return Some("this looks like a conversation without messages".to_owned());
         }
         let roles = list.iter().filter_map(|m| json::str_at(m, &["role"]));
         let unknown = roles
             .into_iter()
             .find(|role| !openai_chat::ROLES.contains(role))?;
         Some(format!(
-            "this looks like a list of messages, but of the unknown role `{}`",
+            "this looks like a list of messages with the unknown role `{}`",
             json::quoted(unknown)
         ))
     }
 
-    /// The objects that tell what this is: the first records, or the document or what it lists.
+    /// Returns the objects to search for keys: the first records, or the document and the elements of its list.
     fn objects(&self) -> impl Iterator<Item = &Map<String, Value>> {
         let listed = self
             .document()
@@ -93,16 +93,16 @@ impl Probe {
             .into_iter()
             .chain(listed)
             .chain(self.records.iter().map(|r| &r.value));
-        values.filter_map(Value::as_object).take(TELLING_OBJECTS)
+        values.filter_map(Value::as_object).take(SEARCHED_OBJECTS)
     }
 
-    fn telling(&self) -> Option<&'static Telling> {
-        TELLING
+    fn signature(&self) -> Option<&'static JsonSignature> {
+        SIGNATURES
             .iter()
-            .find(|telling| self.objects().any(|object| telling.fits(object)))
+            .find(|signature| self.objects().any(|object| signature.matches(object)))
     }
 
-    /// The keys to be found, for a sentence.
+    /// Lists the keys of the file, for a sentence.
     fn keys(&self) -> String {
         let mut keys: Vec<&str> = Vec::new();
         for key in self.objects().flat_map(Map::keys) {
@@ -112,14 +112,14 @@ impl Probe {
         }
         let named: Vec<String> = keys
             .iter()
-            .take(KEYS_NAMED)
+            .take(LISTED_KEYS)
             .map(|k| json::quoted(k))
             .collect();
         let named = named.join(", ");
         match keys.len() {
             0 => "it has no keys".to_owned(),
-            n if n > KEYS_NAMED => {
-                format!("its keys are {named} and {} more", n - KEYS_NAMED)
+            n if n > LISTED_KEYS => {
+                format!("its keys are {named} and {} more", n - LISTED_KEYS)
             }
             _ => format!("its keys are {named}"),
         }
@@ -134,7 +134,7 @@ mod tests {
     fn probe(bytes: &[u8]) -> Probe {
         Probe::new(
             &bytes.to_vec().into(),
-            super::super::MANY,
+            super::super::MANY_RECORDS,
             &Progress::default(),
         )
         .expect("nobody cancels")
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_named() {
+    fn describes_files_that_are_not_json() {
         assert_eq!(look(b""), "this is an empty file");
         assert_eq!(look(b"\xef\xbb\xbf \n"), "this is an empty file");
         assert_eq!(
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn utf_16_is_named_whichever_half_comes_first_and_with_or_without_a_mark() {
+    fn recognizes_utf_16_of_either_byte_order_with_and_without_a_mark() {
         let text = "{\"messages\": [{\"role\": \"user\", \"content\": \"Grüße\"}]}";
         let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
@@ -186,12 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn a_document_says_what_it_lacks_to_be_a_conversation() {
+    fn describes_why_a_document_is_not_a_conversation() {
         for (json, what) in [
             ("null", "null"),
             (" 3\n", "a number"),
             ("\"hello\"", "a string"),
-            ("true", "a truth value"),
+            ("true", "a boolean"),
         ] {
             let expected = format!("this looks like JSON without a conversation ({what})");
             assert_eq!(look(json.as_bytes()), expected);
@@ -201,10 +201,10 @@ mod tests {
             "{\"messages\":[]}",
             "{\"model\":\"m\",\n\"messages\":[ ]}",
         ] {
-            let expected = "this looks like a conversation, but it holds no messages";
+            let expected = "this looks like a conversation without messages";
             assert_eq!(look(empty.as_bytes()), expected);
         }
-        let expected = "this looks like a list of messages, but of the unknown role `wizard`";
+        let expected = "this looks like a list of messages with the unknown role `wizard`";
         assert_eq!(
             look(b"[{\"role\":\"wizard\",\"content\":\"hi\"}]"),
             expected
@@ -214,13 +214,13 @@ mod tests {
     }
 
     #[test]
-    fn torn_json_says_where_it_breaks() {
-        let expected = "this looks like JSON that breaks off or is damaged (EOF while parsing a list at line 2 column 2)";
+    fn truncated_json_reports_the_position_of_the_error() {
+        let expected = "this looks like truncated or damaged JSON (EOF while parsing a list at line 2 column 2)";
         assert_eq!(look(b"{\"a\":\n[1"), expected);
     }
 
     #[test]
-    fn json_of_another_kind_names_its_keys() {
+    fn lists_the_keys_of_unrelated_json() {
         assert_eq!(
             look(b"{\"a\": 1,\n\"b\": 2}"),
             "this looks like JSON without a conversation (its keys are a, b)"
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_other_agents_are_known_by_name() {
+    fn names_sessions_of_unsupported_agents() {
         let it = probe(b"[{\"ts\":1,\n\"type\":\"say\",\"say\":\"text\"}]");
         assert_eq!(
             it.looks_like(),

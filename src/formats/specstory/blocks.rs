@@ -1,4 +1,4 @@
-//! The file cut into what was said and the tools that were used.
+//! Splits the file into messages and the tool uses within them.
 
 use crate::formats::{jsonl, notes::Notes};
 use crate::session::Span;
@@ -7,76 +7,76 @@ use std::borrow::Cow;
 /// A piece of the file.
 #[derive(Debug)]
 pub(super) enum Block {
-    /// A session begins: what to call it.
+    /// The start of a session, with its title.
     Session(String),
-    /// Somebody speaks.
-    Said {
-        /// Who.
+    /// A message.
+    Message {
+        /// The sender.
         speaker: Speaker,
         /// The heading.
         label: String,
-        /// Where.
+        /// Byte span in the file.
         span: Span,
-        /// What, without the tools.
+        /// Text without the tool uses.
         text: String,
-        /// The tools, in order.
-        uses: Vec<Use>,
+        /// Tool uses, in order.
+        uses: Vec<ToolUse>,
     },
 }
 
-/// Who speaks.
+/// Sender of a message.
 #[derive(Debug, Default)]
 pub(super) struct Speaker {
-    /// A person.
-    pub(super) is_person: bool,
-    /// A sub-agent, or whoever speaks to one.
+    /// Whether the sender is the user.
+    pub(super) is_user: bool,
+    /// Whether the message belongs to a sub-agent's conversation.
     pub(super) is_sidechain: bool,
-    /// The model.
+    /// Model name.
     pub(super) model: Option<String>,
-    /// When, as written.
+    /// Time, as written in the file.
     pub(super) time: Option<String>,
 }
 
-/// The use of a tool, or a thought, which is rendered alike.
+/// A tool use or a thought, which has the same markup.
 #[derive(Debug, Default)]
-pub(super) struct Use {
-    /// The tool's name.
+pub(super) struct ToolUse {
+    /// Tool name.
     pub(super) name: String,
-    /// What the summary says beside it.
+    /// Text of the summary after the name.
     pub(super) about: String,
-    /// The rest.
+    /// Remaining text.
     pub(super) text: String,
-    /// It is a thought.
+    /// Whether this is a thought.
     pub(super) is_thought: bool,
 }
 
-/// A line with its place.
+/// A line and its byte span.
 struct Line<'a> {
     text: Cow<'a, str>,
     span: Span,
 }
 
-/// The blocks of a file.
+/// Splits a file into blocks.
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
     let lines = lines(bytes, notes);
     let ends = ends(&lines);
     let mut blocks = Vec::new();
-    let mut open: Option<Open> = None;
+    let mut open: Option<OpenMessage> = None;
     let mut at = 0;
     while at < lines.len() {
         let line = &lines[at];
         if let Some((speaker, label)) = heading(&line.text) {
             blocks.extend(open.take().map(|open| open.close(line.span.start)));
-            open = Some(Open::new(speaker, label, line.span.start));
+            open = Some(OpenMessage::new(speaker, label, line.span.start));
         } else if let Some(title) = session(&line.text) {
             blocks.extend(open.take().map(|open| open.close(line.span.start)));
             blocks.push(Block::Session(title));
         } else if let (Some(end), Some(open)) = (ends[at], &mut open)
-            && !open.speaker.is_person
+            && !open.speaker.is_user
         {
             match headings(&lines[at + 1..=end]) {
                 0 => {}
-                n => notes.add(line.span.start, swallowed(n)),
+                n => notes.add(line.span.start, unread_headings(n)),
             }
             open.uses.push(tool_use(&lines[at..=end]));
             at = end;
@@ -94,7 +94,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
     blocks
 }
 
-/// How many headings of messages a block holds outside of what it quotes as code.
+/// Counts the message headings in a block outside of quoted code.
 fn headings(lines: &[Line<'_>]) -> usize {
     let mut is_code = false;
     let is_heading = |line: &&Line<'_>| {
@@ -104,30 +104,30 @@ fn headings(lines: &[Line<'_>]) -> usize {
     lines.iter().filter(is_heading).count()
 }
 
-/// What is said of them: a file may have been quoted, or the block was never closed.
-fn swallowed(n: usize) -> String {
+/// Formats the note for such headings. The block may quote a file, or it was never closed.
+fn unread_headings(n: usize) -> String {
     let (headings, they, were) = if n == 1 {
-        ("heading of a message", "it", "was")
+        ("message heading", "it", "was")
     } else {
-        ("headings of messages", "they", "were")
+        ("message headings", "they", "were")
     };
-    format!("this block of a tool holds {n} {headings}; {they} {were} read as its text")
+    format!("this tool block contains {n} {headings}; {they} {were} read as text of the block")
 }
 
-/// A line that may stand before the first message: blank, a comment, a title or a rule.
+/// Returns whether a line may precede the first message: blank, a comment, a title or a rule.
 fn is_front_matter(line: &str) -> bool {
     line.is_empty() || line.starts_with("<!--") || line.starts_with('#') || line == "---"
 }
 
-struct Open {
+struct OpenMessage {
     speaker: Speaker,
     label: String,
     start: usize,
     text: String,
-    uses: Vec<Use>,
+    uses: Vec<ToolUse>,
 }
 
-impl Open {
+impl OpenMessage {
     fn new(speaker: Speaker, label: String, start: usize) -> Self {
         Self {
             speaker,
@@ -139,7 +139,7 @@ impl Open {
     }
 
     fn close(self, end: usize) -> Block {
-        Block::Said {
+        Block::Message {
             speaker: self.speaker,
             label: self.label,
             span: self.start..end,
@@ -164,8 +164,8 @@ fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
     lines
 }
 
-/// For each line that opens the use of a tool or a thought, the line that closes it. One that is not closed before the
-/// next of its kind opens nothing, so that neither a torn file nor a quoted tag loses anything.
+/// Returns for each line that opens a tool use or a thought the line that closes it. An opening that is not closed
+/// before the next one of its kind is ignored, so that a truncated file or a quoted tag loses no text.
 fn ends(lines: &[Line<'_>]) -> Vec<Option<usize>> {
     let mut ends = vec![None; lines.len()];
     for (tag, closing) in [("<tool-use", "</tool-use>"), ("<think", "</think>")] {
@@ -185,7 +185,8 @@ fn ends(lines: &[Line<'_>]) -> Vec<Option<usize>> {
     ends
 }
 
-/// `_**User (2026-06-29 15:25:44Z)**_`, `_**Agent - sidechain (model 2026-06-29 15:26:53Z)**_`, `_**Assistant**_`.
+/// Parses a heading: `_**User (2026-06-29 15:25:44Z)**_`, `_**Agent - sidechain (model 2026-06-29 15:26:53Z)**_` or
+/// `_**Assistant**_`.
 fn heading(line: &str) -> Option<(Speaker, String)> {
     let inner = line.strip_prefix("_**")?.strip_suffix("**_")?;
     let (who, about) = match inner.split_once(" (") {
@@ -196,7 +197,7 @@ fn heading(line: &str) -> Option<(Speaker, String)> {
         Some(who) => (who, true),
         None => (who, false),
     };
-    let is_person = match who {
+    let is_user = match who {
         "User" | "Human" => true,
         "Agent" | "Assistant" => false,
         _ => return None,
@@ -207,16 +208,16 @@ fn heading(line: &str) -> Option<(Speaker, String)> {
     let model = words[..date.unwrap_or(words.len())].join(" ");
     let time = date.map(|at| words[at..].join(" "));
     let speaker = Speaker {
-        is_person,
+        is_user,
         is_sidechain,
-        // What an agent wrote in the model's place has no model.
+        // Messages that the agent wrote on the model's behalf have no model.
         model: (!model.is_empty() && !model.starts_with('<')).then_some(model),
         time,
     };
     Some((speaker, inner.to_owned()))
 }
 
-/// `<!-- Claude Code Session 28a0b619-… (2026-06-29 15:25:44Z) -->`
+/// Parses `<!-- Claude Code Session 28a0b619-… (2026-06-29 15:25:44Z) -->`.
 fn session(line: &str) -> Option<String> {
     let inner = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
     let (agent, rest) = inner.split_once(" Session ")?;
@@ -226,7 +227,7 @@ fn session(line: &str) -> Option<String> {
     Some(format!("{agent} {when}").trim().to_owned())
 }
 
-fn tool_use(lines: &[Line<'_>]) -> Use {
+fn tool_use(lines: &[Line<'_>]) -> ToolUse {
     let whole: Vec<&str> = lines.iter().map(|line| &*line.text).collect();
     let whole = whole.join("\n");
     let is_thought = whole.starts_with("<think>");
@@ -255,7 +256,7 @@ fn tool_use(lines: &[Line<'_>]) -> Use {
     let about = bold.map_or(about, |(_, rest)| {
         rest.trim().trim_start_matches('•').trim()
     });
-    Use {
+    ToolUse {
         name: attribute("data-tool-name")
             .or(named)
             .unwrap_or_else(|| "tool".to_owned()),

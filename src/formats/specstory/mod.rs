@@ -1,9 +1,9 @@
-//! `SpecStory`'s histories: sessions of other agents rendered as Markdown. What the agents wrote is not all there, and what
-//! is there was made to be read: import only.
+//! `SpecStory` histories: sessions of other agents rendered as Markdown. They are incomplete and meant for reading, so
+//! that this format is import-only.
 //!
-//! - A heading in bold says who speaks, since when, and with which model. What sub-agents said is a conversation of its own.
-//! - The use of a tool is a block that holds the call and its result; what is written in its summary is taken as the
-//!   call, the rest as the result.
+//! - A bold heading names the sender, the time and the model. Messages of sub-agents form a conversation of their own.
+//! - A tool use is a block that holds the call and its result. Its summary is taken as the call and the rest as the
+//!   result.
 
 mod blocks;
 
@@ -20,7 +20,7 @@ use crate::units::Millis;
 use blocks::{Block, Speaker};
 use serde_json::Value;
 
-/// The row of the table.
+/// The `SpecStory` history format.
 pub(super) const FORMAT: Format = Format {
     name: "specstory",
     label: "SpecStory history",
@@ -45,13 +45,13 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut notes = Notes::default();
     let mut report = ImportReport::default();
-    let mut reader = Reader {
+    let mut reader = SpecStoryReader {
         input,
         sessions: Vec::new(),
         agents: Vec::new(),
         transcript: Transcript::new(input, FORMAT.name, None),
         agent: Transcript::new(input, FORMAT.name, Some(2)),
-        latest: None,
+        last_answer: None,
     };
     for block in blocks::read(&input.bytes.whole(), &mut notes) {
         progress.go_on()?;
@@ -59,7 +59,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     }
     let sessions = reader.finish();
     if sessions.is_empty() {
-        let looks_like = "this looks like a SpecStory history in which nobody speaks".to_owned();
+        let looks_like = "this looks like a SpecStory history without a message".to_owned();
         return Err(Refused { looks_like }.into());
     }
     Ok(Parsed {
@@ -69,25 +69,25 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     })
 }
 
-/// Who spoke last, so that pieces of one answer stay together.
+/// The last answer, so that pieces of one answer are joined.
 #[derive(PartialEq)]
-struct Latest {
+struct LastAnswer {
     is_sidechain: bool,
     label: String,
     message: usize,
 }
 
-struct Reader<'a> {
+struct SpecStoryReader<'a> {
     input: &'a Input,
     sessions: Vec<Session>,
     /// Conversations of sub-agents.
     agents: Vec<Session>,
     transcript: Transcript,
     agent: Transcript,
-    latest: Option<Latest>,
+    last_answer: Option<LastAnswer>,
 }
 
-impl Reader<'_> {
+impl SpecStoryReader<'_> {
     fn block(&mut self, block: Block, report: &mut ImportReport) {
         match block {
             Block::Session(title) => {
@@ -95,33 +95,36 @@ impl Reader<'_> {
                 self.close();
                 self.transcript.title(&title);
             }
-            Block::Said {
+            Block::Message {
                 speaker,
                 label,
                 span,
                 text,
                 uses,
             } => {
-                let side = if speaker.is_sidechain {
+                let suffix = if speaker.is_sidechain {
                     " (sub-agent)"
                 } else {
                     ""
                 };
-                let kind = if speaker.is_person { "user" } else { "agent" };
-                let said = self.said(&speaker, &label, &span, &text, uses);
-                report.note(&format!("{kind}{side}"), said && !speaker.is_sidechain);
+                let kind = if speaker.is_user { "user" } else { "agent" };
+                let is_added = self.message(&speaker, &label, &span, &text, uses);
+                report.note(
+                    &format!("{kind}{suffix}"),
+                    is_added && !speaker.is_sidechain,
+                );
             }
         }
     }
 
-    /// Adds what somebody said with the tools that were used in it; false if it says nothing.
-    fn said(
+    /// Adds a message and its tool uses. Returns false if the message is empty.
+    fn message(
         &mut self,
         speaker: &Speaker,
         label: &str,
         span: &Span,
         text: &str,
-        uses: Vec<blocks::Use>,
+        uses: Vec<blocks::ToolUse>,
     ) -> bool {
         let time = speaker.time.as_deref().and_then(when);
         let transcript = if speaker.is_sidechain {
@@ -135,11 +138,11 @@ impl Reader<'_> {
             ..Draft::new(role, parts)
         };
         let mut parts: Vec<Part> = content::text_part(0, text.trim()).into_iter().collect();
-        if speaker.is_person {
+        if speaker.is_user {
             if parts.is_empty() {
                 return false;
             }
-            self.latest = None;
+            self.last_answer = None;
             transcript.add_message(draft(Role::User, parts));
             return true;
         }
@@ -165,12 +168,12 @@ impl Reader<'_> {
         if parts.is_empty() {
             return false;
         }
-        // Pieces of one answer have the same heading, time included.
-        let goes_on = self.latest.as_ref().filter(|l| {
+        // Pieces of one answer have the same heading, including the time.
+        let continued = self.last_answer.as_ref().filter(|l| {
             l.is_sidechain == speaker.is_sidechain && l.label == label && speaker.time.is_some()
         });
         let joined =
-            goes_on.is_some_and(|l| transcript.extend(l.message, span.clone(), parts.clone()));
+            continued.is_some_and(|l| transcript.extend(l.message, span.clone(), parts.clone()));
         if !joined {
             let step = StepDraft {
                 model: speaker.model.clone(),
@@ -178,7 +181,7 @@ impl Reader<'_> {
                 ..StepDraft::default()
             };
             let message = transcript.add_answer(step, draft(Role::Assistant, parts));
-            self.latest = Some(Latest {
+            self.last_answer = Some(LastAnswer {
                 is_sidechain: speaker.is_sidechain,
                 label: label.to_owned(),
                 message,
@@ -190,7 +193,7 @@ impl Reader<'_> {
         true
     }
 
-    /// A session ends, with its sub-agents.
+    /// Ends a session and the conversation of its sub-agents.
     fn close(&mut self) {
         let number = self.sessions.len() + 2;
         if self.transcript.len() > 0 {
@@ -207,7 +210,7 @@ impl Reader<'_> {
                 ..session
             }));
         }
-        self.latest = None;
+        self.last_answer = None;
     }
 
     fn finish(mut self) -> Vec<Session> {
@@ -217,7 +220,7 @@ impl Reader<'_> {
     }
 }
 
-/// `2026-06-29 15:25:44Z`
+/// Parses `2026-06-29 15:25:44Z`.
 fn when(text: &str) -> Option<Millis> {
     time::millis(&Value::from(text.replacen(' ', "T", 1)))
 }

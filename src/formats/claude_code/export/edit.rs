@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// Edit of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartEdit<'a> {
+pub(super) enum PartChange<'a> {
     Kept,
     Replaced(&'a str),
     Removed,
@@ -16,12 +16,12 @@ pub(super) enum PartEdit<'a> {
 /// Returns the record's new text: unchanged if all parts are kept, `None` if all are removed.
 pub(super) fn record<'a>(
     text: Cow<'a, [u8]>,
-    parts: &[(&Part, PartEdit<'_>)],
+    parts: &[(&Part, PartChange<'_>)],
 ) -> Option<Cow<'a, [u8]>> {
-    if parts.iter().all(|(_, edit)| *edit == PartEdit::Removed) {
+    if parts.iter().all(|(_, edit)| *edit == PartChange::Removed) {
         return None;
     }
-    if parts.iter().all(|(_, edit)| *edit == PartEdit::Kept) {
+    if parts.iter().all(|(_, edit)| *edit == PartChange::Kept) {
         return Some(text);
     }
     let mut record = json::parse_lenient(&text).ok()?;
@@ -65,10 +65,10 @@ fn become_message(record: &mut Value, content: &Value) {
     record.insert("isMeta".into(), true.into());
 }
 
-fn content(old: &Value, parts: &[(&Part, PartEdit<'_>)]) -> Value {
+fn content(old: &Value, parts: &[(&Part, PartChange<'_>)]) -> Value {
     let Value::Array(blocks) = old else {
         let replaced = parts.iter().find_map(|(_, edit)| {
-            if let PartEdit::Replaced(text) = edit {
+            if let PartChange::Replaced(text) = edit {
                 Some(*text)
             } else {
                 None
@@ -88,34 +88,34 @@ fn content(old: &Value, parts: &[(&Part, PartEdit<'_>)]) -> Value {
     Value::Array(new.collect())
 }
 
-fn block(old: &Value, parts: &[(&Part, PartEdit<'_>)]) -> Option<Value> {
+fn block(old: &Value, parts: &[(&Part, PartChange<'_>)]) -> Option<Value> {
     let [(part, edit), inside @ ..] = parts else {
         return None;
     };
-    if *edit == PartEdit::Kept && inside.iter().all(|(_, edit)| *edit == PartEdit::Kept) {
+    if *edit == PartChange::Kept && inside.iter().all(|(_, edit)| *edit == PartChange::Kept) {
         return Some(old.clone());
     }
     match (&part.body, edit) {
-        (_, PartEdit::Removed) => None,
+        (_, PartChange::Removed) => None,
         (Body::ToolResult { .. }, edit) => {
             let mut new = old.clone();
             let result = result(old.get("content"), *edit, inside);
             new.as_object_mut()?.insert("content".into(), result);
             Some(new)
         }
-        (_, PartEdit::Kept) => Some(old.clone()),
-        (Body::ToolCall { .. }, PartEdit::Replaced(text)) => {
+        (_, PartChange::Kept) => Some(old.clone()),
+        (Body::ToolCall { .. }, PartChange::Replaced(text)) => {
             let mut new = old.clone();
             new.as_object_mut()?.insert("input".into(), arguments(text));
             Some(new)
         }
-        (_, PartEdit::Replaced(text)) => Some(text_block(text)),
+        (_, PartChange::Replaced(text)) => Some(text_block(text)),
     }
 }
 
 /// Returns the content of a tool result: its text and its media.
-fn result(old: Option<&Value>, edit: PartEdit<'_>, inside: &[(&Part, PartEdit<'_>)]) -> Value {
-    let marker = if let PartEdit::Replaced(text) = edit {
+fn result(old: Option<&Value>, edit: PartChange<'_>, inside: &[(&Part, PartChange<'_>)]) -> Value {
+    let marker = if let PartChange::Replaced(text) = edit {
         Some(text)
     } else {
         None
@@ -128,13 +128,13 @@ fn result(old: Option<&Value>, edit: PartEdit<'_>, inside: &[(&Part, PartEdit<'_
     for item in items {
         let is_media = matches!(json::str_at(item, &["type"]), Some("image" | "document"));
         match if is_media {
-            media.next().unwrap_or(PartEdit::Removed)
+            media.next().unwrap_or(PartChange::Removed)
         } else {
             edit
         } {
-            PartEdit::Kept => new.push(item.clone()),
-            PartEdit::Replaced(text) if is_media => new.push(text_block(text)),
-            PartEdit::Replaced(_) | PartEdit::Removed => {}
+            PartChange::Kept => new.push(item.clone()),
+            PartChange::Replaced(text) if is_media => new.push(text_block(text)),
+            PartChange::Replaced(_) | PartChange::Removed => {}
         }
     }
     match (marker, new.len()) {

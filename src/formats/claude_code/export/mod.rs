@@ -17,7 +17,7 @@ use crate::formats::borrowed::Json;
 use crate::formats::{CannotExport, json, mark};
 use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 use chain::Chain;
-use edit::PartEdit;
+use edit::PartChange;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -126,11 +126,13 @@ fn edited<'a>(
 ) -> Option<Cow<'a, [u8]>> {
     let edit_of = |idx: usize| {
         let found = kept.iter().find_map(|part| match part {
-            ManagedPart::Kept { part } if *part == idx => Some(PartEdit::Kept),
-            ManagedPart::Replaced { part, text } if *part == idx => Some(PartEdit::Replaced(text)),
+            ManagedPart::Kept { part } if *part == idx => Some(PartChange::Kept),
+            ManagedPart::Replaced { part, text } if *part == idx => {
+                Some(PartChange::Replaced(text))
+            }
             _ => None,
         });
-        found.unwrap_or(PartEdit::Removed)
+        found.unwrap_or(PartChange::Removed)
     };
     let parts = session.messages[message].parts.clone();
     let parts = parts.filter(|idx| session.parts[*idx].record as usize == record);

@@ -7,27 +7,27 @@ use serde_json::{Value, json};
 
 /// Edit of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartEdit<'a> {
+pub(super) enum PartChange<'a> {
     Kept,
     Replaced(&'a str),
     Removed,
 }
 
 /// A part and its edit.
-pub(super) type EditedPart<'a> = (&'a Part, PartEdit<'a>);
+pub(super) type EditedPart<'a> = (&'a Part, PartChange<'a>);
 
 /// Returns the item's new text: unchanged if all parts are kept, `None` if all are removed.
 pub(super) fn item(text: &[u8], parts: &[EditedPart<'_>]) -> Option<Vec<u8>> {
-    if parts.iter().all(|(_, edit)| *edit == PartEdit::Removed) {
+    if parts.iter().all(|(_, edit)| *edit == PartChange::Removed) {
         return None;
     }
-    if parts.iter().all(|(_, edit)| *edit == PartEdit::Kept) {
+    if parts.iter().all(|(_, edit)| *edit == PartChange::Kept) {
         return Some(text.to_vec());
     }
     let item = json::parse_lenient(text).ok()?;
     let new = match (&parts.first()?.0.body, parts.first()?.1) {
-        (Body::ToolCall { .. }, PartEdit::Replaced(text)) => call(item, text),
-        (Body::ToolResult { .. }, PartEdit::Removed) => return None,
+        (Body::ToolCall { .. }, PartChange::Replaced(text)) => call(item, text),
+        (Body::ToolResult { .. }, PartChange::Removed) => return None,
         (Body::ToolResult { .. }, edit) => result(item, edit, &parts[1..])?,
         _ if is_message(&item) => message(item, parts)?,
         _ => as_message(&item, parts),
@@ -38,9 +38,9 @@ pub(super) fn item(text: &[u8], parts: &[EditedPart<'_>]) -> Option<Vec<u8>> {
 /// Converts an item that only the provider can write, such as encrypted reasoning, to a message with its edited text.
 fn as_message(item: &Value, parts: &[EditedPart<'_>]) -> Value {
     let text = |(part, edit): &EditedPart<'_>| match edit {
-        PartEdit::Kept if matches!(part.body, Body::Text(_)) => Some(part.body.text().to_owned()),
-        PartEdit::Replaced(text) => Some((*text).to_owned()),
-        PartEdit::Kept | PartEdit::Removed => None,
+        PartChange::Kept if matches!(part.body, Body::Text(_)) => Some(part.body.text().to_owned()),
+        PartChange::Replaced(text) => Some((*text).to_owned()),
+        PartChange::Kept | PartChange::Removed => None,
     };
     let kind = json::str_at(item, &["type"]).unwrap_or_default();
     let is_models = kind == "reasoning" || kind.ends_with("_call") || kind.contains("compaction");
@@ -93,24 +93,24 @@ fn message(mut item: Value, parts: &[EditedPart<'_>]) -> Option<Value> {
     if let Value::Array(blocks) = content {
         let edit = |idx: usize| {
             let found = parts.iter().find(|(part, _)| part.block as usize == idx);
-            found.map_or(PartEdit::Removed, |(_, edit)| *edit)
+            found.map_or(PartChange::Removed, |(_, edit)| *edit)
         };
         let new = blocks
             .iter()
             .enumerate()
             .filter_map(|(idx, old)| block(old, edit(idx), kind));
         *blocks = new.collect();
-    } else if let Some(PartEdit::Replaced(text)) = parts.first().map(|(_, edit)| *edit) {
+    } else if let Some(PartChange::Replaced(text)) = parts.first().map(|(_, edit)| *edit) {
         *content = text.into();
     }
     Some(item)
 }
 
-fn block(old: &Value, edit: PartEdit<'_>, kind: &str) -> Option<Value> {
+fn block(old: &Value, edit: PartChange<'_>, kind: &str) -> Option<Value> {
     match edit {
-        PartEdit::Kept => Some(old.clone()),
-        PartEdit::Removed => None,
-        PartEdit::Replaced(text) => {
+        PartChange::Kept => Some(old.clone()),
+        PartChange::Removed => None,
+        PartChange::Replaced(text) => {
             let mut new = old.clone();
             match new.get_mut("text") {
                 Some(old) => *old = text.into(),
@@ -122,8 +122,8 @@ fn block(old: &Value, edit: PartEdit<'_>, kind: &str) -> Option<Value> {
 }
 
 /// Returns a tool result with its edited text and media, or `None` if it has no output.
-fn result(mut item: Value, edit: PartEdit<'_>, media: &[EditedPart<'_>]) -> Option<Value> {
-    if let (Some(tools), PartEdit::Replaced(text)) = (item.get_mut("tools"), edit) {
+fn result(mut item: Value, edit: PartChange<'_>, media: &[EditedPart<'_>]) -> Option<Value> {
+    if let (Some(tools), PartChange::Replaced(text)) = (item.get_mut("tools"), edit) {
         // Only tools are allowed in this list. The model gets none, and the note documents the edit.
         *tools = json!([]);
         item[super::super::tools::NOTE] = text.into();
@@ -135,7 +135,7 @@ fn result(mut item: Value, edit: PartEdit<'_>, media: &[EditedPart<'_>]) -> Opti
         whole => whole,
     };
     let Value::Array(blocks) = inner else {
-        if let PartEdit::Replaced(text) = edit {
+        if let PartChange::Replaced(text) = edit {
             *inner = text.into();
         }
         return Some(item);
@@ -144,8 +144,8 @@ fn result(mut item: Value, edit: PartEdit<'_>, media: &[EditedPart<'_>]) -> Opti
         let found = media.iter().find(|(part, _)| part.block as usize == idx);
         match found {
             Some((_, edit)) => *edit,
-            None if block.get("text").is_some() && edit == PartEdit::Kept => PartEdit::Kept,
-            None => PartEdit::Removed,
+            None if block.get("text").is_some() && edit == PartChange::Kept => PartChange::Kept,
+            None => PartChange::Removed,
         }
     };
     let kept = blocks
@@ -154,8 +154,8 @@ fn result(mut item: Value, edit: PartEdit<'_>, media: &[EditedPart<'_>]) -> Opti
         .filter_map(|(idx, old)| block(old, edit_of(idx, old), "input_text"));
     let kept: Vec<Value> = kept.collect();
     *inner = match edit {
-        PartEdit::Replaced(text) if kept.is_empty() => text.into(),
-        PartEdit::Replaced(text) => {
+        PartChange::Replaced(text) if kept.is_empty() => text.into(),
+        PartChange::Replaced(text) => {
             let marker = json!({"type": "input_text", "text": text});
             std::iter::once(marker).chain(kept).collect()
         }

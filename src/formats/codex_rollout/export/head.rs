@@ -1,6 +1,6 @@
 //! Edits the head of the file, which holds the system prompt and the tools. No compaction can replace these.
 
-use super::edit::PartEdit;
+use super::edit::PartChange;
 use super::part_edits;
 use super::source_lines::SourceLines;
 use crate::formats::json;
@@ -30,7 +30,7 @@ pub(super) fn written(session: &Session, managed: &Managed, source: &SourceLines
             let edits = part_edits(session, message, parts);
             let edit_of = |block: usize| {
                 let found = edits.iter().find(|(part, _)| part.block as usize == block);
-                found.map_or(PartEdit::Removed, |(_, edit)| *edit)
+                found.map_or(PartChange::Removed, |(_, edit)| *edit)
             };
             edit_head(source, own, &edit_of).into_iter().collect()
         }
@@ -38,7 +38,7 @@ pub(super) fn written(session: &Session, managed: &Managed, source: &SourceLines
         // Heads are repeated when a session is resumed, so the content is removed from all of them.
         None => source
             .heads()
-            .filter_map(|head| edit_head(source, head, &|_| PartEdit::Removed))
+            .filter_map(|head| edit_head(source, head, &|_| PartChange::Removed))
             .collect(),
     };
     spliced(source.bytes, &edits)
@@ -48,7 +48,7 @@ pub(super) fn written(session: &Session, managed: &Managed, source: &SourceLines
 fn edit_head<'a>(
     source: &SourceLines<'_>,
     head: &Span,
-    edit_of: &dyn Fn(usize) -> PartEdit<'a>,
+    edit_of: &dyn Fn(usize) -> PartChange<'a>,
 ) -> Option<(Span, String)> {
     let mut line = json::parse_span(source.bytes, head)?;
     let payload = line.get_mut("payload")?.as_object_mut()?;
@@ -58,15 +58,15 @@ fn edit_head<'a>(
         .is_some_and(|base| base.is_string() || json::str_at(base, &["text"]).is_some());
     if has_base {
         match edit_of(block) {
-            PartEdit::Kept => {}
-            PartEdit::Replaced(text) => match payload.get_mut("base_instructions") {
+            PartChange::Kept => {}
+            PartChange::Replaced(text) => match payload.get_mut("base_instructions") {
                 Some(Value::Object(base)) => {
                     base.insert("text".into(), text.into());
                 }
                 Some(base) => *base = text.into(),
                 None => {}
             },
-            PartEdit::Removed => {
+            PartChange::Removed => {
                 payload.shift_remove("base_instructions");
             }
         }
@@ -84,7 +84,7 @@ fn edit_head<'a>(
 fn keep_tools<'a>(
     tool: &mut Value,
     block: &mut usize,
-    edit_of: &dyn Fn(usize) -> PartEdit<'a>,
+    edit_of: &dyn Fn(usize) -> PartChange<'a>,
 ) -> bool {
     if let Value::Array(tools) = tool {
         tools.retain_mut(|tool| keep_tools(tool, block, edit_of));
@@ -101,9 +101,9 @@ fn keep_tools<'a>(
     }
     *block += 1;
     match edit_of(*block - 1) {
-        PartEdit::Kept => true,
-        PartEdit::Removed => false,
-        PartEdit::Replaced(text) => match serde_json::from_str(text) {
+        PartChange::Kept => true,
+        PartChange::Removed => false,
+        PartChange::Replaced(text) => match serde_json::from_str(text) {
             Ok(new) => {
                 *tool = new;
                 true

@@ -17,7 +17,7 @@ use super::items::{Item, Sort};
 use super::record::{Record, message_item};
 use crate::formats::{CannotExport, json};
 use crate::session::{Managed, ManagedEntry, ManagedPart, Role, Session, WrittenKind};
-use edit::PartEdit;
+use edit::PartChange;
 use serde_json::{Value, json};
 use source_lines::SourceLines;
 use std::collections::HashSet;
@@ -135,11 +135,13 @@ fn part_edits<'a>(
 ) -> Vec<edit::EditedPart<'a>> {
     let edit_of = |idx: usize| {
         let found = kept.iter().find_map(|part| match part {
-            ManagedPart::Kept { part } if *part == idx => Some(PartEdit::Kept),
-            ManagedPart::Replaced { part, text } if *part == idx => Some(PartEdit::Replaced(text)),
+            ManagedPart::Kept { part } if *part == idx => Some(PartChange::Kept),
+            ManagedPart::Replaced { part, text } if *part == idx => {
+                Some(PartChange::Replaced(text))
+            }
             _ => None,
         });
-        found.unwrap_or(PartEdit::Removed)
+        found.unwrap_or(PartChange::Removed)
     };
     let parts = session.messages[message].parts.clone();
     parts

@@ -1,16 +1,16 @@
-//! The messages that stand in the body beside the list (instructions, tools), changed or taken out.
+//! Changes or removes messages that the body stores outside of the list (instructions, tools).
 
-use super::Writing;
+use super::DocumentWriter;
 use crate::formats::json;
-use crate::formats::message_list::edit::{Fate, Fates, text_block};
-use crate::formats::message_list::places::{Patch, array_at, at_path, quoted, without};
+use crate::formats::message_list::edit::{MessageChanges, PartChange, text_block};
+use crate::formats::message_list::patch::{Patch, array_at, at_path, quoted, without};
 use crate::session::{Body, Managed, Part};
 
-impl<'a> Writing<'a> {
-    /// Patches for the messages that stand in the body beside the list, and members of which nothing is left.
+impl<'a> DocumentWriter<'a> {
+    /// Returns patches for the messages stored outside of the list, and the members to remove.
     pub(super) fn body(&self, managed: &'a Managed) -> (Vec<Patch>, Vec<&'static str>) {
-        let (mut patches, mut dropped) = (Vec::new(), Vec::new());
-        let managed = Fates::new(managed);
+        let (mut patches, mut emptied) = (Vec::new(), Vec::new());
+        let managed = MessageChanges::new(managed);
         for (idx, message) in self
             .session
             .messages
@@ -18,9 +18,9 @@ impl<'a> Writing<'a> {
             .enumerate()
             .filter(|(_, m)| m.raw.is_empty())
         {
-            let fates = managed.of(idx, message);
-            let parts: Vec<_> = self.session.parts_of(message).iter().zip(fates).collect();
-            if parts.iter().all(|(_, fate)| *fate == Fate::Kept) {
+            let changes = managed.of(idx, message);
+            let parts: Vec<_> = self.session.parts_of(message).iter().zip(changes).collect();
+            if parts.iter().all(|(_, change)| *change == PartChange::Kept) {
                 continue;
             }
             let is_tools = parts
@@ -33,20 +33,20 @@ impl<'a> Writing<'a> {
             };
             let mut rest = &parts[..];
             for key in members {
-                rest = self.body_member(key, rest, &mut patches, &mut dropped);
+                rest = self.body_member(key, rest, &mut patches, &mut emptied);
             }
         }
-        (patches, dropped)
+        (patches, emptied)
     }
 
-    /// Patches for the parts that one member of the body holds; returns the parts after them.
+    /// Adds patches for the parts that one member of the body holds. Returns the parts after them.
     fn body_member<'p>(
         &self,
         key: &'static str,
-        parts: &'p [(&'a Part, Fate<'a>)],
+        parts: &'p [(&'a Part, PartChange<'a>)],
         patches: &mut Vec<Patch>,
-        dropped: &mut Vec<&'static str>,
-    ) -> &'p [(&'a Part, Fate<'a>)] {
+        emptied: &mut Vec<&'static str>,
+    ) -> &'p [(&'a Part, PartChange<'a>)] {
         let bytes = self.bytes;
         let found = self
             .layout
@@ -57,17 +57,21 @@ impl<'a> Writing<'a> {
             return parts;
         };
         let listed = array_at(bytes, body, &[key]);
-        let (own, rest) = parts.split_at(listed.as_ref().map_or(1, Vec::len).min(parts.len()));
-        if own.iter().all(|(_, fate)| fate.or_gone() == Fate::Gone) {
-            dropped.push(key);
+        let (member_parts, rest) =
+            parts.split_at(listed.as_ref().map_or(1, Vec::len).min(parts.len()));
+        if member_parts
+            .iter()
+            .all(|(_, change)| change.or_removed() == PartChange::Removed)
+        {
+            emptied.push(key);
             return rest;
         }
         let spans = listed.unwrap_or_else(|| vec![value.clone()]);
-        let mut gone = vec![false; spans.len()];
-        for (idx, (part, fate)) in own.iter().enumerate() {
-            match (fate.or_gone(), &part.body) {
-                (Fate::Gone, _) => gone[idx] = true,
-                (Fate::Replaced(text), Body::Text(_)) => {
+        let mut removed = vec![false; spans.len()];
+        for (idx, (part, change)) in member_parts.iter().enumerate() {
+            match (change.or_removed(), &part.body) {
+                (PartChange::Removed, _) => removed[idx] = true,
+                (PartChange::Replaced(text), Body::Text(_)) => {
                     let is_block = json::members(bytes, &spans[idx]).is_some();
                     patches.push((
                         spans[idx].clone(),
@@ -81,7 +85,7 @@ impl<'a> Writing<'a> {
                 _ => {}
             }
         }
-        patches.extend(without(&spans, &gone));
+        patches.extend(without(&spans, &removed));
         rest
     }
 }

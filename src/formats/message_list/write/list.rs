@@ -1,13 +1,13 @@
-//! What stands between the elements of the new list: what stood there, or what is usual in this file.
+//! Writes the new list, with the separators of the file between its elements.
 
-use super::{Piece, Writing};
+use super::{DocumentWriter, Piece};
 use crate::formats::jsonl;
-use crate::formats::message_list::places::Patch;
+use crate::formats::message_list::patch::Patch;
 use crate::session::Span;
 use std::borrow::Cow;
 
-impl<'a> Writing<'a> {
-    /// What stands between the list's brackets (or the lines).
+impl<'a> DocumentWriter<'a> {
+    /// Writes the inside of the list's brackets, or the lines.
     pub(super) fn list(&self, pieces: &[Piece<'_>]) -> Vec<u8> {
         let bytes = self.bytes;
         let (list, elements) = (&self.layout.list, &self.layout.elements);
@@ -26,7 +26,7 @@ impl<'a> Writing<'a> {
         out
     }
 
-    /// What stands between two elements: what stood there, or what is usual in this file.
+    /// Returns the separator between two elements: the original one, or else the usual one of this file.
     pub(super) fn separator(&self, before: &Piece<'_>, after: &Piece<'_>) -> Cow<'a, [u8]> {
         let bytes = self.bytes;
         let elements = &self.layout.elements;
@@ -35,8 +35,8 @@ impl<'a> Writing<'a> {
             Some(&bytes[a.end..b.start])
         };
         let own = before
-            .place
-            .filter(|idx| after.place == Some(idx + 1))
+            .element
+            .filter(|idx| after.element == Some(idx + 1))
             .and_then(between);
         if let Some(own) = own.filter(|own| self.is_list() || own.trim_ascii().is_empty()) {
             return own.into();
@@ -50,7 +50,7 @@ impl<'a> Writing<'a> {
         between(0).map_or_else(|| [b",", lead].concat().into(), Cow::from)
     }
 
-    /// How lines end in this file.
+    /// Returns the line ending of this file.
     pub(super) fn line_end(&self) -> &'static [u8] {
         let bytes = self.bytes;
         let line = bytes
@@ -64,22 +64,22 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Patches for lines before the first message and after the last that could not be read: in a conversation
-    /// that has changed they would say nothing, and hide what it is.
+    /// Returns patches that remove unreadable lines before the first message and after the last one. In a changed
+    /// conversation they mean nothing and would prevent detection.
     pub(super) fn unreadable(&self) -> Vec<Patch> {
         let bytes = self.bytes;
         let before = jsonl::text_start(bytes)..self.layout.list.start;
         let after = self.layout.list.end..self.layout.whole.end;
-        let holes = [(before, &b""[..]), (after, self.line_end())].into_iter();
+        let ranges = [(before, &b""[..]), (after, self.line_end())].into_iter();
         let is_odd =
-            |place: &Span| !self.is_list() && !bytes[place.clone()].trim_ascii().is_empty();
-        holes
-            .filter(|(place, _)| is_odd(place))
-            .map(|(place, text)| (place, text.to_vec()))
+            |range: &Span| !self.is_list() && !bytes[range.clone()].trim_ascii().is_empty();
+        ranges
+            .filter(|(range, _)| is_odd(range))
+            .map(|(range, text)| (range, text.to_vec()))
             .collect()
     }
 
-    /// The elements stand in brackets rather than on lines.
+    /// Returns whether the elements are in brackets rather than on lines.
     pub(super) fn is_list(&self) -> bool {
         let before = self.layout.list.start.checked_sub(1);
         before.and_then(|at| self.bytes.get(at)) == Some(&b'[')

@@ -1,13 +1,12 @@
-//! Writes a session's own document again with a managed conversation in it: every byte that has not to change
-//! stays as it is.
+//! Writes a managed conversation into the document it came from. Bytes that need not change stay the same.
 
 mod body;
 mod list;
 
 use super::dialect::{Dialect, MARK, Writes};
-use super::edit::{Editing, Fates};
+use super::edit::{Editing, MessageChanges};
 use super::layout::{self, Layout};
-use super::places::{Patch, patched, with_member, without_members};
+use super::patch::{Patch, patched, with_member, without_members};
 use crate::formats::{CannotExport, json, mark};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session};
@@ -16,30 +15,30 @@ use std::collections::HashMap;
 
 /// One element of the new list.
 struct Piece<'a> {
-    /// Which element of the file it is, answers after the list's own.
-    place: Option<usize>,
-    /// It is written as it stands there.
+    /// Index of the element in the file; answers follow the elements of the list.
+    element: Option<usize>,
+    /// Whether it is written unchanged.
     is_untouched: bool,
     text: Cow<'a, [u8]>,
 }
 
 /// A document being written.
-struct Writing<'a> {
+struct DocumentWriter<'a> {
     session: &'a Session,
-    /// The document as it was.
+    /// Bytes of the original document.
     bytes: &'a [u8],
     layout: Layout,
     dialect: &'a Dialect,
     writes: &'a Writes,
-    /// Which element starts at a place of the file.
-    places: HashMap<usize, usize>,
-    /// Whether an element is a message.
+    /// Indices of the elements by their start in the file.
+    element_at: HashMap<usize, usize>,
+    /// Whether each element is a message.
     is_message: Vec<bool>,
-    /// The messages that each element holds.
+    /// Indices of the messages that each element holds.
     messages: Vec<Vec<usize>>,
 }
 
-/// Writes a conversation into the document it came from, for formats that hold no other's.
+/// Writes a conversation into its own document, for formats that do not accept conversations of other formats.
 pub(in crate::formats) fn write_own_only(
     session: &Session,
     managed: &Managed,
@@ -50,38 +49,38 @@ pub(in crate::formats) fn write_own_only(
     }
     Err(CannotExport {
         reason: format!(
-            "only a session of the format {0} can be written as {0}",
+            "not supported: converting another format to {0}",
             dialect.name
         ),
     })
 }
 
-/// Writes a conversation into the document it came from.
+/// Writes a conversation into its own document.
 pub(in crate::formats) fn write_own(
     session: &Session,
     managed: &Managed,
     dialect: &Dialect,
 ) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    let writing = Writing::new(session, bytes, dialect).ok_or_else(|| CannotExport {
-        reason: "the conversation is not to be found in its file".to_owned(),
+    let writing = DocumentWriter::new(session, bytes, dialect).ok_or_else(|| CannotExport {
+        reason: "the conversation is missing from its file".to_owned(),
     })?;
     let mut pieces = writing.pieces(managed)?;
     let (mut patches, dropped) = writing.body(managed);
-    let mut is_as_it_was = writing.is_as_it_was(&pieces);
-    if !is_as_it_was || !patches.is_empty() || !dropped.is_empty() {
+    let mut is_unchanged = writing.is_unchanged(&pieces);
+    if !is_unchanged || !patches.is_empty() || !dropped.is_empty() {
         pieces.retain(|piece| !writing.is_foreign(piece));
         writing.forget_counts(managed, &mut pieces);
-        is_as_it_was = writing.is_as_it_was(&pieces);
-        patches.extend(writing.mark(managed, &pieces, is_as_it_was));
+        is_unchanged = writing.is_unchanged(&pieces);
+        patches.extend(writing.mark(managed, &pieces, is_unchanged));
     }
     let mut keys = dropped;
-    if !is_as_it_was {
+    if !is_unchanged {
         patches.push((writing.layout.list.clone(), writing.list(&pieces)));
         patches.extend(writing.unreadable());
     }
     let layout = &writing.layout;
-    let moved = layout.answers_in.filter(|_| !is_as_it_was);
+    let moved = layout.answers_in.filter(|_| !is_unchanged);
     if layout.root == layout.body {
         keys.extend(moved);
     } else if let (Some(key), Some(root)) = (moved, &layout.root) {
@@ -97,7 +96,7 @@ pub(in crate::formats) fn write_own(
     Ok(out)
 }
 
-impl<'a> Writing<'a> {
+impl<'a> DocumentWriter<'a> {
     fn new(session: &'a Session, bytes: &'a [u8], dialect: &'a Dialect) -> Option<Self> {
         let starts: Vec<usize> = session
             .messages
@@ -116,15 +115,15 @@ impl<'a> Writing<'a> {
             .find(is_here)?;
         let answers = layout.answers.iter().map(|a| &a.message);
         let spans = layout.elements.iter().chain(answers);
-        let places: HashMap<usize, usize> = spans
+        let element_at: HashMap<usize, usize> = spans
             .enumerate()
             .map(|(idx, span)| (span.start, idx))
             .collect();
-        let mut messages = vec![Vec::new(); places.len()];
+        let mut messages = vec![Vec::new(); element_at.len()];
         for (idx, message) in session.messages.iter().enumerate() {
             if let Some(span) = message.raw.first() {
-                let place = *places.get(&span.start)?;
-                messages.get_mut(place)?.push(idx);
+                let element = *element_at.get(&span.start)?;
+                messages.get_mut(element)?.push(idx);
             }
         }
         let is_message = messages.iter().map(|held| !held.is_empty()).collect();
@@ -134,25 +133,25 @@ impl<'a> Writing<'a> {
             layout,
             dialect,
             writes: dialect.writes.as_ref()?,
-            places,
+            element_at,
             is_message,
             messages,
         })
     }
 
-    /// Which element of the file holds a message; none where it stands in the body beside the list.
-    fn place(&self, message: usize) -> Result<Option<usize>, CannotExport> {
+    /// Returns the index of the element that holds a message, or `None` if the message is stored outside of the list.
+    fn element_of(&self, message: usize) -> Result<Option<usize>, CannotExport> {
         let missing = || CannotExport {
             reason: format!("the session has no message {}", message + 1),
         };
         let message = self.session.messages.get(message).ok_or_else(missing)?;
         let start = message.raw.first().map(|span| span.start);
-        Ok(start.and_then(|start| self.places.get(&start).copied()))
+        Ok(start.and_then(|start| self.element_at.get(&start).copied()))
     }
 
-    /// The elements of the new list. What is no message stays with the message before it.
+    /// Returns the elements of the new list. An element that is not a message stays with the message before it.
     fn pieces(&self, managed: &'a Managed) -> Result<Vec<Piece<'a>>, CannotExport> {
-        let fates = Fates::new(managed);
+        let changes = MessageChanges::new(managed);
         let mut pieces = Vec::new();
         let mut written = vec![false; self.is_message.len()];
         self.push_others(0, &mut pieces);
@@ -162,7 +161,7 @@ impl<'a> Writing<'a> {
                     if !text.is_empty() {
                         let text = (self.writes.written)(*role, text).to_string().into_bytes();
                         pieces.push(Piece {
-                            place: None,
+                            element: None,
                             is_untouched: false,
                             text: text.into(),
                         });
@@ -171,25 +170,28 @@ impl<'a> Writing<'a> {
                 }
                 ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => *message,
             };
-            // An element that holds several messages is written where the first of them stands.
-            let Some(place) = self.place(message)?.filter(|place| !written[*place]) else {
+            // An element that holds several messages is written at the position of the first.
+            let Some(element) = self
+                .element_of(message)?
+                .filter(|element| !written[*element])
+            else {
                 continue;
             };
-            written[place] = true;
-            if let Some(piece) = self.piece(place, &fates) {
+            written[element] = true;
+            if let Some(piece) = self.piece(element, &changes) {
                 pieces.push(piece);
-                self.push_others(place + 1, &mut pieces);
+                self.push_others(element + 1, &mut pieces);
             }
         }
         Ok(pieces)
     }
 
-    /// An element with what becomes of the messages that it holds; none where nothing of it is left.
-    fn piece(&self, place: usize, fates: &Fates<'a>) -> Option<Piece<'a>> {
+    /// Returns an element with the changes of its messages, or `None` if nothing of it is left.
+    fn piece(&self, element: usize, changes: &MessageChanges<'a>) -> Option<Piece<'a>> {
         let session = self.session;
-        let messages = &self.messages[place];
+        let messages = &self.messages[element];
         let editing = Editing::new(session, self.bytes, messages, |idx| {
-            fates.of(idx, &session.messages[idx])
+            changes.of(idx, &session.messages[idx])
         });
         let is_untouched = editing.is_untouched();
         let text = if is_untouched {
@@ -198,35 +200,35 @@ impl<'a> Writing<'a> {
             (self.writes.edit)(&editing)?.into()
         };
         Some(Piece {
-            place: Some(place),
+            element: Some(element),
             is_untouched,
             text,
         })
     }
 
-    /// The elements from `place` on, up to the next message.
-    fn push_others(&self, place: usize, pieces: &mut Vec<Piece<'a>>) {
-        let rest = self.layout.elements.iter().enumerate().skip(place);
+    /// Adds the elements from index `start` up to the next message.
+    fn push_others(&self, start: usize, pieces: &mut Vec<Piece<'a>>) {
+        let rest = self.layout.elements.iter().enumerate().skip(start);
         for (idx, span) in rest.take_while(|(idx, _)| !self.is_message[*idx]) {
             let text = self.bytes[span.clone()].into();
             pieces.push(Piece {
-                place: Some(idx),
+                element: Some(idx),
                 is_untouched: true,
                 text,
             });
         }
     }
 
-    /// The list has the same elements in the same order.
-    fn is_as_it_was(&self, pieces: &[Piece<'_>]) -> bool {
-        let n_places = self.n_answers() + self.layout.elements.len();
-        let is_there =
-            |(idx, piece): (usize, &Piece<'_>)| piece.is_untouched && piece.place == Some(idx);
-        pieces.len() == n_places && pieces.iter().enumerate().all(is_there)
+    /// Returns whether the list has the same elements in the same order.
+    fn is_unchanged(&self, pieces: &[Piece<'_>]) -> bool {
+        let n_elements = self.n_answers() + self.layout.elements.len();
+        let is_original =
+            |(idx, piece): (usize, &Piece<'_>)| piece.is_untouched && piece.element == Some(idx);
+        pieces.len() == n_elements && pieces.iter().enumerate().all(is_original)
     }
 
-    /// Sets the counts between the messages to zero, which programs take for not known: what they counted is not there
-    /// any more. The last of them carries the mark where the document has no other place for it.
+    /// Sets the counts between messages to zero, which programs read as unknown, because their contexts no longer
+    /// exist. The last count holds the mark if the document has no other element for it.
     fn forget_counts(&self, managed: &Managed, pieces: &mut [Piece<'a>]) {
         let n_pieces = pieces.len();
         let mut mark = self
@@ -253,24 +255,24 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Whether a piece is a message: of the file, or one of ours.
+    /// Returns whether a piece is a message of the file or one that Plimsoll adds.
     fn is_message(&self, piece: &Piece<'_>) -> bool {
-        let is_message = |place: usize| self.is_message.get(place) == Some(&true);
-        piece.place.is_none_or(is_message)
+        let is_message = |element: usize| self.is_message.get(element) == Some(&true);
+        piece.element.is_none_or(is_message)
     }
 
-    /// An element that no provider takes for a message: of a role that the format does not know, or in the list
-    /// without any. A line without a role says something about the file and stays.
+    /// Returns whether providers reject an element: its role is unknown to the format, or it is in the list without a
+    /// role. A line without a role describes the file and stays.
     fn is_foreign(&self, piece: &Piece<'_>) -> bool {
         if !self.dialect.is_request || self.is_message(piece) {
             return false;
         }
-        let element = json::parse_lenient(&piece.text).ok();
-        element.is_some_and(|e| self.is_list() || json::str_at(&e, &["role"]).is_some())
+        let value = json::parse_lenient(&piece.text).ok();
+        value.is_some_and(|e| self.is_list() || json::str_at(&e, &["role"]).is_some())
     }
 
-    /// A patch that says that the list was changed, where the document reports calls and there is a place for it.
-    fn mark(&self, managed: &Managed, pieces: &[Piece<'_>], is_as_it_was: bool) -> Option<Patch> {
+    /// Returns a patch that marks the list as changed, if the document reports calls and has a element for the mark.
+    fn mark(&self, managed: &Managed, pieces: &[Piece<'_>], is_unchanged: bool) -> Option<Patch> {
         let bytes = self.bytes;
         let root = self.layout.root.as_ref()?;
         let mark = mark::mark(managed, Some(pieces.len()));
@@ -283,11 +285,11 @@ impl<'a> Writing<'a> {
         };
         let has_usage = || self.session.steps.iter().any(|step| step.usage.is_some());
         let is_needed = managed.calibration.is_some()
-            || has_usage() && (is_as_it_was || pieces.iter().any(reports));
+            || has_usage() && (is_unchanged || pieces.iter().any(reports));
         is_needed.then(|| with_member(bytes, root, MARK, &text))
     }
 
-    /// How many answers stand beside the list.
+    /// Returns the number of answers stored outside of the list.
     fn n_answers(&self) -> usize {
         self.is_message
             .iter()

@@ -1,15 +1,15 @@
-//! A record some of whose parts changed: its texts, and its tools with what came of them.
+//! Rewrites a record some of whose parts changed: texts, and tool calls with their results.
 
 use super::super::message;
-use super::plain::as_text;
+use super::hiding_marks::as_text;
 use crate::formats::message_list::{
-    Editing, Fate, Patch, array_at, at_path, patched, quoted, without, without_members,
+    Editing, PartChange, Patch, array_at, at_path, patched, quoted, without, without_members,
 };
 use crate::formats::{content_edit, json};
 use crate::session::{Body, Part, Span};
 use serde_json::Value;
 
-/// The record with its parts as they are to be; none if nothing is left of it.
+/// Returns the edited record, or `None` if nothing is left of it.
 pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
@@ -17,41 +17,44 @@ pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let (bytes, span) = (editing.bytes, &editing.span);
     let blocks = array_at(bytes, span, &["parts"])?;
     let mut patches = Vec::new();
-    let mut fates = Vec::with_capacity(blocks.len());
+    let mut states = Vec::with_capacity(blocks.len());
     for (idx, block) in blocks.iter().enumerate() {
-        let held: Vec<_> = editing
+        let parts: Vec<_> = editing
             .parts
             .iter()
             .filter(|(part, _)| part.block as usize == idx)
             .copied()
             .collect();
-        fates.push(if held.is_empty() {
-            Remains::Aside
-        } else if let Some(more) = block_patches(bytes, block, &held) {
+        states.push(if parts.is_empty() {
+            BlockState::Metadata
+        } else if let Some(more) = block_patches(bytes, block, &parts) {
             patches.extend(more);
-            Remains::Said
+            BlockState::HasContent
         } else {
-            Remains::Gone
+            BlockState::Removed
         });
     }
-    patches.extend(without(&blocks, &gone(bytes, &blocks, &fates)));
+    patches.extend(without(&blocks, &removed_blocks(bytes, &blocks, &states)));
     Some(patched(bytes, span, patches))
 }
 
-/// What is left of a part of the record.
+/// State of a part of the record after the edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Remains {
-    /// It is no context: where a call begins and ends, what a call did to files.
-    Aside,
-    /// Something of it.
-    Said,
-    /// Nothing.
-    Gone,
+enum BlockState {
+    /// Not part of the context: start and end of a call, changes of a call to files.
+    Metadata,
+    /// Still has content.
+    HasContent,
+    /// Has no content left.
+    Removed,
 }
 
-/// Which parts go: with all that a call said goes what stands around it, from where it begins to where it ends.
-fn gone(bytes: &[u8], blocks: &[Span], fates: &[Remains]) -> Vec<bool> {
-    let mut gone: Vec<bool> = fates.iter().map(|fate| *fate == Remains::Gone).collect();
+/// Marks the parts to remove. If a call loses all its content, everything from its start to its end is removed.
+fn removed_blocks(bytes: &[u8], blocks: &[Span], states: &[BlockState]) -> Vec<bool> {
+    let mut removed: Vec<bool> = states
+        .iter()
+        .map(|state| *state == BlockState::Removed)
+        .collect();
     let mut start = 0;
     for at in 0..blocks.len() {
         let kind = at_path(bytes, &blocks[at], &["type"]);
@@ -61,135 +64,146 @@ fn gone(bytes: &[u8], blocks: &[Span], fates: &[Remains]) -> Vec<bool> {
             start = at;
         }
         if kind == "step-finish" || at + 1 == blocks.len() {
-            let call = &fates[start..=at];
-            if call.contains(&Remains::Gone) && !call.contains(&Remains::Said) {
-                gone[start..=at].fill(true);
+            let call = &states[start..=at];
+            if call.contains(&BlockState::Removed) && !call.contains(&BlockState::HasContent) {
+                removed[start..=at].fill(true);
             }
             start = at + 1;
         }
     }
-    gone
+    removed
 }
 
-/// Patches for one part of the record; none if it goes.
-fn block_patches(bytes: &[u8], block: &Span, held: &[(&Part, Fate<'_>)]) -> Option<Vec<Patch>> {
+/// Returns patches for one part of the record, or `None` if it is removed.
+fn block_patches(
+    bytes: &[u8],
+    block: &Span,
+    parts: &[(&Part, PartChange<'_>)],
+) -> Option<Vec<Patch>> {
     let is_call = |part: &Part| matches!(part.body, Body::ToolCall { .. });
-    if held.iter().any(|(part, _)| is_call(part)) {
-        return tool_patches(bytes, block, held);
+    if parts.iter().any(|(part, _)| is_call(part)) {
+        return tool_patches(bytes, block, parts);
     }
-    // The same part may be there twice: as it was said, and in a message that a pruning left.
-    let (part, fate) = held
+    // The same part may be listed twice: the original, and the copy in a message after pruning.
+    let (part, change) = parts
         .iter()
-        .map(|(part, fate)| (part, fate.or_gone()))
-        .find(|(_, fate)| *fate != Fate::Gone)?;
-    let Fate::Replaced(text) = fate else {
+        .map(|(part, change)| (part, change.or_removed()))
+        .find(|(_, change)| *change != PartChange::Removed)?;
+    let PartChange::Replaced(text) = change else {
         return Some(Vec::new());
     };
     let own = ["text", "prompt"]
         .iter()
         .find_map(|key| at_path(bytes, block, &[key]));
     Some(match (&part.body, own) {
-        (Body::Text(_), Some(place)) => vec![(place, quoted(text))],
-        // A signature holds for its own thought only, and what is no text has no place for one.
+        (Body::Text(_), Some(range)) => vec![(range, quoted(text))],
+        // A signature is valid only for its own thought, and other parts have no range for one.
         _ => as_text(bytes, block, text),
     })
 }
 
-/// What came of a call, as one message tells it: a pruning leaves it in a second one.
-struct Answer<'a> {
+/// A tool result in one message. Pruning adds a second message with the result.
+struct ResultChange<'a> {
     part: &'a Part,
-    fate: Fate<'a>,
-    /// What becomes of its pictures.
-    media: Vec<Fate<'a>>,
+    change: PartChange<'a>,
+    /// Changes of its media.
+    media: Vec<PartChange<'a>>,
 }
 
-fn answers<'a>(held: &[(&'a Part, Fate<'a>)]) -> Vec<Answer<'a>> {
-    let mut answers: Vec<Answer<'a>> = Vec::new();
-    for (part, fate) in held {
-        match (&part.body, answers.last_mut()) {
-            (Body::ToolResult { .. }, _) => answers.push(Answer {
+fn results<'a>(parts: &[(&'a Part, PartChange<'a>)]) -> Vec<ResultChange<'a>> {
+    let mut results: Vec<ResultChange<'a>> = Vec::new();
+    for (part, change) in parts {
+        match (&part.body, results.last_mut()) {
+            (Body::ToolResult { .. }, _) => results.push(ResultChange {
                 part,
-                fate: *fate,
+                change: *change,
                 media: Vec::new(),
             }),
-            (Body::Media { .. }, Some(answer)) => answer.media.push(*fate),
+            (Body::Media { .. }, Some(result)) => result.media.push(*change),
             _ => {}
         }
     }
-    answers
+    results
 }
 
-/// Patches for a call and what came of it; none if the call goes, with which its result does.
-fn tool_patches(bytes: &[u8], block: &Span, held: &[(&Part, Fate<'_>)]) -> Option<Vec<Patch>> {
+/// Returns patches for a call and its result, or `None` if both are removed.
+fn tool_patches(
+    bytes: &[u8],
+    block: &Span,
+    parts: &[(&Part, PartChange<'_>)],
+) -> Option<Vec<Patch>> {
     let state = at_path(bytes, block, &["state"]).unwrap_or_default();
     let is_call = |part: &Part| matches!(part.body, Body::ToolCall { .. });
-    let (_, call) = held
+    let (_, call) = parts
         .iter()
-        .find(|(part, fate)| is_call(part) && *fate != Fate::Gone)?;
+        .find(|(part, change)| is_call(part) && *change != PartChange::Removed)?;
     let mut patches = Vec::new();
-    if let Fate::Replaced(arguments) = call {
+    if let PartChange::Replaced(arguments) = call {
         patches.extend(content_edit::arguments(bytes, &state, arguments));
     }
-    let answers = answers(held);
-    match answers.iter().find(|answer| answer.fate != Fate::Gone) {
-        Some(answer) => patches.extend(answered(bytes, &state, answer)),
-        None if answers.is_empty() => {}
-        None => patches.extend(unanswered(bytes, &state)),
+    let results = results(parts);
+    match results
+        .iter()
+        .find(|result| result.change != PartChange::Removed)
+    {
+        Some(result) => patches.extend(result_patches(bytes, &state, result)),
+        None if results.is_empty() => {}
+        None => patches.extend(remove_result(bytes, &state)),
     }
     Some(patches)
 }
 
-/// Patches for a call that is to have no answer.
-fn unanswered(bytes: &[u8], state: &Span) -> Vec<Patch> {
-    let told = ["output", "error", "attachments", "metadata"];
-    let mut patches = without_members(bytes, state, &told);
+/// Returns patches that remove the result of a call.
+fn remove_result(bytes: &[u8], state: &Span) -> Vec<Patch> {
+    let members = ["output", "error", "attachments", "metadata"];
+    let mut patches = without_members(bytes, state, &members);
     let status = at_path(bytes, state, &["status"]);
-    patches.extend(status.map(|place| (place, quoted("running"))));
+    patches.extend(status.map(|range| (range, quoted("running"))));
     patches
 }
 
-/// Patches for an answer, and for what is left of its pictures.
-fn answered(bytes: &[u8], state: &Span, answer: &Answer<'_>) -> Vec<Patch> {
-    let mut text = match answer.fate {
-        Fate::Replaced(text) => text,
-        _ => answer.part.body.text(),
+/// Returns patches for a result and its media.
+fn result_patches(bytes: &[u8], state: &Span, result: &ResultChange<'_>) -> Vec<Patch> {
+    let mut text = match result.change {
+        PartChange::Replaced(text) => text,
+        _ => result.part.body.text(),
     }
     .to_owned();
     let attached = array_at(bytes, state, &["attachments"]).unwrap_or_default();
-    let mut fates = answer.media.iter();
-    let mut gone = Vec::with_capacity(attached.len());
+    let mut changes = result.media.iter();
+    let mut removed = Vec::with_capacity(attached.len());
     for file in &attached {
         let is_media = json::parse_span(bytes, file).is_some_and(|file| message::is_media(&file));
-        gone.push(match is_media.then(|| fates.next()) {
-            None | Some(Some(Fate::Kept)) => false,
-            // A pruned answer has lost them.
-            Some(None | Some(Fate::Gone)) => true,
-            Some(Some(Fate::Replaced(instead))) => {
-                text = format!("{text}\n{instead}");
+        removed.push(match is_media.then(|| changes.next()) {
+            None | Some(Some(PartChange::Kept)) => false,
+            // A pruned result has lost its media.
+            Some(None | Some(PartChange::Removed)) => true,
+            Some(Some(PartChange::Replaced(replacement))) => {
+                text = format!("{text}\n{replacement}");
                 true
             }
         });
     }
-    let mut patches = without(&attached, &gone);
-    if let Some(place) = answer_place(bytes, state) {
-        let said = json::parse_span(bytes, &place);
-        if said.as_ref().and_then(Value::as_str) != Some(&text) {
-            patches.push((place, quoted(&text)));
+    let mut patches = without(&attached, &removed);
+    if let Some(range) = result_text_span(bytes, state) {
+        let current = json::parse_span(bytes, &range);
+        if current.as_ref().and_then(Value::as_str) != Some(&text) {
+            patches.push((range, quoted(&text)));
         }
     }
     patches
 }
 
-/// Where the text of an answer stands.
-fn answer_place(bytes: &[u8], state: &Span) -> Option<Span> {
+/// Returns the span of a result's text.
+fn result_text_span(bytes: &[u8], state: &Span) -> Option<Span> {
     let is_error = at_path(bytes, state, &["status"]).is_some_and(|at| bytes[at] == *b"\"error\"");
-    let places: &[&[&str]] = if is_error {
+    let paths: &[&[&str]] = if is_error {
         &[&["metadata", "output"], &["error"]]
     } else {
         &[&["output"]]
     };
-    let is_text = |place: &Span| bytes.get(place.start) == Some(&b'"');
-    places
+    let is_text = |range: &Span| bytes.get(range.start) == Some(&b'"');
+    paths
         .iter()
         .find_map(|path| at_path(bytes, state, path).filter(is_text))
 }

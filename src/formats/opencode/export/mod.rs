@@ -1,26 +1,30 @@
-//! Writes a managed conversation as the file that `opencode export` writes.
+//! Writes a managed conversation in the form of `opencode export`.
 //!
-//! Kept messages keep the bytes of their records, but for what would hide a part of the context: what a compaction or
-//! a pruning of the program's own left behind is all that the new file holds, so nothing in it asks to look away from
-//! the rest ([`plain`]).
+//! Kept messages are copied byte for byte, except for marks that hide a part of the context. The new file contains only
+//! what the program's own compactions and prunings kept, so that nothing in it may hide the rest ([`hiding_marks`]).
 
+mod added_message;
 mod edit;
-mod plain;
-mod written;
+mod hiding_marks;
 
 use super::FORMAT;
-use crate::formats::message_list::{Left, MARK, is_whole, left, patched, with_member};
+use crate::formats::message_list::{
+    MARK, OutputRecord, is_whole, output_records, patched, with_member,
+};
 use crate::formats::{CannotExport, json, mark};
 use crate::session::{Managed, Session, Span};
-use plain::plain;
+use added_message::AddedMessageWriter;
+use hiding_marks::strip_hiding_marks;
 use std::borrow::Cow;
-use written::Writer;
 
 /// Writes the conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
     if session.source.format != FORMAT.name {
-        let reason = format!("only an {0} can be written as one", FORMAT.label);
+        let reason = format!(
+            "not supported: converting another format to an {0}",
+            FORMAT.label
+        );
         return Err(CannotExport { reason });
     }
     if is_whole(session, managed, &FORMAT) {
@@ -30,8 +34,8 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     let records = records(session, managed);
     let list = [b"[\n    ", &records.join(&b",\n    "[..])[..], b"\n  ]"].concat();
     let mark = mark::mark(managed, Some(records.len())).to_string();
-    let Some(place) = json::member(bytes, &whole, "messages") else {
-        // A bare list has no place for the mark.
+    let Some(range) = json::member(bytes, &whole, "messages") else {
+        // A bare list has no range for the mark.
         let text = [
             b"{\n  \"plimsoll\": ",
             mark.as_bytes(),
@@ -41,37 +45,38 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         ];
         return Ok(text.concat());
     };
-    // What the kept answers report belongs to contexts that the file does not hold any more.
+    // The usage that the kept answers report belongs to contexts that are no longer in the file.
     let mark = match json::member(bytes, &whole, MARK) {
         Some(old) => (old, mark.into_bytes()),
         None => with_member(bytes, &whole, MARK, mark.as_bytes()),
     };
-    Ok(patched(bytes, &(0..bytes.len()), vec![mark, (place, list)]))
+    Ok(patched(bytes, &(0..bytes.len()), vec![mark, (range, list)]))
 }
 
-/// What of a record a copy keeps to the byte: all of it, unless it hides a part of the context.
+/// Returns the spans of a record that a managed conversation keeps byte for byte: all of it, unless it hides a part of
+/// the context.
 pub(super) fn kept(record: &[u8]) -> Vec<Span> {
-    match plain(record) {
+    match strip_hiding_marks(record) {
         Cow::Borrowed(_) => std::iter::once(0..record.len()).collect(),
         Cow::Owned(_) => Vec::new(),
     }
 }
 
-/// The messages of the new file, in order.
+/// Returns the messages of the new file, in order.
 fn records(session: &Session, managed: &Managed) -> Vec<Vec<u8>> {
-    let left: Vec<Left<'_>> = left(session, managed, edit::edit);
-    let mut writer = Writer::new(session);
-    let mut records = Vec::with_capacity(left.len());
-    for (at, item) in left.iter().enumerate() {
+    let items: Vec<OutputRecord<'_>> = output_records(session, managed, edit::edit);
+    let mut writer = AddedMessageWriter::new(session);
+    let mut records = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
         records.push(match item {
-            Left::Record { text, .. } => {
-                writer.passed(text);
-                plain(text).into_owned()
+            OutputRecord::Existing { text, .. } => {
+                writer.set_previous(text);
+                strip_hiding_marks(text).into_owned()
             }
-            Left::Written { role, text } => {
-                let next = left[at..].iter().find_map(|item| match item {
-                    Left::Record { text, .. } => Some(&text[..]),
-                    Left::Written { .. } => None,
+            OutputRecord::Added { role, text } => {
+                let next = items[at..].iter().find_map(|item| match item {
+                    OutputRecord::Existing { text, .. } => Some(&text[..]),
+                    OutputRecord::Added { .. } => None,
                 });
                 writer.write(*role, text, next)
             }

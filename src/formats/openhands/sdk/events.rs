@@ -1,6 +1,6 @@
-//! What each event does to the conversation: answers that go on, results, totals that grew, condensations.
+//! Applies each event to the conversation: multi-part answers, tool results, usage totals and condensations.
 
-use super::said::{call, observed, own_call, thoughts};
+use super::event_content::{action_as_call, call, observation, thoughts};
 use crate::formats::message_list::tool_definitions;
 use crate::formats::notes::Notes;
 use crate::formats::openhands::totals;
@@ -13,7 +13,7 @@ use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Kinds that never go to the model.
+/// Event kinds that are never sent to the model.
 const NOT_CONTEXT: [&str; 12] = [
     "ConversationStateUpdateEvent",
     "ConversationErrorEvent",
@@ -29,29 +29,29 @@ const NOT_CONTEXT: [&str; 12] = [
     "ConversationIterationLimitEvent",
 ];
 
-/// An answer to which more calls may belong.
+/// An answer to which more tool calls may belong.
 struct Open {
     response: Box<str>,
     message: usize,
 }
 
-/// A conversation being read of its events.
-pub(super) struct Reader {
-    /// What was said so far.
+/// Builds a conversation from its events.
+pub(super) struct SdkReader {
+    /// The conversation read so far.
     pub(super) transcript: Transcript,
     view: View,
     open: Option<Open>,
-    /// Tokens of all calls so far, by what they were made for.
+    /// Token totals of all calls so far, by purpose.
     totals: HashMap<Box<str>, Usage>,
-    /// What the next call took.
+    /// Usage of the next call.
     pending: Option<Usage>,
     model: Option<String>,
     window: Option<Tokens>,
     trigger: &'static str,
 }
 
-impl Reader {
-    /// Nothing was read yet.
+impl SdkReader {
+    /// Creates a reader without events.
     pub(super) fn new(transcript: Transcript) -> Self {
         Self {
             transcript,
@@ -65,15 +65,15 @@ impl Reader {
         }
     }
 
-    /// Reads an event; returns whether it is context.
+    /// Reads an event. Returns whether it is part of the context.
     pub(super) fn event(&mut self, kind: &str, row: &Row, notes: &mut Notes) -> bool {
         let before = self.transcript.len();
         let was_open = self.open.is_some();
-        self.take(kind, row, notes);
+        self.apply(kind, row, notes);
         self.transcript.len() > before || (was_open && kind == "ActionEvent")
     }
 
-    fn take(&mut self, kind: &str, row: &Row, notes: &mut Notes) {
+    fn apply(&mut self, kind: &str, row: &Row, notes: &mut Notes) {
         let value = &row.value;
         let id = json::str_at(value, &["id"]).unwrap_or_default();
         match kind {
@@ -111,7 +111,7 @@ impl Reader {
                 let kind = json::quoted(kind);
                 notes.once(
                     row.span.start,
-                    format!("events of the kind `{kind}` are unknown to us; not counted"),
+                    format!("unknown event kind `{kind}`: not counted"),
                 );
             }
         }
@@ -154,11 +154,13 @@ impl Reader {
         }
     }
 
-    /// A call; those of one response are one answer.
+    /// Adds a tool call. Tool calls of one response form one answer.
     fn action(&mut self, id: &str, row: &Row) {
         let value = &row.value;
         let response = json::str_at(value, &["llm_response_id"]).unwrap_or_default();
-        let call = value.get("tool_call").map_or_else(|| own_call(value), call);
+        let call = value
+            .get("tool_call")
+            .map_or_else(|| action_as_call(value), call);
         let open = self
             .open
             .as_ref()
@@ -195,25 +197,25 @@ impl Reader {
         };
         let message = self
             .transcript
-            .add_answer(step, placed(row, Draft::new(Role::Assistant, parts)));
+            .add_answer(step, with_source(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
         Some(message)
     }
 
     fn result(&mut self, kind: &str, id: &str, row: &Row) {
         let value = &row.value;
-        let says = |key| json::str_at(value, &[key]);
+        let field = |key| json::str_at(value, &[key]);
         let rejected =
-            says("rejection_reason").map(|why| Value::from(format!("Action rejected: {why}")));
-        let said = match kind {
+            field("rejection_reason").map(|why| Value::from(format!("Action rejected: {why}")));
+        let output = match kind {
             "AgentErrorEvent" => value.get("error").cloned(),
             "UserRejectObservation" => rejected,
-            _ => observed(value),
+            _ => observation(value),
         };
         let is_error =
             kind != "ObservationEvent" || json::is_true(value, &["observation", "is_error"]);
-        let names = (says("tool_call_id"), says("tool_name"));
-        let parts = content::result(0, names, is_error, &said.unwrap_or_default());
+        let names = (field("tool_call_id"), field("tool_name"));
+        let parts = content::result(0, names, is_error, &output.unwrap_or_default());
         self.say(id, row, Draft::new(Role::Tool, parts));
     }
 
@@ -224,7 +226,7 @@ impl Reader {
         let summary = (!parts.is_empty()).then(|| Draft {
             is_summary: true,
             in_history: false,
-            ..placed(row, Draft::new(Role::User, parts))
+            ..with_source(row, Draft::new(Role::User, parts))
         });
         let offset = json::u64_at(value, &["summary_offset"]).unwrap_or(0);
         let condensation = Condensation {
@@ -241,7 +243,7 @@ impl Reader {
         self.trigger = "auto";
     }
 
-    /// Totals grew: by what the call took whose events follow.
+    /// Reads usage totals. Their increase is the usage of the call whose events follow.
     fn state(&mut self, row: &Row, notes: &mut Notes) {
         let all = match json::str_at(&row.value, &["key"]) {
             Some("stats") => json::at(&row.value, &["value", "usage_to_metrics"]),
@@ -261,8 +263,8 @@ impl Reader {
                 .unwrap_or_default();
             // Other purposes (the condenser) have contexts of their own.
             let is_agents = matches!(&**purpose, "default" | "agent");
-            if let Some(grown) = totals::grown(&now, &before).filter(|_| is_agents) {
-                self.pending = Some(grown);
+            if let Some(usage) = totals::increase(&now, &before).filter(|_| is_agents) {
+                self.pending = Some(usage);
                 self.model = json::str_at(metrics, &["model_name"]).map(str::to_owned);
                 let window = counts::window_at(total, &["context_window"]);
                 self.window = notes.tokens(row.span.start, window, "the recorded context window");
@@ -270,16 +272,16 @@ impl Reader {
         }
     }
 
-    /// Says something that is more than nothing.
+    /// Adds a message unless it is empty.
     fn say(&mut self, id: &str, row: &Row, draft: Draft) {
         if !draft.parts.is_empty() {
-            let message = self.transcript.add_message(placed(row, draft));
+            let message = self.transcript.add_message(with_source(row, draft));
             self.view.add(id, message);
         }
     }
 }
 
-fn placed(row: &Row, draft: Draft) -> Draft {
+fn with_source(row: &Row, draft: Draft) -> Draft {
     Draft {
         time: json::millis_at(&row.value, &["timestamp"]),
         raw: vec![row.span.clone()],

@@ -1,12 +1,12 @@
-//! The events of the `OpenHands` SDK, one a line (or a list of them).
+//! Events of the `OpenHands` SDK, one per line or as a list.
 //!
-//! - Actions that share a response are one answer of the model.
-//! - Tokens are recorded as totals, right before the events of the call that they grew by.
-//! - A condensation names the events that go from the view, and a summary with its place.
+//! - Actions that share a response form one answer of the model.
+//! - Usage is recorded as totals, directly before the events of the call that increased them.
+//! - A condensation names the events it removes from the view, and a summary with its position.
 //!   <https://github.com/OpenHands/software-agent-sdk/tree/main/openhands-sdk/openhands/sdk/event>
 
+mod event_content;
 mod events;
-mod said;
 
 use crate::formats::notes::Notes;
 use crate::formats::rows::{self, Row};
@@ -15,10 +15,10 @@ use crate::formats::{
     Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, json, jsonl,
 };
 use crate::progress::Progress;
-use events::Reader;
+use events::SdkReader;
 use serde_json::Value;
 
-/// The row of the table.
+/// The `OpenHands` SDK events format.
 pub(in crate::formats) const SDK: Format = Format {
     name: "openhands_sdk",
     label: "OpenHands SDK events",
@@ -73,7 +73,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             };
             jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
         };
-    let mut reader = Reader::new(Transcript::new(input, SDK.name, None));
+    let mut reader = SdkReader::new(Transcript::new(input, SDK.name, None));
     for row in rows {
         progress.go_on()?;
         let kind = json::str_at(&row.value, &["kind"]).unwrap_or("other");

@@ -1,4 +1,4 @@
-//! What each event says: actions of the model and of people, what came of them, and condensations.
+//! Applies each event to the conversation: actions of the model and of the user, observations and condensations.
 
 use crate::formats::message_list::{Calls, of_urls, of_usage, part, tool_definitions};
 use crate::formats::notes::Notes;
@@ -11,7 +11,7 @@ use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// What is between the program and the screen.
+/// Actions and observations that only concern the program and the screen.
 const NOT_CONTEXT: [&str; 12] = [
     "agent_state_changed",
     "change_agent_state",
@@ -27,22 +27,22 @@ const NOT_CONTEXT: [&str; 12] = [
     "condensation_request",
 ];
 
-/// A conversation being read of its events.
-pub(super) struct Reader {
-    /// What was said so far.
+/// Builds a conversation from its events.
+pub(super) struct V0Reader {
+    /// The conversation read so far.
     pub(super) transcript: Transcript,
     view: View,
     calls: Calls,
-    /// The response that was told last.
+    /// Id of the response that was read last.
     response: Option<Box<str>>,
-    /// Events that are calls themselves.
+    /// Events that are themselves tool calls.
     called: HashSet<Box<str>>,
-    /// Tokens of all calls so far.
+    /// Token totals of all calls so far.
     accumulated: Usage,
 }
 
-impl Reader {
-    /// Nothing was read yet.
+impl V0Reader {
+    /// Creates a reader without events.
     pub(super) fn new(transcript: Transcript) -> Self {
         Self {
             transcript,
@@ -54,16 +54,16 @@ impl Reader {
         }
     }
 
-    /// Reads an event; returns its kind and whether it is context.
+    /// Reads an event. Returns its kind and whether it is part of the context.
     pub(super) fn event(&mut self, row: &Row, at: usize, notes: &mut Notes) -> (String, bool) {
         let value = &row.value;
-        let says = |key| json::str_at(value, &[key]);
+        let field = |key| json::str_at(value, &[key]);
         let id: Box<str> = match value.get("id") {
             Some(Value::Null) | None => at.to_string().into(),
             Some(id) => content::text_or_json(id),
         };
         let before = self.transcript.len();
-        let kind = match (says("action"), says("observation")) {
+        let kind = match (field("action"), field("observation")) {
             (Some(action), _) => {
                 self.action(&id, action, row, notes);
                 format!("action/{action}")
@@ -109,7 +109,7 @@ impl Reader {
             _ if NOT_CONTEXT.contains(&action) => {}
             _ if is_agents => self.answer(id, action, row, notes),
             _ => {
-                // What a person did by hand.
+                // An action of the user outside of the conversation.
                 let text = ["command", "code", "content", "path", "url"]
                     .iter()
                     .find_map(|key| json::str_at(value, &["args", key]))
@@ -124,7 +124,7 @@ impl Reader {
         }
     }
 
-    /// An action of the model: its whole response, once.
+    /// Adds the model's whole response, once for all of its actions.
     fn answer(&mut self, id: &str, action: &str, row: &Row, notes: &mut Notes) {
         let value = &row.value;
         let response = json::at(value, &["tool_call_metadata", "model_response"]);
@@ -147,28 +147,32 @@ impl Reader {
         };
         let parts = match message {
             Some(draft) if !draft.parts.is_empty() => draft.parts,
-            _ => self.own_call(id, action, value),
+            _ => self.event_as_call(id, action, value),
         };
         if parts.is_empty() {
             return;
         }
         let message = self
             .transcript
-            .add_answer(step, placed(row, Draft::new(Role::Assistant, parts)));
+            .add_answer(step, with_source(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
     }
 
-    /// The call that an event without a response is.
-    fn own_call(&mut self, id: &str, action: &str, value: &Value) -> Vec<Part> {
+    /// Converts an event without a response to a tool call.
+    fn event_as_call(&mut self, id: &str, action: &str, value: &Value) -> Vec<Part> {
         let args = value.get("args");
-        let says = |key| {
+        let argument = |key| {
             args.and_then(|args| json::str_at(args, &[key]))
                 .unwrap_or_default()
         };
         if action == "message" {
-            return content::text_part(0, says("content")).into_iter().collect();
+            return content::text_part(0, argument("content"))
+                .into_iter()
+                .collect();
         }
-        let mut parts: Vec<Part> = content::text_part(0, says("thought")).into_iter().collect();
+        let mut parts: Vec<Part> = content::text_part(0, argument("thought"))
+            .into_iter()
+            .collect();
         let metadata = |key| json::str_at(value, &["tool_call_metadata", key]);
         let own = format!("event-{id}");
         let call = metadata("tool_call_id").unwrap_or(&own);
@@ -181,9 +185,10 @@ impl Reader {
             "confirmation_state",
             "security_risk",
         ];
-        let said = args.and_then(Value::as_object).into_iter().flatten();
-        let said = said.filter(|(key, value)| !skipped.contains(&&***key) && !value.is_null());
-        let arguments: Map<String, Value> = said.map(|(k, v)| (k.clone(), v.clone())).collect();
+        let members = args.and_then(Value::as_object).into_iter().flatten();
+        let members =
+            members.filter(|(key, value)| !skipped.contains(&&***key) && !value.is_null());
+        let arguments: Map<String, Value> = members.map(|(k, v)| (k.clone(), v.clone())).collect();
         let tool = metadata("function_name").unwrap_or(action);
         parts.push(part(
             0,
@@ -192,7 +197,7 @@ impl Reader {
         parts
     }
 
-    /// Tokens of the call: the response's own, or how much the total grew.
+    /// Returns the usage of the call: the response's own, or the increase of the totals.
     fn usage(&mut self, value: &Value, response: Option<&Value>) -> Option<Usage> {
         let total = json::at(value, &["llm_metrics", "accumulated_token_usage"]);
         let own = response.and_then(|r| of_usage(r.get("usage")?));
@@ -203,7 +208,7 @@ impl Reader {
             return own;
         };
         let before = std::mem::replace(&mut self.accumulated, all);
-        own.or_else(|| totals::grown(&all, &before))
+        own.or_else(|| totals::increase(&all, &before))
     }
 
     fn observation(&mut self, id: &str, observation: &str, row: &Row, notes: &mut Notes) {
@@ -216,9 +221,9 @@ impl Reader {
             return;
         }
         let around = |key| json::str_at(value, &["extras", "metadata", key]).unwrap_or_default();
-        let said = json::str_at(value, &["content"]).unwrap_or_default();
-        let mut text = format!("{}{said}{}", around("prefix"), around("suffix"));
-        // The program cuts what it reads of files by another rule, before it stores it.
+        let content = json::str_at(value, &["content"]).unwrap_or_default();
+        let mut text = format!("{}{content}{}", around("prefix"), around("suffix"));
+        // The program shortens file contents by a different rule before it stores them.
         if observation != "read"
             && let Some(sent) = as_sent(&text)
         {
@@ -273,10 +278,10 @@ impl Reader {
             bound("forgotten_events_start_id"),
             bound("forgotten_events_end_id"),
         ) {
-            // Ids of events are their numbers; no file has more than a few ten thousand.
+            // Event ids are consecutive numbers. No file has more than a few ten thousand events.
             forgotten.extend(
                 (first..=last)
-                    .take(MOST_EVENTS)
+                    .take(MAX_EVENTS)
                     .map(|n| n.to_string().into()),
             );
         }
@@ -284,7 +289,7 @@ impl Reader {
         let summary = (!parts.is_empty()).then(|| Draft {
             is_summary: true,
             in_history: false,
-            ..placed(row, Draft::new(Role::User, parts))
+            ..with_source(row, Draft::new(Role::User, parts))
         });
         let offset = usize::try_from(bound("summary_offset").unwrap_or(0)).unwrap_or(usize::MAX);
         let condensation = Condensation {
@@ -296,34 +301,34 @@ impl Reader {
         self.view.condense(id, condensation, &mut self.transcript);
     }
 
-    /// Says something that is more than nothing.
+    /// Adds a message unless it is empty.
     fn say(&mut self, id: &str, row: &Row, draft: Draft) {
         if !draft.parts.is_empty() {
-            let message = self.transcript.add_message(placed(row, draft));
+            let message = self.transcript.add_message(with_source(row, draft));
             self.view.add(id, message);
         }
     }
 }
 
-/// Characters of an observation that are sent to the model, by default.
-const MOST_SENT: usize = 30_000;
-/// What stands for the middle of a longer one.
+/// Maximum number of characters of an observation that are sent to the model by default.
+const MAX_SENT_CHARS: usize = 30_000;
+/// Text that replaces the middle of a longer observation.
 const CUT_MARK: &str = "\n[... Observation truncated due to length ...]\n";
-const CUT: &str = "an observation is longer than the 30,000 characters that OpenHands sends by default; its middle is not counted";
+const CUT: &str = "an observation exceeds the 30,000 characters that OpenHands sends by default; its middle is not counted";
 
-/// What is sent of a long observation: its beginning and its end.
+/// Returns the beginning and the end of a long observation, as they are sent.
 fn as_sent(text: &str) -> Option<String> {
-    let half = MOST_SENT / 2;
+    let half = MAX_SENT_CHARS / 2;
     let place = |n: usize| text.char_indices().nth(n).map(|(at, _)| at);
-    let n_chars = (text.len() > MOST_SENT).then(|| text.chars().count())?;
+    let n_chars = (text.len() > MAX_SENT_CHARS).then(|| text.chars().count())?;
     let (head, tail) = (place(half)?, place(n_chars - half)?);
-    (n_chars > MOST_SENT).then(|| format!("{}{CUT_MARK}{}", &text[..head], &text[tail..]))
+    (n_chars > MAX_SENT_CHARS).then(|| format!("{}{CUT_MARK}{}", &text[..head], &text[tail..]))
 }
 
-/// No range of forgotten events is longer.
-const MOST_EVENTS: usize = 1_000_000;
+/// Maximum length of a range of forgotten events.
+const MAX_EVENTS: usize = 1_000_000;
 
-fn placed(row: &Row, draft: Draft) -> Draft {
+fn with_source(row: &Row, draft: Draft) -> Draft {
     let raw: Vec<Span> = vec![row.span.clone()];
     Draft {
         time: json::millis_at(&row.value, &["timestamp"]),
@@ -337,7 +342,7 @@ fn text_at(value: &Value, path: &[&str]) -> Vec<Part> {
     content::text_part(0, text).into_iter().collect()
 }
 
-/// What was recalled for the model: instructions of the repository, and what its words triggered.
+/// Returns recalled content: repository instructions and the instructions that the message triggered.
 fn recalled(value: &Value) -> String {
     let extras = value.get("extras").unwrap_or(&Value::Null);
     let own = [
@@ -358,14 +363,14 @@ fn recalled(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CUT_MARK, MOST_SENT, as_sent};
+    use super::{CUT_MARK, MAX_SENT_CHARS, as_sent};
 
     #[test]
-    fn a_long_observation_is_cut_in_its_middle_as_it_was_sent() {
-        assert_eq!(as_sent(&"é".repeat(MOST_SENT)), None);
-        let text = format!("a{}z", "é".repeat(MOST_SENT));
+    fn truncates_the_middle_of_a_long_observation() {
+        assert_eq!(as_sent(&"é".repeat(MAX_SENT_CHARS)), None);
+        let text = format!("a{}z", "é".repeat(MAX_SENT_CHARS));
         let sent = as_sent(&text).unwrap();
-        assert_eq!(sent.chars().count(), MOST_SENT + CUT_MARK.len());
+        assert_eq!(sent.chars().count(), MAX_SENT_CHARS + CUT_MARK.len());
         assert!(sent.starts_with("aé") && sent.ends_with("éz") && sent.contains(CUT_MARK));
     }
 }

@@ -1,10 +1,10 @@
-//! Events as the first resolvers wrote them: what an action is done with stands beside it, without ids and sources.
+//! Events of the first resolvers. The arguments of an action are members of the event itself, without ids and sources.
 
 use crate::formats::json;
 use crate::formats::rows::Row;
 use serde_json::{Map, Value};
 
-/// Actions that were written so.
+/// Actions that these files contain.
 const ACTIONS: [&str; 15] = [
     "message",
     "run",
@@ -22,7 +22,7 @@ const ACTIONS: [&str; 15] = [
     "change_agent_state",
     "null",
 ];
-/// What the program notes on an action for itself.
+/// Members that hold the program's own notes on an action.
 const OWN: [&str; 6] = [
     "action",
     "action_risk",
@@ -32,7 +32,7 @@ const OWN: [&str; 6] = [
     "wait_for_response",
 ];
 
-/// Whether a value is an action that is written so.
+/// Returns whether a value is an action in the flat form.
 pub(super) fn is_action(value: &Value) -> bool {
     let has = |key| value.get(key).is_some();
     json::str_at(value, &["action"]).is_some_and(|action| ACTIONS.contains(&action))
@@ -42,13 +42,14 @@ pub(super) fn is_action(value: &Value) -> bool {
             .any(has)
 }
 
-/// Gives flat events the shape of later ones: an observation answers the action before it.
+/// Converts flat events to the later form. An observation answers the action before it.
 pub(super) fn nest(events: &mut [Row]) {
     let mut latest = None;
     for (at, row) in events.iter_mut().enumerate() {
         let value = &mut row.value;
         if is_action(value) {
-            // The model asks for an answer; a person's message, or that of the program in their place, does not.
+            // A message of the model asks for an answer. A message of the user, or of the program on their behalf, does
+            // not.
             let is_message = json::str_at(value, &["action"]) == Some("message");
             let is_users = is_message && !json::is_true(value, &["wait_for_response"]);
             nest_action(value, if is_users { "user" } else { "agent" });

@@ -1,9 +1,9 @@
 //! `OpenHands` before its SDK: a list of actions and observations, alone or as the `history` of an evaluation.
 //!
-//! - An action carries the model's whole response; parallel calls repeat it, and so do their observations.
-//! - Older events have no response: then the action itself is the call, and its observation names it as its cause.
-//! - The first resolvers wrote events flat, without ids and sources: `args` beside the `action`.
-//! - A condensation names the events that go from the view, and a summary.
+//! - An action includes the model's whole response. Parallel tool calls repeat it, as do their observations.
+//! - Older events have no response. The action itself is then the tool call, and its observation names it as its cause.
+//! - The first resolvers wrote flat events without ids and sources: the arguments are members of the event.
+//! - A condensation names the events it removes from the view, and a summary.
 
 mod events;
 mod flat;
@@ -16,10 +16,10 @@ use crate::formats::{
 };
 use crate::progress::Progress;
 use crate::session::Session;
-use events::Reader;
+use events::V0Reader;
 use serde_json::Value;
 
-/// The row of the table.
+/// The `OpenHands` events format.
 pub(in crate::formats) const V0: Format = Format {
     name: "openhands",
     label: "OpenHands events",
@@ -66,9 +66,9 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn is_event(value: &Value) -> bool {
-    let says = |key| json::str_at(value, &[key]).is_some();
-    (says("action") && (value.get("args").is_some() || flat::is_action(value)))
-        || (says("observation")
+    let has_text = |key| json::str_at(value, &[key]).is_some();
+    (has_text("action") && (value.get("args").is_some() || flat::is_action(value)))
+        || (has_text("observation")
             && (value.get("content").is_some() || value.get("extras").is_some()))
             && value.get("kind").is_none()
 }
@@ -101,7 +101,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             let events = rows::listed(bytes, &row.span, &["history"], progress, &mut notes)?;
             let names: [&[&str]; 2] = [&["instance_id"], &["issue", "title"]];
             let name = names.iter().find_map(|path| json::str_at(&row.value, path));
-            let mut events = unpaired(bytes, events);
+            let mut events = split_pairs(bytes, events);
             flat::nest(&mut events);
             found.push((name.map(str::to_owned), events));
         } else {
@@ -109,12 +109,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         }
     }
     if !loose.is_empty() {
-        found.push((None, unpaired(bytes, loose)));
+        found.push((None, split_pairs(bytes, loose)));
     }
     let is_many = found.len() > 1;
     let mut sessions: Vec<Session> = Vec::with_capacity(found.len());
     for (n, (name, events)) in found.into_iter().enumerate() {
-        let mut reader = Reader::new(Transcript::new(input, V0.name, is_many.then_some(n + 1)));
+        let mut reader = V0Reader::new(Transcript::new(input, V0.name, is_many.then_some(n + 1)));
         reader.transcript.title(name.as_deref().unwrap_or_default());
         for (at, row) in events.into_iter().enumerate() {
             progress.go_on()?;
@@ -136,13 +136,13 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     })
 }
 
-/// Old evaluations list pairs of an action and its observation.
-fn unpaired(bytes: &[u8], rows: Vec<Row>) -> Vec<Row> {
+/// Splits the pairs of an action and its observation that old evaluations list.
+fn split_pairs(bytes: &[u8], rows: Vec<Row>) -> Vec<Row> {
     rows.into_iter()
         .flat_map(|row| match row.value {
             Value::Array(pair) => {
-                let places = json::elements(bytes, &row.span).unwrap_or_default();
-                let rows = pair.into_iter().zip(places);
+                let spans = json::elements(bytes, &row.span).unwrap_or_default();
+                let rows = pair.into_iter().zip(spans);
                 rows.map(|(value, span)| Row { span, value }).collect()
             }
             _ => vec![row],

@@ -1,23 +1,26 @@
-//! A look at what a file lists, for the formats to tell whether it is theirs.
+//! Lists the messages of a file, so that formats can decide whether the file is theirs.
 
 use super::layout::BODIES;
-use super::shape::{MOST_BROKEN, Shape, is_broken};
+use super::shape::{MESSAGES_PER_BROKEN, Shape, is_broken};
 use crate::formats::{Probe, json};
 use serde_json::Value;
 
-/// What a file lists.
+/// The messages of a file.
 #[derive(Debug)]
-pub(in crate::formats) struct Look<'a> {
-    /// How the messages stand in the file, for people.
+pub(in crate::formats) struct DetectedList<'a> {
+    /// Description of how the file stores them.
     pub(in crate::formats) how: &'static str,
-    /// The objects that have a list of messages.
+    /// The objects that contain a list of messages.
     pub(in crate::formats) bodies: Vec<&'a Value>,
-    /// The messages, of all conversations looked at.
+    /// The messages of all inspected conversations.
     pub(in crate::formats) messages: Vec<&'a Value>,
 }
 
-/// What the file lists, if it lists messages and is no other agent's session.
-pub(in crate::formats) fn look<'a>(probe: &'a Probe, shape: &Shape) -> Option<Look<'a>> {
+/// Lists the messages of a file. Returns `None` for other files and for sessions of other agents.
+pub(in crate::formats) fn detect_list<'a>(
+    probe: &'a Probe,
+    shape: &Shape,
+) -> Option<DetectedList<'a>> {
     if probe.unsupported().is_some() {
         return None;
     }
@@ -28,16 +31,16 @@ pub(in crate::formats) fn look<'a>(probe: &'a Probe, shape: &Shape) -> Option<Lo
     (!look.messages.is_empty()).then_some(look)
 }
 
-fn of_value<'a>(value: &'a Value, shape: &Shape) -> Option<Look<'a>> {
+fn of_value<'a>(value: &'a Value, shape: &Shape) -> Option<DetectedList<'a>> {
     if shape.is_marked(value) {
-        return Some(Look {
+        return Some(DetectedList {
             how: "a single message",
             bodies: Vec::new(),
             messages: vec![value],
         });
     }
     if let Some((body, listed)) = body(value, shape) {
-        return Some(Look {
+        return Some(DetectedList {
             how: "an object with `messages`",
             bodies: vec![body],
             messages: sound(listed.iter()),
@@ -45,7 +48,7 @@ fn of_value<'a>(value: &'a Value, shape: &Shape) -> Option<Look<'a>> {
     }
     let list = value.as_array()?;
     if shape.is_list(list.iter()) {
-        return Some(Look {
+        return Some(DetectedList {
             how: "a list of messages",
             bodies: Vec::new(),
             messages: sound(list.iter()),
@@ -56,10 +59,10 @@ fn of_value<'a>(value: &'a Value, shape: &Shape) -> Option<Look<'a>> {
     Some(look)
 }
 
-fn of_records<'a>(records: Vec<&'a Value>, shape: &Shape) -> Option<Look<'a>> {
+fn of_records<'a>(records: Vec<&'a Value>, shape: &Shape) -> Option<DetectedList<'a>> {
     if shape.is_list(records.iter().copied()) {
-        return Some(Look {
-            how: "JSON Lines with a message on each",
+        return Some(DetectedList {
+            how: "JSON Lines of messages",
             bodies: Vec::new(),
             messages: sound(records.into_iter()),
         });
@@ -67,22 +70,25 @@ fn of_records<'a>(records: Vec<&'a Value>, shape: &Shape) -> Option<Look<'a>> {
     conversations(records.into_iter(), shape)
 }
 
-/// The messages by which a list is judged: without damaged ones, if they are few.
+/// Returns the messages that identify the format: without damaged ones, if those are few.
 fn sound<'a>(list: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
     let all: Vec<&Value> = list.collect();
     let sound: Vec<&Value> = all.iter().copied().filter(|m| !is_broken(m)).collect();
     let n_broken = all.len() - sound.len();
-    if n_broken * MOST_BROKEN <= all.len() {
+    if n_broken * MESSAGES_PER_BROKEN <= all.len() {
         sound
     } else {
         all
     }
 }
 
-/// Every value is a conversation.
-fn conversations<'a>(values: impl Iterator<Item = &'a Value>, shape: &Shape) -> Option<Look<'a>> {
-    let how = "JSON Lines with a conversation on each";
-    let mut look = Look {
+/// Lists the messages of values that are all conversations.
+fn conversations<'a>(
+    values: impl Iterator<Item = &'a Value>,
+    shape: &Shape,
+) -> Option<DetectedList<'a>> {
+    let how = "JSON Lines of conversations";
+    let mut look = DetectedList {
         how,
         bodies: Vec::new(),
         messages: Vec::new(),
@@ -102,7 +108,7 @@ fn conversations<'a>(values: impl Iterator<Item = &'a Value>, shape: &Shape) -> 
     Some(look)
 }
 
-/// The object that has the list, and the list.
+/// Returns the object that contains the list, and the list.
 fn body<'a>(value: &'a Value, shape: &Shape) -> Option<(&'a Value, &'a Vec<Value>)> {
     BODIES.iter().find_map(|path| {
         let body = json::at(value, path)?;

@@ -1,16 +1,16 @@
-//! Parts and drafts as all dialects make them.
+//! Parts and drafts that several dialects share.
 
 use crate::formats::json;
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
-/// What a document calls itself.
+/// Returns the title of a document.
 pub(in crate::formats) fn title(members: &Value) -> Option<String> {
     let title = json::str_at(members, &["title"])?;
     (!title.trim().is_empty()).then(|| title.to_owned())
 }
 
-/// A part of a message's one record.
+/// Creates a part of a message with a single record.
 pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
     Part {
         body,
@@ -19,7 +19,7 @@ pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
     }
 }
 
-/// A block unknown to us.
+/// Creates the body for a block of an unknown type.
 pub(in crate::formats) fn opaque(block: &Value) -> Body {
     let name = json::str_at(block, &["type"]).unwrap_or("unknown");
     Body::Opaque {
@@ -28,7 +28,7 @@ pub(in crate::formats) fn opaque(block: &Value) -> Body {
     }
 }
 
-/// Definitions of tools as one message, from members of a body that list them.
+/// Reads tool definitions from members of a body into one message.
 pub(in crate::formats) fn tool_definitions(body: &Value, keys: &[&str]) -> Option<Draft> {
     let listed = keys
         .iter()

@@ -1,23 +1,23 @@
-//! JSON of other programs, told by its keys, so that a refusal can name it.
+//! Signatures of JSON files of other programs, so that an error message can name them.
 
 use serde_json::{Map, Value};
 
-/// Keys by which a kind of JSON is told.
+/// Keys that identify a kind of JSON file.
 #[derive(Debug)]
-pub(super) struct Telling {
-    /// What it is, for a sentence.
+pub(super) struct JsonSignature {
+    /// Description for a sentence.
     pub label: &'static str,
-    /// An agent's session, rather than something of no interest to us.
+    /// Whether the file is an agent's session.
     pub is_session: bool,
-    /// One object has all of these.
+    /// Keys that one object must have.
     keys: &'static [&'static str],
-    /// And its `type` is this, if anything.
+    /// Required value of the object's `type`; empty for any.
     kind: &'static str,
 }
 
-impl Telling {
-    /// Whether it tells that of this object.
-    pub(super) fn fits(&self, object: &Map<String, Value>) -> bool {
+impl JsonSignature {
+    /// Returns whether an object has this signature.
+    pub(super) fn matches(&self, object: &Map<String, Value>) -> bool {
         let kind = object.get("type").and_then(Value::as_str);
         (self.kind.is_empty() || kind == Some(self.kind))
             && self.keys.iter().all(|key| object.contains_key(*key))
@@ -28,8 +28,8 @@ const fn session(
     label: &'static str,
     keys: &'static [&'static str],
     kind: &'static str,
-) -> Telling {
-    Telling {
+) -> JsonSignature {
+    JsonSignature {
         label,
         is_session: true,
         keys,
@@ -37,8 +37,8 @@ const fn session(
     }
 }
 
-const fn other(label: &'static str, keys: &'static [&'static str]) -> Telling {
-    Telling {
+const fn other(label: &'static str, keys: &'static [&'static str]) -> JsonSignature {
+    JsonSignature {
         label,
         is_session: false,
         keys,
@@ -46,8 +46,8 @@ const fn other(label: &'static str, keys: &'static [&'static str]) -> Telling {
     }
 }
 
-/// The first that fits counts.
-pub(super) static TELLING: &[Telling] = &[
+/// Known signatures; the first match wins.
+pub(super) static SIGNATURES: &[JsonSignature] = &[
     session(
         "a Cline task's screen messages",
         &["ts", "type", "say"],

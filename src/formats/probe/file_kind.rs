@@ -1,8 +1,8 @@
-//! The words for a file that is no JSON.
+//! Descriptions of files that are not JSON.
 
 const UTF_16: &str = "UTF-16 text: save it as UTF-8";
 
-/// The words for a file that is no text, by its first bytes.
+/// Describes a binary file by its first bytes. Returns `None` for text.
 pub(in crate::formats) fn binary(bytes: &[u8]) -> Option<&'static str> {
     const MAGIC: &[(&[u8], &str)] = &[
         (b"SQLite format 3\0", "a SQLite database"),
@@ -22,7 +22,7 @@ pub(in crate::formats) fn binary(bytes: &[u8]) -> Option<&'static str> {
         .iter()
         .find(|(magic, _)| bytes.starts_with(magic))
         .map(|(_, what)| *what);
-    // Crashes leave blocks of NUL in logs, but hardly at the start.
+    // Crashes leave blocks of NUL bytes in logs, but rarely at the start.
     let start = &bytes[..bytes.len().min(512)];
     known.or_else(|| match start.contains(&0) {
         true if is_utf16(start) => Some(UTF_16),
@@ -31,7 +31,7 @@ pub(in crate::formats) fn binary(bytes: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// UTF-16 without a mark at its start: of mostly English text every second byte is NUL.
+/// Returns whether text without a byte order mark is UTF-16: in mostly English text, every second byte is NUL.
 fn is_utf16(start: &[u8]) -> bool {
     let nuls = |from: usize| {
         start
@@ -46,7 +46,7 @@ fn is_utf16(start: &[u8]) -> bool {
     start.len() >= 4 && (big >= most && little == 0 || little >= most && big == 0)
 }
 
-/// The words for other text.
+/// Describes text that is not JSON.
 pub(super) fn text(start: &[u8]) -> &'static str {
     const STARTS: &[(&[u8], &str)] = &[
         (b"<!DOCTYPE", "an HTML page"),
@@ -59,7 +59,7 @@ pub(super) fn text(start: &[u8]) -> &'static str {
         .find(|(begin, _)| start.starts_with(begin))
         .map(|(_, what)| *what);
     let block = String::from_utf8_lossy(&start[..start.len().min(4096)]);
-    // The block's end may split a character, and text may be damaged here and there.
+    // The end of the block may split a character, and text may be damaged in places.
     let is_text = block.matches(char::REPLACEMENT_CHARACTER).count() < 16 && !start.contains(&0);
     known.unwrap_or(if is_text {
         "Markdown or plain text"

@@ -1,40 +1,40 @@
-//! Reports of usage that cannot be right, told from the calls around them and from what the file holds.
+//! Detects implausible usage from the neighboring calls and the content of the file.
 
 use super::{Body, Part, Session};
 use crate::units::Tokens;
 
-/// What was reported of a call and is gone by nowhere, since it cannot be right.
+/// Reported usage that is implausible and therefore ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LeftOut {
-    /// The context that was reported.
+pub struct ImplausibleUsage {
+    /// Reported context size.
     pub reported: Tokens,
-    /// So many times what the calls around it report.
+    /// Ratio to the context size of the neighboring calls.
     pub times: f64,
 }
 
-/// Twice as much as the calls before and after, or nearly, counts something twice.
+/// Ratio from which a context counts as a spike: nearly twice the context before and after, as if counted twice.
 const SPIKE: f64 = 1.8;
-/// Contexts of neighbours below this are not compared so closely.
-const LEAST: f64 = 20_000.0;
-/// What was said since the call before may explain this part of its context.
-const STEADY: f64 = 0.3;
-/// Bytes of text to a token, at the least that is usual.
-const BYTES: f64 = 3.0;
-/// So many times what is usual around it is absurd, unless the file holds that much.
+/// Minimum context size for the detection of spikes.
+const MIN_CONTEXT: f64 = 20_000.0;
+/// Maximum share of a context that new content may explain.
+const MAX_ADDED: f64 = 0.3;
+/// Minimum usual bytes of text per token.
+const BYTES_PER_TOKEN: f64 = 3.0;
+/// Ratio from which a context is absurd, unless the file contains as much.
 const ABSURD: f64 = 10.0;
-/// Calls on either side that say what is usual.
-const AROUND: usize = 4;
-/// Tokens of what a file may not hold: instructions, tools, attachments.
-const UNSEEN: f64 = 200_000.0;
-/// More than most windows hold: nobody need look for a call on both sides.
+/// Number of calls on either side that determine the usual size.
+const NEIGHBORS: usize = 4;
+/// Tokens of content that may not be recorded: instructions, tools, attachments.
+const UNRECORDED: f64 = 200_000.0;
+/// Larger than most context windows: absurd even without a call on both sides.
 const LARGEST: f64 = 2_000_000.0;
-/// What a picture or a document weighs at most.
+/// Maximum tokens of an image or a document.
 const MEDIA: u64 = 20_000;
 
-/// Takes out what calls report that cannot be right ([`super::Step::left_out`]): a context that jumps to about twice the size
-/// and back although next to nothing was said, or one many times as large as those around it and larger than all text so
-/// far (a token is a byte at least).
-pub fn leave_out_impossible(session: &mut Session) {
+/// Removes implausible usage ([`super::Step::left_out`]). Usage is implausible if the context jumps to about twice the
+/// size and back although almost nothing was added. It is also implausible if the context is many times as large as its
+/// neighbors and larger than all text so far (a token has at least one byte).
+pub fn remove_implausible_usage(session: &mut Session) {
     let reported = |session: &Session, step: usize| {
         let usage = session.steps[step].usage;
         usage.map_or(0.0, |usage| usage.input.as_f64())
@@ -46,24 +46,24 @@ pub fn leave_out_impossible(session: &mut Session) {
         return;
     }
     let inputs: Vec<f64> = calls.iter().map(|step| reported(session, *step)).collect();
-    let said = said_before(session);
+    let bytes = bytes_before(session);
     let ends: Vec<u64> = calls
         .iter()
-        .map(|step| said[session.steps[*step].context_end.min(said.len() - 1)])
+        .map(|step| bytes[session.steps[*step].context_end.min(bytes.len() - 1)])
         .collect();
     let mut before: Option<usize> = None;
     for at in 0..calls.len() {
         let (now, after) = (inputs[at], inputs.get(at + 1));
         let spike = before.zip(after).and_then(|(before, after)| {
             let around = inputs[before].max(*after);
-            let added = (ends[at] - ends[before]) as f64 / BYTES;
-            let is_steady = inputs[before] >= LEAST && added <= STEADY * inputs[before];
+            let added = (ends[at] - ends[before]) as f64 / BYTES_PER_TOKEN;
+            let is_steady = inputs[before] >= MIN_CONTEXT && added <= MAX_ADDED * inputs[before];
             (is_steady && now > SPIKE * around).then_some(now / around)
         });
         let absurd = || {
             let usual = usual(&inputs, at);
-            let is_held = now <= ends[at] as f64 + UNSEEN;
-            // The last call may really have been given much that the file does not hold.
+            let is_held = now <= ends[at] as f64 + UNRECORDED;
+            // The last call may have received much content that is not recorded.
             let is_between = at > 0 && at + 1 < calls.len() || now > LARGEST;
             (now > ABSURD * usual && !is_held && is_between).then_some(now / usual.max(1.0))
         };
@@ -73,13 +73,13 @@ pub fn leave_out_impossible(session: &mut Session) {
         };
         let step = &mut session.steps[calls[at]];
         let reported = step.usage.take().unwrap_or_default().input;
-        step.left_out = Some(LeftOut { reported, times });
+        step.left_out = Some(ImplausibleUsage { reported, times });
     }
 }
 
-/// The middle of what the calls around one report.
+/// Returns the median context size of the neighboring calls.
 fn usual(inputs: &[f64], at: usize) -> f64 {
-    let around = at.saturating_sub(AROUND)..(at + 1 + AROUND).min(inputs.len());
+    let around = at.saturating_sub(NEIGHBORS)..(at + 1 + NEIGHBORS).min(inputs.len());
     let mut others: Vec<f64> = around
         .filter(|other| *other != at)
         .map(|other| inputs[other])
@@ -88,8 +88,8 @@ fn usual(inputs: &[f64], at: usize) -> f64 {
     others[others.len() / 2]
 }
 
-/// Bytes before each message that may be tokens, and in all.
-fn said_before(session: &Session) -> Vec<u64> {
+/// Returns the cumulative bytes of content before each message, and the total.
+fn bytes_before(session: &Session) -> Vec<u64> {
     let mut all = 0;
     let mut before = vec![0];
     for message in &session.messages {
@@ -100,23 +100,23 @@ fn said_before(session: &Session) -> Vec<u64> {
 }
 
 fn weight(part: &Part) -> u64 {
-    let beside = match &part.body {
+    let other = match &part.body {
         Body::Media { .. } => MEDIA,
         Body::Thinking { sealed_bytes, .. } => u64::from(*sealed_bytes),
         _ => 0,
     };
-    beside + part.body.text().len() as u64
+    other + part.body.text().len() as u64
 }
 
 #[cfg(test)]
 mod tests {
-    use super::LeftOut;
+    use super::ImplausibleUsage;
     use crate::session::{
         Body, Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage,
     };
     use crate::units::Tokens;
 
-    /// Calls that report these contexts; before each so many bytes are said.
+    /// Builds a session of calls with a reported context and the bytes added before it.
     fn session(calls: &[(u64, usize)]) -> Session {
         let mut builder = SessionBuilder::new(Source {
             name: "talk".to_owned(),
@@ -143,7 +143,7 @@ mod tests {
         builder.finish()
     }
 
-    fn left_out(calls: &[(u64, usize)]) -> Vec<(usize, LeftOut)> {
+    fn left_out(calls: &[(u64, usize)]) -> Vec<(usize, ImplausibleUsage)> {
         let session = session(calls);
         let steps = session.steps.iter().enumerate();
         steps
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_many_times_as_large_as_those_around_it_is_left_out_wherever_it_stands() {
+    fn removes_usage_many_times_larger_than_its_neighbors() {
         for at in 0..5 {
             let mut calls = [(100_000, 40); 5];
             calls[at].0 = 9_000_000;
@@ -161,7 +161,7 @@ mod tests {
                 left_out(&calls),
                 [(
                     at,
-                    LeftOut {
+                    ImplausibleUsage {
                         reported,
                         times: 90.0
                     }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_explains_and_what_stays_is_believed() {
+    fn keeps_usage_that_the_content_or_later_calls_explain() {
         // A small call of another model between large ones.
         let small = [
             (150_000, 400_000),
@@ -190,12 +190,12 @@ mod tests {
             (150_200, 9),
         ];
         assert_eq!(left_out(&small), []);
-        // Much was said.
+        // Much content was added.
         assert_eq!(left_out(&[(40_000, 9), (90_000, 200_000), (30_000, 9)]), []);
-        // It does not go back.
+        // The context stays large.
         assert_eq!(left_out(&[(40_000, 9), (90_000, 9), (91_000, 9)]), []);
         assert_eq!(left_out(&[(9_000_000, 9)]), []);
-        // It may have been given what the file does not hold.
+        // The content of the last call may not be recorded.
         assert_eq!(left_out(&[(1_000, 9), (5_000, 9), (300_000, 9)]), []);
     }
 }

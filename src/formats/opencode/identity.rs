@@ -1,9 +1,9 @@
-//! Who a session says it is: in its own file of the storage folder, or in the `info` of an export.
+//! Identity of a session, read from its own file of the storage folder or from the `info` of an export.
 
 use crate::formats::{SessionIdentity, json};
 use serde_json::Value;
 
-/// What the head says.
+/// Reads the identity from the beginning of a file.
 pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
     let whole = json::document_span(start);
     let info = json::member(start, &whole, "info").unwrap_or(whole);
@@ -11,13 +11,13 @@ pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
     of(&info)
 }
 
-/// What a session's own data says.
+/// Reads the identity from a session's `info`.
 pub(super) fn of(info: &Value) -> Option<SessionIdentity> {
-    let says = |key: &str| json::str_at(info, &[key]).filter(|said| !said.is_empty());
+    let field = |key: &str| json::str_at(info, &[key]).filter(|text| !text.is_empty());
     Some(SessionIdentity {
-        id: says("id")?.into(),
-        parent: says("parentID").map(Into::into),
+        id: field("id")?.into(),
+        parent: field("parentID").map(Into::into),
         kind: None,
-        name: says("title").map(Into::into),
+        name: field("title").map(Into::into),
     })
 }

@@ -1,25 +1,24 @@
-//! Messages of ours, as the program writes its own: with an id that sorts them where they stand, and what it wants to
-//! know of a message.
+//! Writes added messages in the program's form, with the metadata that the program expects.
 //!
-//! The program puts messages in the order of their times and ids, so ours bear the time of the message before and
-//! an id that begins with its.
+//! The program sorts messages by time and id. An added message therefore has the time of the previous message, and an
+//! id that begins with the id of that message.
 
 use crate::formats::json;
 use crate::session::{Role, Session};
 use serde_json::{Map, Value, json};
 
-/// Writes messages between those of a file.
-pub(super) struct Writer {
-    /// What the program notes of a person's message and of an answer, as the first of each in the file has it.
-    asked: Map<String, Value>,
-    answered: Map<String, Value>,
-    /// The `info` of the message before.
-    before: Option<Value>,
-    written: usize,
+/// Writes added messages between those of a file.
+pub(super) struct AddedMessageWriter {
+    /// Metadata of user messages and of answers, taken from the first of each in the file.
+    user_members: Map<String, Value>,
+    assistant_members: Map<String, Value>,
+    /// The `info` of the previous message.
+    previous: Option<Value>,
+    n_written: usize,
 }
 
-impl Writer {
-    /// For the messages of a session.
+impl AddedMessageWriter {
+    /// Creates a writer for a session.
     pub(super) fn new(session: &Session) -> Self {
         let raw = session.messages.iter().filter_map(|m| m.raw.first());
         let mut starts: Vec<_> = raw.cloned().collect();
@@ -38,32 +37,36 @@ impl Writer {
             members.collect()
         };
         Self {
-            asked: first("user", &["agent", "model"]),
-            answered: first(
+            user_members: first("user", &["agent", "model"]),
+            assistant_members: first(
                 "assistant",
                 &["modelID", "providerID", "mode", "agent", "path"],
             ),
-            before: None,
-            written: 0,
+            previous: None,
+            n_written: 0,
         }
     }
 
-    /// Notes a message of the file that stands before what comes next.
-    pub(super) fn passed(&mut self, record: &[u8]) {
-        self.before = info(record).or(self.before.take());
+    /// Sets the message of the file that precedes the next added one.
+    pub(super) fn set_previous(&mut self, record: &[u8]) {
+        self.previous = info(record).or(self.previous.take());
     }
 
-    /// A message that says this; `next` is the record of the file behind it.
+    /// Writes a message. `next` is the following record of the file.
     pub(super) fn write(&mut self, role: Role, text: &str, next: Option<&[u8]>) -> Vec<u8> {
         let next = next.and_then(info);
-        let near = self.before.as_ref().or(next.as_ref());
+        let near = self.previous.as_ref().or(next.as_ref());
         let near = |path: &[&str]| near.and_then(|info| json::at(info, path)).cloned();
-        self.written += 1;
-        let before = self
-            .before
+        self.n_written += 1;
+        let previous = self
+            .previous
             .as_ref()
             .and_then(|info| json::str_at(info, &["id"]));
-        let id = format!("{}plimsoll{:04}", before.unwrap_or("msg_0"), self.written);
+        let id = format!(
+            "{}plimsoll{:04}",
+            previous.unwrap_or("msg_0"),
+            self.n_written
+        );
         let mut info = Map::new();
         let mut put = |key: &str, value: Value| info.insert(key.to_owned(), value);
         put("id", id.clone().into());
@@ -74,16 +77,16 @@ impl Writer {
         );
         if role == Role::Assistant {
             put("role", "assistant".into());
-            put("parentID", before.into());
+            put("parentID", previous.into());
             put("cost", 0.into());
             put(
                 "tokens",
                 json!({"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}),
             );
-            info.extend(self.answered.clone());
+            info.extend(self.assistant_members.clone());
         } else {
             put("role", "user".into());
-            info.extend(self.asked.clone());
+            info.extend(self.user_members.clone());
         }
         let session = info.get("sessionID").cloned();
         let part = format!("prt_{}", id.trim_start_matches("msg_"));
@@ -93,8 +96,8 @@ impl Writer {
     }
 }
 
-/// What a record says of its message.
+/// Returns the `info` of a record.
 fn info(record: &[u8]) -> Option<Value> {
-    let place = json::member(record, &(0..record.len()), "info")?;
-    json::parse_span(record, &place)
+    let range = json::member(record, &(0..record.len()), "info")?;
+    json::parse_span(record, &range)
 }

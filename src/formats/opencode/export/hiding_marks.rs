@@ -1,7 +1,7 @@
-//! A record without what hides a part of the context: the marks of outputs that were pruned, the question for a summary
-//! and the mark of the summary, behind which the program does not look.
+//! Removes marks that hide a part of the context from a record: marks of pruned outputs, the request for a summary, and
+//! the mark of the summary. The program ignores messages before a summary.
 
-use super::super::message::ASKED;
+use super::super::message::SUMMARY_PROMPT;
 use crate::formats::json;
 use crate::formats::message_list::{
     Patch, array_at, at_path, patched, quoted, with_member, without_members,
@@ -9,8 +9,8 @@ use crate::formats::message_list::{
 use crate::session::Span;
 use std::borrow::Cow;
 
-/// The record without them; as it is where there are none.
-pub(super) fn plain(record: &[u8]) -> Cow<'_, [u8]> {
+/// Returns the record without such marks. Borrows it if it has none.
+pub(super) fn strip_hiding_marks(record: &[u8]) -> Cow<'_, [u8]> {
     let whole = 0..record.len();
     let mut patches = Vec::new();
     let info = at_path(record, &whole, &["info"]).and_then(|info| {
@@ -42,7 +42,7 @@ fn of_block(record: &[u8], block: &Span) -> Vec<Patch> {
             })
         }
         Some("compaction") => {
-            let mut patches = as_text(record, block, ASKED);
+            let mut patches = as_text(record, block, SUMMARY_PROMPT);
             patches.push(with_member(record, block, "synthetic", b"true"));
             patches
         }
@@ -50,8 +50,8 @@ fn of_block(record: &[u8], block: &Span) -> Vec<Patch> {
     }
 }
 
-/// What a part has beside its text and its ids.
-const NOT_OF_TEXT: [&str; 16] = [
+/// Members of parts other than the text and the ids.
+const NON_TEXT_MEMBERS: [&str; 16] = [
     "text",
     "synthetic",
     "metadata",
@@ -70,9 +70,9 @@ const NOT_OF_TEXT: [&str; 16] = [
     "data",
 ];
 
-/// Patches that make a part one of this text.
+/// Returns patches that replace a part by a text.
 pub(super) fn as_text(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
-    let mut patches = without_members(bytes, block, &NOT_OF_TEXT);
+    let mut patches = without_members(bytes, block, &NON_TEXT_MEMBERS);
     patches.push(with_member(bytes, block, "text", &quoted(text)));
     patches.push(match at_path(bytes, block, &["type"]) {
         Some(kind) => (kind, quoted("text")),

@@ -1,11 +1,11 @@
-//! What single events hold: thoughts, calls, and what tools answered.
+//! The content of single events: thoughts, tool calls and tool results.
 
 use crate::formats::message_list::part;
 use crate::formats::{content, json};
 use crate::session::Part;
 use serde_json::Value;
 
-/// What the model thought, unless its text says the same.
+/// Returns the model's thoughts, unless its text repeats them.
 pub(super) fn thoughts(value: &Value) -> Vec<Part> {
     let blocks = value
         .get("thinking_blocks")
@@ -14,19 +14,19 @@ pub(super) fn thoughts(value: &Value) -> Vec<Part> {
     if !blocks.is_empty() {
         return blocks;
     }
-    let said = ["thought", "content"]
+    let texts = ["thought", "content"]
         .iter()
         .filter_map(|key| value.get(key))
         .map(json::text_of);
-    let said: String = said.collect();
+    let texts: String = texts.collect();
     let text = json::str_at(value, &["reasoning_content"])
         .unwrap_or_default()
         .trim();
-    let body = content::thought(text, 0).filter(|_| !said.contains(text));
+    let body = content::thought(text, 0).filter(|_| !texts.contains(text));
     body.map(|body| part(0, body)).into_iter().collect()
 }
 
-/// A call.
+/// Converts a tool call.
 pub(super) fn call(value: &Value) -> Part {
     let function = value.get("function").unwrap_or(value);
     let name = json::str_at(function, &["name"]).unwrap_or_default();
@@ -34,29 +34,29 @@ pub(super) fn call(value: &Value) -> Part {
     part(0, content::call(id, name, function.get("arguments")))
 }
 
-/// The call of an action that does not keep it.
-pub(super) fn own_call(value: &Value) -> Part {
-    let says = |key| json::str_at(value, &[key]);
+/// Returns the tool call of an action that does not record one.
+pub(super) fn action_as_call(value: &Value) -> Part {
+    let field = |key| json::str_at(value, &[key]);
     let body = content::call(
-        says("tool_call_id"),
-        says("tool_name").unwrap_or_default(),
+        field("tool_call_id"),
+        field("tool_name").unwrap_or_default(),
         value.get("action"),
     );
     part(0, body)
 }
 
-/// What a tool answered, with what the agent's own context added to it.
-pub(super) fn observed(value: &Value) -> Option<Value> {
-    let observation = value.get("observation")?;
-    let said = content::first(observation, &["content", "output", "result"]);
-    let mut said = match said {
-        Some(said) => said.clone(),
-        None => observation.clone(),
+/// Returns a tool's output, including content that the agent's own context added to it.
+pub(super) fn observation(value: &Value) -> Option<Value> {
+    let recorded = value.get("observation")?;
+    let output = content::first(recorded, &["content", "output", "result"]);
+    let mut output = match output {
+        Some(output) => output.clone(),
+        None => recorded.clone(),
     };
     if let (Value::Array(blocks), Some(Value::Array(more))) =
-        (&mut said, value.get("extended_content"))
+        (&mut output, value.get("extended_content"))
     {
         blocks.extend(more.iter().cloned());
     }
-    Some(said)
+    Some(output)
 }
