@@ -158,7 +158,7 @@ impl<T: Clone> Chain<T> {
         None
     }
 
-    /// Appends an item if there is room, and returns it.
+    /// Appends an item if there is space, and returns it.
     fn keep(&self, item: T) -> T {
         let mut new = Box::new(Link {
             item: item.clone(),

@@ -133,7 +133,7 @@ fn message_of(role: Role, content: Content) -> ChatMessage {
 
 fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
     let mut message = message_of(Role::Assistant, Content::Missing);
-    let mut said = Vec::new();
+    let mut others = Vec::new();
     let mut calls = Vec::new();
     for piece in parts {
         match piece.body {
@@ -149,13 +149,13 @@ fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
             Body::Thinking { .. } if message.reasoning.is_none() => {
                 message.reasoning = Some(piece.as_text());
             }
-            _ => said.push(piece),
+            _ => others.push(piece),
         }
     }
     if !calls.is_empty() {
         message.calls = Calls::List(calls);
     }
-    message.content = content(&said);
+    message.content = content(&others);
     message
 }
 
