@@ -1,14 +1,14 @@
-//! One answer of the model in one message, as agents keep it, where a file splits it.
+//! Joins the messages of one answer, for files that split answers.
 
 use super::{Block, BlockBody, Calls, ChatMessage, Content, Text};
 
-/// The messages of one answer as one message: what was said in order, and all calls. None of no messages.
+/// Joins the messages of one answer: all content and tool calls, in order. Returns `None` without messages.
 pub fn join_answer(messages: &[ChatMessage]) -> Option<ChatMessage> {
     let (first, more) = messages.split_first()?;
     let mut joined = first.clone();
     for message in more {
         let fields = &mut *joined;
-        let mut said = std::mem::replace(&mut fields.content, Content::Missing);
+        let mut content = std::mem::replace(&mut fields.content, Content::Missing);
         match (&mut fields.calls, message.calls()) {
             (Calls::List(calls), added) => calls.extend_from_slice(added),
             (_, []) => {}
@@ -16,16 +16,16 @@ pub fn join_answer(messages: &[ChatMessage]) -> Option<ChatMessage> {
         }
         match (&fields.reasoning, &message.reasoning) {
             (None, reasoning) => fields.reasoning.clone_from(reasoning),
-            // There is one place for it; more of it is said like any text.
-            (Some(_), Some(text)) => said = both(said, Content::Text(text.clone())),
+            // A message has one place for reasoning; more of it is added as text.
+            (Some(_), Some(text)) => content = both(content, Content::Text(text.clone())),
             (Some(_), None) => {}
         }
-        fields.content = both(said, message.content.clone());
+        fields.content = both(content, message.content.clone());
     }
     Some(joined)
 }
 
-/// One content after the other.
+/// Concatenates two contents.
 fn both(a: Content, b: Content) -> Content {
     match (a, b) {
         (Content::Missing | Content::Null, only) | (only, Content::Missing | Content::Null) => only,
@@ -55,7 +55,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_answer_in_pieces_becomes_one_message_with_all_its_calls() {
+    fn joins_all_content_and_calls_of_an_answer() {
         let call = |id: &str| json!({"id": id, "function": {"name": "f", "arguments": "{}"}});
         let pieces = [
             json!({"role": "assistant", "reasoning_content": "hm"}),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_stand_in_order() {
+    fn keeps_texts_in_order() {
         let pieces = [
             ChatMessage::new("assistant", "a"),
             ChatMessage::new("assistant", "b"),

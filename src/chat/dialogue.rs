@@ -1,8 +1,8 @@
-//! How a rule asks for a summary without waiting for it.
+//! Summary requests of rules, without waiting for the replies.
 //!
-//! A rule is run again from its start with every answer so far: where it asks for one more than there are, it stops
-//! with [`Wants`]. So a rule that needs several summaries reads from top to bottom like the program it reproduces, and
-//! stays a pure function.
+//! A rule is run from its start with all replies so far. If it needs another one, it returns [`Wants`]. A rule that
+//! needs several summaries therefore reads from top to bottom like the program it reproduces, and remains a pure
+//! function.
 
 use super::ChatMessage;
 use std::sync::Arc;
@@ -10,30 +10,30 @@ use std::sync::Arc;
 /// A request to a model, as it would be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ask {
-    /// The messages of the request.
+    /// Messages of the request.
     pub messages: Vec<ChatMessage>,
-    /// The request names the conversation's tools.
+    /// Whether the request includes the conversation's tools.
     pub with_tools: bool,
-    /// Most tokens of the answer, where the system sets it.
+    /// Maximum number of tokens of the answer, if the system sets it.
     pub max_tokens: Option<u64>,
 }
 
-/// What came back.
+/// The reply to a summary request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
-    /// A text, perhaps empty.
+    /// A text, possibly empty.
     Text(Arc<str>),
-    /// The model called a tool in its place.
+    /// A tool call instead of a text.
     Called,
-    /// Nothing, and why.
+    /// A failure and its reason.
     Failed(String),
 }
 
-/// A rule cannot go on without an answer.
+/// A pending summary request: the rule needs its reply to continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wants(pub Box<Ask>);
 
-/// The answers so far.
+/// The replies so far.
 #[derive(Debug)]
 pub struct Dialogue<'a> {
     answers: &'a [Heard],
@@ -41,28 +41,28 @@ pub struct Dialogue<'a> {
 }
 
 impl<'a> Dialogue<'a> {
-    /// With these answers, in the order of the questions.
+    /// Creates a dialogue with these replies, in the order of the requests.
     pub fn new(answers: &'a [Heard]) -> Self {
         Self { answers, next: 0 }
     }
 
-    /// The answer to a request.
+    /// Returns the reply to a request.
     ///
     /// # Errors
-    /// [`Wants`] if it is not there yet: hand it on with `?`.
+    /// [`Wants`] if there is no reply yet. Propagate it with `?`.
     pub fn ask(&mut self, ask: Ask) -> Result<Heard, Wants> {
         let answer = self.answers.get(self.next).cloned();
         self.next += 1;
         answer.ok_or_else(|| Wants(Box::new(ask)))
     }
 
-    /// How many requests were made so far.
+    /// Returns the number of requests so far.
     pub fn n_asked(&self) -> usize {
         self.next
     }
 }
 
-/// Runs a rule to its end, answering as it asks.
+/// Runs a rule to its end and calls `answer` for each request.
 pub fn converse<T>(
     mut rule: impl FnMut(&mut Dialogue<'_>) -> Result<T, Wants>,
     mut answer: impl FnMut(&Ask) -> Heard,

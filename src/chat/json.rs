@@ -1,4 +1,4 @@
-//! Messages from and to the JSON that programs store: nothing is lost, `null` and a missing field stay apart.
+//! Converts messages from and to JSON without loss. `null` and missing fields remain distinct.
 
 use super::{
     Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Image, Text,
@@ -6,7 +6,7 @@ use super::{
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Reads a message in the shape of OpenAI or Anthropic. What is no object becomes a message without role.
+/// Reads a message in the shape of OpenAI or Anthropic. A value other than an object becomes a message without a role.
 pub fn message_from_json(value: &Value) -> ChatMessage {
     let mut rest = value.as_object().cloned().unwrap_or_default();
     let text = |rest: &mut Map<String, Value>, key: &str| -> Option<Arc<str>> {
@@ -48,7 +48,7 @@ fn content_from_json(value: Value) -> Content {
     }
 }
 
-/// What has fields that its kind does not usually have is kept verbatim, so that nothing is lost.
+/// Keeps a block with unusual fields verbatim, so that nothing is lost.
 fn block_from_json(value: Value) -> Block {
     let known = value.as_object().and_then(|block| {
         let text = |key: &str| block.get(key)?.as_str();
@@ -85,7 +85,7 @@ fn block_from_json(value: Value) -> Block {
     }
 }
 
-/// Reads one item of `tool_calls`, an object.
+/// Reads one item of `tool_calls`, which must be an object.
 pub fn call_from_json(value: &Value) -> Call {
     let mut rest = value.as_object().cloned().unwrap_or_default();
     let id = rest.get("id").and_then(Value::as_str).map(Arc::from);
@@ -112,7 +112,7 @@ pub fn call_from_json(value: &Value) -> Call {
     }
 }
 
-/// Writes a message as [`message_from_json`] reads it.
+/// Writes a message in the form that [`message_from_json`] reads.
 pub fn message_to_json(message: &ChatMessage) -> Value {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);

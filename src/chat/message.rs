@@ -1,13 +1,13 @@
-//! A message that is cheap to hand on and remembers what was worked out of it.
+//! A message that is cheap to clone and caches derived values.
 //!
-//! A replay shows the whole conversation to rules before every call, and they change little of it. So copies share what
-//! they say until one of them is changed, and what a rule weighs a message is kept with the message.
+//! A replay passes the whole conversation to rules before every call, and rules change little of it. Clones therefore
+//! share their fields until one of them is changed, and a message caches its token counts.
 
 use super::{Content, Fields, Text};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
-/// One message of an agent's own store. Copies share its fields until one of them is changed.
+/// One message of an agent's own store. Clones share their fields until one of them is changed.
 #[derive(Clone, Debug)]
 pub struct ChatMessage(Arc<Shared>);
 
@@ -18,40 +18,41 @@ struct Shared {
     variants: Chain<ChatMessage>,
 }
 
-/// A rule that weighs messages: its name and what else its result depends on (the address of a function or a table).
+/// A rule that counts messages: its name and another value that the result depends on (the address of a function or a
+/// table).
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Name.
+    /// Name of the rule.
     pub name: &'static str,
-    /// What else the result depends on.
+    /// Another value that the result depends on.
     pub by: usize,
 }
 
 impl Rule {
-    /// Whether both are one rule.
+    /// Returns whether both are the same rule.
     pub(super) fn is(self, other: Self) -> bool {
-        // Two texts at one place of one length are one text.
+        // Static texts at one address with one length are equal.
         std::ptr::eq(self.name, other.name) && self.by == other.by
     }
 }
 
-/// Most that a message remembers of a kind: what does not fit is worked out again.
-const MOST: usize = 24;
-/// Bytes up to which another text is a marker, which comes back at every call.
+/// Maximum number of cached values of a kind. Further values are computed each time.
+const MAX_CACHED: usize = 24;
+/// Maximum bytes of a marker text, which is repeated at every call.
 const MARKER: usize = 200;
 
 impl ChatMessage {
-    /// Its fields, to make another message of.
+    /// Returns the fields, for creating another message.
     pub fn into_fields(self) -> Fields {
         Arc::try_unwrap(self.0).map_or_else(|shared| shared.fields.clone(), |own| own.fields)
     }
 
-    /// Whether both are copies of one message.
+    /// Returns whether both are clones of one message.
     pub fn is_copy_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// What a rule weighs it: worked out once.
+    /// Returns the message's count by a rule. Computes it once.
     pub fn weigh(&self, rule: Rule, weigh: impl FnOnce(&Self) -> u64) -> u64 {
         let find = |(known, weight): &(Rule, u64)| known.is(rule).then_some(*weight);
         self.0
@@ -60,12 +61,12 @@ impl ChatMessage {
             .unwrap_or_else(|| self.0.weights.keep((rule, weigh(self))).1)
     }
 
-    /// The same message saying something else; the part it came from stays the same.
+    /// Returns the message with another text from the same part.
     #[must_use]
     pub fn with_text(&self, text: impl AsRef<str> + Into<Arc<str>>) -> Self {
         let is_marker = text.as_ref().len() <= MARKER;
-        let says_it = |known: &Self| (known.text() == Some(text.as_ref())).then(|| known.clone());
-        if let Some(known) = is_marker.then(|| self.0.variants.find(says_it)).flatten() {
+        let has_text = |known: &Self| (known.text() == Some(text.as_ref())).then(|| known.clone());
+        if let Some(known) = is_marker.then(|| self.0.variants.find(has_text)).flatten() {
             return known;
         }
         let other = Self::from(Fields {
@@ -114,7 +115,7 @@ impl Deref for ChatMessage {
 }
 
 impl DerefMut for ChatMessage {
-    /// What it weighed is forgotten: it is about to change.
+    /// Clears the caches, because the message is about to change.
     fn deref_mut(&mut self) -> &mut Fields {
         let shared = Arc::make_mut(&mut self.0);
         shared.weights = Chain::default();
@@ -129,7 +130,7 @@ impl PartialEq for ChatMessage {
     }
 }
 
-/// What is found out one after the other and never changes.
+/// A lock-free list of cached values that only grows.
 #[derive(Debug)]
 struct Chain<T>(OnceLock<Box<Link<T>>>);
 
@@ -157,14 +158,14 @@ impl<T: Clone> Chain<T> {
         None
     }
 
-    /// Keeps an item if there is room, and gives it back.
+    /// Appends an item if there is space, and returns it.
     fn keep(&self, item: T) -> T {
         let mut new = Box::new(Link {
             item: item.clone(),
             next: Self::default(),
         });
         let mut at = self;
-        for _ in 0..MOST {
+        for _ in 0..MAX_CACHED {
             match at.0.set(new) {
                 Ok(()) => break,
                 Err(taken) => new = taken,
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_is_worked_out_once_and_anew_after_a_change() {
+    fn counts_once_and_again_after_a_change() {
         let mut message = ChatMessage::new("user", "abc");
         assert_eq!(message.weigh(RULE, length), 3);
         assert_eq!(message.clone().weigh(RULE, |_| 9), 3);
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_a_copy_leaves_the_other_as_it_was() {
+    fn changing_a_clone_keeps_the_original() {
         let message = ChatMessage::new("user", "abc");
         let mut copy = message.clone();
         assert!(copy.is_copy_of(&message));
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_marker_makes_the_same_message() {
+    fn equal_markers_share_a_message() {
         let message = ChatMessage::new("tool", "abc");
         let cleared = message.with_text("gone");
         assert!(message.with_text("gone".to_owned()).is_copy_of(&cleared));
@@ -222,14 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_worked_out_again() {
+    fn values_beyond_the_cache_are_computed_again() {
         let message = ChatMessage::new("user", "abc");
-        for by in 0..2 * MOST {
+        for by in 0..2 * MAX_CACHED {
             let rule = Rule { by, ..RULE };
             assert_eq!(message.weigh(rule, |_| by as u64), by as u64);
         }
         let last = Rule {
-            by: 2 * MOST - 1,
+            by: 2 * MAX_CACHED - 1,
             ..RULE
         };
         assert_eq!(message.weigh(last, |_| 5), 5);

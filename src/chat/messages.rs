@@ -1,29 +1,29 @@
-//! A conversation that is cheap to hand on, grows at its end, and remembers what rules found out about it.
+//! A conversation that is cheap to clone, grows at its end, and caches the state of rules.
 //!
-//! A replay shows the whole conversation to rules before every call, and mostly it has only grown since the last. So
-//! copies share the list until one of them is changed, and a rule goes on with what it found out before.
+//! A replay passes the whole conversation to rules before every call, and usually it has only grown since the last.
+//! Clones therefore share the list until one of them is changed, and a rule continues from its cached state.
 
 use super::{ChatMessage, Rule};
 use std::any::Any;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Messages in order. Copies share the list until one of them is changed.
+/// Messages in order. Clones share the list until one of them is changed.
 #[derive(Clone, Debug, Default)]
 pub struct Messages(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     list: Vec<ChatMessage>,
-    /// The same as long as the list only grows.
+    /// Identity of the list; unchanged while the list only grows.
     line: Arc<()>,
     notes: Mutex<Vec<Note>>,
 }
 
-/// What a rule found out.
+/// Cached state of a rule.
 type Note = (Rule, Arc<dyn Any + Send + Sync>);
 
-/// How far a conversation had come.
+/// A position at the end of a conversation.
 #[derive(Clone, Debug)]
 pub struct Mark {
     line: Arc<()>,
@@ -31,7 +31,7 @@ pub struct Mark {
 }
 
 impl Messages {
-    /// How far it has come.
+    /// Returns the current end.
     pub fn mark(&self) -> Mark {
         Mark {
             line: Arc::clone(&self.0.line),
@@ -39,19 +39,19 @@ impl Messages {
         }
     }
 
-    /// What was added since; none if it is another conversation or was changed.
+    /// Returns the messages added since `mark`, or `None` if this is another conversation or it was changed otherwise.
     pub fn since(&self, mark: &Mark) -> Option<&[ChatMessage]> {
         let is_same = Arc::ptr_eq(&mark.line, &self.0.line);
         is_same.then(|| self.0.list.get(mark.n..)).flatten()
     }
 
-    /// Adds messages behind those there are. What rules found out about these is still true.
+    /// Appends messages. Cached states remain valid.
     pub fn grow(&mut self, new: impl IntoIterator<Item = ChatMessage>) {
         Arc::make_mut(&mut self.0).list.extend(new);
     }
 
-    /// What a rule finds out about the messages: it goes on from what it found when there were fewer, and notes itself
-    /// how many those were.
+    /// Updates the cached state of a rule with the messages and returns it. The state itself records how many messages
+    /// it covers.
     pub fn find_out<T>(&self, rule: Rule, go_on: impl FnOnce(&mut T, &[ChatMessage])) -> Arc<T>
     where
         T: Any + Clone + Default + Send + Sync,
@@ -66,9 +66,9 @@ impl Messages {
         found
     }
 
-    /// What a rule weighs all messages together.
+    /// Returns the sum of a rule's counts of all messages.
     pub fn weigh(&self, rule: Rule, weigh: impl Fn(&ChatMessage) -> u64) -> u64 {
-        /// How many messages, and their weight.
+        /// Number of messages, and the sum of their counts.
         #[derive(Clone, Default)]
         struct Sum(usize, u64);
         let sum = self.find_out(rule, |Sum(n, sum), messages| {
@@ -78,7 +78,7 @@ impl Messages {
         sum.1
     }
 
-    /// The list itself, to be changed or taken apart.
+    /// Returns the list, cloned if it is shared.
     pub fn into_vec(self) -> Vec<ChatMessage> {
         Arc::try_unwrap(self.0).map_or_else(|shared| shared.list.clone(), |own| own.list)
     }
@@ -95,7 +95,7 @@ impl Messages {
 }
 
 impl Clone for Shared {
-    /// A copy goes its own way: what is known holds for both.
+    /// Copies the cached states, which are valid for both lists.
     fn clone(&self) -> Self {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         Self {
@@ -124,7 +124,7 @@ impl Deref for Messages {
 }
 
 impl DerefMut for Messages {
-    /// What rules found out is forgotten: it is about to change.
+    /// Clears the cached states, because the list is about to change.
     fn deref_mut(&mut self) -> &mut Vec<ChatMessage> {
         let shared = Arc::make_mut(&mut self.0);
         shared.line = Arc::default();
@@ -142,9 +142,9 @@ mod tests {
         by: 0,
     };
 
-    fn said(texts: &[&str]) -> Vec<ChatMessage> {
-        let said = texts.iter().map(|text| ChatMessage::new("user", *text));
-        said.collect()
+    fn messages_of(texts: &[&str]) -> Vec<ChatMessage> {
+        let messages = texts.iter().map(|text| ChatMessage::new("user", *text));
+        messages.collect()
     }
 
     fn length(messages: &Messages) -> u64 {
@@ -152,36 +152,36 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_goes_on_where_it_stopped() {
-        let mut messages = Messages::from(said(&["a", "bc"]));
+    fn continues_from_the_cached_state() {
+        let mut messages = Messages::from(messages_of(&["a", "bc"]));
         assert_eq!(length(&messages), 3);
-        messages.grow(said(&["def"]));
+        messages.grow(messages_of(&["def"]));
         assert_eq!(messages.weigh(RULE, |_| 100), 103);
     }
 
     #[test]
-    fn what_was_found_is_forgotten_with_a_change() {
-        let mut messages = Messages::from(said(&["a", "bc"]));
+    fn a_change_clears_the_cached_state() {
+        let mut messages = Messages::from(messages_of(&["a", "bc"]));
         assert_eq!(length(&messages), 3);
         messages.remove(0);
         assert_eq!(length(&messages), 2);
     }
 
     #[test]
-    fn copies_grow_apart() {
-        let mut messages = Messages::from(said(&["a"]));
+    fn clones_grow_independently() {
+        let mut messages = Messages::from(messages_of(&["a"]));
         let mut copy = messages.clone();
         let mark = messages.mark();
-        copy.grow(said(&["b"]));
-        messages.grow(said(&["cd"]));
+        copy.grow(messages_of(&["b"]));
+        messages.grow(messages_of(&["cd"]));
         assert_eq!((length(&copy), length(&messages)), (2, 3));
         let added = |m: &Messages| m.since(&mark).map(<[_]>::len);
         assert_eq!((added(&copy), added(&messages)), (None, Some(1)));
     }
 
     #[test]
-    fn nothing_was_merely_added_to_what_was_changed() {
-        let mut messages = Messages::from(said(&["a"]));
+    fn since_returns_none_after_a_change() {
+        let mut messages = Messages::from(messages_of(&["a"]));
         let mark = messages.mark();
         messages.push(ChatMessage::new("user", "b"));
         assert!(messages.since(&mark).is_none());

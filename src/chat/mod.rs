@@ -1,9 +1,10 @@
-//! A conversation as an agent's own program keeps it: messages with a role, content and calls, in one of two shapes.
+//! A conversation in the form that an agent's own program stores: messages with a role, content and tool calls, in one
+//! of two shapes.
 //!
-//! Real systems do not work on our parts but on lists of such messages, and their rules depend on the shape (a `null`
-//! content, a list of blocks, results grouped in one message or not). Their rules are written over these types, so
-//! that the same function runs in a replay and on a file of messages. What was said keeps the part of the session
-//! that it came from, wherever a rule moves it. Nothing here knows of any system.
+//! Real systems work on lists of such messages rather than on parts, and their rules depend on the shape (a `null`
+//! content, a list of blocks, results grouped in one message or not). Rules are written over these types, so that the
+//! same function runs in a replay and on a file of messages. Content keeps a reference to its part of the session when
+//! a rule moves it. This module is independent of any system.
 
 mod answer;
 mod dialogue;
@@ -25,61 +26,61 @@ use crate::session::WrittenKind;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What a message holds.
+/// Fields of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fields {
-    /// `system`, `user`, `assistant`, `tool`, or what the file says.
+    /// `system`, `user`, `assistant`, `tool` or another role of the file.
     pub role: Arc<str>,
-    /// What is said.
+    /// Content.
     pub content: Content,
-    /// `tool_calls` of an assistant's message.
+    /// `tool_calls` of an assistant message.
     pub calls: Calls,
-    /// `tool_call_id` of a tool's message.
+    /// `tool_call_id` of a tool message.
     pub call_id: Option<Arc<str>>,
-    /// `name`: the tool of a tool's message.
+    /// `name`: the tool of a tool message.
     pub name: Option<Arc<str>>,
     /// `reasoning_content`.
     pub reasoning: Option<Text>,
     /// All other fields, verbatim.
     pub rest: Map<String, Value>,
-    /// Set where a policy wrote the message itself.
+    /// Kind of a message that a policy added.
     pub written: Option<WrittenKind>,
 }
 
-/// What a message says.
+/// Content of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// There is no such field.
+    /// No such field.
     Missing,
     /// `null`.
     Null,
-    /// One text.
+    /// A single text.
     Text(Text),
     /// A list of blocks.
     Blocks(Vec<Block>),
-    /// Something else, verbatim.
+    /// Any other value, verbatim.
     Other(Value),
 }
 
-/// A text and where it came from.
+/// A text and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
     /// The text.
     pub text: Arc<str>,
-    /// The part of the session whose content it is, or what is left of it.
+    /// Index of the part of the session that it came from, possibly shortened.
     pub part: Option<u32>,
 }
 
 /// One block of a message's content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The part of the session it came from.
+    /// Index of the part of the session that it came from.
     pub part: Option<u32>,
-    /// What it is.
+    /// Content.
     pub body: BlockBody,
 }
 
-/// What a block is.
+/// Content of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BlockBody {
     /// `text`.
@@ -88,56 +89,56 @@ pub enum BlockBody {
     Image(Image),
     /// `tool_use`.
     ToolUse {
-        /// Its id, joined by the result.
+        /// Id of the call.
         id: Arc<str>,
-        /// The tool.
+        /// Name of the tool.
         name: Arc<str>,
-        /// Its arguments.
+        /// Arguments.
         input: Value,
     },
     /// `tool_result`.
     ToolResult {
-        /// The id of its call.
+        /// Id of the call.
         id: Arc<str>,
-        /// What the tool said.
+        /// Output of the tool.
         content: Box<Content>,
-        /// `is_error`, where the block has it.
+        /// `is_error`, if present.
         is_error: Option<bool>,
     },
     /// `thinking`.
     Thinking(Value),
-    /// Anything else, bare texts included, verbatim.
+    /// Any other value, including bare texts, verbatim.
     Other(Value),
 }
 
-/// A picture in a message.
+/// An image in a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    /// The block as it stands in JSON; without its payload where it came from a session.
+    /// The block as JSON, without its payload if it came from a session.
     pub json: Arc<Value>,
-    /// Width and height, where a session knows them.
+    /// Width and height in pixels, if a session records them.
     pub pixels: Option<(u32, u32)>,
 }
 
-/// The calls of an assistant's message.
+/// Tool calls of an assistant message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Calls {
-    /// There is no such field.
+    /// No such field.
     Missing,
-    /// `null`, which is not the same to every system.
+    /// `null`, which some systems distinguish from a missing field.
     Null,
-    /// The calls.
+    /// A list of calls.
     List(Vec<Call>),
-    /// Something else, verbatim: no list, or a list of which an item is no object.
+    /// Any other value, verbatim: not a list, or a list with items other than objects.
     Other(Value),
 }
 
-/// One call of a tool.
+/// One tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The part of the session it came from.
+    /// Index of the part of the session that it came from.
     pub part: Option<u32>,
-    /// Its id.
+    /// Id of the call.
     pub id: Option<Arc<str>>,
     /// Tool and arguments.
     pub function: Option<Function>,
@@ -145,28 +146,28 @@ pub struct Call {
     pub rest: Map<String, Value>,
 }
 
-/// What a call asks for.
+/// Tool and arguments of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// The tool.
+    /// Name of the tool.
     pub name: Arc<str>,
-    /// Its arguments.
+    /// Arguments.
     pub arguments: Arguments,
 }
 
 /// Arguments of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arguments {
-    /// As text, which is JSON if the model wrote it well.
+    /// Text, which is JSON unless the model made a mistake.
     Text(Arc<str>),
-    /// As a value.
+    /// A JSON value.
     Json(Value),
-    /// There are none.
+    /// No arguments.
     Missing,
 }
 
 impl ChatMessage {
-    /// A message with one text, of no session.
+    /// Creates a message with one text that belongs to no session.
     pub fn new(role: &str, text: impl Into<Arc<str>>) -> Self {
         Self::from(Fields {
             role: role.into(),
@@ -180,7 +181,7 @@ impl ChatMessage {
         })
     }
 
-    /// A summary that a policy puts in the place of messages.
+    /// Creates a summary that a policy adds in place of messages.
     pub fn summary(role: &str, text: impl Into<Arc<str>>) -> Self {
         Self::from(Fields {
             written: Some(WrittenKind::Summary),
@@ -188,7 +189,7 @@ impl ChatMessage {
         })
     }
 
-    /// A notice of a policy's own.
+    /// Creates a notice that a policy adds.
     pub fn notice(role: &str, text: impl Into<Arc<str>>) -> Self {
         Self::from(Fields {
             written: Some(WrittenKind::Notice),
@@ -196,12 +197,12 @@ impl ChatMessage {
         })
     }
 
-    /// Whether it has this role.
+    /// Returns whether the message has this role.
     pub fn is(&self, role: &str) -> bool {
         &*self.role == role
     }
 
-    /// Its calls; none if the field is missing or `null`.
+    /// Returns the tool calls. Empty if the field is missing or `null`.
     pub fn calls(&self) -> &[Call] {
         match &self.calls {
             Calls::List(calls) => calls,
@@ -209,7 +210,7 @@ impl ChatMessage {
         }
     }
 
-    /// Its blocks; none if its content is no list.
+    /// Returns the blocks. Empty if the content is not a list.
     pub fn blocks(&self) -> &[Block] {
         match &self.content {
             Content::Blocks(blocks) => blocks,
@@ -217,14 +218,14 @@ impl ChatMessage {
         }
     }
 
-    /// Its content if that is one text.
+    /// Returns the content if it is a single text.
     pub fn text(&self) -> Option<&str> {
         self.content.as_text()
     }
 
-    /// Every part of the session that it holds something of.
+    /// Iterates over the indices of all parts of the session in the message.
     pub fn parts(&self) -> impl Iterator<Item = u32> {
-        // Most say one text: that takes no list.
+        // Most messages are a single text, which needs no list.
         let (text, content) = match &self.content {
             Content::Text(text) => (text.part, Vec::new()),
             content => (None, content.parts()),
@@ -237,7 +238,7 @@ impl ChatMessage {
 }
 
 impl Content {
-    /// One text, of no session.
+    /// Creates a single text that belongs to no session.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self::Text(Text {
             text: text.into(),
@@ -245,7 +246,7 @@ impl Content {
         })
     }
 
-    /// Its text, if it is one.
+    /// Returns the text if the content is a single one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(&text.text),
@@ -253,7 +254,7 @@ impl Content {
         }
     }
 
-    /// The first part of the session in it.
+    /// Returns the index of the first part of the session in it.
     pub fn first_part(&self) -> Option<u32> {
         match self {
             Self::Text(text) => text.part,
@@ -262,7 +263,7 @@ impl Content {
         }
     }
 
-    /// Every part of the session in it, results' own contents included.
+    /// Returns the indices of all parts of the session in it, including those of results.
     fn parts(&self) -> Vec<u32> {
         match self {
             Self::Text(text) => text.part.into_iter().collect(),
@@ -273,7 +274,7 @@ impl Content {
 }
 
 impl Block {
-    /// A block of text, of no session.
+    /// Creates a text block that belongs to no session.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self {
             part: None,
@@ -281,7 +282,7 @@ impl Block {
         }
     }
 
-    /// Its text, if it is one.
+    /// Returns the text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match &self.body {
             BlockBody::Text(text) => Some(text),
@@ -289,7 +290,7 @@ impl Block {
         }
     }
 
-    /// The first part of the session in it.
+    /// Returns the index of the first part of the session in it.
     fn first_part(&self) -> Option<u32> {
         self.part.or_else(|| match &self.body {
             BlockBody::ToolResult { content, .. } => content.first_part(),
@@ -297,7 +298,7 @@ impl Block {
         })
     }
 
-    /// Every part of the session in it.
+    /// Returns the indices of all parts of the session in it.
     fn parts(&self) -> Vec<u32> {
         let mut parts: Vec<u32> = self.part.into_iter().collect();
         if let BlockBody::ToolResult { content, .. } = &self.body {

@@ -1,16 +1,16 @@
-//! JSON and values as Python writes them, since several systems count and cut that very text.
+//! JSON and values in Python's notation, because several systems count and truncate that text.
 
 use serde_json::{Number, Value};
 use std::fmt::Write as _;
 
-/// How `json.dumps` is asked to write.
+/// Options of `json.dumps`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// `ensure_ascii`: everything beyond ASCII is escaped.
+    /// `ensure_ascii`: escapes all characters outside of ASCII.
     pub is_ascii: bool,
-    /// Separators `(",", ":")` in the place of `(", ", ": ")`.
+    /// Separators `(",", ":")` instead of `(", ", ": ")`.
     pub is_compact: bool,
-    /// `indent`: spaces a level.
+    /// `indent`: spaces per level.
     pub indent: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ impl Layout {
     };
 }
 
-/// `json.dumps`.
+/// Implements `json.dumps`.
 pub fn python_dumps(value: &Value, layout: Layout) -> String {
     let mut out = String::new();
     write_value(&mut out, value, layout, 0);
@@ -66,7 +66,7 @@ fn write_value(out: &mut String, value: &Value, layout: Layout, depth: usize) {
     }
 }
 
-/// A list or an object; an empty one stays on its line.
+/// Writes a list or an object. An empty one stays on one line.
 fn write_items<T>(
     out: &mut String,
     [open, close]: [char; 2],
@@ -85,7 +85,7 @@ fn write_items<T>(
     let mut is_empty = true;
     for item in items {
         if !is_empty {
-            // With an indent Python writes no space behind the comma.
+            // With an indent, Python writes no space after the comma.
             let is_tight = layout.is_compact || layout.indent.is_some();
             out.push_str(if is_tight { "," } else { ", " });
         }
@@ -121,7 +121,7 @@ fn write_string(out: &mut String, text: &str, layout: Layout) {
     out.push('"');
 }
 
-/// A number as `json.loads` reads it and `json.dumps` writes it: whole numbers as they are, others as `repr(float)`.
+/// Formats a number as `json.dumps` writes it after `json.loads`: integers unchanged, others as `repr(float)`.
 pub fn python_number(number: &Number) -> String {
     let literal = number.to_string();
     let is_whole = literal.bytes().all(|b| b.is_ascii_digit() || b == b'-');
@@ -135,7 +135,7 @@ pub fn python_number(number: &Number) -> String {
     literal.parse().map_or(literal, python_float)
 }
 
-/// `repr(float)`: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
+/// Implements `repr(float)`: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
 fn python_float(value: f64) -> String {
     if !value.is_finite() {
         let sign = if value < 0.0 { "-" } else { "" };
@@ -157,7 +157,7 @@ fn python_float(value: f64) -> String {
     }
 }
 
-/// `str(value)` of what `json.loads` read: `{'cmd': 'ls', 'n': None}`.
+/// Implements `str(value)` of a value from `json.loads`: `{'cmd': 'ls', 'n': None}`.
 pub fn python_str(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -186,7 +186,8 @@ fn repr(value: &Value) -> String {
     }
 }
 
-/// `repr(str)`: single quotes unless only they occur inside; what cannot be printed is escaped.
+/// Implements `repr(str)`: uses double quotes only if the text contains single quotes but no double quotes. Escapes
+/// unprintable characters.
 fn repr_text(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_reads_as_python_prints_it() {
+    fn formats_values_as_python_prints_them() {
         assert_eq!(
             python_str(&value(r#"{"a":"it's","b":[true,null,1.0]}"#)),
             r#"{'a': "it's", 'b': [True, None, 1.0]}"#

@@ -1,7 +1,7 @@
-//! A session's messages as an agent's own program would keep them.
+//! Converts a session's messages to the form that an agent's own program would store.
 //!
-//! In OpenAI's shape every result of a tool is a message of its own; in Anthropic's the results of one step stand as
-//! blocks in one message of the user.
+//! In OpenAI's shape, every tool result is a message of its own. In Anthropic's shape, the results of one call are
+//! blocks of one user message.
 
 use super::{
     Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Image, Text,
@@ -10,28 +10,28 @@ use crate::session::{Body, MediaKind, Message, Part, Role, Session};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// How an agent's own messages are laid out.
+/// Layout of an agent's own messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// Calls beside the content, a message a result.
+    /// Calls in a separate field, one message per result.
     OpenAi,
-    /// Everything is a block; results stand in messages of the user.
+    /// Everything is a block; results are in user messages.
     Anthropic,
 }
 
-/// What stands in the place of a part's own content.
+/// Replacement of a part's content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replaced {
-    /// Nothing does: it is as it was.
+    /// The part is unchanged.
     Kept,
-    /// This text.
+    /// The text replaces the content.
     By(Arc<str>),
-    /// It is gone.
+    /// The part is removed.
     Removed,
 }
 
-/// One message of a session as messages of an agent's store: several where its shape splits results from the rest.
-/// Tool definitions are no messages and left out. `replaced` tells of each part (by its index) what stands there.
+/// Converts one message of a session. Returns several if the shape separates results from other content. Leaves out
+/// tool definitions, which are not messages. `replaced` returns the replacement of each part by its index.
 pub fn messages_of(
     session: &Session,
     message: &Message,
@@ -52,7 +52,7 @@ pub fn messages_of(
             let role = if role == Role::Tool { Role::User } else { role };
             let blocks = blocks(&parts);
             let content = match (&*blocks, role) {
-                // An instruction is a text of its own there.
+                // Instructions are a plain text in this shape.
                 ([block], Role::System) if block.as_text().is_some() => parts[0].as_content(),
                 _ => Content::Blocks(blocks),
             };
@@ -64,8 +64,7 @@ pub fn messages_of(
     .collect()
 }
 
-/// Adds a message to others as a shape wants it: in Anthropic's, messages of the user that hold results only and follow
-/// one another are one.
+/// Appends a message. In Anthropic's shape, joins consecutive user messages that contain only results.
 pub fn push_grouped(messages: &mut Vec<ChatMessage>, message: &ChatMessage, shape: Shape) {
     let only_results = |m: &ChatMessage| {
         let is_result = |b: &Block| matches!(b.body, BlockBody::ToolResult { .. });
@@ -81,7 +80,7 @@ pub fn push_grouped(messages: &mut Vec<ChatMessage>, message: &ChatMessage, shap
     }
 }
 
-/// A part with what stands there now.
+/// A part with its current text.
 struct Piece<'a> {
     idx: u32,
     body: &'a Body,
@@ -134,7 +133,7 @@ fn message_of(role: Role, content: Content) -> ChatMessage {
 
 fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
     let mut message = message_of(Role::Assistant, Content::Missing);
-    let mut said = Vec::new();
+    let mut others = Vec::new();
     let mut calls = Vec::new();
     for piece in parts {
         match piece.body {
@@ -150,17 +149,17 @@ fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
             Body::Thinking { .. } if message.reasoning.is_none() => {
                 message.reasoning = Some(piece.as_text());
             }
-            _ => said.push(piece),
+            _ => others.push(piece),
         }
     }
     if !calls.is_empty() {
         message.calls = Calls::List(calls);
     }
-    message.content = content(&said);
+    message.content = content(&others);
     message
 }
 
-/// One text stays one text; anything else is a list.
+/// A single text stays a text; anything else becomes a list.
 fn content(parts: &[&Piece<'_>]) -> Content {
     match parts {
         [] => Content::Missing,
@@ -201,7 +200,7 @@ fn with_results_apart(parts: &[Piece<'_>], role: Role) -> Vec<ChatMessage> {
     messages
 }
 
-/// A block of OpenAI's kinds; a result's own text is a text.
+/// Creates a block of OpenAI's kinds. The text of a result becomes a text block.
 fn plain_block(piece: &Piece<'_>) -> Block {
     piece.block(match piece.body {
         Body::Media { media, pixels, .. } => media_body(*media, *pixels, "image_url"),
@@ -273,7 +272,7 @@ fn media_body(media: MediaKind, pixels: Option<(u32, u32)>, image: &str) -> Bloc
     }
 }
 
-/// JSON if it is some, else the text itself.
+/// Parses JSON, or returns the text itself as a string.
 fn verbatim(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }

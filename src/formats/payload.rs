@@ -103,7 +103,7 @@ pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
     let before = before.map(|idx| &session.parts[idx].body);
     let raw = session.raw(message.raw.get(record as usize)?);
     let value = serde_json::from_slice(&raw).ok()?;
-    match media::found(&value, before, &session.parts[part].body)?.held {
+    match media::found(&value, before, &session.parts[part].body)?.source {
         media::MediaSource::Base64 { data, .. } => decode(&data, usize::MAX),
         media::MediaSource::Url(_) | media::MediaSource::File(_) => None,
     }

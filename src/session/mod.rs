@@ -131,7 +131,7 @@ pub struct Usage {
 pub struct RecordedCompaction {
     /// Position: the context after it consists of `kept` and the history from this message on.
     pub before_message: usize,
-    /// Index of the first step after it; the number of steps if there is none.
+    /// Index of the first step after it, or the number of steps if it is the last event.
     pub step: usize,
     /// Trigger: `auto`, `manual` or the file's own word; empty if not recorded.
     pub trigger: String,

@@ -106,15 +106,15 @@ impl Packed {
 }
 
 impl Block {
-    /// Compresses a block. Reuses `room` for the next one.
-    fn pack(text: &[u8], start: usize, room: &mut Vec<u8>) -> Self {
-        room.resize(get_maximum_output_size(text.len()).max(room.len()), 0);
-        let n = compress_into(text, room).expect("the buffer has the maximum size");
+    /// Compresses a block. Reuses `buffer` for the next one.
+    fn pack(text: &[u8], start: usize, buffer: &mut Vec<u8>) -> Self {
+        buffer.resize(get_maximum_output_size(text.len()).max(buffer.len()), 0);
+        let n = compress_into(text, buffer).expect("the buffer has the maximum size");
         Self {
             span: start..start + text.len(),
             line_ends: line_ends(text),
             ends_line: text.ends_with(b"\n"),
-            packed: room[..n].into(),
+            packed: buffer[..n].into(),
         }
     }
 
@@ -194,8 +194,8 @@ impl Packer {
 
     fn pack(&mut self, spans: &[Span]) {
         let (open, before) = (&self.open, span_of(&self.blocks).end);
-        let pack = |room: &mut Vec<u8>, span: &Span| {
-            Block::pack(&open[span.clone()], before + span.start, room)
+        let pack = |buffer: &mut Vec<u8>, span: &Span| {
+            Block::pack(&open[span.clone()], before + span.start, buffer)
         };
         let blocks = spans.par_iter().map_init(Vec::new, pack);
         self.blocks.par_extend(blocks);

@@ -153,8 +153,8 @@ fn ranges_of(name: &str) -> Vec<(char, char)> {
 }
 
 fn from_library(c: char) -> Class {
-    let behind = RANGES.partition_point(|(from, ..)| *from <= c);
-    match behind.checked_sub(1).map(|at| RANGES[at]) {
+    let index = RANGES.partition_point(|(from, ..)| *from <= c);
+    match index.checked_sub(1).map(|at| RANGES[at]) {
         Some((_, to, class)) if c <= to => class,
         _ => Class::Sign,
     }

@@ -161,7 +161,7 @@ impl TokenLedger {
         Tokens(u64::from(self.scale().text(text)))
     }
 
-    /// Returns the actual tokens of a text that is a part of its own. Caches texts, because a run writes the same
+    /// Returns the actual tokens of a text as a separate part. Caches texts, because a run writes the same
     /// marker thousands of times.
     pub fn weigh(&self, text: &str) -> Tokens {
         // Code that holds the lock cannot panic, so a poisoned map is valid.
@@ -189,7 +189,7 @@ impl TokenLedger {
     }
 
     /// Returns the actual tokens of a text followed by an ASCII word `times` times. Extrapolates from short texts:
-    /// twelve more content always add the same count, because vocabularies count each word separately and rules of thumb
+    /// twelve more words always add the same count, because vocabularies count each word separately and rules of thumb
     /// divide by 3 or 4.
     pub fn weigh_repeated(&self, text: &str, word: &str, times: usize) -> Tokens {
         const PERIOD: usize = 12;

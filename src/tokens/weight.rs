@@ -85,7 +85,7 @@ impl Scale {
         }
     }
 
-    /// Counts a text that is a part of its own.
+    /// Counts a text as a separate part.
     pub(super) fn text(&self, text: &str) -> u32 {
         self.count(text).saturating_add(FRAMING)
     }

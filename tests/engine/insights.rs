@@ -9,7 +9,7 @@ use plimsoll::analysis::retained::{growth, retained, share_of_largest};
 use plimsoll::analysis::{LastUses, findings};
 use plimsoll::engine::{Case, recorded, simulate};
 use plimsoll::presets::{self, prices::Prices};
-use plimsoll::session::{Body, MediaKind, Role, Usage, leave_out_impossible};
+use plimsoll::session::{Body, MediaKind, Role, Usage, remove_implausible_usage};
 use plimsoll::units::{Share, Tokens};
 use std::sync::Arc;
 
@@ -349,7 +349,7 @@ fn usage_that_jumps_to_twice_the_context_and_back_is_impossible() {
             ..Usage::default()
         });
     }
-    leave_out_impossible(&mut session);
+    remove_implausible_usage(&mut session);
     assert_eq!(session.steps[6].usage, None);
     case.session = Arc::new(session);
     let all = found(&case);

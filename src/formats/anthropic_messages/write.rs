@@ -226,7 +226,7 @@ fn media_value(media: Media) -> Value {
         MediaKind::Document => "document",
         MediaKind::Audio => return json!({"type": "text", "text": media.placeholder()}),
     };
-    let source = match media.held {
+    let source = match media.source {
         MediaSource::Base64 { mime, data } => {
             json!({"type": "base64", "media_type": mime, "data": data})
         }

@@ -226,7 +226,7 @@ fn messages_of(inputs: &Value) -> Vec<Value> {
     }
 }
 
-/// Returns the answer's message, from any of the spans that the library stores it.
+/// Returns the answer's message, from any of the places where the library stores it.
 fn answer_of(outputs: &Value) -> Option<&Value> {
     let generation = outputs
         .pointer("/generations/0/0")

@@ -8,14 +8,14 @@ use std::collections::{HashMap, VecDeque};
 pub(in crate::formats) struct Calls {
     tools: HashMap<Box<str>, Box<str>>,
     open: VecDeque<Box<str>>,
-    n_calls: usize,
+    count: usize,
 }
 
 impl Calls {
     /// Records a call. Assigns an id if it has none, and returns the id.
     pub(in crate::formats) fn add(&mut self, id: Option<&str>, tool: &str) -> Box<str> {
-        self.n_calls += 1;
-        let id: Box<str> = id.map_or_else(|| format!("call-{}", self.n_calls).into(), Into::into);
+        self.count += 1;
+        let id: Box<str> = id.map_or_else(|| format!("call-{}", self.count).into(), Into::into);
         self.tools.insert(id.clone(), tool.into());
         self.open.push_back(id.clone());
         id

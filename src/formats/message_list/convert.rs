@@ -255,7 +255,7 @@ impl<'a> Records<'a> {
             .find_map(|path| json::at(record, path)?.as_array()?.get(idx))
     }
 
-    /// Returns media with its payload, or a text that says that it is missing.
+    /// Returns media with its payload, or a placeholder if it is missing.
     fn media(&mut self, session: &Session, part: &Part, idx: usize) -> Block {
         // One block (a tool result) may contain several.
         let before = session.parts[self.message.parts.start..idx].iter();

@@ -55,8 +55,8 @@ pub(super) fn find(
     }
     // A second pass reads the messages.
     let passes = json::DOCUMENT_PASSES;
-    let span_of_value = |r: jsonl::Record| (r.span, r.line, kind(shape, &r.value));
-    let records = jsonl::map_records(bytes, progress, passes, warnings, span_of_value)?;
+    let located = |r: jsonl::Record| (r.span, r.line, kind(shape, &r.value));
+    let records = jsonl::map_records(bytes, progress, passes, warnings, located)?;
     let count = |wanted| {
         records
             .iter()
@@ -178,11 +178,11 @@ fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
         .find_map(|path| list_in(bytes, shape, span, &members, path))?;
     let elements = json::elements(bytes, &list)?;
     let found = shape.answers.iter().find_map(|key| {
-        let (_, span_of_value) = members.iter().rev().find(|(name, _)| name == key)?;
-        if *span_of_value == list {
+        let (_, value) = members.iter().rev().find(|(name, _)| name == key)?;
+        if *value == list {
             return None;
         }
-        let answers = answers(bytes, shape, span, key, span_of_value);
+        let answers = answers(bytes, shape, span, key, value);
         (!answers.is_empty()).then_some((*key, answers))
     });
     let (answers_in, answers) = found.unzip();
@@ -236,14 +236,8 @@ fn list_in(
     }
 }
 
-/// Returns the answers in the member `key` of the root. `span_of_value` is the span of its value.
-fn answers(
-    bytes: &[u8],
-    shape: &Shape,
-    root: &Span,
-    key: &str,
-    span_of_value: &Span,
-) -> Vec<Answer> {
+/// Returns the answers in the member `key` of the root. `value` is the span of its value.
+fn answers(bytes: &[u8], shape: &Shape, root: &Span, key: &str, value: &Span) -> Vec<Answer> {
     let first_choice =
         |choices: Option<Vec<Span>>| object_at(bytes, choices?.first()?, &["message"]);
     let one = |message: Option<Span>, response: &Span| {
@@ -256,28 +250,28 @@ fn answers(
             .collect()
     };
     match key {
-        "choices" => one(first_choice(json::elements(bytes, span_of_value)), root),
+        "choices" => one(first_choice(json::elements(bytes, value)), root),
         "response" => {
-            if let Some(items) = array_at(bytes, span_of_value, &["output"]) {
-                return listed(bytes, shape, items, Some(span_of_value));
+            if let Some(items) = array_at(bytes, value, &["output"]) {
+                return listed(bytes, shape, items, Some(value));
             }
-            let is_message = at_path(bytes, span_of_value, &["role"]).is_some();
-            let itself = is_message.then(|| span_of_value.clone());
+            let is_message = at_path(bytes, value, &["role"]).is_some();
+            let itself = is_message.then(|| value.clone());
             one(
-                first_choice(array_at(bytes, span_of_value, &["choices"])).or(itself),
-                span_of_value,
+                first_choice(array_at(bytes, value, &["choices"])).or(itself),
+                value,
             )
         }
         "output" => listed(
             bytes,
             shape,
-            json::elements(bytes, span_of_value).unwrap_or_default(),
+            json::elements(bytes, value).unwrap_or_default(),
             Some(root),
         ),
         _ => listed(
             bytes,
             shape,
-            json::elements(bytes, span_of_value).unwrap_or_default(),
+            json::elements(bytes, value).unwrap_or_default(),
             None,
         ),
     }

@@ -11,7 +11,7 @@ pub(in crate::formats) struct Media {
     /// Kind of media.
     pub(in crate::formats) kind: MediaKind,
     /// Payload or reference in the file.
-    pub(in crate::formats) held: MediaSource,
+    pub(in crate::formats) source: MediaSource,
 }
 
 /// Payload or reference of media.
@@ -36,7 +36,7 @@ pub(in crate::formats) fn of_block(block: &Value) -> Option<Media> {
 }
 
 fn of_provider(block: &Value) -> Option<Media> {
-    let (kind, held) = match block.get("type")?.as_str()? {
+    let (kind, source) = match block.get("type")?.as_str()? {
         "image" => (MediaKind::Image, of_source(block.get("source")?)),
         "document" => (MediaKind::Document, of_source(block.get("source")?)),
         "image_url" | "input_image" => (MediaKind::Image, of_image_url(block)),
@@ -45,7 +45,10 @@ fn of_provider(block: &Value) -> Option<Media> {
         "input_file" => (MediaKind::Document, of_file(block)),
         _ => return None,
     };
-    Some(Media { kind, held: held? })
+    Some(Media {
+        kind,
+        source: source?,
+    })
 }
 
 /// Returns all media inside a value, in order.
@@ -102,7 +105,7 @@ fn are_alike(a: &Body, b: &Body) -> bool {
 pub(in crate::formats) fn of_urls(urls: &[Value]) -> impl Iterator<Item = Media> {
     urls.iter().filter_map(Value::as_str).map(|url| Media {
         kind: MediaKind::Image,
-        held: MediaSource::from_url(url),
+        source: MediaSource::from_url(url),
     })
 }
 
@@ -114,7 +117,7 @@ impl Media {
             MediaKind::Audio => "audio/*",
             MediaKind::Document => "",
         };
-        match &self.held {
+        match &self.source {
             MediaSource::Base64 { mime, data } => {
                 let mime = if mime.is_empty() { assumed } else { mime };
                 payload::from_base64(mime, data, within)
@@ -175,7 +178,7 @@ fn of_program(block: &Value) -> Option<Media> {
         first(&["url", "uri", "fileUri", "file_uri", "image"]).map(|u| MediaSource::from_url(&u))
     };
     let payload = if kind == "blob" { "content" } else { "data" };
-    let held = match first(&[payload, "base64"]) {
+    let source = match first(&[payload, "base64"]) {
         Some(data) if !data.contains(':') => MediaSource::Base64 {
             mime: mime.clone().unwrap_or_default(),
             data,
@@ -183,7 +186,7 @@ fn of_program(block: &Value) -> Option<Media> {
         Some(url) => MediaSource::from_url(&url),
         None => url()?,
     };
-    let own = if let MediaSource::Base64 { mime, .. } = &held {
+    let own = if let MediaSource::Base64 { mime, .. } = &source {
         Some(mime.clone())
     } else {
         None
@@ -194,7 +197,7 @@ fn of_program(block: &Value) -> Option<Media> {
         None if kind == "audio" => MediaKind::Audio,
         None => MediaKind::Document,
     };
-    Some(Media { kind, held })
+    Some(Media { kind, source })
 }
 
 fn string(value: &Value, key: &str) -> Option<String> {
@@ -251,7 +254,7 @@ fn of_file(file: &Value) -> Option<MediaSource> {
                     data,
                 }
             }
-            held => held,
+            source => source,
         });
     }
     let url = string(file, "file_url").map(MediaSource::Url);
@@ -276,7 +279,7 @@ mod tests {
         ];
         for block in blocks {
             let media = of_block(&block).unwrap();
-            assert_eq!(media.held.url().as_ref(), Some(&url));
+            assert_eq!(media.source.url().as_ref(), Some(&url));
             let Body::Media {
                 mime,
                 pixels,
@@ -295,9 +298,9 @@ mod tests {
         let value = json!([{"type": "text", "text": "x"}, {"content": [
             {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
             {"type": "document", "source": {"type": "file", "file_id": "f1"}}]}]);
-        let held: Vec<_> = all_in(&value).into_iter().map(|m| m.held).collect();
+        let source: Vec<_> = all_in(&value).into_iter().map(|m| m.source).collect();
         assert_eq!(
-            held,
+            source,
             [
                 MediaSource::Url("https://example.org/a.png".to_owned()),
                 MediaSource::File("f1".to_owned())

@@ -51,7 +51,7 @@ fn join_answers(messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
         };
         match joined.last_mut().filter(waits) {
             Some(last) if message.role == Role::Assistant => {
-                last.blocks.append(&mut message.blocks)
+                last.blocks.append(&mut message.blocks);
             }
             _ => joined.push(message),
         }

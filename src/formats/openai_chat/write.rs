@@ -295,7 +295,7 @@ fn media_or_text(block: Block) -> Option<Value> {
 
 fn media_value(media: Media) -> Value {
     let replacement = text_value(&media.placeholder());
-    match (media.kind, media.held) {
+    match (media.kind, media.source) {
         (MediaKind::Image, source) => source.url().map_or(
             replacement,
             |url| json!({"type": "image_url", "image_url": {"url": url}}),

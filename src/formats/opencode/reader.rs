@@ -280,7 +280,7 @@ impl OpenCodeReader {
         }
     }
 
-    /// Returns a message with the outputs of these calls with_cleared_outputs, or `None` if it contains none of them.
+    /// Returns a message with the outputs of these calls cleared, or `None` if it contains none of them.
     fn with_cleared_outputs(&self, idx: usize, calls: &HashSet<Box<str>>) -> Option<Draft> {
         let session = self.transcript.builder.session();
         let message = &session.messages[idx];

@@ -244,7 +244,7 @@ mod tests {
 
     fn probe(bytes: &[u8]) -> Probe {
         Probe::new(&bytes.to_vec().into(), MANY_RECORDS, &Progress::default())
-            .expect("nobody cancels")
+            .expect("not cancelled")
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
                 .into_bytes()
                 .into();
             for (most, n_listed) in [(FEW_RECORDS, FEW_ELEMENTS), (MANY_RECORDS, n)] {
-                let it = Probe::new(&bytes, most, &Progress::default()).expect("nobody cancels");
+                let it = Probe::new(&bytes, most, &Progress::default()).expect("not cancelled");
                 let listed = it.document().and_then(Value::as_array).map(Vec::len);
                 assert_eq!(listed, Some(n_listed));
                 assert_eq!(it.records().len(), n_records);

@@ -137,7 +137,7 @@ mod tests {
             super::super::MANY_RECORDS,
             &Progress::default(),
         )
-        .expect("nobody cancels")
+        .expect("not cancelled")
     }
 
     fn look(bytes: &[u8]) -> String {

@@ -126,7 +126,7 @@ impl<'a> DocumentWriter<'a> {
                 messages.get_mut(element)?.push(idx);
             }
         }
-        let is_message = messages.iter().map(|held| !held.is_empty()).collect();
+        let is_message = messages.iter().map(|indices| !indices.is_empty()).collect();
         Some(Self {
             session,
             bytes,
@@ -228,7 +228,7 @@ impl<'a> DocumentWriter<'a> {
     }
 
     /// Sets the counts between messages to zero, which programs read as unknown, because their contexts no longer
-    /// exist. The last count holds the mark if the document has no other element for it.
+    /// exist. The last count holds the mark if the document has no other place for it.
     fn forget_counts(&self, managed: &Managed, pieces: &mut [Piece<'a>]) {
         let n_pieces = pieces.len();
         let mut mark = self
@@ -271,7 +271,7 @@ impl<'a> DocumentWriter<'a> {
         value.is_some_and(|e| self.is_list() || json::str_at(&e, &["role"]).is_some())
     }
 
-    /// Returns a patch that marks the list as changed, if the document reports calls and has a element for the mark.
+    /// Returns a patch that marks the list as changed, if the document reports calls and has a place for the mark.
     fn mark(&self, managed: &Managed, pieces: &[Piece<'_>], is_unchanged: bool) -> Option<Patch> {
         let bytes = self.bytes;
         let root = self.layout.root.as_ref()?;

@@ -97,7 +97,7 @@ fn block_patches(
         .find_map(|key| at_path(bytes, block, &[key]));
     Some(match (&part.body, own) {
         (Body::Text(_), Some(range)) => vec![(range, quoted(text))],
-        // A signature is valid only for its own thought, and other parts have no range for one.
+        // A signature is valid only for its own thought, and other parts have no place for one.
         _ => as_text(bytes, block, text),
     })
 }

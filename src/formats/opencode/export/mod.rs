@@ -35,7 +35,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     let list = [b"[\n    ", &records.join(&b",\n    "[..])[..], b"\n  ]"].concat();
     let mark = mark::mark(managed, Some(records.len())).to_string();
     let Some(range) = json::member(bytes, &whole, "messages") else {
-        // A bare list has no range for the mark.
+        // A bare list has no place for the mark.
         let text = [
             b"{\n  \"plimsoll\": ",
             mark.as_bytes(),
