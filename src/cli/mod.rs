@@ -195,7 +195,9 @@ mod tests {
 
     #[test]
     fn the_help_of_every_command_fits_one_screen() {
-        for command in Cli::command().get_subcommands_mut() {
+        let mut cli = Cli::command();
+        cli.build();
+        for command in cli.get_subcommands_mut() {
             let lines = command.render_help().to_string().lines().count();
             assert!(lines <= 60, "{}: {lines} lines", command.get_name());
         }

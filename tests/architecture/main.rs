@@ -396,11 +396,10 @@ fn no_file_is_too_long_to_read() {
 }
 
 #[test]
-fn every_format_counter_verb_and_api_is_in_its_table() {
+fn every_format_counter_and_api_is_in_its_table() {
     assert!(check_family("formats", "Format") >= 4);
     assert!(check_family("providers", "Api") >= 3);
     assert!(check_family("tokens", "Counter") >= 2);
-    assert!(check_family("cli", "Verb") >= 4);
 }
 
 #[test]
