@@ -39,22 +39,22 @@ struct ApiArgs {
     #[arg(long, value_name = "VAR")]
     key_env: Option<String>,
     /// Context window of the model [default: asked of the server]
-    #[arg(long, value_name = "TOKENS", value_parser = positive)]
+    #[arg(long, value_name = "TOKENS", value_parser = positive, allow_negative_numbers = true)]
     model_window: Option<f64>,
     /// Prompt for policies whose system has none
     #[arg(long, value_name = "FILE")]
     prompt: Option<PathBuf>,
     /// Sampling temperature, 0 to 2 [default: the server's]
-    #[arg(long, value_name = "T", value_parser = temperature)]
+    #[arg(long, value_name = "T", value_parser = temperature, allow_negative_numbers = true)]
     temperature: Option<f64>,
     /// Time limit for an answer [default: 1800]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
     /// Time limit until an answer begins [default: 300]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     wait: Option<Duration>,
     /// Attempts per request while the server is busy, 1 to 100 [default: 5]
-    #[arg(long, value_name = "N", value_parser = tries)]
+    #[arg(long, value_name = "N", value_parser = tries, allow_negative_numbers = true)]
     tries: Option<u32>,
     /// PEM file with certificates to trust besides the system's
     #[arg(long, value_name = "FILE")]
