@@ -189,7 +189,7 @@ fn a_verb_about_one_session_says_which_of_many_it_took() {
         &["replay", "set.jsonl", "--policy", "truncate"],
     );
     let note =
-        "set.jsonl holds 3 conversations; this is the first, and --conversation N chooses another";
+        "set.jsonl holds 3 conversations; this is the first (--conversation N selects another)";
     assert!(noted.contains(note), "{noted}");
     let chosen = [
         "replay",
