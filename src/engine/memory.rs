@@ -6,19 +6,19 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What an action keeps between steps, for this run only: JSON, so that it can be shown and compared, and values that
-/// grow with the session, which copies share. Reads as the JSON.
+/// What an action keeps between steps, for this run only: JSON, so that it can be shown and compared, and values of an
+/// action's own types. Copies share both. Reads as the JSON.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    json: Value,
-    shared: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
+    json: Arc<Value>,
+    shared: Arc<BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl Memory {
     /// Adds a value that copies share.
     #[must_use]
     pub fn with<T: Any + Send + Sync>(mut self, key: &'static str, value: T) -> Self {
-        self.shared.insert(key, Arc::new(value));
+        Arc::make_mut(&mut self.shared).insert(key, Arc::new(value));
         self
     }
 
@@ -29,21 +29,24 @@ impl Memory {
 
     /// Takes over what an action keeps; keys that it does not name stay as they are.
     pub(super) fn update(&mut self, new: &Self) {
-        match (&mut self.json, &new.json) {
-            (Value::Object(kept), Value::Object(new)) => kept.extend(new.clone()),
-            (kept, Value::Object(_)) => kept.clone_from(&new.json),
-            _ => {}
+        if let Value::Object(added) = &*new.json {
+            match Arc::make_mut(&mut self.json) {
+                Value::Object(kept) => kept.extend(added.clone()),
+                _ => self.json = Arc::clone(&new.json),
+            }
         }
-        let shared = new.shared.iter();
-        self.shared
-            .extend(shared.map(|(key, value)| (*key, Arc::clone(value))));
+        if !new.shared.is_empty() {
+            let shared = new.shared.iter();
+            let shared = shared.map(|(key, value)| (*key, Arc::clone(value)));
+            Arc::make_mut(&mut self.shared).extend(shared);
+        }
     }
 }
 
 impl From<Value> for Memory {
     fn from(json: Value) -> Self {
         Self {
-            json,
+            json: Arc::new(json),
             ..Self::default()
         }
     }

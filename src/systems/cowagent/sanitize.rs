@@ -236,3 +236,101 @@ fn remove_unmatched(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> u
     });
     n_removed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::message_from_json;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use serde_json::Value;
+
+    fn id() -> impl Strategy<Value = &'static str> {
+        select(&["a", "b", "c", ""])
+    }
+
+    fn call(id: &str) -> Value {
+        json!({"type": "tool_use", "id": id, "name": "read", "input": {}})
+    }
+
+    fn result(id: &str) -> Value {
+        json!({"type": "tool_result", "tool_use_id": id, "content": "read"})
+    }
+
+    fn block() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(json!({"type": "text", "text": "said"})),
+            id().prop_map(call),
+            id().prop_map(result),
+            Just(json!({"type": "tool_use"})),
+            Just(json!("no object")),
+        ]
+    }
+
+    fn any_message() -> impl Strategy<Value = Value> {
+        let content = prop_oneof![
+            4 => prop::collection::vec(block(), 0..4).prop_map(Value::from),
+            1 => Just(json!("said")),
+            1 => Just(Value::Null),
+        ];
+        let role = select(&["user", "assistant", "system", "tool"]);
+        let message = (role, content, prop::bool::weighted(0.9));
+        message.prop_map(|(role, content, has_content)| {
+            let mut message = json!({"role": role});
+            if has_content {
+                message["content"] = content;
+            }
+            message
+        })
+    }
+
+    /// Calls and their results in the next message.
+    fn exchange() -> impl Strategy<Value = Vec<Value>> {
+        let ids = prop::collection::vec(select(&["a", "b", "c"]), 1..4);
+        (ids.clone(), ids, any::<bool>()).prop_map(|(calls, more, says_more)| {
+            let more = more.iter().filter(|id| calls.contains(id));
+            let mut results: Vec<_> = calls
+                .iter()
+                .rev()
+                .chain(more)
+                .map(|id| result(id))
+                .collect();
+            if says_more {
+                results.push(json!({"type": "text", "text": "said"}));
+            }
+            let calls: Vec<_> = calls.iter().map(|id| call(id)).collect();
+            vec![
+                json!({"role": "assistant", "content": calls}),
+                json!({"role": "user", "content": results}),
+            ]
+        })
+    }
+
+    fn conversation() -> impl Strategy<Value = Vec<ChatMessage>> {
+        let some = prop_oneof![
+            6 => exchange(),
+            1 => any_message().prop_map(|message| vec![message]),
+        ];
+        prop::collection::vec(some, 0..8)
+            .prop_map(|some| some.iter().flatten().map(message_from_json).collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        /// Every beginning of a conversation is asked about as a replay does, with what was known of the one before.
+        #[test]
+        fn a_conversation_is_sound_exactly_where_sanitize_changes_nothing(said in conversation()) {
+            let mut messages = Messages::default();
+            for message in said {
+                messages.grow([message]);
+                let n_instructions = messages.iter().take_while(|m| m.is("system")).count();
+                let before = &messages[n_instructions..];
+                let (mut after, mut log) = (before.to_vec(), Vec::new());
+                let n_repairs = sanitize(&mut after, &mut log);
+                prop_assert_eq!(n_repairs == 0, after == before && log.is_empty());
+                prop_assert_eq!(is_sound(&messages), n_repairs == 0, "{:?}", before);
+            }
+        }
+    }
+}

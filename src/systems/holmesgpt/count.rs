@@ -36,6 +36,8 @@ pub struct Llm {
     pub limits: Limits,
     /// Images are weighed by Anthropic's rule, apart from the rest.
     pub(super) weighs_images_apart: bool,
+    /// Every count is kept in its message, as `HolmesGPT` does; otherwise only those that change a later count.
+    pub(super) keeps_all_counts: bool,
 }
 
 /// Tokens of a conversation, by what they are for.
@@ -80,6 +82,7 @@ impl Llm {
             tokenizer,
             limits,
             weighs_images_apart: image::is_anthropic(model),
+            keeps_all_counts: true,
         }
     }
 
@@ -102,9 +105,11 @@ impl Llm {
                 let image = self.message_images(message);
                 images += image;
                 let single = (own + image + PRIMING).cast_signed();
-                message.rest.insert(CACHE.to_owned(), json!(single));
-                // A number beside it leaves the text what it was.
-                message.weigh(self.rule(), |_| own);
+                if self.keeps_all_counts || image > 0 {
+                    message.rest.insert(CACHE.to_owned(), json!(single));
+                    // A number beside it leaves the text what it was.
+                    message.weigh(self.rule(), |_| own);
+                }
                 single
             });
             *match &*message.role {

@@ -22,7 +22,7 @@ pub const REFUSED: &str =
 pub struct Retry {
     /// What became of the store; none if it was too short to compress.
     pub compressed: Option<Compressed>,
-    /// The request. If it does not fit, the turn ends with [`REFUSED`].
+    /// What is left out of the request. If it does not fit, the turn ends with [`REFUSED`].
     pub trimmed: Trimmed,
     /// Messages of the running turn that were found in the history.
     pub protected: usize,

@@ -1,7 +1,7 @@
 //! Whether a request fits, and how its history is trimmed until it does.
 
 use super::boundary::turn_starts;
-use super::estimate::{known_tokens, tokens_after};
+use super::estimate::known_tokens;
 use super::prompt::Prompt;
 use super::sanitize::sent;
 use super::{Settings, Stored};
@@ -20,28 +20,28 @@ pub struct Budget {
     pub context_window: i64,
 }
 
-/// A request whose history was trimmed.
-#[derive(Clone, Debug, PartialEq)]
+/// How a history is trimmed for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trimmed {
     /// What the request weighed at first.
     pub budget: Budget,
     /// Messages that the history lost at its start.
     pub dropped: usize,
-    /// The request.
-    pub request: Vec<ChatMessage>,
     /// Whether it fits.
     pub fits: bool,
 }
 
 impl Budget {
-    /// Of these messages.
-    pub fn of(messages: &[ChatMessage], tool_tokens: u64, settings: &Settings) -> Self {
-        Self::with_tokens(tokens_after(messages).cast_signed(), tool_tokens, settings)
+    /// Weighs the request of a stored session without building it.
+    pub fn of(prompt: &Prompt, stored: &Stored, tool_tokens: u64, settings: &Settings) -> Self {
+        let history = sent_tokens(&stored.history, prompt).into_iter();
+        let tokens = history.sum::<u64>() + fixed_tokens(prompt, stored);
+        Self::with_tokens(tokens, tool_tokens, settings)
     }
 
-    fn with_tokens(message_tokens: i64, tool_tokens: u64, settings: &Settings) -> Self {
+    fn with_tokens(message_tokens: u64, tool_tokens: u64, settings: &Settings) -> Self {
         Self {
-            message_tokens,
+            message_tokens: message_tokens.cast_signed(),
             tool_tokens: tool_tokens.cast_signed(),
             max_tokens: settings.max_tokens,
             context_window: settings.context_window,
@@ -68,6 +68,19 @@ impl Budget {
     }
 }
 
+impl Trimmed {
+    /// The request of a session with what belongs to the running turn.
+    pub fn request(
+        &self,
+        prompt: &Prompt,
+        stored: &Stored,
+        active: &[ChatMessage],
+    ) -> Vec<ChatMessage> {
+        let rest = [&stored.history[self.dropped..], active].concat();
+        prompt.request(&Stored::new(rest, stored.summary.clone()))
+    }
+}
+
 /// What is left of the window for the history, as the issue proposes: the system prompt, the tools and the room for
 /// the answer are taken off.
 pub fn history_budget(system: Option<&ChatMessage>, tool_tokens: u64, settings: &Settings) -> i64 {
@@ -89,16 +102,8 @@ pub fn trim_to_fit(
     settings: &Settings,
 ) -> Trimmed {
     let history = &stored.history;
-    let budget = |tokens: u64| Budget::with_tokens(tokens.cast_signed(), tool_tokens, settings);
-    let request = |dropped: usize| {
-        let rest = [&history[dropped..], active].concat();
-        prompt.request(&Stored::new(rest, stored.summary.clone()))
-    };
-    let fixed: u64 = [prompt.system(&stored.summary).as_ref(), prompt.said_now()]
-        .into_iter()
-        .flatten()
-        .map(known_tokens)
-        .sum();
+    let budget = |tokens: u64| Budget::with_tokens(tokens, tool_tokens, settings);
+    let fixed = fixed_tokens(prompt, stored);
     let weights = Weights::new(prompt, history, active);
     let ends = history.len();
     let cuts = std::iter::once(0).chain(cuts(history));
@@ -108,9 +113,24 @@ pub fn trim_to_fit(
     Trimmed {
         budget: budget(fixed + weights.from(0)),
         dropped: fit.unwrap_or(ends),
-        request: request(fit.unwrap_or(ends)),
         fits: fit.is_some(),
     }
+}
+
+/// Tokens of what a request says beside the history.
+fn fixed_tokens(prompt: &Prompt, stored: &Stored) -> u64 {
+    let system = prompt.system(&stored.summary);
+    let fixed = system.iter().chain(prompt.said_now());
+    fixed.map(known_tokens).sum()
+}
+
+/// Tokens that each message of a history adds to a request: 0 if it is not sent.
+fn sent_tokens(history: &[ChatMessage], prompt: &Prompt) -> Vec<u64> {
+    let mut tokens = vec![0; history.len()];
+    for idx in sent(history, prompt.edition) {
+        tokens[idx] = known_tokens(&history[idx]);
+    }
+    tokens
 }
 
 /// Where the history may start, in the order tried: at its second turn and each that follows, then empty. A single
@@ -141,14 +161,7 @@ struct Weights {
 
 impl Weights {
     fn new(prompt: &Prompt, history: &[ChatMessage], active: &[ChatMessage]) -> Self {
-        let tokens_of = |messages: &[ChatMessage]| {
-            let mut tokens = vec![0; messages.len()];
-            for idx in sent(messages, prompt.edition) {
-                tokens[idx] = known_tokens(&messages[idx]);
-            }
-            tokens
-        };
-        let mut from = tokens_of(&[history, active].concat());
+        let mut from = sent_tokens(&[history, active].concat(), prompt);
         let mut total = 0;
         for tokens in from.iter_mut().rev() {
             total += *tokens;
@@ -157,7 +170,7 @@ impl Weights {
         Self {
             from,
             ends: history.len(),
-            active: tokens_of(active).into_iter().sum(),
+            active: sent_tokens(active, prompt).into_iter().sum(),
         }
     }
 
@@ -205,19 +218,14 @@ mod tests {
         let stored = Stored::new(history("uaua"), "");
         let active = history("ua");
         let trimmed = trim_to_fit(&prompt, &stored, &active, 0, &settings);
-        assert_eq!(
-            (trimmed.dropped, trimmed.request.len(), trimmed.fits),
-            (4, 2, true)
-        );
+        let request = trimmed.request(&prompt, &stored, &active);
+        assert_eq!((trimmed.dropped, request.len(), trimmed.fits), (4, 2, true));
         let tight = Settings {
             context_window: 5,
             ..settings
         };
         let trimmed = trim_to_fit(&prompt, &stored, &active, 0, &tight);
-        assert_eq!(
-            (trimmed.dropped, trimmed.request.len(), trimmed.fits),
-            (4, 2, false)
-        );
+        assert_eq!((trimmed.dropped, trimmed.fits), (4, false));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct Setup {
     pub budget: Budget,
     /// The session afterwards.
     pub stored: Stored,
-    /// The request and what was left out of it.
+    /// What is left out of the request.
     pub trimmed: Trimmed,
     /// What listeners are told.
     pub events: Vec<Event>,
@@ -35,7 +35,7 @@ pub fn compact_if_over(
     tool_tokens: u64,
     settings: &Settings,
 ) -> (Budget, Option<Compressed>) {
-    let budget = Budget::of(&prompt.request(stored), tool_tokens, settings);
+    let budget = Budget::of(prompt, stored, tool_tokens, settings);
     let compressed = budget
         .is_over()
         .then(|| force_compression(stored, prompt.edition));

@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 pub(super) fn proactive_pipeline(case: &Case) -> Value {
     let settings = settings(case, Edition::After);
     let tools = tool_tokens(&definitions(case));
-    let setup = set_up_turn(&prompt(case), &stored(case), tools, &settings);
+    let prompt = prompt(case);
+    let setup = set_up_turn(&prompt, &stored(case), tools, &settings);
+    let request = setup.trimmed.request(&prompt, &setup.stored, &[]);
     let events: Vec<Value> = setup
         .events
         .iter()
@@ -26,11 +28,11 @@ pub(super) fn proactive_pipeline(case: &Case) -> Value {
         "events": super::or_null(&events),
         "fit": setup.trimmed.fits,
         "kept_history_len": stored_history - setup.trimmed.dropped,
-        "messages": to_json(&setup.trimmed.request),
+        "messages": to_json(&request),
         "over_budget": setup.budget.is_over(),
         "stored_history_len": stored_history,
         "summary": setup.stored.summary,
-        "tokens_after": tokens_after(&setup.trimmed.request),
+        "tokens_after": tokens_after(&request),
         "tokens_before": setup.budget.message_tokens,
     })
 }
@@ -39,15 +41,16 @@ pub(super) fn trim_to_fit(case: &Case) -> Value {
     let settings = settings(case, Edition::After);
     let tools = tool_tokens(&definitions(case));
     let (prompt, stored) = (prompt(case), stored(case));
-    let budget = Budget::of(&prompt.request(&stored), tools, &settings);
+    let budget = Budget::of(&prompt, &stored, tools, &settings);
     let trimmed = budget::trim_to_fit(&prompt, &stored, &[], tools, &settings);
+    let request = trimmed.request(&prompt, &stored, &[]);
     json!({
         "dropped": trimmed.dropped,
         "fit": trimmed.fits,
         "kept_history_len": stored.history.len() - trimmed.dropped,
-        "messages": to_json(&trimmed.request),
+        "messages": to_json(&request),
         "over_budget_initially": budget.is_over(),
-        "tokens_after": tokens_after(&trimmed.request),
+        "tokens_after": tokens_after(&request),
         "tokens_before": budget.message_tokens,
         "tool_tokens": budget.tool_tokens,
     })

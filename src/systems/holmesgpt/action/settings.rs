@@ -48,12 +48,17 @@ impl Settings {
             tool_pct: scene.number("tool_pct"),
             tool_tokens: scene.number("tool_tokens") as i64,
         };
-        if self.version == Version::Legacy {
+        let llm = if self.version == Version::Legacy {
             let limits = Limits::of(scene.model, &overrides, Reserve::Smaller);
-            return Llm::legacy(scene.model, self.tokenizer, limits);
+            Llm::legacy(scene.model, self.tokenizer, limits)
+        } else {
+            let limits = Limits::of(scene.model, &overrides, Reserve::Larger);
+            Llm::new(scene.model, self.tokenizer, limits)
+        };
+        Llm {
+            keeps_all_counts: false,
+            ..llm
         }
-        let limits = Limits::of(scene.model, &overrides, Reserve::Larger);
-        Llm::new(scene.model, self.tokenizer, limits)
     }
 }
 

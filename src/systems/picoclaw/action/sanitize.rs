@@ -1,17 +1,27 @@
 //! What is sent of the stored history.
 
-use super::turn::Built;
+use super::turn::{Built, leave_out};
 use super::{Made, edition, term};
 use crate::chat::{Dialogue, Wants};
-use crate::engine::{Rewrite, Rewritten, Scene};
-use crate::systems::picoclaw::sanitize::{sanitize, sent};
+use crate::engine::{Memory, Rewrite, Rewritten, Scene};
+use crate::systems::picoclaw::Edition;
+use crate::systems::picoclaw::sanitize::sent;
 use crate::systems::picoclaw::store::history;
-use crate::systems::picoclaw::{Conversation, Edition};
 use std::sync::Arc;
+
+/// What it keeps: [`Sanitized`].
+const SANITIZED: &str = "picoclaw.sanitized";
 
 #[derive(Debug)]
 struct Sanitize {
     edition: Edition,
+}
+
+/// What a turn's requests are built from, and which messages of that they leave out.
+#[derive(Clone, Debug)]
+struct Sanitized {
+    built: Built,
+    left_out: Arc<[usize]>,
 }
 
 pub(super) fn make(options: &toml::Table) -> Made {
@@ -22,29 +32,31 @@ pub(super) fn make(options: &toml::Table) -> Made {
 impl Rewrite for Sanitize {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let turn = scene.turn.0;
-        let before = Built::read(&scene.memory);
-        let built = before
-            .and_then(|built| built.still(&scene.messages, turn))
-            .unwrap_or_else(|| Built::new(history(&scene.messages), turn, before.as_ref()));
+        let before = scene.memory.shared::<Sanitized>(SANITIZED);
+        let mut memory = Memory::default();
+        let still = before.filter(|known| known.built.is_still(&scene.messages, turn));
         // Messages that the turn added since then are sent unchanged.
-        let stored = built.messages;
-        let left_out = stored - sent(&history(&scene.messages)[..stored], self.edition).len();
-        let messages = (left_out > 0).then(|| {
-            let mut conversation = Conversation::of(scene.messages.into_vec());
-            let history = &mut conversation.stored.history;
-            let added = history.split_off(stored);
-            sanitize(history, self.edition);
-            history.extend(added);
-            conversation.into_messages()
+        let sanitized = still.cloned().unwrap_or_else(|| {
+            let history = history(&scene.messages);
+            let built = Built::new(history, turn, before.map(|known| &known.built));
+            let mut sent = sent(&history[..built.messages], self.edition)
+                .into_iter()
+                .peekable();
+            let is_left_out = |idx: &usize| sent.next_if_eq(idx).is_none();
+            let left_out = (0..built.messages).filter(is_left_out).collect();
+            let sanitized = Sanitized { built, left_out };
+            memory = std::mem::take(&mut memory).with(SANITIZED, sanitized.clone());
+            sanitized
         });
+        let left_out = &sanitized.left_out;
         Ok(Rewritten {
             terms: vec![
-                term("stored_messages", stored as f64),
-                term("left_out", left_out as f64),
+                term("stored_messages", sanitized.built.messages as f64),
+                term("left_out", left_out.len() as f64),
             ],
-            messages,
-            fired: left_out > 0,
-            memory: built.write(),
+            fired: !left_out.is_empty(),
+            edits: leave_out(&scene.messages, left_out.iter().copied()),
+            memory,
             ..Rewritten::default()
         })
     }

@@ -47,11 +47,11 @@ impl Default for Play<'_> {
 }
 
 impl Play<'_> {
-    fn run(self, name: &str, messages: Vec<ChatMessage>) -> Rewritten {
+    fn run(self, name: &str, messages: &[ChatMessage]) -> Rewritten {
         let action = ACTIONS.iter().find(|action| action.name == name).unwrap();
         let options = toml::from_str(self.options).unwrap();
         let scene = Scene {
-            messages: messages.into(),
+            messages: messages.to_vec().into(),
             tools: &[],
             numbers: self.numbers,
             at: self.at,
@@ -66,10 +66,10 @@ impl Play<'_> {
             storage: &Storage::AsSet,
         };
         let mut dialogue = Dialogue::new(self.heard);
-        (action.make)(&options)
-            .unwrap()
-            .rewrite(scene, &mut dialogue)
-            .unwrap()
+        let rewrite = (action.make)(&options).unwrap();
+        let mut done = rewrite.rewrite(scene, &mut dialogue).unwrap();
+        done.messages = done.after(messages);
+        done
     }
 }
 
@@ -93,7 +93,7 @@ fn what_the_user_says_now_is_kept_and_the_note_stands_in_the_summary() {
         at: Hook::TurnStart,
         ..Play::default()
     };
-    let done = play.run("picoclaw.compact_before_turn", said("iuauau"));
+    let done = play.run("picoclaw.compact_before_turn", &said("iuauau"));
     let note = "[Emergency compression dropped 2 oldest messages due to context limit]";
     assert_eq!(texts(&done), ["i0", &summary_part(note), "u3", "a4", "u5"]);
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_request_that_fits_is_left_alone() {
         numbers: &[("context_window", 1000.0), ("max_tokens", 1.0)],
         ..Play::default()
     };
-    let done = play.run("picoclaw.compact_before_turn", said("iuauau"));
+    let done = play.run("picoclaw.compact_before_turn", &said("iuauau"));
     assert!(!done.fired && done.messages.is_none() && done.log.is_empty());
 }
 
@@ -120,7 +120,7 @@ fn what_the_turn_adds_goes_along_as_it_is() {
             memory,
             ..Play::default()
         };
-        play.run("picoclaw.sanitize", said(roles))
+        play.run("picoclaw.sanitize", &said(roles))
     };
     let first = sanitize(Memory::default(), "ituau");
     assert_eq!(texts(&first), ["i0", "u2", "a3", "u4"]);
@@ -139,7 +139,7 @@ fn turns_left_out_at_first_stay_out_for_the_turn() {
             memory,
             ..Play::default()
         };
-        play.run("picoclaw.trim_to_fit", said(roles))
+        play.run("picoclaw.trim_to_fit", &said(roles))
     };
     // Five tokens a message, thirteen for the system prompt.
     let first = trim(Memory::default(), 30.0, "iuauau");
@@ -156,9 +156,9 @@ fn a_turn_that_does_not_fit_by_itself_is_given_up() {
         ..Play::default()
     };
     let action = "picoclaw.rebuild_after_refusal";
-    let done = play(&[("context_window", 15.0), ("max_tokens", 1.0)]).run(action, said("uauct"));
+    let done = play(&[("context_window", 15.0), ("max_tokens", 1.0)]).run(action, &said("uauct"));
     assert_eq!(done.halt.as_deref(), Some(REFUSED));
-    let done = play(&[("context_window", 1000.0), ("max_tokens", 1.0)]).run(action, said("uauct"));
+    let done = play(&[("context_window", 1000.0), ("max_tokens", 1.0)]).run(action, &said("uauct"));
     assert_eq!(done.halt, None);
     assert_eq!(texts(&done)[1..], ["u2", "c3", "t4"]);
 }
@@ -178,7 +178,7 @@ fn a_summary_takes_the_place_of_all_but_the_newest() {
         heard: &[Heard::Text("S".into())],
         ..Play::default()
     };
-    let done = play.run("picoclaw.summarize_session", said("iuauaua"));
+    let done = play.run("picoclaw.summarize_session", &said("iuauaua"));
     assert_eq!(
         texts(&done),
         ["i0", &summary_part("S"), "u3", "a4", "u5", "a6"]
@@ -202,7 +202,7 @@ fn as_proposed_a_call_is_held_to_what_is_left_for_the_history() {
             heard: &[Heard::Text("S".into())],
             ..Play::default()
         };
-        play.run("picoclaw.summarize_session", said("iuauct"))
+        play.run("picoclaw.summarize_session", &said("iuauct"))
     };
     let done = summarize(numbers);
     // The system prompt weighs 13: 12 characters and 22 of its part, two tokens for five.

@@ -1,9 +1,9 @@
 //! The oldest turns are left out of a turn's requests until the first of them fits.
 
-use super::turn::Built;
+use super::turn::{Built, leave_out};
 use super::{Made, budget_terms, settings, term, without_options};
 use crate::chat::{Dialogue, Wants};
-use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::engine::{Memory, Rewrite, Rewritten, Scene};
 use crate::systems::picoclaw::budget::{Trimmed, trim_to_fit};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::prompt::Prompt;
@@ -11,6 +11,9 @@ use crate::systems::picoclaw::store::history;
 use crate::systems::picoclaw::turn_setup::{STILL_EXCEEDED, TRIMMED};
 use crate::systems::picoclaw::{Conversation, Edition};
 use std::sync::Arc;
+
+/// What it keeps: what the turn's requests are built from.
+const BUILT: &str = "picoclaw.trimmed";
 
 #[derive(Debug)]
 struct TrimToFit;
@@ -23,27 +26,23 @@ pub(super) fn make(options: &toml::Table) -> Made {
 impl Rewrite for TrimToFit {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let turn = scene.turn.0;
-        let before = Built::read(&scene.memory);
+        let before = scene.memory.shared::<Built>(BUILT);
         let mut done = Rewritten::default();
-        let still = before.and_then(|built| built.still(&scene.messages, turn));
-        let built = still.unwrap_or_else(|| {
+        let still = before.filter(|built| built.is_still(&scene.messages, turn));
+        let built = still.copied().unwrap_or_else(|| {
             let conversation = Conversation::of(scene.messages.to_vec());
             let history = &conversation.stored.history;
-            let mut built = Built::new(history, turn, before.as_ref());
+            let mut built = Built::new(history, turn, before);
             let trimmed = trim(&scene, &conversation, built.turn_start(history));
             built.leave_out(history, trimmed.dropped);
             report(&mut done, &trimmed);
+            done.memory = Memory::default().with(BUILT, built);
             built
         });
         let left_out = built.left_out(history(&scene.messages));
-        done.memory = built.write();
         done.terms.push(term("left_out", left_out as f64));
         done.fired = left_out > 0;
-        done.messages = (left_out > 0).then(|| {
-            let mut conversation = Conversation::of(scene.messages.into_vec());
-            conversation.stored.history.drain(..left_out);
-            conversation.into_messages()
-        });
+        done.edits = leave_out(&scene.messages, 0..left_out);
         Ok(done)
     }
 }

@@ -4,8 +4,8 @@
 //! is. A replay asks for every request, so what was decided is kept until the turn ends or the store is rewritten.
 
 use crate::chat::{ChatMessage, Messages, Rule};
-use crate::engine::Memory;
-use serde_json::json;
+use crate::engine::MessageEdit;
+use crate::systems::picoclaw::store::history;
 
 const BUILT_FROM: Rule = Rule {
     name: "picoclaw.messages_built_from",
@@ -49,9 +49,9 @@ impl Built {
         built
     }
 
-    /// Returns what was built in this turn if the store was not rewritten since. `messages` are a replay's, instructions
-    /// included. Looks only at messages added since the last call.
-    pub(super) fn still(self, messages: &Messages, turn: u32) -> Option<Self> {
+    /// Returns whether it was built in this turn and the store was not rewritten since. `messages` are a replay's,
+    /// instructions included. Looks only at messages added since the last call.
+    pub(super) fn is_still(&self, messages: &Messages, turn: u32) -> bool {
         /// The messages looked at, and those at the start of the history whose parts are all up to a part.
         #[derive(Clone, Default)]
         struct Count {
@@ -61,7 +61,7 @@ impl Built {
             is_over: bool,
         }
         if self.turn != turn {
-            return None;
+            return false;
         }
         let count = messages.find_out(BUILT_FROM, |count: &mut Count, messages| {
             if count.up_to != self.up_to {
@@ -78,7 +78,7 @@ impl Built {
             }
             count.seen = messages.len();
         });
-        (count.history == self.messages).then_some(self)
+        count.history == self.messages
     }
 
     /// Counts the messages at the start of a history that were there.
@@ -111,33 +111,24 @@ impl Built {
             _ => history.iter().position(is_sent).unwrap_or(history.len()),
         }
     }
-
-    pub(super) fn read(memory: &Memory) -> Option<Self> {
-        let number = |key: &str| memory.get(key)?.as_u64();
-        Some(Self {
-            turn: number("turn")? as u32,
-            turn_part: number("turn_part")? as u32,
-            up_to: number("up_to")? as u32,
-            messages: number("messages")? as usize,
-            from_part: number("from_part")? as u32,
-        })
-    }
-
-    pub(super) fn write(&self) -> Memory {
-        json!({
-            "turn": self.turn,
-            "turn_part": self.turn_part,
-            "up_to": self.up_to,
-            "messages": self.messages,
-            "from_part": self.from_part,
-        })
-        .into()
-    }
 }
 
 /// The oldest part in a message.
 fn first_part(message: &ChatMessage) -> u32 {
     message.parts().min().unwrap_or(0)
+}
+
+/// Edits that leave messages of the history (by ascending index) out of a replay's messages.
+pub(super) fn leave_out(
+    messages: &[ChatMessage],
+    left_out: impl IntoIterator<Item = usize>,
+) -> Vec<MessageEdit> {
+    let n_instructions = messages.len() - history(messages).len();
+    let edit = |idx| MessageEdit {
+        at: n_instructions + idx,
+        now: None,
+    };
+    left_out.into_iter().map(edit).collect()
 }
 
 /// Takes off what the user says now, which is not stored before the turn's first request is built.
@@ -174,21 +165,10 @@ mod tests {
     #[test]
     fn what_was_built_holds_while_the_turn_only_adds_to_it() {
         let built = Built::new(&history(&[0, 1, 10]), 2, None);
-        let kept = Built::read(&built.write()).unwrap();
-        assert_eq!(
-            kept.still(&history(&[0, 1, 10, 11, 12]).into(), 2),
-            Some(built)
-        );
-        assert_eq!(
-            kept.still(&history(&[0, 1, 10, 11]).into(), 3),
-            None,
-            "another turn"
-        );
-        assert_eq!(
-            kept.still(&history(&[1, 10, 11]).into(), 2),
-            None,
-            "a message is gone"
-        );
+        let is_still = |parts: &[u32], turn| built.is_still(&history(parts).into(), turn);
+        assert!(is_still(&[0, 1, 10, 11, 12], 2));
+        assert!(!is_still(&[0, 1, 10, 11], 3), "another turn");
+        assert!(!is_still(&[1, 10, 11], 2), "a message is gone");
     }
 
     #[test]
