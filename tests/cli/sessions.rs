@@ -133,14 +133,14 @@ fn what_was_read_in_an_earlier_way_is_read_anew() {
 /// What a list says of our own sessions. Where this has to be changed for the same files, so has `READING` in
 /// `exec/stores/summary.rs`, beside it here: lists that were remembered before would go on saying the other.
 const READ: (&str, &[(&str, u64, u64, &str)]) = (
-    "4",
+    "5",
     &[
         ("compacted.jsonl", 136, 160_695, "reported"),
         ("giant-tool-result.json", 46, 140_367, "estimated"),
         ("handoff.json", 31, 3_163, "estimated"),
         ("images-and-cjk.json", 28, 9_393, "estimated"),
-        ("many-tool-results.jsonl", 282, 189_056, "estimated"),
-        ("slow-growth.jsonl", 729, 149_924, "reported"),
+        ("many-tool-results.jsonl", 282, 189_081, "estimated"),
+        ("slow-growth.jsonl", 729, 149_938, "estimated"),
     ],
 );
 

@@ -7,7 +7,7 @@ use crate::exec::{LoadOptions, Several};
 use crate::formats::{self, RecordedData};
 use crate::presets::models;
 use crate::progress::Progress;
-use crate::session::{Body, Conversation, Part, Session};
+use crate::session::{Body, Conversation, Session};
 use crate::tokens;
 use crate::units::{Share, Tokens};
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,7 @@ use std::sync::Arc;
 
 /// Which way of reading and weighing summaries are made by: what an earlier one left is read anew. It goes up whenever a
 /// list would say something else of the same file.
-pub(super) const READING: u32 = 4;
-
-/// As much as an account of a context may be above what was reported of it.
-const OFF: f64 = 1.25;
+pub(super) const READING: u32 = 5;
 
 /// What a list says of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -163,8 +160,8 @@ fn options(conversation: usize) -> LoadOptions {
 /// The largest context, and its share of the model's window.
 type Peak = (Tokens, PeakBasis, Share);
 
-/// The largest context where all calls were reported and what came in since the last cannot exceed it: nothing has to
-/// be weighed then.
+/// Returns the largest context if every call reported its usage: nothing but the messages after the last call is counted
+/// then. `None` if those contain media, which the model's provider decides the size of.
 fn reported_peak(session: &Session) -> Option<Peak> {
     let inputs = session.steps.iter().map(|step| Some(step.usage?.input));
     let inputs: Vec<Tokens> = inputs.collect::<Option<_>>()?;
@@ -173,21 +170,30 @@ fn reported_peak(session: &Session) -> Option<Peak> {
         .into_iter()
         .enumerate()
         .max_by_key(|(_, input)| *input)?;
-    let since = session.steps[session.steps.len() - 1].context_end..;
-    let is_media = |part: &&Part| matches!(part.body, Body::Media { .. });
-    let parts = || {
-        session.messages[since.clone()]
-            .iter()
-            .flat_map(|m| session.parts_of(m))
-    };
-    let bytes: usize = parts().map(|part| part.body.text().len()).sum();
-    // A token has a byte at least, and an account of ours may be above what was reported.
-    let most = last.as_f64() * OFF + bytes as f64;
-    if parts().any(|part| is_media(&part)) || most > largest.as_f64() {
-        return None;
+    let since = &session.messages[session.steps[session.steps.len() - 1].context_end..];
+    let parts = since
+        .iter()
+        .filter(|message| message.in_history)
+        .flat_map(|message| session.parts_of(message));
+    let count = tokens::sampling_counter().count;
+    let mut end = last;
+    for part in parts {
+        match &part.body {
+            Body::Media { .. } => return None,
+            body => end.0 += u64::from(count(body.text())),
+        }
     }
-    let window = models::window_plan(session, None).at(step);
-    Some((largest, PeakBasis::Reported, largest.share_of(window)))
+    let windows = models::window_plan(session, None);
+    Some(if end > largest {
+        let window = windows.at(session.steps.len() - 1);
+        (end, PeakBasis::Estimated, end.share_of(window))
+    } else {
+        (
+            largest,
+            PeakBasis::Reported,
+            largest.share_of(windows.at(step)),
+        )
+    })
 }
 
 /// The largest context, or all that there is where nothing was answered.
