@@ -64,6 +64,9 @@ impl ChatMessage {
     /// Returns the message with another text from the same part.
     #[must_use]
     pub fn with_text(&self, text: impl AsRef<str> + Into<Arc<str>>) -> Self {
+        if self.text() == Some(text.as_ref()) {
+            return self.clone();
+        }
         let is_marker = text.as_ref().len() <= MARKER;
         let has_text = |known: &Self| (known.text() == Some(text.as_ref())).then(|| known.clone());
         if let Some(known) = is_marker.then(|| self.0.variants.find(has_text)).flatten() {
