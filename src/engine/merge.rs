@@ -1,10 +1,10 @@
-//! What an action worked out in the background, applied to a conversation that has moved on since.
+//! Applies the result of a background action to a conversation that has new messages since.
 
 use crate::chat::ChatMessage;
 use std::collections::{HashMap, HashSet};
 
-/// The conversation now (`now`) with the change from `before` to `after` made to what is still there of it; none if
-/// nothing of the change applies any more.
+/// Applies the change from `before` to `after` to the messages of `now` that still exist. Returns none if no part of
+/// the change applies any more.
 pub(super) fn merge(
     before: &[ChatMessage],
     after: &[ChatMessage],
@@ -27,7 +27,7 @@ pub(super) fn merge(
                 .cloned(),
         );
         match untouched {
-            // Nothing is known of it, or it was changed meanwhile.
+            // The message is new, or it was changed meanwhile.
             None => merged.push(message.clone()),
             Some(id) => merged.extend(becomes.get(&id).map(|changed| (*changed).clone())),
         }
@@ -35,12 +35,12 @@ pub(super) fn merge(
     (merged != now).then_some(merged)
 }
 
-/// Messages that hold something of what was there, by the first part of it.
+/// Returns messages that contain existing content, with their first part.
 fn known(messages: &[ChatMessage]) -> impl Iterator<Item = (u32, &ChatMessage)> {
     messages.iter().filter_map(|m| Some((m.parts().next()?, m)))
 }
 
-/// What the action wrote, by the message that it stands before.
+/// Returns messages that the action wrote, by the message that they precede.
 fn new_before(after: &[ChatMessage]) -> HashMap<u32, Vec<&ChatMessage>> {
     let mut found: HashMap<u32, Vec<&ChatMessage>> = HashMap::new();
     let mut waiting = Vec::new();

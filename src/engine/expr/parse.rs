@@ -1,18 +1,18 @@
-//! Reads expressions: a small precedence-climbing parser that checks names and types as it goes.
+//! Parses expressions with a small precedence-climbing parser that checks names and types.
 
 use super::node::{Binary, Function, Node};
 use super::{ExprError, Moment, Type, Vocabulary, quantity};
 
-/// `clamp` and `if` take three; `min` and `max` up to this many.
+/// Maximum number of arguments of `min` and `max`; `clamp` and `if` take three.
 pub(super) const MAX_ARGUMENTS: usize = 8;
 
-/// Deeper nesting is refused: preset files come from anywhere.
+/// Maximum nesting depth: preset files are untrusted input.
 const MAX_DEPTH: usize = 64;
 
-/// Longer expressions are refused for the same reason: a chain is as deep as it is long.
+/// Maximum number of operators, for the same reason: a chain is as deep as it is long.
 const MAX_OPERATORS: usize = 500;
 
-/// Comparisons bind weaker than sums, `and` weaker than these, `or` weakest.
+/// Binary operators with their precedence: comparisons bind weaker than sums, `and` weaker than these, `or` weakest.
 const OPERATORS: [(&str, Binary, u8); 12] = [
     ("or", Binary::Or, 1),
     ("and", Binary::And, 2),
@@ -49,7 +49,7 @@ pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Typed, ExprEr
 
 struct Parser<'a> {
     text: &'a str,
-    /// Byte offset of what is read next.
+    /// Byte offset of the next token.
     at: usize,
     depth: usize,
     operators: usize,
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads on one level down, so that `- - - …` is bounded too.
+    /// Parses one level down, so that `- - - …` is limited too.
     fn deeper(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<Typed, ExprError>,
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
     }
 
     fn name(&self, word: &str, at: usize) -> Result<Typed, ExprError> {
-        // A policy's own names come first: a knob may be called as a quantity is.
+        // A policy's own names take precedence: a knob may have the name of a quantity.
         if let Some(found) = self.vocabulary.names.get(word) {
             return Ok((Node::Name(word.to_owned()), *found));
         }
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
         Ok(args)
     }
 
-    /// A stage's id in quotes and the closing parenthesis.
+    /// Parses a stage's id in quotes and the closing parenthesis.
     fn stage(&mut self) -> Result<usize, ExprError> {
         self.skip_space();
         let at = self.at;
