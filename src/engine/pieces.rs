@@ -92,7 +92,7 @@ pub(super) fn pieces(message: &ChatMessage) -> Pieces<'_> {
     pieces
 }
 
-/// Gives the pieces of a message, in order.
+/// Passes the pieces of a message to `give`, in order.
 pub(super) fn each_piece<'a>(
     message: &'a ChatMessage,
     mut piece: impl FnMut(Option<u32>, Said<'a>),

@@ -11,7 +11,7 @@ pub enum Quantity {
     Window,
     /// The input budget: window minus output reserve.
     Input,
-    /// Room kept for the answer.
+    /// Tokens reserved for the answer.
     OutputReserve,
     /// Messages in the context.
     Msgs,

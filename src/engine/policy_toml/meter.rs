@@ -1,4 +1,4 @@
-//! The part of a preset that says how its system counts.
+//! The section of a preset that defines its counting rule.
 
 use crate::engine::meter::{Count, Meter};
 use crate::engine::policy::PolicyError;
@@ -7,7 +7,7 @@ use crate::session::Kind;
 use crate::tokens;
 use serde::Deserialize;
 
-/// `count` names a counter, or `true`; `name` a real system's own meter.
+/// `count` names a counter, or is `true`; `name` names a real system's own meter.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MeterToml {

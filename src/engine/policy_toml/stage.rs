@@ -1,4 +1,4 @@
-//! The part of a preset that says what it does: its stages.
+//! The section of a preset that defines its stages.
 
 use super::at;
 use super::take::{TakeToml, results, take};
@@ -176,12 +176,12 @@ fn cut(cut: CutToml, vocabulary: &Vocabulary, place: &str) -> Result<Cut, Policy
     })
 }
 
-/// The prompt of a summary unless a preset names another.
+/// Returns the default prompt of a summary.
 fn default_prompt() -> String {
     "summarize".to_owned()
 }
 
-/// `named` and its numbers, each an expression; what else the table holds is for the action itself to read.
+/// Parses `named` and its numbers, each an expression. The action itself parses the other keys of the table.
 fn named(
     mut table: toml::Table,
     vocabulary: &Vocabulary,
