@@ -269,7 +269,7 @@ pub(super) fn split_answers(session: &Session) -> impl Iterator<Item = Range<u32
     .filter(|range| range.len() > 1)
 }
 
-/// Passes the messages of one entry in a shape to `push`: several if results are separate, none for tool definitions.
+/// Passes the messages of one entry in a shape to `give`: several if results are separate, none for tool definitions.
 pub(super) fn give(
     case: &Case,
     entry: &Entry,
