@@ -9,9 +9,7 @@ pub struct ExecutedContext(Context);
 
 /// Error: the context holds a stand-in for a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a summary in this context is only predicted; it must be written before the context can be exported"
-)]
+#[error("this context has a predicted summary; write the summary before the export")]
 pub struct PredictedText;
 
 impl ExecutedContext {

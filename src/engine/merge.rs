@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_since_stands_behind_the_change() {
+    fn newer_messages_follow_the_change() {
         let before = [message(0, "a"), message(1, "b")];
         let after = [ChatMessage::summary("user", "ab")];
         let now = [message(0, "a"), message(1, "b"), message(2, "c")];
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_reaches_what_is_left_and_leaves_what_changed_meanwhile() {
+    fn a_change_applies_to_remaining_messages_and_skips_changed_ones() {
         let before = [message(0, "a"), message(1, "b"), message(2, "c")];
         let after = [message(0, "a"), message(1, "sum b"), message(2, "sum c")];
         let now = [message(1, "b"), message(2, "c cut"), message(3, "d")];
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_to_change() {
+    fn no_message_is_left_to_change() {
         let before = [message(0, "a"), message(1, "b")];
         let after = [message(0, "a!"), message(1, "b")];
         assert!(merge(&before, &after, &[message(1, "b")]).is_none());

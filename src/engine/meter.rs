@@ -259,6 +259,6 @@ fn narrow(units: u64) -> u32 {
 pub struct MeterColumn {
     /// By part index.
     pub(super) per_part: Vec<u32>,
-    /// By message index, the constant a message included.
+    /// By message index, including the constant per message.
     pub(super) per_message: Vec<u32>,
 }

@@ -32,7 +32,7 @@ pub struct NamedAction {
     pub verb: &'static str,
     /// One sentence for people who read a preset.
     pub help: &'static str,
-    /// How the system lays out its messages.
+    /// Format of the system's messages.
     pub shape: Shape,
     /// Names of its numbers; a preset defines each as an expression.
     pub numbers: &'static [&'static str],
@@ -47,7 +47,7 @@ pub struct NamedMeter {
     pub name: &'static str,
     /// One sentence.
     pub help: &'static str,
-    /// How the system lays out its messages.
+    /// Format of the system's messages.
     pub shape: Shape,
     /// Returns the units that a message adds, in the system's own unit (characters, tokens, fractions of tokens).
     pub units: fn(&ChatMessage) -> u64,

@@ -39,13 +39,13 @@ pub struct Marker {
     pub metered: u32,
     /// Index of the event that cleared.
     pub event: u32,
-    /// How much of the part's own content remains.
+    /// Share of the part's own content that remains.
     pub left: Left,
     /// Whether it holds a stand-in, which cannot be exported.
     pub is_predicted: bool,
 }
 
-/// How much of a part's own content the replacing text holds.
+/// Share of a part's own content that the replacing text holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
     /// None: a marker or a pointer takes its place.

@@ -66,8 +66,8 @@ impl Expr {
             });
         }
         let what = match expected {
-            Type::Truth => "this is a number, but a condition is wanted",
-            Type::Number => "this is a condition, but a number is wanted",
+            Type::Truth => "expected a condition, found a number",
+            Type::Number => "expected a number, found a condition",
         };
         Err(ExprError {
             text: text.to_owned(),

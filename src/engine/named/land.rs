@@ -100,7 +100,7 @@ impl Run<'_> {
             if let Some(after) = &done.messages {
                 let merged = merge(&talk.before, after, &now);
                 if merged.is_none() {
-                    let late = "It came too late: what it would have changed is gone.";
+                    let late = "Not applied: the messages that it would have changed are gone.";
                     done.log.push(late.to_owned());
                 }
                 done.messages = merged;

@@ -25,7 +25,7 @@ pub(super) fn meter(meter: &MeterToml, registry: &Registry) -> Result<Meter, Pol
     let invalid = |what: String| PolicyError::Invalid(format!("[meter]: {what}"));
     let kind = |name: &String| {
         let found = Kind::ALL.into_iter().find(|k| k.name() == name);
-        found.ok_or_else(|| invalid(format!("no kind is named `{name}`")))
+        found.ok_or_else(|| invalid(format!("unknown kind `{name}`")))
     };
     let leaves_out: Vec<Kind> = meter
         .leaves_out
@@ -36,12 +36,12 @@ pub(super) fn meter(meter: &MeterToml, registry: &Registry) -> Result<Meter, Pol
     let count = match (&meter.count, &meter.name) {
         (None, Some(name)) => {
             let found = registry.meters.iter().find(|m| m.name == *name);
-            Count::Named(found.ok_or_else(|| invalid(format!("no meter is named `{name}`")))?)
+            Count::Named(found.ok_or_else(|| invalid(format!("unknown meter `{name}`")))?)
         }
         (Some(count), None) if count == "true" => Count::True,
         (Some(count), None) => {
             let found = tokens::by_name(count);
-            Count::Counter(found.ok_or_else(|| invalid(format!("no counter is named `{count}`")))?)
+            Count::Counter(found.ok_or_else(|| invalid(format!("unknown counter `{count}`")))?)
         }
         _ => return Err(invalid("give either `count` or `name`".to_owned())),
     };

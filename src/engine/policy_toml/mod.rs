@@ -121,7 +121,7 @@ fn window(window: &WindowToml, registry: &Registry) -> Result<&'static NamedWind
     let found = registry.windows.iter().find(|w| w.name == window.name);
     found
         .copied()
-        .ok_or_else(|| PolicyError::Invalid(format!("[window]: none is named `{}`", window.name)))
+        .ok_or_else(|| PolicyError::Invalid(format!("[window]: unknown name `{}`", window.name)))
 }
 
 fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {

@@ -98,10 +98,7 @@ pub(super) fn stage(
         ) => take(given, &action, vocabulary, &place)?,
         (None, _) => return Err(invalid(&place, "`take` is missing")),
         (Some(_), _) => {
-            return Err(invalid(
-                &place,
-                "this action takes nothing, or what it wants itself",
-            ));
+            return Err(invalid(&place, "this action does not support `take`"));
         }
     };
     Ok(Stage {
@@ -196,7 +193,7 @@ fn named(
         .copied()
         .flatten()
         .find(|a| a.name == name);
-    let spec = spec.ok_or_else(|| invalid(place, &format!("no action is named `{name}`")))?;
+    let spec = spec.ok_or_else(|| invalid(place, &format!("unknown action `{name}`")))?;
     let says_answer = table.contains_key("answer_tokens");
     let mut number = |key: &str| {
         let text = match table.remove(key) {

@@ -72,7 +72,7 @@ pub(super) fn take(
 pub(super) fn results(take: TakeToml, place: &str) -> Result<Take, PolicyError> {
     let is_plain = take.keep.is_empty() && take.oldest.is_none() && take.boundary.is_none();
     if take.what != What::ToolResults || !is_plain || take.repeated {
-        let what = "of results that come in only `only` and `except` can be told";
+        let what = "at `tool_result` only `only` and `except` are supported";
         return Err(invalid(place, what));
     }
     Ok(Take {
@@ -128,7 +128,7 @@ fn keep(text: &str, vocabulary: &Vocabulary, place: &str) -> Result<Keep, Policy
         ("last_tool_tokens", Some(n)) => Ok(Keep::LastToolTokens(number(n)?)),
         ("user_tokens", Some(n)) => Ok(Keep::UserTokens(number(n)?)),
         _ => Err(PolicyError::Invalid(format!(
-            "{place}: no rule for keeping is written `{text}`"
+            "{place}: unknown `keep` rule `{text}`"
         ))),
     }
 }

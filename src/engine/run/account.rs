@@ -147,7 +147,7 @@ impl Run<'_> {
             .count();
         if full > 0 {
             outcome.warnings.push(format!(
-                "the output reserve leaves no room in the window at {full} calls"
+                "the output reserve leaves no usable window at {full} calls"
             ));
         }
         outcome

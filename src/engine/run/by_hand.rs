@@ -98,7 +98,7 @@ impl Run<'_> {
         for message in self.said(&case.by_hand.dropped) {
             match self.droppable(message, &standing) {
                 Ok(entry) => chosen[entry] = true,
-                Err(why) => refused.add("not dropped by hand", why, message),
+                Err(why) => refused.add("not dropped manually", why, message),
             }
         }
         if !chosen.contains(&true) {
@@ -134,7 +134,7 @@ impl Run<'_> {
             });
             match fates {
                 Ok(edit) => edits.extend(edit),
-                Err(why) => refused.add("not cleared by hand", why, message),
+                Err(why) => refused.add("not cleared manually", why, message),
             }
         }
         if edits.is_empty() {
@@ -157,7 +157,11 @@ impl Run<'_> {
                 Standing::Nowhere | Standing::Taken(None)
             );
             if is_lost {
-                refused.add("pinned in vain", self.absent(message, &standing), message);
+                refused.add(
+                    "pinned without effect",
+                    self.absent(message, &standing),
+                    message,
+                );
             }
         }
     }
@@ -290,7 +294,7 @@ impl Unpinned {
             n => format!(" ({n} more later)"),
         };
         format!(
-            "call {}: {}: {} pinned, and {} knows no pins{more}",
+            "call {}: {}: {} pinned, and {} does not support pins{more}",
             self.step + 1,
             self.stage,
             listed(&first),
@@ -324,7 +328,7 @@ impl Refused {
 /// Returns the note about messages that were changed because of their pairs.
 fn went_too(messages: &[Range<u32>]) -> String {
     format!(
-        "{} touched, too: a call and its results go together",
+        "{} changed too: a call and its results go together",
         listed(messages)
     )
 }

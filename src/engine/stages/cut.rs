@@ -128,7 +128,7 @@ impl Unit {
         }
     }
 
-    /// Returns the byte offset of the last `n` units, without a partial character.
+    /// Returns the byte offset at which the rest after `n` units begins, without a partial character.
     fn behind(self, text: &str, n: usize) -> usize {
         match self {
             Self::Chars => self.before(text, n),
@@ -158,20 +158,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_long_as_allowed_stays_and_one_more_is_cut() {
+    fn keeps_texts_up_to_the_limit_and_cuts_longer_ones() {
         let cut = cut(Unit::Chars, 20.0, 4.0, 0.5, "…");
         assert_eq!(short(&cut, &"a".repeat(20)), None);
         assert_eq!(short(&cut, &"a".repeat(21)).unwrap(), "aa…aa");
     }
 
     #[test]
-    fn characters_are_never_broken_and_the_marker_says_what_is_gone() {
+    fn keeps_characters_whole_and_fills_in_the_marker() {
         let cut = cut(Unit::Bytes, 12.0, 8.0, 0.5, "{removed}");
         assert_eq!(short(&cut, "日月火水木").unwrap(), "日9木");
     }
 
     #[test]
-    fn a_cut_that_would_not_shorten_leaves_the_text() {
+    fn keeps_a_text_that_a_cut_would_not_shorten() {
         let cut = cut(
             Unit::Chars,
             3.0,
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_limit_of_lines_only_whole_lines_stay() {
+    fn keeps_only_whole_lines_with_a_line_limit() {
         let lines = Some(Expr::constant(2.0));
         let cut = Cut {
             lines,

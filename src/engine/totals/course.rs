@@ -23,7 +23,7 @@ pub(super) struct Course {
     pub(super) history: Vec<u32>,
     /// True tokens of the history before each rank.
     pub(super) truth_before: Vec<u64>,
-    /// The same on the policy's own meter.
+    /// `truth_before` on the policy's own meter.
     pub(super) metered_before: Vec<u64>,
     /// Number of messages that are instructions before all others.
     pub(super) preamble: usize,

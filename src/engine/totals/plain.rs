@@ -29,9 +29,9 @@ struct PlainStage {
 
 /// The action of the stage, during a run.
 pub(super) enum Actor {
-    /// It clears tool results.
+    /// Clears tool results.
     Clear(Clearing),
-    /// It drops or summarizes messages.
+    /// Drops or summarizes messages.
     Replace(Replacing),
 }
 
