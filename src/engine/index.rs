@@ -17,7 +17,7 @@ pub struct SessionIndex {
     pub pair: Vec<Option<u32>>,
     /// Number of these ids.
     pub n_pairs: usize,
-    /// The earliest message with a call that is answered in a message, by message; the message itself if there is none.
+    /// The earliest message with a call that is answered in a message, by message; the message itself if none.
     pub first_call: Vec<u32>,
     /// Whether a message opens a turn, by message.
     pub opens_turn: Vec<bool>,

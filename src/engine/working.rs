@@ -157,7 +157,7 @@ impl<'a> Working<'a> {
         self.sums.orphans()
     }
 
-    /// Returns the turn of a call, 0 if there is none.
+    /// Returns the turn of a call, 0 if none.
     pub(super) fn turn(&self, step: usize) -> u32 {
         self.case.session.steps.get(step).map_or(0, |s| s.turn)
     }

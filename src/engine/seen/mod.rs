@@ -1,5 +1,5 @@
 //! The content of the session that each call received, as changes from call to call: messages that were removed,
-//! restored or shortened, and the texts that a policy put in their place.
+//! restored or shortened, and the texts of the policy that replace them.
 //!
 //! A call usually receives the context of the call before plus the new messages; this case is not stored. A context
 //! records the first entry that differs from the last call ([`super::prefix`]), so only entries after it are compared,
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// from the first call after it. A message outside the history is not received.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Changes of messages, by step.
+    /// Changes of messages, by call.
     pub changes: Vec<SeenChange>,
     /// Texts of the policy's own.
     pub texts: Vec<SeenText>,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drop {
-    /// A user message in their place, with the placeholders `{messages}` and `{tokens}`; none: no replacement.
+    /// A user message that replaces them, with the placeholders `{messages}` and `{tokens}`; none: no replacement.
     pub notice: Option<String>,
 }
 

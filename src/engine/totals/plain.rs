@@ -185,7 +185,7 @@ impl PlainStage {
 }
 
 impl Actor {
-    /// Returns the first call from this one on at which the stage may act; the number of calls if there is none.
+    /// Returns the first call from this one on at which the stage may act; the number of calls if none.
     fn earliest(&mut self, scene: &Scene<'_>, call: usize) -> usize {
         match self {
             Self::Clear(clearing) => clearing.earliest(scene, call),

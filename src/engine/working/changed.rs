@@ -22,7 +22,7 @@ impl Default for Changed {
 }
 
 impl Changed {
-    /// Returns the first entry that is new or changed; `usize::MAX` if there is none.
+    /// Returns the first entry that is new or changed; `usize::MAX` if none.
     pub(in crate::engine) fn first(&self) -> usize {
         self.first
     }
