@@ -54,7 +54,7 @@ struct Extent {
 
 impl<'a> Run<'a> {
     /// Updates the view of the last call with the current edits of an action, if they include all previous edits.
-    /// Returns whether this call uses the updated view.
+    /// Returns the change if this call uses the updated view.
     pub(super) fn view_again(
         &mut self,
         stage: usize,
