@@ -137,7 +137,7 @@ pub fn said(by_hand: &ByHand) -> String {
 
 /// Whether a run's warning is about marks: that one could not be made, or that a pinned message was taken.
 pub fn is_about_marks(warning: &str) -> bool {
-    [" by hand: ", " pinned in vain: ", " pinned, and "]
+    [" manually: ", " pinned without effect: ", " pinned, and "]
         .iter()
         .any(|words| warning.contains(words))
 }

@@ -1,8 +1,8 @@
-//! From the messages that a named action left to entries of the context: what is kept, what was changed, what is gone,
-//! and which message of ours stands for that.
+//! Converts the messages that a named action left to context entries: which are kept, changed or removed, and which
+//! written message covers the removed ones.
 //!
-//! Actions move, change, merge and write messages as they like. Every piece still names the part that it came from, so
-//! the books can be kept without knowing what an action means by it.
+//! Actions may move, change, merge and write messages. Every piece still names the part that it came from, so the
+//! account is kept without knowing what the action does.
 
 use super::Case;
 use super::context::{Context, Dropped, Edited, Entry, EntryBody, Left, Marker};
@@ -16,35 +16,35 @@ use crate::session::{Role, WrittenKind};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What changed.
+/// The result of a change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Absorbed {
-    /// Messages of the session that were changed or taken, as ascending ranges.
+    /// Messages of the session that were changed or removed, as ascending ranges.
     pub(super) messages: Vec<Range<u32>>,
-    /// Something of the session is gone from the context.
+    /// Whether content of the session was removed from the context.
     pub(super) removed: bool,
 }
 
-/// An entry to be, in the order of the new context.
+/// A planned entry, in the order of the new context.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// One that was there before, by its id.
+    /// An existing entry, by its id.
     Entry(u32),
-    /// The next message of ours that the action wrote.
+    /// The next message that the action wrote.
     New,
 }
 
-/// What marks a change.
+/// The event that a change belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct New {
     /// Index of its event.
     pub(super) event: u32,
-    /// What it writes is predicted.
+    /// Whether the text it writes is predicted.
     pub(super) is_predicted: bool,
 }
 
-/// Replaces the context's entries by what an action left of them. Entries that are touched come back without weights:
-/// the caller works them out. `next_id` numbers what is new.
+/// Replaces the context's entries by those that an action left. Changed entries are returned without weights, which the
+/// caller computes. `next_id` is the id of the next new entry.
 pub(super) fn absorb(
     case: &Case,
     meter: &Meter,
@@ -71,10 +71,10 @@ pub(super) fn absorb(
     carried.done()
 }
 
-/// The entries that were there, to be taken by their ids.
+/// The previous entries, taken by id.
 struct Old {
     entries: Vec<Option<Entry>>,
-    /// Ids with their places in the list, ascending.
+    /// Ids with their positions in the list, ascending.
     at: Vec<(u32, usize)>,
 }
 
@@ -89,14 +89,14 @@ impl Old {
         }
     }
 
-    /// Takes an entry; none if it was not there or is taken already.
+    /// Takes an entry; returns none if it does not exist or was taken already.
     fn take(&mut self, id: u32) -> Option<Entry> {
         let found = self.at.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         self.entries[self.at[found].1].take()
     }
 }
 
-/// A change being carried out.
+/// A change in progress.
 pub(super) struct Change<'a> {
     case: &'a Case,
     meter: &'a Meter,
@@ -123,7 +123,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// What it changed.
+    /// Returns the result of the change.
     pub(super) fn done(self) -> Absorbed {
         Absorbed {
             messages: join(self.absorbed),
@@ -131,7 +131,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The entries afterwards, and what was dropped.
+    /// Returns the new entries and the dropped ranges.
     fn run(
         &mut self,
         mut old: Old,
@@ -160,7 +160,7 @@ impl<'a> Change<'a> {
             };
             kept.extend(entry);
         }
-        // What no action sees (definitions of tools) stays where it stands: first.
+        // Entries that no action sees (tool definitions) stay first.
         let left = old.entries.into_iter().flatten();
         let was_seen = |entry: &Entry| {
             was_seen(self.case, entry, told) && (entry.message().is_none() || is_touched(entry))
@@ -173,7 +173,7 @@ impl<'a> Change<'a> {
         (unseen, dropped)
     }
 
-    /// A summary inherits what is gone, else the first notice, else nothing stands for it: then that is given back.
+    /// Assigns the removed messages to a summary, else to the first notice. If there is neither, returns them.
     pub(super) fn inherit(
         &self,
         covers: Vec<Range<u32>>,
@@ -202,8 +202,7 @@ impl<'a> Change<'a> {
         dropped.collect()
     }
 
-    /// Brings an entry up to date, without weights; gives of which kind it is where it is one of ours that reads
-    /// otherwise now.
+    /// Updates an entry without computing weights. Returns its kind if it is a written message whose text changed.
     pub(super) fn change(&mut self, entry: &mut Entry, told: &Told<'_>) -> Option<WrittenKind> {
         let Some(message) = entry.message() else {
             return self.rewrite(entry, told);
@@ -212,7 +211,7 @@ impl<'a> Change<'a> {
         None
     }
 
-    /// A message of ours, perhaps with another text.
+    /// Updates a written message, possibly with another text.
     fn rewrite(&mut self, entry: &mut Entry, told: &Told<'_>) -> Option<WrittenKind> {
         let origin = Origin::Entry(entry.id);
         let said = told.now.get(origin);
@@ -229,7 +228,7 @@ impl<'a> Change<'a> {
         Some(written.kind)
     }
 
-    /// A message of the session with what became of its parts.
+    /// Updates a message of the session with the state of its parts.
     fn edit(&mut self, entry: &mut Entry, message: u32, told: &Told<'_>) {
         let case = self.case;
         let parts = case.session.messages[message as usize].parts.clone();
@@ -266,12 +265,12 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Another text in the place of a part's own.
+    /// Puts another text in the place of a part's content.
     fn marked(&mut self, part: usize, text: Arc<str>) -> PartFate {
         let original = self.case.session.parts[part].body.text();
         let left = left_of(original, &text);
         self.removed |= left != Left::All;
-        // One marker stands for all that the action puts the same text for, as it mostly does.
+        // Parts that get the same text share one marker.
         let is_it = |last: &Marker| {
             (last.event, last.left, last.is_predicted)
                 == (self.mark.event, left, self.mark.is_predicted)
@@ -296,7 +295,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Messages of the session that stood in entries that are gone.
+    /// Returns the messages of the session that the removed entries held.
     pub(super) fn covers<'e>(
         &mut self,
         gone: impl IntoIterator<Item = &'e Entry>,
@@ -317,7 +316,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Whether an action saw an entry that it left out.
+/// Returns whether an action saw an entry that it left out.
 fn was_seen(case: &Case, entry: &Entry, told: &Told<'_>) -> bool {
     let is_there = |part| told.was.get(Origin::Part(part)).is_some();
     entry.message().is_none_or(|message| {
@@ -326,10 +325,10 @@ fn was_seen(case: &Case, entry: &Entry, told: &Told<'_>) -> bool {
     })
 }
 
-/// Characters by which a shortened text is told from another.
+/// Number of leading characters that are compared to recognize a shortened text.
 const HEAD: usize = 12;
 
-/// What a new text leaves of the original: all of it with something added, its beginning, or nothing.
+/// Returns how much of the original a new text keeps: all of it with additions, its beginning, or none.
 fn left_of(original: &str, text: &str) -> Left {
     let is_same_head = || original.chars().take(HEAD).eq(text.chars().take(HEAD));
     if original.is_empty() {
@@ -343,7 +342,7 @@ fn left_of(original: &str, text: &str) -> Left {
     }
 }
 
-/// Its weights are worked out once the whole context stands.
+/// Returns an entry without weights; they are computed when the whole context is assembled.
 fn entry_of(id: u32, body: EntryBody) -> Entry {
     Entry {
         id,
@@ -353,7 +352,7 @@ fn entry_of(id: u32, body: EntryBody) -> Entry {
     }
 }
 
-/// What an action wrote in a message.
+/// Returns a message that an action wrote.
 fn written(message: &ChatMessage, change: New) -> Written {
     let text = match &*pieces(message).new {
         [text] => Arc::clone(text),
@@ -377,7 +376,7 @@ fn written(message: &ChatMessage, change: New) -> Written {
     }
 }
 
-/// A role that we do not know speaks in a person's place.
+/// Returns the role of this name. An unknown role counts as the user.
 fn role_of(name: &str) -> Role {
     let roles = [Role::System, Role::User, Role::Assistant, Role::Tool];
     roles

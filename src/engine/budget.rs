@@ -1,35 +1,35 @@
-//! How much room there is: the window of each step and what is reserved for the answer.
+//! The budget of each call: the context window and the tokens reserved for the answer.
 
 use crate::units::{Share, Tokens};
 
-/// The context window at every step, and how it is known.
+/// The context window at every call and its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowPlan {
     per_step: Vec<Tokens>,
-    /// Of all steps: asked for in every frame and by every replay.
+    /// The smallest window of all calls, cached because every frame and every replay reads it.
     smallest: Tokens,
     largest: Tokens,
-    /// Where most of them come from.
+    /// Source of most of the windows.
     pub source: WindowSource,
-    /// What is odd, as sentences (a recorded usage above the window raised it).
+    /// Warnings, as sentences (for example: a recorded usage above the window raised it).
     pub warnings: Vec<String>,
 }
 
-/// Where a window comes from.
+/// The source of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowSource {
-    /// The person set it.
+    /// Set by the user.
     ByHand,
-    /// The file records it.
+    /// Recorded in the file.
     Recorded,
-    /// Our table of models.
+    /// From the table of models.
     ModelTable,
-    /// Nobody knows; a usual size is assumed, and shown as assumed.
+    /// Unknown: a common size is assumed, and shown as assumed.
     Assumed,
 }
 
 impl WindowPlan {
-    /// One window a step; a session without steps has one entry.
+    /// Creates a plan with one window per call; a session without calls has one entry.
     pub fn new(per_step: Vec<Tokens>, source: WindowSource, warnings: Vec<String>) -> Self {
         let windows = || per_step.iter().copied();
         Self {
@@ -41,17 +41,17 @@ impl WindowPlan {
         }
     }
 
-    /// The same window at every step.
+    /// Creates a plan with one window for all calls.
     pub fn constant(window: Tokens, steps: usize, source: WindowSource) -> Self {
         Self::new(vec![window; steps.max(1)], source, Vec::new())
     }
 
-    /// One window a step.
+    /// Returns one window per call.
     pub fn per_step(&self) -> &[Tokens] {
         &self.per_step
     }
 
-    /// The window at a step; the last one known for what lies behind.
+    /// Returns the window at a call; after the last call, the last known window.
     #[inline]
     pub fn at(&self, step: usize) -> Tokens {
         self.per_step
@@ -61,39 +61,39 @@ impl WindowPlan {
             .unwrap_or_default()
     }
 
-    /// The window is not the same at every step.
+    /// Returns whether the window changes during the session.
     pub fn varies(&self) -> bool {
         self.smallest != self.largest
     }
 
-    /// The smallest window of the session.
+    /// Returns the smallest window of the session.
     pub fn smallest(&self) -> Tokens {
         self.smallest
     }
 
-    /// The largest window of the session.
+    /// Returns the largest window of the session.
     pub fn largest(&self) -> Tokens {
         self.largest
     }
 }
 
-/// Window and output reserve at one step.
+/// Window and output reserve at one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// The model's hard limit.
     pub window: Tokens,
-    /// Room kept for the answer.
+    /// Tokens reserved for the answer.
     pub output_reserve: Tokens,
 }
 
 impl Budget {
-    /// Window minus reserve.
+    /// Returns the window minus the reserve.
     #[inline]
     pub fn usable(self) -> Tokens {
         self.window - self.output_reserve
     }
 
-    /// Used as a share of usable; above 1 the call overflows, and infinite where nothing is usable.
+    /// Returns used tokens as a share of the usable window. Above 1 the call overflows; infinite if nothing is usable.
     #[inline]
     pub fn pressure(self, used: Tokens) -> Share {
         match self.usable() {

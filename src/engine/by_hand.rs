@@ -1,27 +1,27 @@
-//! What a person marked by hand: messages that policies must leave alone, and messages to clear or drop at the end.
+//! Manual edits: messages that policies must not touch, and messages to clear or drop at the end of a run.
 
 use super::Case;
 use super::index::SessionIndex;
 use crate::session::Session;
 use std::sync::Arc;
 
-/// Marks of a person, as indices of the session's messages, each list ascending.
+/// Manual edits, as indices of the session's messages, each list ascending.
 ///
-/// Pins bind our own strategies. Real systems know none: where one takes or changes a pinned message the run says so.
-/// What is cleared or dropped is taken from what is in the context where the run ends, so that everything before is the
-/// policy's own; marks of messages that were not said by then mean nothing.
+/// Pins bind generic policies. Real systems have no pins: if one removes or changes a pinned message, the run reports
+/// it. Clearing and dropping apply to the context where the run ends, so everything before is the policy's own. Edits
+/// of messages that were not sent by then have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByHand {
-    /// No strategy takes these, nor the calls and results that they need.
+    /// Messages that no stage removes, with the calls and results that they need.
     pub pinned: Vec<usize>,
-    /// Of these the texts, results and pictures go; calls and pairs stay.
+    /// Messages whose texts, results and images are cleared; calls and pairs stay.
     pub cleared: Vec<usize>,
-    /// These go, and with them the calls and results that belong to theirs.
+    /// Messages that are dropped, with the calls and results paired with theirs.
     pub dropped: Vec<usize>,
 }
 
 impl ByHand {
-    /// Whether nothing is marked.
+    /// Returns whether there are no manual edits.
     pub fn is_empty(&self) -> bool {
         self.pinned.is_empty() && self.cleared.is_empty() && self.dropped.is_empty()
     }
@@ -36,7 +36,7 @@ impl ByHand {
 }
 
 impl Case {
-    /// The same session with what a person marked, in any order.
+    /// Returns the same session with these manual edits, in any order.
     #[must_use]
     pub fn with_by_hand(&self, by_hand: ByHand) -> Self {
         let by_hand = by_hand.sorted();
@@ -47,20 +47,20 @@ impl Case {
         }
     }
 
-    /// What pinned messages need.
+    /// Returns the pinned messages and those that they need.
     pub(super) fn pins(&self) -> &Pins {
         &self.pins
     }
 }
 
-/// Pinned messages with what they need. Nothing is held, and nothing asked for costs anything, where nothing is pinned.
+/// Pinned messages with the calls and results that they need. Empty, and free to query, if nothing is pinned.
 #[derive(Debug, Default)]
 pub(super) struct Pins {
     /// By message.
     pinned: Vec<bool>,
-    /// Pinned, or a call or result stands in it that such a message needs, by message.
+    /// Pinned, or holds a call or result that a pinned message needs, by message.
     held: Vec<bool>,
-    /// A pinned message holds the call or a result, by pair.
+    /// Whether a pinned message holds the call or a result, by pair.
     pairs: Vec<bool>,
 }
 
@@ -94,7 +94,7 @@ impl Pins {
             pins.held[*message] = true;
             pairs_of(*message).for_each(|pair| pins.pairs[pair] = true);
         }
-        // What is held is kept whole, so its other calls and results keep theirs, too.
+        // A held message is kept whole, so its other calls and results keep theirs too.
         let mut reached = vec![false; index.n_pairs];
         let mut open = pinned;
         while let Some(message) = open.pop() {
@@ -112,22 +112,22 @@ impl Pins {
         pins
     }
 
-    /// Whether nothing is pinned.
+    /// Returns whether nothing is pinned.
     pub(super) fn is_empty(&self) -> bool {
         self.pinned.is_empty()
     }
 
-    /// Whether a person pinned this message.
+    /// Returns whether the user pinned this message.
     pub(super) fn is_pinned(&self, message: u32) -> bool {
         self.pinned.get(message as usize) == Some(&true)
     }
 
-    /// Whether this message must stay as a whole: it is pinned, or one that is needs it.
+    /// Returns whether this message must stay whole: it is pinned, or a pinned message needs it.
     pub(super) fn holds(&self, message: u32) -> bool {
         self.held.get(message as usize) == Some(&true)
     }
 
-    /// Whether a pinned message holds half of this pair of call and result.
+    /// Returns whether a pinned message holds half of this pair of call and result.
     pub(super) fn holds_pair(&self, pair: u32) -> bool {
         self.pairs.get(pair as usize) == Some(&true)
     }

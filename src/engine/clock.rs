@@ -1,24 +1,25 @@
-//! When each step was made, for rules that count seconds. Where a file has no times they are assumed.
+//! The time of each call, for rules that count seconds. Missing times are assumed.
 
 use crate::session::Session;
 use crate::units::Millis;
 use std::cell::OnceCell;
 
-/// Seconds that a call is taken to need where the file does not say.
+/// Assumed seconds between two calls if the file does not record times.
 const USUAL: f64 = 15.0;
 
-/// Seconds since the first step, by step; worked out once somebody asks, which few policies do.
+/// Seconds since the first call, by call. Computed at the first use, since few policies need it.
 #[derive(Debug)]
 pub(super) struct Clock<'a> {
     session: &'a Session,
-    /// The first time that is recorded.
+    /// The first recorded time.
     since: Option<Millis>,
     assumed: f64,
     seconds: OnceCell<Vec<f64>>,
 }
 
 impl<'a> Clock<'a> {
-    /// Times as recorded; what is not recorded, or goes back, is so many seconds after the step before.
+    /// Creates a clock from recorded times. A time that is missing or goes backwards is `seconds_per_step` after the
+    /// call before.
     pub(super) fn new(session: &'a Session, seconds_per_step: Option<f64>) -> Self {
         Self {
             session,
@@ -28,7 +29,7 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Minutes between a step and the one before; none before the first.
+    /// Returns the minutes between a call and the one before; none before the first.
     pub(super) fn idle(&self, step: usize) -> f64 {
         let before = step
             .checked_sub(1)
@@ -36,12 +37,12 @@ impl<'a> Clock<'a> {
         (self.at(step) - before) / 60.0
     }
 
-    /// When the session began: the first time that is recorded.
+    /// Returns the start of the session: the first recorded time.
     pub(super) fn since(&self) -> Option<Millis> {
         self.since
     }
 
-    /// Seconds at a step; those of the last for what lies behind.
+    /// Returns the seconds at a call; after the last call, those of the last.
     pub(super) fn at(&self, step: usize) -> f64 {
         let seconds = self.seconds.get_or_init(|| self.seconds());
         let found = seconds.get(step).or(seconds.last());

@@ -1,7 +1,7 @@
-//! What the model would see: ordered entries with stable ids, one a message.
+//! The context of a call: ordered entries with stable ids, one per message.
 //!
-//! Invariant: the parts of all entries, what they cover, and what was dropped partition the session so far,
-//! so that "where did this message go, when and why" always has an answer ([`Context::check`]).
+//! Invariant: the parts of all entries, the messages that they cover, and the dropped messages partition the session so
+//! far. So the question "where did this message go, when and why" always has an answer ([`Context::check`]).
 
 mod parts;
 
@@ -17,105 +17,105 @@ use std::sync::Arc;
 /// The context of one model call.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// Entries in the order the model sees them.
+    /// Entries in the order in which the model sees them.
     pub entries: Vec<Entry>,
-    /// What is gone without an entry standing for it, and since when.
+    /// Messages that were dropped and that no entry covers, with the event that dropped them.
     pub dropped: Vec<Dropped>,
-    /// What stands in the place of cleared parts: one a clearing, since most of them share it.
+    /// Texts in the place of cleared parts: one per clearing, since most parts share it.
     pub markers: Vec<Marker>,
-    /// Tokens of what no entry holds but every call sends: system prompt and tools that the file lacks.
+    /// Tokens that every call sends and the file does not record: system prompt and tools.
     pub overhead: Tokens,
     /// The context accounts for the session's messages before this index.
     pub messages_end: usize,
 }
 
-/// One message as the model would see it.
+/// One message as the model sees it.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Stable: the message's index, or a number of its own for what we wrote.
+    /// Stable id: the message's index, or a separate number for a written message.
     pub id: u32,
     /// True tokens.
     pub tokens: u32,
     /// Tokens on the policy's own meter.
     pub metered: u32,
-    /// What it is.
+    /// The content.
     pub body: EntryBody,
 }
 
-/// What an entry is.
+/// The content of an entry.
 #[derive(Clone, Debug)]
 pub enum EntryBody {
-    /// A message of the session, untouched; the number is its index.
+    /// An untouched message of the session, by its index.
     Original(u32),
-    /// A message of the session some of whose parts changed.
+    /// A message of the session with some parts changed.
     Edited(Edited),
-    /// A message of ours.
+    /// A message that a policy wrote.
     Written(Box<Written>),
 }
 
-/// A message of which some parts changed.
+/// A message with some parts changed.
 #[derive(Clone, Debug)]
 pub struct Edited {
     /// Index of the message.
     pub message: u32,
-    /// What became of its parts, in order.
+    /// State of its parts, in order.
     pub parts: PartFates,
 }
 
 /// A message that a policy wrote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
-    /// Who it speaks as.
+    /// Role of the author.
     pub role: Role,
     /// A summary or a notice.
     pub kind: WrittenKind,
     /// Its text.
     pub text: Arc<str>,
-    /// The blocks that hold the text, where an action in Anthropic's shape wrote it so.
+    /// Blocks of the text, if an action in Anthropic's shape wrote it.
     pub blocks: Option<Arc<[Block]>>,
-    /// A stand-in of the right size rather than a text to export.
+    /// Whether the text is a stand-in of the right size, which cannot be exported.
     pub is_predicted: bool,
-    /// Indices of the messages it stands for, as ascending ranges.
+    /// Indices of the messages it covers, as ascending ranges.
     pub covers: Vec<Range<u32>>,
     /// Index of the event that wrote it.
     pub event: u32,
 }
 
-/// Messages that are gone with nothing standing for them.
+/// Dropped messages that no entry covers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dropped {
     /// Indices of the messages, as a range.
     pub messages: Range<u32>,
-    /// Index of the event that did it; none for what the source's own compaction took.
+    /// Index of the event that dropped them; none if the source's own compaction did.
     pub event: Option<u32>,
-    /// A summary that the source's own compaction wrote stands for it.
+    /// Whether a summary of the source's own compaction covers them.
     pub is_summarized: bool,
 }
 
-/// What became of one message of the session, for the lanes.
+/// State of one message of the session, for the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
-    /// In the context as it was.
+    /// In the context, unchanged.
     Kept,
     /// In the context, with content cleared.
     Cleared,
     /// In the context, shortened.
     Cut,
-    /// A summary stands for it.
+    /// Covered by a summary.
     Summarized,
-    /// Gone (a notice may stand for it).
+    /// Dropped (a notice may cover it).
     Dropped,
-    /// Not said yet at this step, or never part of this lane.
+    /// Not sent yet at this call, or never part of this lane.
     Absent,
 }
 
 impl Context {
-    /// True tokens, overhead included.
+    /// Returns the true tokens, overhead included.
     pub fn tokens(&self) -> Tokens {
         self.overhead + self.entries.iter().map(|e| Tokens::from(e.tokens)).sum()
     }
 
-    /// What became of every message of the session, with its true tokens in this context, by message.
+    /// Returns the state of every message of the session and its true tokens in this context, by message.
     pub fn fates(&self, n_messages: usize) -> Vec<(Fate, u32)> {
         let mut fates = vec![(Fate::Absent, 0); n_messages];
         let mut cover = |ranges: &[Range<u32>], fate| {
@@ -150,7 +150,7 @@ impl Context {
         fates
     }
 
-    /// What became of a message of which some parts changed: the worst of what became of them.
+    /// Returns the state of a message with some parts changed: the most severe state of its parts.
     fn fate_of(&self, edited: &Edited) -> Fate {
         let left = |fate: &PartFate| match fate {
             PartFate::Kept => Left::All,
@@ -164,7 +164,7 @@ impl Context {
         }
     }
 
-    /// What stands in the place of parts.
+    /// Returns the markers that are in use.
     pub(super) fn markers_in_use(&self) -> impl Iterator<Item = &Marker> {
         let edited = self.entries.iter().filter_map(|entry| match &entry.body {
             EntryBody::Edited(edited) => Some(edited.parts.as_slice()),
@@ -176,7 +176,7 @@ impl Context {
         })
     }
 
-    /// Messages of ours in the context, with their weight, in order.
+    /// Returns the written messages in the context with their weight, in order.
     pub fn written(&self) -> impl Iterator<Item = (&Written, Tokens)> {
         self.entries.iter().filter_map(|e| match &e.body {
             EntryBody::Written(written) => Some((&**written, Tokens::from(e.tokens))),
@@ -184,11 +184,11 @@ impl Context {
         })
     }
 
-    /// Checks the books: entries, covers and what was dropped account for every message of the history before
-    /// `messages_end` exactly once, and every weight is what its content weighs.
+    /// Checks the account: entries, covers and dropped ranges hold every message of the history before `messages_end`
+    /// exactly once, and every weight is that of its content.
     ///
     /// # Errors
-    /// A sentence that names the first message or entry that is wrong.
+    /// A sentence that names the first wrong message or entry.
     pub fn check(&self, case: &Case) -> Result<(), String> {
         let mut seen = vec![0_u32; case.session.messages.len()];
         let covered = self
@@ -228,7 +228,7 @@ impl Context {
 }
 
 impl Entry {
-    /// Index of the message it is, if it is one of the session's.
+    /// Returns the index of its message, if it is one of the session's.
     pub fn message(&self) -> Option<u32> {
         match &self.body {
             EntryBody::Original(message) => Some(*message),
@@ -237,7 +237,7 @@ impl Entry {
         }
     }
 
-    /// It is one of ours and says this for certain: a stand-in says nothing yet.
+    /// Returns whether it is a written message with this text. A predicted text never matches.
     pub(super) fn says(&self, text: &str) -> bool {
         match &self.body {
             EntryBody::Written(written) => !written.is_predicted && &*written.text == text,
@@ -245,7 +245,7 @@ impl Entry {
         }
     }
 
-    /// Its text, if it is one of ours.
+    /// Returns its text, if it is a written message.
     pub(super) fn text(&self) -> Option<Arc<str>> {
         match &self.body {
             EntryBody::Written(written) => Some(Arc::clone(&written.text)),
@@ -253,7 +253,7 @@ impl Entry {
         }
     }
 
-    /// Where in the session it stands: its message, or the first that it covers.
+    /// Returns its position in the session: its message, or the first message that it covers.
     pub(super) fn position(&self) -> u32 {
         match &self.body {
             EntryBody::Written(written) => written.covers.first().map_or(0, |r| r.start),
@@ -261,7 +261,7 @@ impl Entry {
         }
     }
 
-    /// Gives kind and true tokens of each of its pieces; the markers are those of its context.
+    /// Passes kind and true tokens of each of its pieces to `give`; `markers` are those of its context.
     pub(super) fn each_weight(
         &self,
         case: &Case,
@@ -291,7 +291,7 @@ impl Entry {
 }
 
 impl WrittenKind {
-    /// What became of the messages it stands for.
+    /// Returns the state of the messages it covers.
     fn fate(self) -> Fate {
         match self {
             Self::Summary => Fate::Summarized,
@@ -299,7 +299,7 @@ impl WrittenKind {
         }
     }
 
-    /// What its text counts as.
+    /// Returns the kind that its text counts as.
     pub(super) fn kind(self) -> Kind {
         match self {
             Self::Summary => Kind::Summary,

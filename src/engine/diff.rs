@@ -1,27 +1,27 @@
-//! What a named action changed: told from the messages before and after, so that the books are kept where something is
-//! different and nowhere else.
+//! Differences that a named action made, computed from the messages before and after, so that only changed entries are
+//! updated.
 
 use super::Case;
 use super::pieces::{Origin, Said, each_origin, each_piece};
 use crate::chat::ChatMessage;
 use std::collections::{HashMap, HashSet};
 
-/// Where messages differ.
+/// Differences between two lists of messages.
 #[derive(Debug)]
 pub(super) struct Diff<'a> {
     case: &'a Case,
     after: &'a [ChatMessage],
-    /// Ids of entries of which something may be different; those from `next_id` on are new.
+    /// Ids of entries that may differ; those from `next_id` on are new.
     touched: HashSet<u32>,
     next_id: u32,
-    /// Messages afterwards that stood there before, by place.
+    /// Whether each message afterwards was in the list before, by position.
     is_same: Vec<bool>,
-    /// What was there before in the entries that are touched.
+    /// Previous content of the changed entries.
     was: Saids<'a>,
 }
 
 impl<'a> Diff<'a> {
-    /// Compares messages before and after, of entries with ids below `next_id`.
+    /// Compares the messages before and after. Existing entries have ids below `next_id`.
     pub(super) fn new(
         case: &'a Case,
         (before, after): (&'a [ChatMessage], &'a [ChatMessage]),
@@ -46,12 +46,12 @@ impl<'a> Diff<'a> {
         diff
     }
 
-    /// Whether an entry may be another afterwards.
+    /// Returns whether an entry may differ afterwards.
     pub(super) fn touches(&self, id: u32) -> bool {
         id >= self.next_id || self.touched.contains(&id)
     }
 
-    /// Notes which messages stand there as before; indices of those before that do not.
+    /// Records which messages are unchanged. Returns the indices of those before that are not.
     fn compare(&mut self, before: &[ChatMessage]) -> Vec<usize> {
         let after = self.after;
         let mut changed = Vec::new();
@@ -85,8 +85,8 @@ impl<'a> Diff<'a> {
         changed
     }
 
-    /// Gives the entries of the pieces of each message afterwards, in order (none for what is new), and then what was
-    /// and is said in entries that are touched.
+    /// Passes the entry of each piece of each message afterwards to `give`, in order (none for a new piece). Then
+    /// returns the content of the changed entries before and after.
     pub(super) fn each_after(
         &mut self,
         mut give: impl FnMut(&ChatMessage, &[Option<u32>]),
@@ -114,7 +114,7 @@ impl<'a> Diff<'a> {
     }
 }
 
-/// The entry that a piece belongs to.
+/// Returns the entry that a piece belongs to.
 pub(super) fn id_of(case: &Case, origin: Origin) -> u32 {
     match origin {
         Origin::Part(part) => case.index.message_of[part as usize],
@@ -142,7 +142,7 @@ fn places_of(before: &[ChatMessage]) -> HashMap<Origin, usize> {
         .collect()
 }
 
-/// What is said in the entries that are touched.
+/// Content of the changed entries.
 #[derive(Debug, Default)]
 pub(super) struct Told<'a> {
     /// Before.
@@ -151,16 +151,16 @@ pub(super) struct Told<'a> {
     pub(super) now: Saids<'a>,
 }
 
-/// What pieces say, by where they came from.
+/// Content of pieces, by their origin.
 #[derive(Debug, Default)]
 pub(super) struct Saids<'a> {
-    /// Places in the list; none where there are so few pieces that a search is faster.
+    /// Positions in the list; none for so few pieces that a linear search is faster.
     at: Option<HashMap<Origin, usize>>,
     said: Vec<(Origin, Said<'a>)>,
 }
 
 impl<'a> Saids<'a> {
-    /// For any number of pieces.
+    /// Creates an empty list with an index.
     fn indexed() -> Self {
         Self {
             at: Some(HashMap::new()),
@@ -168,13 +168,13 @@ impl<'a> Saids<'a> {
         }
     }
 
-    /// Forgets all, to be used again.
+    /// Removes all content for reuse.
     pub(super) fn clear(&mut self) {
         self.at.iter_mut().for_each(HashMap::clear);
         self.said.clear();
     }
 
-    /// Takes in what a message says.
+    /// Adds the pieces of a message.
     pub(super) fn take_in(&mut self, message: &'a ChatMessage) {
         each_piece(message, |part, said| {
             let Some(origin) = part.map(Origin::of) else {
@@ -187,7 +187,7 @@ impl<'a> Saids<'a> {
         });
     }
 
-    /// What a piece says; nothing if it is not there.
+    /// Returns the content of a piece; none if it does not exist.
     pub(super) fn get(&self, origin: Origin) -> Option<Said<'a>> {
         if let Some(at) = &self.at {
             return at.get(&origin).map(|idx| self.said[*idx].1);

@@ -1,7 +1,7 @@
-//! Answers requests in a simulation: a concrete filler text of the size a summary would have.
+//! Answers requests in a simulation with a filler text of the size that a summary would have.
 //!
-//! The filler is one common word, repeated: one token in the vocabularies we count by and four characters, so that
-//! every counter weighs it alike, in simulation as in execution.
+//! The filler is one common word, repeated. It is one token in the supported vocabularies and four characters long, so
+//! every counter gives the same weight in simulation and execution.
 
 use super::{Answer, Case, Reply, Request};
 use crate::units::Tokens;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 const WORD: &str = " the";
 
-/// Words of the text by which the weight of one is told.
+/// Number of words in the text used to measure the weight of one.
 const PROBE: usize = 256;
 
-/// Answers with text of the predicted size.
+/// Answers with a text of the predicted size.
 #[derive(Debug)]
 pub struct Estimator;
 
@@ -22,19 +22,19 @@ impl Answer for Estimator {
     }
 }
 
-/// A stand-in for a summary: long texts are costly to make, and every firing asks for the same one.
+/// A stand-in for a summary. Cached, because long texts are slow to build and every compaction requests the same one.
 #[derive(Clone, Debug)]
 pub(super) struct Predicted {
-    /// The stand-in.
+    /// The stand-in text.
     pub(super) text: Arc<str>,
-    /// The message that carries it.
+    /// The message that contains it.
     pub(super) message: Arc<str>,
     /// True tokens of the message.
     pub(super) weight: Tokens,
 }
 
 impl Predicted {
-    /// Of this size.
+    /// Creates a stand-in of this size.
     pub(super) fn new(prefix: &str, size: Size) -> Self {
         let text: Arc<str> = WORD.repeat(size.words).into();
         let message = if prefix.is_empty() {
@@ -54,20 +54,20 @@ impl Predicted {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     words: usize,
-    /// True tokens of the message that carries it.
+    /// True tokens of the message that contains it.
     pub(super) weight: Tokens,
 }
 
 impl Size {
-    /// The longest that weighs no more than so many tokens together with what stands before it. The prefix itself is no
-    /// part of it.
+    /// Returns the longest size that weighs at most `most` tokens together with `prefix`. The prefix itself is not
+    /// included.
     pub(super) fn new(case: &Case, prefix: &str, most: Tokens) -> Self {
         let weigh = |words: usize| case.ledger.weigh_repeated(prefix, WORD, words);
         let alone = |words: usize| case.ledger.weigh_repeated("", WORD, words).as_f64();
         let word = (alone(2 * PROBE) - alone(PROBE)) / PROBE as f64;
         let guess = most.as_f64() / word.max(0.05);
         let mut words = guess.clamp(1.0, 1e6) as usize;
-        // Every word weighs the same, so the guess is off by the prefix and a rounding.
+        // Every word weighs the same, so the estimate is off only by the prefix and by rounding.
         while words > 1 && weigh(words) > most {
             words -= 1;
         }

@@ -1,4 +1,4 @@
-//! What a run did, and why.
+//! The events of a run and their causes.
 
 use super::file::NewFile;
 use super::own_trigger::OwnMeasure;
@@ -6,71 +6,71 @@ use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What leaves less than one part in so many of the conversation is as good as nothing.
+/// An event that leaves less than 1/20 of the conversation counts as leaving nothing.
 const LEAST_LEFT: u64 = 20;
 
-/// One stage that acted.
+/// One action of a stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Index of the step before whose call it acted; the number of steps where a recorded compaction came after the last.
+    /// Index of the call before which it acted; the number of calls if a recorded compaction came after the last.
     pub step: usize,
     /// Id of the stage.
     pub stage: String,
-    /// What it did: `drop`, `clear`, `summarize`.
+    /// The action: `drop`, `clear`, `summarize`.
     pub action: &'static str,
-    /// Why: the trigger as written, and its quantities with their values at that moment.
+    /// The cause: the trigger as written, and its quantities with their values at that moment.
     pub cause: Cause,
-    /// The context before, as the policy itself counts it; zero where it is not the policy that acted.
+    /// The context before, in the policy's own count; zero if the policy did not act.
     pub measured: OwnMeasure,
     /// True tokens before.
     pub before: Tokens,
     /// True tokens after.
     pub after: Tokens,
-    /// Indices of the session's messages that it touched, as ascending ranges.
+    /// Indices of the session's messages that it changed, as ascending ranges.
     pub messages: Vec<Range<usize>>,
-    /// True tokens that a summary request would send and get back, where one was made.
+    /// True tokens that a summary request would send and receive, if one was made.
     pub request: Option<(Tokens, Tokens)>,
-    /// What came of it.
+    /// The result.
     pub did: Did,
-    /// Calls and results that lost their partner in this event.
+    /// Number of calls and results that lost their partner in this event.
     pub orphans: usize,
-    /// Earlier summaries that are gone although what wrote the new one was not shown them.
+    /// Number of earlier summaries that were removed without being shown to the author of the new one.
     pub forgotten: usize,
-    /// Messages in the context afterwards, instructions excepted.
+    /// Number of messages in the context afterwards, without instructions.
     pub left: usize,
-    /// What the system itself logs or shows, in its own words.
+    /// Lines that the system itself logs or shows, verbatim.
     pub log: Vec<String>,
     /// Files that it writes.
     pub files: Vec<NewFile>,
-    /// The provider's error that it answers to, where a person placed one.
+    /// The provider error that it responds to, if the user placed one.
     pub error: Option<Arc<str>>,
 }
 
-/// What came of a stage that ran.
+/// The result of a stage that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
-    /// Something of the session is gone from the context.
+    /// Content of the session was removed from the context.
     Removed,
-    /// The context changed, and nothing of the session is gone.
+    /// The context changed, and no content of the session was removed.
     Changed,
-    /// It ran as the system counts it, and nothing changed.
+    /// It ran by the system's own count, and nothing changed.
     Nothing,
-    /// It only said something.
+    /// It only logged a message.
     Told,
 }
 
-/// Why a stage acted.
+/// The cause of an action.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cause {
-    /// The trigger as the preset writes it.
+    /// The trigger as the preset defines it.
     pub when: String,
     /// Its quantities with their values.
     pub terms: Vec<(String, f64)>,
 }
 
 impl Cause {
-    /// The trigger as it is written, each name followed by its value as `say` writes it. A trigger that is always met
-    /// says nothing: then the terms stand alone.
+    /// Returns the trigger as written, each name followed by its value as `say` formats it. A trigger that is always
+    /// met is omitted: then only the terms are listed.
     pub fn filled_in(&self, say: impl Fn(f64) -> String) -> String {
         if self.when.trim() == "true" {
             let all = self.terms.iter();
@@ -98,21 +98,21 @@ impl Cause {
         out.replace(">=", "≥").replace("<=", "≤")
     }
 
-    /// The value of a quantity at that moment.
+    /// Returns the value of a quantity at that moment.
     pub fn value(&self, name: &str) -> Option<f64> {
         let term = self.terms.iter().find(|(term, _)| term == name);
         term.map(|(_, value)| *value)
     }
 }
 
-/// The name or number that a text begins with; empty if it begins with neither.
+/// Returns the name or number at the start of a text; empty if there is neither.
 fn name_at(text: &str) -> &str {
     let is_inside = |c: char| c.is_alphanumeric() || c == '_';
     &text[..text.find(|c| !is_inside(c)).unwrap_or(text.len())]
 }
 
 impl Did {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Removed => "removed",
@@ -123,8 +123,8 @@ impl Did {
     }
 }
 
-/// Whether a firing without a summary leaves next to nothing of the conversation. What every call carries besides
-/// (`overhead`) is no part of it; `left` counts the messages that are there still.
+/// Returns whether a compaction without a summary leaves almost nothing of the conversation. `overhead`, which every
+/// call sends, is not part of the conversation; `left` is the number of remaining messages.
 pub(super) fn leaves_nothing(
     (before, after): (Tokens, Tokens),
     overhead: Tokens,
@@ -135,26 +135,26 @@ pub(super) fn leaves_nothing(
 }
 
 impl Event {
-    /// A stage removed so much, and put no summary in its place, that next to nothing of the conversation is left.
-    /// `overhead` is what every call carries besides.
+    /// Returns whether a stage removed almost all of the conversation without a summary. `overhead` is the part that
+    /// every call sends in addition.
     pub fn wipes(&self, overhead: Tokens) -> bool {
         let is_own = self.did == Did::Removed && self.request.is_none() && !self.is_by_hand();
         let around = (self.before, self.after);
         is_own && self.n_messages() > 0 && leaves_nothing(around, overhead, self.left)
     }
 
-    /// The stage of a compaction that the recorded program itself carried out.
+    /// The stage of a compaction that the recorded program performed.
     pub const RECORDED: &str = "recorded";
 
-    /// The stage, and the cause, of what a person did by hand.
+    /// The stage and the cause of a manual edit.
     pub const BY_HAND: &str = "by hand";
 
-    /// Whether a person did it, and no stage of the policy. No trigger reads like this.
+    /// Returns whether this is a manual edit rather than an action of the policy. No trigger has this text.
     pub fn is_by_hand(&self) -> bool {
         self.stage == Self::BY_HAND && self.cause.when == Self::BY_HAND
     }
 
-    /// How many messages it touched.
+    /// Returns the number of messages it changed.
     pub fn n_messages(&self) -> usize {
         self.messages.iter().map(ExactSizeIterator::len).sum()
     }

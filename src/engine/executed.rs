@@ -1,4 +1,4 @@
-//! A context in which nothing is predicted: the only thing that can be exported.
+//! A context without predicted text: the only kind that can be exported.
 
 use super::context::{Context, Edited, EntryBody, Marker, PartFate};
 use crate::session::{Managed, ManagedEntry, ManagedPart, Session};
@@ -7,15 +7,13 @@ use crate::session::{Managed, ManagedEntry, ManagedPart, Session};
 #[derive(Clone, Debug)]
 pub struct ExecutedContext(Context);
 
-/// The context holds a stand-in where a summary should be.
+/// Error: the context holds a stand-in for a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a summary in this context is only predicted; it must be written before the context can be exported"
-)]
+#[error("this context has a predicted summary; write the summary before the export")]
 pub struct PredictedText;
 
 impl ExecutedContext {
-    /// Accepts a context if all of it is real.
+    /// Accepts a context that has no predicted text.
     ///
     /// # Errors
     /// [`PredictedText`].
@@ -30,12 +28,12 @@ impl ExecutedContext {
         }
     }
 
-    /// The context.
+    /// Returns the context.
     pub fn context(&self) -> &Context {
         &self.0
     }
 
-    /// What is to be written, for a format to write.
+    /// Returns the messages to write, for the writer of a format.
     pub fn managed(&self, session: &Session) -> Managed {
         let entries = self.0.entries.iter().map(|entry| match &entry.body {
             EntryBody::Original(message) => ManagedEntry::Kept {

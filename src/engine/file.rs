@@ -1,45 +1,45 @@
-//! Files that a policy writes beside the conversation, and where they go.
+//! Files that a policy writes next to the conversation, and their location.
 //!
-//! The engine writes none: it says what would be written, and an export writes that.
+//! The engine writes no files. It returns their contents, and an export writes them.
 
 use std::sync::Arc;
 
 /// A file that a named action writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewFile {
-    /// Its path below the folder of files, with `/` between folders.
+    /// Path relative to the folder of files, with `/` as the separator.
     pub name: String,
-    /// What it holds.
+    /// The content.
     pub content: FileContent,
-    /// It is added to what an earlier event wrote under the same name.
+    /// Whether it is appended to the file that an earlier event wrote under the same name.
     pub appends: bool,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileContent {
     /// A text.
     Text(Arc<str>),
-    /// The payload of a part of the session (an image), by its index: only the session's file holds it.
+    /// Payload of a part of the session (an image), by its index. Only the session file contains it.
     Part(u32),
     /// Bytes.
     Bytes(Arc<[u8]>),
 }
 
-/// Where a run's files go.
+/// The location of a run's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
-    /// Where the policy itself says: nothing is really written.
+    /// The location that the policy defines: nothing is written.
     #[default]
     AsSet,
-    /// Into this folder, which pointers name.
+    /// This folder, which pointers name.
     Folder(Arc<str>),
-    /// Nowhere: it cannot be written.
+    /// None: files cannot be written.
     Missing,
 }
 
 impl NewFile {
-    /// Bytes of it, where they are known without the session's file.
+    /// Returns its size in bytes, if known without the session file.
     pub fn n_bytes(&self) -> Option<usize> {
         match &self.content {
             FileContent::Text(text) => Some(text.len()),

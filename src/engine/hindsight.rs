@@ -1,6 +1,6 @@
-//! The bound that no policy can know: every tool result is cleared once it was of use for the last time.
+//! The hindsight optimum: every tool result is cleared after its last use.
 //!
-//! The engine is told when that is; it neither guesses nor looks ahead itself.
+//! The caller provides the last uses; the engine does not look ahead.
 
 use super::Case;
 use super::budget::Budget;
@@ -15,11 +15,11 @@ use super::working::{Which, Working};
 use crate::units::Tokens;
 use std::sync::Arc;
 
-/// What stands in the place of a cleared result.
+/// Text in the place of a cleared result.
 const MARKER: &str = "[cleared]";
 
-/// Plays the session with each tool result cleared right after a step: `last` has its index by part, `u32::MAX` for
-/// what stays. What weighs no more than its marker stays too.
+/// Replays the session and clears each tool result right after a call. `last` holds the index of this call by part,
+/// `u32::MAX` for parts that stay. A result that weighs no more than its marker stays too.
 pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outcome {
     let marker: Arc<str> = MARKER.into();
     let weight = case.ledger.weigh(&marker).0 as u32;

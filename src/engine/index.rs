@@ -1,4 +1,4 @@
-//! What a run needs to know about a session beyond its weights, worked out once and shared by all lanes.
+//! Precomputed facts about a session that runs need besides its weights, shared by all lanes.
 
 use crate::session::{Body, Kind, Role, Session, kind_of};
 use std::collections::HashMap;
@@ -7,48 +7,48 @@ use std::ops::Range;
 /// Columns over the parts and messages of a session.
 #[derive(Debug, Default)]
 pub struct SessionIndex {
-    /// What each part counts as, by part.
+    /// Kind of each part, by part.
     pub kinds: Vec<Kind>,
-    /// The tool result that a part goes with (an image inside it), by part.
+    /// The tool result that a part belongs to (an image inside it), by part.
     pub owner: Vec<Option<u32>>,
     /// The message that each part belongs to, by part.
     pub message_of: Vec<u32>,
-    /// A number for the id that a call and its results share, by part.
+    /// Number of the id that a call and its results share, by part.
     pub pair: Vec<Option<u32>>,
-    /// How many such ids there are.
+    /// Number of these ids.
     pub n_pairs: usize,
-    /// The earliest message whose call is answered in a message, by message; itself if none is.
+    /// The earliest message with a call that is answered in a message, by message; the message itself if none.
     pub first_call: Vec<u32>,
     /// Whether a message opens a turn, by message.
     pub opens_turn: Vec<bool>,
-    /// The first message that is not instructions or tools: what stands before it is the system prompt.
+    /// The first message that is not instructions or tool definitions. The messages before it are the system prompt.
     pub preamble_end: u32,
-    /// The first message of a person.
+    /// The first user message.
     pub first_user: Option<u32>,
-    /// The message with the result of the next call that is the very same (tool and arguments), by part; `u32::MAX` for
-    /// what is no result, or is not asked for again.
+    /// The message with the result of the next identical call (tool and arguments), by part. `u32::MAX` for parts that
+    /// are not results or are not repeated.
     pub repeated_in: Vec<u32>,
-    /// The call within its turn, from 0, by step.
+    /// The call within its turn, from 0, by call.
     pub call_in_turn: Vec<u32>,
-    /// The first message of each turn, by turn (0: what stands before the first).
+    /// The first message of each turn, by turn (0: messages before the first turn).
     pub turn_start: Vec<u32>,
-    /// What runs ask of each message again and again, by message.
+    /// Frequently used facts of each message, by message.
     facts: Vec<Facts>,
 }
 
-/// What runs ask of a message, close together: messages themselves are large.
+/// Frequently used facts of a message, stored compactly because messages are large.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     parts: (u32, u32),
     turn: u32,
-    /// The step that wrote it; as large as can be for none.
+    /// The call that wrote it; the maximum value if none did.
     step: u32,
     in_history: bool,
     has_results: bool,
 }
 
 impl SessionIndex {
-    /// Works it out.
+    /// Computes the index of a session.
     pub fn new(session: &Session) -> Self {
         let mut index = Self {
             turn_start: vec![0],
@@ -61,7 +61,7 @@ impl SessionIndex {
             .position(is_other)
             .unwrap_or(session.messages.len()) as u32;
         let mut pairs: HashMap<&str, u32> = HashMap::with_capacity(session.parts.len() / 2);
-        // The message of the latest call, by pair.
+        // Message of the latest call, by pair.
         let mut called_in: Vec<Option<u32>> = Vec::new();
         let mut turn = 0;
         for (message_idx, message) in session.messages.iter().enumerate() {
@@ -124,7 +124,7 @@ impl SessionIndex {
         index
     }
 
-    /// By part, the message in which the result of the same call stands again.
+    /// Returns by part the message with the result of the next identical call.
     fn repeated_in(&self, session: &Session) -> Vec<u32> {
         let mut repeated = vec![u32::MAX; session.parts.len()];
         let mut asked: Vec<Option<(&str, &str)>> = vec![None; self.n_pairs];
@@ -151,32 +151,32 @@ impl SessionIndex {
         repeated
     }
 
-    /// The parts of a message.
+    /// Returns the parts of a message.
     #[inline]
     pub(super) fn parts(&self, message: usize) -> Range<usize> {
         let (start, end) = self.facts[message].parts;
         start as usize..end as usize
     }
 
-    /// The turn of a message.
+    /// Returns the turn of a message.
     #[inline]
     pub(super) fn turn(&self, message: usize) -> u32 {
         self.facts[message].turn
     }
 
-    /// Whether a message is part of the full history.
+    /// Returns whether a message is part of the full history.
     #[inline]
     pub(super) fn in_history(&self, message: usize) -> bool {
         self.facts[message].in_history
     }
 
-    /// Whether a message holds results of tools.
+    /// Returns whether a message contains tool results.
     #[inline]
     pub(super) fn has_results(&self, message: usize) -> bool {
         self.facts[message].has_results
     }
 
-    /// How many messages from this one on a step wrote.
+    /// Returns the number of consecutive messages from `start` that a call wrote.
     #[inline]
     pub(super) fn answer_len(&self, start: usize, step: usize) -> usize {
         let is_of_step = |facts: &&Facts| facts.step == step as u32;

@@ -1,30 +1,30 @@
-//! What becomes of the parts of messages that a person clears or drops by hand. Calls and results stay together.
+//! State of the parts of messages that the user cleared or dropped manually. Calls and results stay paired.
 
 use super::Case;
 use super::context::{Context, Entry, EntryBody, Left, PartFate, PartFates};
 use super::sums::each_part;
 use crate::session::Body;
 
-/// What is to be done where messages are dropped.
+/// Changes caused by dropping messages.
 #[derive(Debug, Default)]
 pub(super) struct Leftover {
-    /// Indices of entries that go, ascending.
+    /// Indices of dropped entries, ascending.
     pub(super) gone: Vec<usize>,
-    /// Entries of which calls or results go and something stays, with the fates of their parts.
+    /// Entries that lose calls or results but remain, with the state of their parts.
     pub(super) edits: Vec<(usize, PartFates)>,
 }
 
-/// Why a message is not cleared.
+/// The reason why a message is not cleared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Uncleared {
-    /// It is.
+    /// It was cleared before.
     Already,
-    /// Calls and sealed reasoning are all it holds.
+    /// It contains only calls and encrypted reasoning.
     Nothing,
 }
 
-/// What is left where the chosen entries are dropped: the other half of each of their pairs goes, and a message that
-/// then says nothing any more.
+/// Returns the changes if the chosen entries are dropped. The other half of each of their pairs is removed, and so is a
+/// message that has no content left.
 pub(super) fn leftover(case: &Case, context: &Context, chosen: &[bool], event: u32) -> Leftover {
     let mut dead = vec![false; case.index.n_pairs];
     for (entry, _) in context
@@ -59,7 +59,8 @@ pub(super) fn leftover(case: &Case, context: &Context, chosen: &[bool], event: u
     leftover
 }
 
-/// The fates of a message's parts without some, and whether it still says something; none if it has none of these.
+/// Returns the state of a message's parts without some of them, and whether content remains; none if it has none of
+/// these parts.
 fn without(
     case: &Case,
     entry: &Entry,
@@ -83,12 +84,12 @@ fn without(
     Some((fates, says_something))
 }
 
-/// The fates of a message's parts once it is cleared: a marker stands in each result and once for its texts and
-/// pictures. Calls stay. Reasoning goes, except where its seal belongs to a call that stays, or nothing else would be
+/// Returns the state of a message's parts after clearing. Each result gets a marker, and its texts and images share
+/// one. Calls stay. Reasoning is removed, unless its signature belongs to a call that stays or nothing else would be
 /// left.
 ///
 /// # Errors
-/// Why it is not cleared.
+/// The reason why it is not cleared.
 pub(super) fn cleared(
     case: &Case,
     context: &Context,
@@ -139,13 +140,13 @@ pub(super) fn cleared(
     }
 }
 
-/// The marker for the first, nothing for all others.
+/// Returns the marker for the first part and the removed state for all others.
 fn first_marked(is_marked: &mut bool, put: &PartFate, gone: &PartFate) -> PartFate {
     let is_first = !std::mem::replace(is_marked, true);
     if is_first { put.clone() } else { gone.clone() }
 }
 
-/// Whether a part says something to whoever reads the message: reasoning alone, or blank text, is no message.
+/// Returns whether a part has content for the reader. A message of reasoning or blank text alone has none.
 fn speaks(body: &Body) -> bool {
     match body {
         Body::Text(text) => !text.trim().is_empty(),
@@ -158,19 +159,19 @@ fn is_removed(fate: &PartFate) -> bool {
     matches!(fate, PartFate::Removed { .. })
 }
 
-/// Whether nothing of a part's own content is left, and something stands in its place.
+/// Returns whether a part's own content was replaced completely.
 fn is_cleared(context: &Context, fate: &PartFate) -> bool {
     let marker = |marker: u32| &context.markers[marker as usize];
     matches!(fate, PartFate::Cleared { marker: idx } if marker(*idx).left == Left::Nothing)
 }
 
-/// The parts of the message that an entry is.
+/// Returns the parts of an entry's message.
 fn parts_of(case: &Case, entry: &Entry) -> Option<std::ops::Range<usize>> {
     let message = entry.message()?;
     Some(case.session.messages[message as usize].parts.clone())
 }
 
-/// What became of them so far.
+/// Returns the current state of its parts.
 fn fates_of(case: &Case, entry: &Entry) -> Option<PartFates> {
     match &entry.body {
         EntryBody::Edited(edited) => Some(edited.parts.clone()),

@@ -1,4 +1,4 @@
-//! Results that several threads ask for again.
+//! A cache of results that several threads request.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -6,8 +6,8 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Keeps each result by its key. Computes outside the lock: a computation may wait for rayon, and a worker that waits runs
-/// other work, which may ask for the same result. Two threads may therefore compute one result; the first stored stays.
+/// Keeps each result by its key. Computes outside the lock: a computation may wait for rayon, and a waiting worker runs
+/// other work, which may request the same result. Two threads may therefore compute one result; the first stored stays.
 pub struct Memo<K, V>(Mutex<HashMap<K, V>>);
 
 impl<K, V> Default for Memo<K, V> {
@@ -17,7 +17,7 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Hash + Eq, V: Clone> Memo<K, V> {
-    /// Returns the result of a key, computing it at its first use.
+    /// Returns the result of a key; computes it at its first use.
     pub fn get_or_make<Q>(&self, key: &Q, make: impl FnOnce() -> V) -> V
     where
         K: Borrow<Q>,
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use rayon::prelude::*;
 
-    /// Before the computation left the lock this stopped for ever within a few rounds.
+    /// Regression test: with the computation inside the lock, this deadlocked within a few rounds.
     #[test]
     fn computations_that_wait_for_rayon_never_block_each_other() {
         let pool = rayon::ThreadPoolBuilder::new()

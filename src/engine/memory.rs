@@ -1,4 +1,4 @@
-//! What named actions keep between steps of a run.
+//! State that named actions keep between calls of a run.
 
 use serde_json::Value;
 use std::any::Any;
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What an action keeps between steps, for this run only: JSON, so that it can be shown and compared, and values of an
-/// action's own types. Copies share both. Reads as the JSON.
+/// State that an action keeps between calls, for this run only. Holds JSON, which can be displayed and compared, and
+/// values of the action's own types. Copies share both. Dereferences to the JSON.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     json: Arc<Value>,
@@ -27,7 +27,7 @@ impl Memory {
         self.shared.get(key)?.downcast_ref()
     }
 
-    /// Takes over what an action keeps; keys that it does not name stay as they are.
+    /// Merges the state of an action; keys that it does not contain are unchanged.
     pub(super) fn update(&mut self, new: &Self) {
         if let Value::Object(added) = &*new.json {
             match Arc::make_mut(&mut self.json) {

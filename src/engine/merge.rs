@@ -1,10 +1,10 @@
-//! What an action worked out in the background, applied to a conversation that has moved on since.
+//! Applies the result of a background action to a conversation that has new messages since.
 
 use crate::chat::ChatMessage;
 use std::collections::{HashMap, HashSet};
 
-/// The conversation now (`now`) with the change from `before` to `after` made to what is still there of it; none if
-/// nothing of the change applies any more.
+/// Applies the change from `before` to `after` to the messages of `now` that still exist. Returns none if no part of
+/// the change applies any more.
 pub(super) fn merge(
     before: &[ChatMessage],
     after: &[ChatMessage],
@@ -27,7 +27,7 @@ pub(super) fn merge(
                 .cloned(),
         );
         match untouched {
-            // Nothing is known of it, or it was changed meanwhile.
+            // The message is new, or it was changed meanwhile.
             None => merged.push(message.clone()),
             Some(id) => merged.extend(becomes.get(&id).map(|changed| (*changed).clone())),
         }
@@ -35,12 +35,12 @@ pub(super) fn merge(
     (merged != now).then_some(merged)
 }
 
-/// Messages that hold something of what was there, by the first part of it.
+/// Returns messages that contain existing content, with their first part.
 fn known(messages: &[ChatMessage]) -> impl Iterator<Item = (u32, &ChatMessage)> {
     messages.iter().filter_map(|m| Some((m.parts().next()?, m)))
 }
 
-/// What the action wrote, by the message that it stands before.
+/// Returns messages that the action wrote, by the message that they precede.
 fn new_before(after: &[ChatMessage]) -> HashMap<u32, Vec<&ChatMessage>> {
     let mut found: HashMap<u32, Vec<&ChatMessage>> = HashMap::new();
     let mut waiting = Vec::new();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_since_stands_behind_the_change() {
+    fn newer_messages_follow_the_change() {
         let before = [message(0, "a"), message(1, "b")];
         let after = [ChatMessage::summary("user", "ab")];
         let now = [message(0, "a"), message(1, "b"), message(2, "c")];
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_reaches_what_is_left_and_leaves_what_changed_meanwhile() {
+    fn a_change_applies_to_remaining_messages_and_skips_changed_ones() {
         let before = [message(0, "a"), message(1, "b"), message(2, "c")];
         let after = [message(0, "a"), message(1, "sum b"), message(2, "sum c")];
         let now = [message(1, "b"), message(2, "c cut"), message(3, "d")];
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_to_change() {
+    fn no_message_is_left_to_change() {
         let before = [message(0, "a"), message(1, "b")];
         let after = [message(0, "a!"), message(1, "b")];
         assert!(merge(&before, &after, &[message(1, "b")]).is_none());

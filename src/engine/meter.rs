@@ -1,7 +1,7 @@
-//! How a system counts for its own triggers, beside the true count by which the model overflows.
+//! Token counting by a system's own rule for its triggers, separate from the true count that decides overflows.
 //!
-//! The generic presets meter true tokens. A real system counts by a rule of its own (characters / 4, a vocabulary, a
-//! constant a message), and the difference is what a policy believes against what the provider sees.
+//! The generic presets count true tokens. A real system has its own rule (characters / 4, a vocabulary, a constant per
+//! message). The difference is the gap between the believed and the actual context.
 
 use super::context::{Entry, EntryBody, Marker};
 use super::rewrite::NamedMeter;
@@ -12,32 +12,32 @@ use crate::tokens::Counter;
 use crate::units::Tokens;
 use rayon::prelude::*;
 
-/// A system's own way to count.
+/// A system's own counting rule.
 #[derive(Clone, Debug)]
 pub struct Meter {
-    /// What counts texts.
+    /// Counter for texts.
     pub count: Count,
     /// Added for each message.
     pub per_message: u32,
-    /// What a picture or document weighs; none: as the provider charges.
+    /// Weight of an image or document; none: as the provider charges.
     pub per_media: Option<u32>,
-    /// Kinds that it does not count.
+    /// Kinds that are not counted.
     pub leaves_out: Vec<Kind>,
 }
 
-/// What counts texts.
+/// A counter for texts.
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
-    /// True tokens, as the ledger has them.
+    /// True tokens, from the ledger.
     True,
     /// A counter.
     Counter(&'static Counter),
-    /// A real system's own rule, over messages as that system keeps them.
+    /// A real system's own rule, applied to messages in that system's shape.
     Named(&'static NamedMeter),
 }
 
 impl Meter {
-    /// True tokens.
+    /// Counts true tokens.
     pub const TRUE: Self = Self {
         count: Count::True,
         per_message: 0,
@@ -45,7 +45,7 @@ impl Meter {
         leaves_out: Vec::new(),
     };
 
-    /// Tells meters apart.
+    /// Returns a key that identifies the meter.
     pub(super) fn key(&self) -> String {
         let count = match self.count {
             Count::True => "true",
@@ -58,7 +58,7 @@ impl Meter {
         )
     }
 
-    /// What a message of ours weighs.
+    /// Returns the weight of a written message.
     pub(super) fn weigh(&self, case: &Case, text: &str) -> u32 {
         let truth = match self.count {
             Count::True => case.ledger.weigh(text).0 as u32,
@@ -67,7 +67,7 @@ impl Meter {
         self.weigh_known(text, truth)
     }
 
-    /// The same for a text whose true weight is known.
+    /// Returns the weight of a written message whose true weight is known.
     pub(super) fn weigh_known(&self, text: &str, truth: u32) -> u32 {
         match self.count {
             Count::True => truth,
@@ -76,23 +76,24 @@ impl Meter {
         }
     }
 
-    /// The same for a text in the place of a part's content.
+    /// Returns the weight of a text in the place of a part's content, whose true weight is known.
     pub(super) fn weigh_known_part(&self, text: &str, truth: u32) -> u32 {
         match self.count {
             Count::True => truth,
             Count::Counter(counter) => (counter.count)(text),
-            // Such a meter weighs whole messages only: see `units_of`.
+            // A named meter weighs whole messages only: see `units_of`.
             Count::Named(_) => 0,
         }
     }
 
-    /// Whether what a message weighs is the sum of what its parts weigh, each by itself.
+    /// Returns whether a message weighs the sum of its parts.
     #[inline]
     pub(super) fn adds_up(&self) -> bool {
         !matches!(self.count, Count::Named(_))
     }
 
-    /// What an entry adds on a real system's own meter; none on others, where its parts' weights add up.
+    /// Returns the units that an entry adds on a real system's own meter; none on other meters, where the weights of
+    /// parts add up.
     pub(super) fn units_of(&self, case: &Case, entry: &Entry, markers: &[Marker]) -> Option<u32> {
         let Count::Named(meter) = self.count else {
             return None;
@@ -104,7 +105,7 @@ impl Meter {
         Some(narrow(units))
     }
 
-    /// What an entry adds: on a real system's own meter as a whole, on others the sum of its parts.
+    /// Returns the units that an entry adds: as a whole on a real system's own meter, the sum of its parts on others.
     pub(super) fn entry(
         &self,
         case: &Case,
@@ -131,7 +132,7 @@ impl Meter {
         }
     }
 
-    /// Tokens of so many units in all: only a real system's own meter has other units.
+    /// Converts units to tokens; only a real system's own meter has other units.
     pub(super) fn tokens(&self, units: u64) -> Tokens {
         match self.count {
             Count::Named(meter) => Tokens((meter.tokens)(units)),
@@ -139,7 +140,7 @@ impl Meter {
         }
     }
 
-    /// Tokens of the definitions of tools, where the system counts them apart from the messages.
+    /// Returns the tokens of tool definitions, if the system counts them separately from the messages.
     pub(super) fn tools(&self, case: &Case) -> Tokens {
         match self.count {
             Count::Named(meter) => Tokens((meter.tools)(case.originals().tools(case))),
@@ -147,8 +148,8 @@ impl Meter {
         }
     }
 
-    /// What the system itself would count of what the file does not hold, in units: one that gives instructions a weight
-    /// would count its own.
+    /// Returns the units that the system would count for content that the file does not record. A system that counts
+    /// instructions would count its own.
     pub(super) fn overhead(&self, case: &Case, true_overhead: Tokens) -> u64 {
         match self.count {
             Count::Named(meter) => unseen::units(case, true_overhead, |m| meter.weigh(m)),
@@ -157,7 +158,7 @@ impl Meter {
         }
     }
 
-    /// What a text in the place of a part's content weighs: as a message of ours, but for the constant.
+    /// Returns the weight of a text in the place of a part's content: that of a written message without the constant.
     pub(super) fn weigh_part(&self, case: &Case, text: &str) -> u32 {
         match self.count {
             Count::True => self.weigh(case, text),
@@ -165,7 +166,7 @@ impl Meter {
         }
     }
 
-    /// The session on this meter.
+    /// Weighs the session on this meter.
     pub(super) fn column(&self, case: &Case) -> MeterColumn {
         let truth = &case.ledger.truth;
         let counter = match self.count {
@@ -220,7 +221,7 @@ impl Meter {
     }
 }
 
-/// Only whole messages have a weight on a real system's own meter.
+/// Weighs the session on a real system's own meter, where only whole messages have a weight.
 fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
     let units = |message: u32| {
         let messages = case.originals().message(case, meter.shape, message);
@@ -228,7 +229,7 @@ fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
     };
     let n_messages = case.session.messages.len() as u32;
     let mut per_message: Vec<u32> = (0..n_messages).into_par_iter().map(units).collect();
-    // Of an answer that the file splits, each piece adds what the whole weighs more with it than without it.
+    // For an answer that the file splits, each piece adds the difference between the whole with and without it.
     for answer in scene::split_answers(&case.session) {
         let pieces: Vec<ChatMessage> = answer
             .clone()
@@ -253,11 +254,11 @@ fn narrow(units: u64) -> u32 {
     u32::try_from(units).unwrap_or(u32::MAX)
 }
 
-/// A session on a meter.
+/// The weights of a session on a meter.
 #[derive(Debug)]
 pub struct MeterColumn {
     /// By part index.
     pub(super) per_part: Vec<u32>,
-    /// By message index, the constant a message included.
+    /// By message index, including the constant per message.
     pub(super) per_message: Vec<u32>,
 }

@@ -1,7 +1,7 @@
 //! Plays a session through a policy. The same code simulates and executes.
 //!
-//! What a run needs from the world (a summary) it asks for as a [`Request`] and goes on when a [`Reply`] is provided:
-//! the engine itself never waits, reads, prints, or looks at a clock. Same inputs, same events.
+//! A run returns a [`Request`] if it needs a summary and continues when a [`Reply`] is provided. The engine itself does
+//! not wait, read, print, or use a clock. It is deterministic: the same inputs give the same events.
 
 mod absorb;
 mod budget;
@@ -92,32 +92,32 @@ use estimator::{Predicted, Size};
 use scene::Originals;
 use std::sync::Arc;
 
-/// What a policy is played over: a session, its weights and the room there was.
+/// The input of a run: a session, its weights and its context windows.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What was said.
+    /// The session.
     pub session: Arc<Session>,
-    /// What it weighs.
+    /// Token weights of the session.
     pub ledger: Arc<TokenLedger>,
-    /// The context window at every step.
+    /// The context window at every call.
     pub windows: Arc<WindowPlan>,
-    /// Steps before which the program was started again, as a person marked them (indices, ascending).
+    /// Calls before which the program was restarted, as the user marked them (indices, ascending).
     pub restarts: Arc<[usize]>,
-    /// Errors of the provider, as a person placed them: at most one a step, by step.
+    /// Provider errors that the user placed: at most one per call, by call.
     pub errors: Arc<[ProviderError]>,
-    /// What a person marked by hand, set by [`Case::with_by_hand`].
+    /// Manual edits, set by [`Case::with_by_hand`].
     pub by_hand: Arc<ByHand>,
-    /// Where files go that a policy writes.
+    /// Location of the files that a policy writes.
     pub storage: Storage,
-    /// What runs need to know about the session, worked out once.
+    /// Precomputed facts about the session.
     pub index: Arc<SessionIndex>,
-    /// What the pins among the marks mean for calls and results.
+    /// The calls and results that pinned messages need.
     pins: Arc<Pins>,
-    /// What runs worked out before and need again: the session on each meter, stand-ins of each size.
+    /// Cached results of earlier runs: the session on each meter, stand-ins of each size.
     derived: Arc<Derived>,
 }
 
-/// Results that depend on the case alone, kept because every run of every lane asks for them again.
+/// Results that depend on the case alone, cached because every run of every lane uses them.
 #[derive(Debug, Default)]
 struct Derived {
     columns: Memo<String, Arc<MeterColumn>>,
@@ -127,7 +127,7 @@ struct Derived {
 }
 
 impl Case {
-    /// A case; works out the session's index.
+    /// Creates a case and computes the session's index.
     pub fn new(session: Arc<Session>, ledger: TokenLedger, windows: WindowPlan) -> Self {
         let index = Arc::new(SessionIndex::new(&session));
         let (ledger, windows) = (Arc::new(ledger), Arc::new(windows));
@@ -145,7 +145,7 @@ impl Case {
         }
     }
 
-    /// The same session with other windows (set by hand).
+    /// Returns the same session with other windows.
     #[must_use]
     pub fn with_windows(&self, windows: impl Into<Arc<WindowPlan>>) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl Case {
         }
     }
 
-    /// The same session, as if the program had been started again before these steps (indices).
+    /// Returns the same session with program restarts before these calls (indices).
     #[must_use]
     pub fn with_restarts(&self, restarts: &[usize]) -> Self {
         let mut restarts = restarts.to_vec();
@@ -166,8 +166,7 @@ impl Case {
         }
     }
 
-    /// The same session, as if the provider had answered these calls with errors first. Of two at one step the last
-    /// given stays.
+    /// Returns the same session with provider errors at these calls. If two errors name one call, the last one applies.
     #[must_use]
     pub fn with_errors(&self, errors: &[ProviderError]) -> Self {
         let mut errors = errors.to_vec();
@@ -180,7 +179,7 @@ impl Case {
         }
     }
 
-    /// The same session with files of a policy going elsewhere.
+    /// Returns the same session with another location for the policy's files.
     #[must_use]
     pub fn with_storage(&self, storage: Storage) -> Self {
         Self {
@@ -189,24 +188,24 @@ impl Case {
         }
     }
 
-    /// What the provider says to the first try of a step's call, if that is an error.
+    /// Returns the provider's error at the first try of a call, if there is one.
     pub fn error_at(&self, step: usize) -> Option<&Arc<str>> {
         let at = self.errors.binary_search_by_key(&step, |error| error.step);
         at.ok().map(|at| &self.errors[at].text)
     }
 
-    /// The recorded model of a step; empty if nobody knows.
+    /// Returns the recorded model of a call; empty if unknown.
     pub fn model_at(&self, step: usize) -> &str {
         let model = self.session.steps.get(step).and_then(|step| step.model);
         model.map_or("", |model| &self.session.models[model])
     }
 
-    /// The session's messages as agents keep them.
+    /// Returns the session's messages in the shapes of agents.
     fn originals(&self) -> &Originals {
         &self.derived.originals
     }
 
-    /// The same session counted another way.
+    /// Returns the same session with other token weights.
     #[must_use]
     pub fn with_ledger(&self, ledger: impl Into<Arc<TokenLedger>>) -> Self {
         let ledger = ledger.into();

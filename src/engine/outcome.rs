@@ -1,4 +1,4 @@
-//! What came of a run: one sample a model call, the events, and the context it ended with.
+//! The result of a run: one sample per model call, the events, and the final context.
 
 use super::budget::Budget;
 use super::context::Context;
@@ -7,78 +7,78 @@ use super::seen::Seen;
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// One sample a step, in order.
+    /// One sample per call, in order.
     pub samples: Vec<Sample>,
-    /// What the stages did, in order.
+    /// Actions of the stages, in order.
     pub events: Vec<Event>,
-    /// What each call saw of the session.
+    /// The content of the session that each call received.
     pub seen: Seen,
-    /// The context where the run stopped: as the last call saw it, or as a manual compaction left it.
+    /// The context where the run stopped: that of the last call, or the result of a manual compaction.
     pub context: Context,
     /// True tokens of the context where the run stopped, before manual edits.
     pub end: Tokens,
-    /// These as a share of usable.
+    /// `end` as a share of the usable window.
     pub end_pressure: Share,
-    /// Firings that removed something. Manual edits are none.
+    /// Number of compactions that removed something, without manual edits.
     pub compactions: usize,
-    /// Steps whose first try did not fit.
+    /// Number of calls whose first try overflowed.
     pub overflows: usize,
-    /// Tokens of calls that were rejected: tries that did not fit, and calls that the provider refused.
+    /// Tokens of rejected calls: tries that overflowed, and calls that the provider refused.
     pub tokens_rejected: Tokens,
-    /// Requests for summaries, which `tokens_sent` leaves out.
+    /// Summary requests, which `tokens_sent` does not include.
     pub summaries: SummaryTraffic,
-    /// Why the last stage that could have acted did nothing, if none acted.
+    /// Reason why the last stage that could have acted did nothing, if none acted.
     pub idle: Option<Idle>,
-    /// Where the system itself would have given up; the replay goes on with what was recorded.
+    /// Points where the system itself would have stopped; the replay continues with the recorded messages.
     pub halts: Vec<Halt>,
-    /// What is odd about this run, as sentences.
+    /// Warnings about this run, as sentences.
     pub warnings: Vec<String>,
 }
 
-/// The system gives up.
+/// A point where the system stops with an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Halt {
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
-    /// Its error, in its own words.
+    /// Its error message, verbatim.
     pub why: String,
 }
 
-/// Why a stage did nothing; a later reason weighs more.
+/// Reason why a stage did nothing; a later variant has priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Idle {
     /// Its trigger is not met.
     NotMet,
-    /// It rests after an attempt.
+    /// It is in its cooldown.
     Resting,
-    /// The prompt cache is warm, and the context still fits.
+    /// The prompt cache is warm, and the context does not overflow.
     CacheWarm,
-    /// All there is is kept.
+    /// All content is kept.
     NothingToTake,
-    /// Its guard held it back: it would not save enough.
+    /// Its guard held it back: the savings are too small.
     GuardHeld,
-    /// The summary it asked for could not be had or used; the run's warnings say why.
+    /// The summary request failed or its answer was rejected; the run's warnings give the reason.
     Failed,
 }
 
-/// Requests for summaries in a run.
+/// Summary requests of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SummaryTraffic {
-    /// How many.
+    /// Number of requests.
     pub requests: usize,
-    /// Tokens they sent.
+    /// Tokens sent.
     pub sent: Tokens,
-    /// Tokens they got back.
+    /// Tokens received.
     pub received: Tokens,
 }
 
-/// The context at one model call, as finally made.
+/// The context at one model call, in its final form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
     /// Its turn.
     pub turn: u32,
@@ -88,35 +88,35 @@ pub struct Sample {
     pub metered: Tokens,
     /// True tokens.
     pub tokens: Tokens,
-    /// True tokens as a share of usable (window minus output reserve).
+    /// True tokens as a share of the usable window (window minus output reserve).
     pub pressure: Share,
-    /// How full the policy itself believes the context to be, where it says.
+    /// Fill that the policy believes, if the preset defines it.
     pub believed: Option<Share>,
-    /// The first try did not fit.
+    /// Whether the first try overflowed.
     pub overflows: bool,
-    /// The provider refused the call in the file, and it does not fit here either: there is no answer to pay for, and its
-    /// tokens are among the rejected ones.
+    /// Whether the provider refused the recorded call and it overflows here too. Such a call has no answer and no cost;
+    /// its tokens count as rejected.
     pub refused: bool,
-    /// True tokens of the tries that were rejected before this call, its own included where it was refused.
+    /// True tokens of the rejected tries before this call, and of the call itself if it was refused.
     pub rejected: Tokens,
-    /// True tokens that the prompt shares with that of the call before, from its beginning.
+    /// True tokens of the prefix that the prompt shares with that of the call before.
     pub unchanged: Tokens,
-    /// True tokens by kind, in the order of [`Kind::ALL`]; their sum is `tokens`, except on the lane `recorded`,
-    /// where `tokens` is what the provider reported and this is our account of it.
+    /// True tokens by kind, in the order of [`Kind::ALL`]. Their sum is `tokens`, except on the lane `recorded`, where
+    /// `tokens` is reported by the provider and this is calculated.
     pub by_kind: [u32; Kind::ALL.len()],
 }
 
 /// The largest context of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peak {
-    /// Index of the step; none where the run's end is larger than every call.
+    /// Index of the call; none if the context at the end is larger than every call.
     pub step: Option<usize>,
     /// True tokens.
     pub tokens: Tokens,
 }
 
 impl Outcome {
-    /// Gives back the room that its lists grew ahead, for those who keep it.
+    /// Releases unused capacity of its lists.
     pub fn shrink_to_fit(&mut self) {
         self.samples.shrink_to_fit();
         self.events.shrink_to_fit();
@@ -124,16 +124,17 @@ impl Outcome {
         self.seen.changes.shrink_to_fit();
     }
 
-    /// The largest call and its step's index.
+    /// Returns the largest call with its index.
     pub fn largest_call(&self) -> Option<(usize, Tokens)> {
-        // The first of equals: where it was reached.
+        // Of equal calls, the first.
         self.samples
             .iter()
             .map(|s| (s.step, s.tokens))
             .reduce(|a, b| if b.1 > a.1 { b } else { a })
     }
 
-    /// The largest context of all calls and of the end, which no call has seen yet. Manual edits are left out.
+    /// Returns the largest context of all calls and of the end, which no call has received yet. Manual edits are
+    /// excluded.
     pub fn peak(&self) -> Option<Peak> {
         let (step, tokens) = self.largest_call()?;
         let end = self.end;
@@ -150,24 +151,24 @@ impl Outcome {
         })
     }
 
-    /// The peak as a share of usable.
+    /// Returns the peak as a share of the usable window.
     pub fn peak_share(&self) -> Share {
         let largest = self.samples.iter().map(|sample| sample.pressure.0);
         Share(largest.fold(self.end_pressure.0, f64::max))
     }
 
-    /// Notes how large the context is where the run stopped.
+    /// Records the size of the context where the run stopped.
     pub(super) fn stop_at(&mut self, tokens: Tokens, budget: Budget) {
         self.end = tokens;
         self.end_pressure = budget.pressure(tokens);
     }
 
-    /// Something of the session is gone from the context, by the policy or by manual edits.
+    /// Returns whether the policy or a manual edit removed content of the session.
     pub fn removes(&self) -> bool {
         self.compactions > 0 || self.events.iter().any(Event::is_by_hand)
     }
 
-    /// The sum of all samples whose call was not refused.
+    /// Returns the sum of all samples whose call was not refused.
     pub fn tokens_sent(&self) -> Tokens {
         let answered = self.samples.iter().filter(|s| !s.refused);
         answered.map(|s| s.tokens).sum()

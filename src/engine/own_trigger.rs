@@ -1,4 +1,4 @@
-//! Where a policy acts, by its own count.
+//! The threshold at which a policy acts, in its own count.
 
 use super::expr::{Expr, Moment, Quantity};
 use super::outcome::Sample;
@@ -6,12 +6,12 @@ use super::policy::{KnobRole, KnobValues, Policy};
 use super::{Case, Event};
 use crate::units::{Share, Tokens};
 
-/// The context as a policy itself counts it at one moment.
+/// The context at one moment, in a policy's own count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnMeasure {
     /// Tokens on its meter.
     pub metered: Tokens,
-    /// How full it believes the context to be, if the preset defines that.
+    /// Fill that it believes, if the preset defines it.
     pub believed: Option<Share>,
 }
 
@@ -33,14 +33,14 @@ impl From<&Event> for OwnMeasure {
 /// The trigger of a policy at a call, in tokens of the policy's own count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OwnTrigger {
-    /// The count from which on it acts.
+    /// The lowest count at which it acts.
     pub tokens: Tokens,
-    /// What it believes at that count; none where the meter alone decides.
+    /// Believed fill at that count; none if the meter alone decides.
     believed: Option<f64>,
 }
 
 impl OwnTrigger {
-    /// Whether a count reaches the trigger.
+    /// Returns whether a count reaches the trigger.
     pub fn is_reached(self, measure: impl Into<OwnMeasure>) -> bool {
         let measure = measure.into();
         match self.believed.zip(measure.believed) {
@@ -49,7 +49,7 @@ impl OwnTrigger {
         }
     }
 
-    /// The tokens to compare with the trigger.
+    /// Returns the tokens to compare with the trigger.
     pub fn count(self, measure: impl Into<OwnMeasure>) -> Tokens {
         let measure = measure.into();
         match self.believed.zip(measure.believed) {
@@ -69,11 +69,11 @@ const COUNTS: [Quantity; 4] = [
     Quantity::LastTotal,
 ];
 
-/// A count that every trigger is below, in tokens.
+/// Upper limit of all triggers, in tokens.
 const MOST: u64 = 1 << 40;
 
 impl Policy {
-    /// Returns the policy's trigger at the call with this index; none where no count of tokens makes it act.
+    /// Returns the policy's trigger at the call with this index; none if no count of tokens makes it act.
     pub fn trigger(&self, values: &KnobValues, case: &Case, step: usize) -> Option<OwnTrigger> {
         let names = self.bindings(values);
         let mut moment = self.moment_of(values, case, step);
@@ -130,7 +130,7 @@ impl Policy {
         })
     }
 
-    /// Everything that is known of a call before the context is counted.
+    /// Returns the quantities of a call that are known before the context is counted.
     fn moment_of(&self, values: &KnobValues, case: &Case, step: usize) -> Moment {
         let mut moment = Moment::default();
         moment.set_model(self.window, case.model_at(step));
@@ -151,7 +151,7 @@ impl Policy {
         moment
     }
 
-    /// Whether an expression depends on a setting, directly or through named expressions.
+    /// Returns whether an expression depends on a setting, directly or through named expressions.
     pub fn needs(&self, expr: &Expr, knob: &str) -> bool {
         let mut sought: Vec<String> = expr.terms();
         let mut seen = 0;

@@ -1,14 +1,14 @@
-//! A message of an agent's store, taken apart into what came from somewhere and what a policy wrote.
+//! Splits a message of an agent's store into pieces with a known origin and pieces that a policy wrote.
 
 use crate::chat::{Arguments, BlockBody, ChatMessage, Content};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Parts from here on are no parts of the session but entries that a policy wrote, by their id: so a message of ours
-/// is known again wherever an action moves it.
+/// Part indices from here on identify entries that a policy wrote, by id, so that a written message is recognized
+/// wherever an action moves it.
 pub(super) const WRITTEN: u32 = 1 << 31;
 
-/// Where a piece of a message came from.
+/// The origin of a piece of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// A part of the session.
@@ -26,19 +26,19 @@ impl Origin {
     }
 }
 
-/// What a piece of a message says.
+/// The content of a piece of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Said<'a> {
     /// A text.
     Text(&'a Arc<str>),
     /// Arguments or a block, as JSON.
     Value(&'a Value),
-    /// A picture: it is there or not.
+    /// An image, which has no text.
     There,
 }
 
 impl Said<'_> {
-    /// The text that stands in the place of the part's own.
+    /// Returns the text that replaces the part's own.
     pub(super) fn to_text(self) -> Arc<str> {
         match self {
             Self::Text(text) => Arc::clone(text),
@@ -48,16 +48,16 @@ impl Said<'_> {
     }
 }
 
-/// One message as the action left it, taken apart.
+/// A message that an action left, split into pieces.
 #[derive(Debug, Default)]
 pub(super) struct Pieces<'a> {
-    /// What came from somewhere, in order.
+    /// Pieces with a known origin, in order.
     pub(super) known: Vec<(Origin, Said<'a>)>,
-    /// Texts of ours.
+    /// Newly written texts.
     pub(super) new: Vec<Arc<str>>,
 }
 
-/// Gives where each piece of a message came from, as [`pieces`] has them.
+/// Passes the origin of each piece of a message to `give`, in the order of [`pieces`].
 pub(super) fn each_origin(message: &ChatMessage, mut give: impl FnMut(Option<Origin>)) {
     let mut origin = |part: Option<u32>| give(part.map(Origin::of));
     if let Some(reasoning) = &message.reasoning {
@@ -82,7 +82,7 @@ fn each_part(content: &Content, result: Option<u32>, give: &mut impl FnMut(Optio
     }
 }
 
-/// Takes a message apart.
+/// Splits a message into pieces.
 pub(super) fn pieces(message: &ChatMessage) -> Pieces<'_> {
     let mut pieces = Pieces::default();
     each_piece(message, |part, said| match part {
@@ -92,7 +92,7 @@ pub(super) fn pieces(message: &ChatMessage) -> Pieces<'_> {
     pieces
 }
 
-/// Gives the pieces of a message, in order.
+/// Passes the pieces of a message to `give`, in order.
 pub(super) fn each_piece<'a>(
     message: &'a ChatMessage,
     mut piece: impl FnMut(Option<u32>, Said<'a>),
@@ -112,7 +112,7 @@ pub(super) fn each_piece<'a>(
     }
 }
 
-/// `result` is the part of the result that the content belongs to, where its own texts name none.
+/// Passes the pieces of a content. `result` is the part of the result that contains it, for texts without an origin.
 fn each_of_content<'a>(
     content: &'a Content,
     result: Option<u32>,

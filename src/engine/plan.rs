@@ -1,4 +1,4 @@
-//! From a stage that fires to an edit of the context: what it takes, whether that is worth it, what stands there then.
+//! Plans the edit of a stage that fires: selects content, checks the guard, and builds the replacement.
 
 use super::context::Written;
 use super::expr::Moment;
@@ -15,18 +15,18 @@ use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a stage would do.
+/// The plan of a stage.
 #[derive(Debug)]
 pub(super) enum Plan {
-    /// Nothing, and why.
+    /// No change, with the reason.
     Nothing(Idle),
-    /// It can be done.
+    /// An edit that can be applied.
     Ready(Edit),
-    /// It needs a summary first.
+    /// An edit that needs a summary first.
     Asks(Request, Asked),
 }
 
-/// What waits for a summary.
+/// An edit that waits for a summary.
 #[derive(Debug)]
 pub(super) struct Asked {
     taken: Taken,
@@ -37,11 +37,11 @@ pub(super) struct Asked {
 /// A change of the context.
 #[derive(Debug)]
 pub(super) enum Edit {
-    /// Tool results are emptied.
+    /// Clears tool results.
     Clear { which: Which, marker: Arc<str> },
-    /// Live tool results, by their places, get shorter texts.
+    /// Replaces live tool results, by their positions, with shorter texts.
     Shorten(Shortened),
-    /// Entries are taken out; a message of ours, with its true tokens, may stand in their place.
+    /// Removes entries. A written message, with its true tokens, may replace them.
     Replace {
         taken: Taken,
         written: Option<(Written, u32)>,
@@ -49,7 +49,7 @@ pub(super) enum Edit {
     },
 }
 
-/// What the stage would do now.
+/// Returns the current plan of a stage.
 pub(super) fn plan(
     case: &Case,
     working: &Working<'_>,
@@ -58,7 +58,7 @@ pub(super) fn plan(
     moment: &Moment,
 ) -> Plan {
     match &stage.action {
-        // Nothing is planned for what only speaks, or plans for itself.
+        // Log and named actions have no plan: they do not edit, or plan for themselves.
         Action::Named(_) | Action::Log(_) => Plan::Nothing(Idle::NothingToTake),
         Action::Cut(cut) => {
             let (which, _) = select::tool_results(case, working, &stage.take, moment);
@@ -166,11 +166,11 @@ fn request(
     }
 }
 
-/// Turns an answer into the edit that waited for it, with what the answer weighs.
+/// Converts an answer to the edit that waited for it, and returns the answer's weight.
 ///
 /// # Errors
-/// Why it is not done: the answer failed, is empty, or would not make the context smaller. Whoever asks holds it to its
-/// limit.
+/// Returns the reason if the edit is not applied: the answer failed, is empty, or would not make the context smaller.
+/// The caller enforces the limit.
 pub(super) fn fulfil(
     case: &Case,
     meter: &Meter,
@@ -211,7 +211,7 @@ pub(super) fn fulfil(
     ))
 }
 
-/// The message that carries a summary, with its true tokens.
+/// Returns the message that contains a summary, with its true tokens.
 fn weighed(
     case: &Case,
     request: &Request,
@@ -242,8 +242,9 @@ fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> W
     }
 }
 
-/// What is planned, if a guard lets something of weight `gone` be replaced by what `left` weighs. What is too little
-/// even with nothing left is told before anything is weighed: a policy may ask in vain before every call.
+/// Returns the plan if a guard accepts replacing content of weight `gone` by content of weight `left`. Rejects savings
+/// that are too small even for an empty replacement before it computes `left`, because a policy may try before every
+/// call.
 fn judged(
     guard: &Guard,
     gone: Tokens,
@@ -268,7 +269,7 @@ fn judged(
 }
 
 impl Edit {
-    /// The messages it touches, as ascending ranges; what an earlier event took already is not among them.
+    /// Returns the messages that it changes, as ascending ranges, without those that an earlier event removed.
     pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
         match self {
             Self::Clear { which, .. } => widen(&which.messages(&working.live)),
@@ -281,7 +282,7 @@ impl Edit {
         }
     }
 
-    /// Files that it writes.
+    /// Returns the files that it writes.
     pub(super) fn take_files(&mut self) -> Vec<NewFile> {
         match self {
             Self::Shorten(shortened) => std::mem::take(&mut shortened.files),
@@ -289,7 +290,7 @@ impl Edit {
         }
     }
 
-    /// Carries it out as the event of this index.
+    /// Applies it as the event of this index.
     pub(super) fn apply(self, working: &mut Working<'_>, event: u32) {
         match self {
             Self::Clear { which, marker } => working.clear(&which, &marker, event),

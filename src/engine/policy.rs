@@ -1,6 +1,6 @@
-//! A policy as data: knobs, named expressions, stages, and where it all comes from.
+//! A policy as data: knobs, named expressions, stages, and sources.
 //!
-//! Read from TOML once ([`Policy::parse`]); every name and type is checked then, so that a run cannot fail.
+//! A policy is parsed from TOML once ([`Policy::parse`]). This checks every name and type, so that a run cannot fail.
 
 use super::Case;
 use super::expr::{Expr, ExprError, Moment, Quantity};
@@ -11,34 +11,34 @@ use crate::units::Tokens;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// One whole rule of context management.
+/// A rule set for context management.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// Name on the command line and in JSON.
     pub name: String,
-    /// Name for people.
+    /// Display name.
     pub label: String,
-    /// One or two sentences: what it does and when it is a good choice.
+    /// One or two sentences: its effect and when to choose it.
     pub help: String,
-    /// How it counts for its own triggers.
+    /// Its counting rule for its own triggers.
     pub meter: Meter,
-    /// How full it believes the context to be: 1 is where it acts or must act.
+    /// Believed fill: at 1 it acts or must act.
     pub believes: Option<Expr>,
-    /// Room that it keeps for the answer, where that is more than the value of a knob.
+    /// Tokens that it reserves for the answer, if this is not the value of a knob.
     pub reserve: Option<Expr>,
-    /// How it tells a model's window, where it does so in its own way.
+    /// Its own way to determine a model's context window, if it has one.
     pub window: Option<&'static NamedWindow>,
-    /// Its settings, in the order to show them.
+    /// Its settings, in display order.
     pub knobs: Vec<Knob>,
     /// Named expressions, in order; a later one may use an earlier.
     pub lets: Vec<(String, Expr)>,
-    /// What it does, in order.
+    /// Its stages, in order.
     pub stages: Vec<Stage>,
-    /// Where its numbers come from.
+    /// Sources of its numbers.
     pub sources: Vec<String>,
-    /// What could not be found out.
+    /// Facts about the system that are unknown.
     pub unknowns: Vec<String>,
-    /// Where the system's own document says otherwise, each with what it means for the user.
+    /// Differences from the system's own documentation, each with its consequence for the user.
     pub differences: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub struct Policy {
 pub struct Knob {
     /// Name, as in expressions.
     pub name: String,
-    /// What it is in common terms, so that one slider can drive several lanes.
+    /// Its common role, so that one slider can control several lanes.
     pub role: Option<KnobRole>,
     /// Default.
     pub value: f64,
@@ -55,39 +55,39 @@ pub struct Knob {
     pub range: [f64; 2],
     /// Distance between neighbouring values: 1 for whole numbers.
     pub step: f64,
-    /// Unit, for people: `tokens`, `messages`, `share of usable`, `steps`.
+    /// Unit, for display: `tokens`, `messages`, `share of usable`, `steps`.
     pub unit: String,
     /// One line of help.
     pub help: String,
     /// Its key in the system's own configuration.
     pub key: Option<String>,
-    /// What its value is multiplied by there: 100 where a share is written in percent.
+    /// Factor between its value and that key: 100 if a share is written in percent.
     pub scale: f64,
-    /// Why the shipped code ignores it, where it does.
+    /// Reason why the system's released code ignores it, if it does.
     pub ignored: Option<String>,
-    /// Names of its values, from 0, where it is a choice; empty for a number.
+    /// Names of its values, from 0, if it is a choice; empty for a number.
     pub choices: Vec<String>,
 }
 
-/// What a knob is in common terms.
+/// The common role of a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KnobRole {
-    /// Share of usable at which the policy acts.
+    /// Share of the usable window at which the policy acts.
     CompressionTrigger,
-    /// Messages that are kept.
+    /// Number of messages that are kept.
     KeepRecent,
-    /// Tokens of recent tool results that are spared.
+    /// Tokens of recent tool results that are kept.
     PruneProtect,
     /// Tokens that clearing must save.
     PruneMinimum,
-    /// Recent turns that are spared.
+    /// Number of recent turns that are kept.
     SpareTurns,
-    /// Room for the answer.
+    /// Tokens reserved for the answer.
     OutputReserve,
-    /// Largest summary.
+    /// Maximum tokens of a summary.
     SummaryMaxTokens,
-    /// Pause between two firings.
+    /// Minimum distance between two compactions.
     Cooldown,
 }
 
@@ -96,47 +96,47 @@ pub enum KnobRole {
 pub struct KnobValues(BTreeMap<String, f64>);
 
 impl KnobValues {
-    /// The value of a knob.
+    /// Returns the value of a knob.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.0.get(name).copied()
     }
 
-    /// All names and values, by name.
+    /// Returns all names and values, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().map(|(name, value)| (name.as_str(), *value))
     }
 
-    /// Sets a value without looking at the policy; see [`Policy::set`].
+    /// Sets a value without checks; see [`Policy::set`].
     pub(super) fn insert(&mut self, name: &str, value: f64) {
         self.0.insert(name.to_owned(), value);
     }
 }
 
-/// What is wrong with a policy or a value for it.
+/// An error in a policy or in a value for it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PolicyError {
-    /// The file is no TOML or has wrong fields.
+    /// The file is not valid TOML or has wrong fields.
     #[error("{0}")]
     Toml(String),
-    /// An expression does not parse or names what is not there.
+    /// An expression does not parse or uses an unknown name.
     #[error("{place}: {error}")]
     Expr {
-        /// Where it stands.
+        /// Location of the expression.
         place: String,
-        /// What is wrong.
+        /// The error.
         error: ExprError,
     },
-    /// Something is out of place.
+    /// A value or combination is invalid.
     #[error("{0}")]
     Invalid(String),
-    /// No such knob.
+    /// The knob does not exist.
     #[error("{policy} has no knob named {knob:?}; it has {known}")]
     NoSuchKnob {
         /// The policy.
         policy: String,
-        /// What was asked for.
+        /// The requested name.
         knob: String,
-        /// What there is.
+        /// The existing knobs.
         known: String,
     },
     /// A fraction for a knob that takes whole numbers.
@@ -144,7 +144,7 @@ pub enum PolicyError {
     NotWhole {
         /// The knob.
         knob: String,
-        /// What was asked for.
+        /// The requested value.
         value: f64,
         /// Unit.
         unit: String,
@@ -154,7 +154,7 @@ pub enum PolicyError {
     OutOfRange {
         /// The knob.
         knob: String,
-        /// What was asked for.
+        /// The requested value.
         value: f64,
         /// Smallest value.
         low: f64,
@@ -166,17 +166,17 @@ pub enum PolicyError {
 }
 
 impl Policy {
-    /// The knob of this name.
+    /// Returns the knob of this name.
     pub fn knob(&self, name: &str) -> Option<&Knob> {
         self.knobs.iter().find(|k| k.name == name)
     }
 
-    /// The knob of this role.
+    /// Returns the knob of this role.
     pub fn knob_for(&self, role: KnobRole) -> Option<&Knob> {
         self.knobs.iter().find(|k| k.role == Some(role))
     }
 
-    /// Every knob at its default.
+    /// Returns every knob at its default.
     pub fn defaults(&self) -> KnobValues {
         KnobValues(
             self.knobs
@@ -220,7 +220,7 @@ impl Policy {
         Ok(())
     }
 
-    /// Whether a trigger, a name or a line of a log mentions this quantity.
+    /// Returns whether a trigger, a name or a log line uses this quantity.
     pub(super) fn mentions(&self, quantity: Quantity) -> bool {
         let of_stage = |stage: &Stage| {
             stage.when.mentions(quantity)
@@ -229,7 +229,7 @@ impl Policy {
         self.stages.iter().any(of_stage) || self.lets.iter().any(|(_, e)| e.mentions(quantity))
     }
 
-    /// What the names of its expressions stand for at these values: knobs and `let`s.
+    /// Returns the expressions of its names at these values: knobs and `let`s.
     pub(super) fn bindings(&self, values: &KnobValues) -> BTreeMap<String, Expr> {
         let value = |k: &Knob| values.get(&k.name).unwrap_or(k.value);
         let mut names: BTreeMap<_, _> = self
@@ -244,7 +244,7 @@ impl Policy {
         names
     }
 
-    /// Room for the answer at a step: what the policy works out, else its knob, else none.
+    /// Returns the output reserve at a call: the policy's expression, else its knob, else 0.
     pub fn output_reserve(&self, values: &KnobValues, case: &Case, step: usize) -> Tokens {
         let reserve = if let Some(expr) = &self.reserve {
             let mut moment = Moment::default();

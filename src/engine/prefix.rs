@@ -1,7 +1,8 @@
-//! What the prompt of a call shares with the prompt of the call before: as much as a provider's cache can serve.
+//! The prefix that the prompt of a call shares with that of the call before: the maximum that a provider's cache can
+//! read.
 //!
-//! Mostly that is all of the last prompt, and a context knows from which entry on it was changed since. Only where a
-//! call sees another context than the one before did (a view, or what is kept behind one) are the two compared.
+//! Usually that is the whole last prompt, and a context records its first changed entry. The two prompts are compared
+//! only if the call receives another context than the one before (a view, or the store behind one).
 
 use super::context::{Entry, EntryBody};
 use super::working::Working;
@@ -14,38 +15,38 @@ pub(super) struct Prefix<'a> {
     tokens: Tokens,
     /// Its entries.
     n_entries: usize,
-    /// Where it is.
+    /// Location of the prompt.
     pub(super) last: Last<'a>,
 }
 
-/// What the prompt of a call has in common with the last one, from its beginning.
+/// The common prefix of the prompt of a call and the last prompt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Common {
     /// True tokens.
     pub(super) tokens: Tokens,
     /// Entries.
     pub(super) n_entries: usize,
-    /// The call sees the context that the last one saw, with what became of it since.
+    /// Whether the call receives the context of the last call with later changes.
     pub(super) is_same_context: bool,
 }
 
-/// Where the prompt of the last call is, perhaps with more behind it.
+/// Location of the last call's prompt, possibly with more entries behind it.
 #[derive(Debug, Default)]
 pub(super) enum Last<'a> {
-    /// In the context that stages see.
+    /// In the context that stages receive.
     #[default]
     Working,
-    /// In what is kept while a call sees a view.
+    /// In the store while a call receives a view.
     Store,
-    /// In the view that is kept from call to call.
+    /// In the view that is kept between calls.
     View,
-    /// In a context that nobody else needs any more.
+    /// In a context that is not used otherwise.
     Old(Box<Working<'a>>),
 }
 
 impl<'a> Prefix<'a> {
-    /// What the prompt of this call has in common with the last one. From now on this call's is the last. `store` and
-    /// `view` are what is kept beside it.
+    /// Returns the prefix that the prompt of this call shares with the last one, and makes this call the last. `store`
+    /// and `view` are the contexts kept besides the working one.
     #[inline]
     pub(super) fn advance(
         &mut self,
@@ -66,7 +67,7 @@ impl<'a> Prefix<'a> {
         let unchanged = match old {
             None if n_same == self.n_entries => self.tokens,
             None => working.tokens_before(n_same),
-            // What no entry holds stands first, as far as it is the same.
+            // The overhead comes first, as far as it is unchanged.
             Some(old) => {
                 working.tokens_before(n_same) - (working.context.overhead - old.context.overhead)
             }
@@ -88,8 +89,8 @@ fn n_same<'a>(before: impl Iterator<Item = &'a Entry>, working: &Working<'_>) ->
     both.take_while(|(was, is)| is_same(was, is)).count()
 }
 
-/// A message of the session with the same weight as before is taken to be unchanged; of ours the text tells, but for
-/// stand-ins, which all say the same.
+/// Returns whether an entry is unchanged. A message of the session with the same weight counts as unchanged. Written
+/// messages are compared by text, except stand-ins, which are all alike.
 fn is_same(was: &Entry, is: &Entry) -> bool {
     match (&was.body, &is.body) {
         (EntryBody::Written(written), EntryBody::Written(_)) => {

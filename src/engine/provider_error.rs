@@ -1,12 +1,12 @@
-//! An error of the provider that a person placed at a call: what a policy makes of its words can then be seen.
+//! A provider error that the user placed at a call, to test how a policy responds to its text.
 
 use std::sync::Arc;
 
-/// The provider's answer to one call: an error in its place. The call is made once more afterwards.
+/// An error in place of the answer to one call. The call is made once more afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderError {
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
-    /// What it says, as systems see it: message, status and code in one line.
+    /// Text as systems receive it: message, status and code in one line.
     pub text: Arc<str>,
 }

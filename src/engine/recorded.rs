@@ -1,4 +1,4 @@
-//! What really happened: the source's own compactions and the tokens its provider reported.
+//! The recorded run: the source's own compactions and the tokens that its provider reported.
 
 use super::Case;
 use super::budget::Budget;
@@ -16,8 +16,8 @@ use crate::units::Tokens;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// The lane `recorded`, up to and including the step with index `until` (to the session's end if none).
-/// A sample's tokens are what the provider reported where it did, else our account of the real context.
+/// Returns the lane `recorded`, up to and including the call with index `until` (default: the session's end). A
+/// sample's tokens are those that the provider reported, else the calculated tokens of the recorded context.
 pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Outcome {
     let session = &case.session;
     let last = until.map_or(session.steps.len(), |step| {
@@ -28,7 +28,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let mut working = Working::new(case, &Meter::TRUE);
     let mut prefix = Prefix::default();
     let mut watch = Watch::new(case);
-    // Where the history since the compaction before begins: what lies behind is gone already.
+    // Start of the history since the compaction before; earlier messages are gone already.
     let mut begun = 0;
     for (step_idx, step) in session.steps[..last].iter().enumerate() {
         while let Some(compaction) = compactions.next_if(|c| c.step <= step_idx) {
@@ -54,7 +54,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         outcome.samples.push(sample);
     }
     outcome.seen = watch.finish();
-    // No call saw the result of these.
+    // No call received the result of these.
     for compaction in compactions.take_while(|_| until.is_none()) {
         let (event, _) = compact(case, &mut working, last, compaction, begun);
         outcome.events.push(event);
@@ -70,8 +70,8 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     outcome
 }
 
-/// Has a recorded compaction act on the context. `begun` is where the history since the one before begins. Returns the
-/// context as it was.
+/// Applies a recorded compaction to the context. `begun` is the start of the history since the compaction before.
+/// Returns the previous context.
 fn compact<'a>(
     case: &'a Case,
     working: &mut Working<'a>,
@@ -87,7 +87,7 @@ fn compact<'a>(
     (event(step, compaction, before, working, &gone), old)
 }
 
-/// A recorded compaction as an event; recorded figures come before our account.
+/// Returns a recorded compaction as an event; recorded numbers take precedence over calculated ones.
 fn event(
     step: usize,
     compaction: &RecordedCompaction,
@@ -141,7 +141,7 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -
     }
 }
 
-/// The real context before the step with this index, or at the session's end.
+/// Returns the recorded context before the call with this index, or at the session's end.
 pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
     let session = &case.session;
     let end = until
@@ -161,20 +161,20 @@ pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -
     working
 }
 
-/// What the file does not hold of the call at the step with this index, or of the one after the last.
+/// Returns the tokens that the file does not record for the call with this index, or for the call after the last.
 pub(super) fn overhead(case: &Case, until: Option<usize>) -> Tokens {
     let ledger = &case.ledger;
     until.map_or_else(|| ledger.overhead_next(), |step| ledger.overhead_at(step))
 }
 
-/// Index of the call whose answer is the last before the step with this index, or before the session's end.
+/// Returns the index of the call with the last answer before the call with this index, or before the session's end.
 pub(super) fn call_before(case: &Case, until: Option<usize>) -> Option<usize> {
     let n_steps = case.session.steps.len();
     until.unwrap_or(n_steps).min(n_steps).checked_sub(1)
 }
 
-/// The real context before what joined it for the step with this index, or at the session's end: the last call's with its
-/// answer, or what a compaction left since.
+/// Returns the recorded context without the messages added for the call with this index, or at the session's end. It is
+/// the last call's context with its answer, or the result of a later compaction.
 pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
     let Some(last) = call_before(case, until) else {
         return Working::new(case, meter);
@@ -194,7 +194,7 @@ pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) ->
     working
 }
 
-/// The context right after a recorded compaction: exactly what it kept.
+/// Returns the context right after a recorded compaction: exactly the messages that it kept.
 fn after<'a>(case: &'a Case, meter: &Meter, compaction: &RecordedCompaction) -> Working<'a> {
     let kept: Vec<u32> = compaction.kept.iter().map(|m| *m as u32).collect();
     let is_summarized = compaction
@@ -210,7 +210,7 @@ fn after<'a>(case: &'a Case, meter: &Meter, compaction: &RecordedCompaction) -> 
     Working::resume(case, meter, &kept, dropped, compaction.before_message)
 }
 
-/// Messages of the history from `from` on that a recorded compaction did not keep.
+/// Returns messages of the history from `from` on that a recorded compaction did not keep.
 fn gone_in(case: &Case, compaction: &RecordedCompaction, from: usize) -> Vec<Range<u32>> {
     let kept: HashSet<usize> = compaction.kept.iter().copied().collect();
     let gone = (from..compaction.before_message)

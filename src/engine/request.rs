@@ -1,4 +1,4 @@
-//! What a run asks of the world. A request describes; text is rendered only by who needs it.
+//! Requests of a run. A request is a description; its text is rendered only when needed.
 
 use super::Case;
 use crate::chat::Ask;
@@ -6,40 +6,40 @@ use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A run wants a summary before it can go on.
+/// A summary that a run needs before it can continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Index of the step before whose call it is needed.
+    /// Index of the call before which it is needed.
     pub step: usize,
-    /// Id of the stage that asks.
+    /// Id of the requesting stage.
     pub stage: String,
     /// Messages of the session to be summarized, as ascending ranges of indices.
     pub messages: Vec<Range<usize>>,
-    /// All messages that the summary will stand for: these and those that earlier summaries stood for.
+    /// All messages that the summary will cover: `messages` and those that earlier summaries covered.
     pub covers: Vec<Range<usize>>,
     /// Texts of earlier summaries and notices among what is to be summarized, oldest first.
     pub written: Vec<Arc<str>>,
-    /// What these weigh (true tokens).
+    /// True tokens of the messages and texts.
     pub input: Tokens,
-    /// What will stand before the summary in its message.
+    /// Text before the summary in its message.
     pub prefix: String,
-    /// The most that the answer may weigh, in the tokens of the model that writes it; with the prefix, where there is one.
+    /// Maximum tokens of the answer, in the tokens of the model that writes it, including the prefix if there is one.
     pub max_tokens: Tokens,
-    /// What the answer is taken to weigh in a simulation (true tokens): no more than its limit.
+    /// Assumed tokens of the answer in a simulation (true tokens): at most its limit.
     pub predicted: Tokens,
-    /// Name of the prompt that asks for it; empty where the system writes its request itself.
+    /// Name of the prompt; empty if the system writes its request itself.
     pub prompt: String,
     /// The request as a real system sends it.
     pub ask: Option<Arc<Ask>>,
 }
 
 impl Request {
-    /// The message that carries a summary.
+    /// Returns the message that contains a summary.
     pub fn message(&self, summary: &str) -> Arc<str> {
         format!("{}{summary}", self.prefix).into()
     }
 
-    /// Whether a summary is short enough.
+    /// Returns whether a summary is within the limit.
     pub fn fits(&self, case: &Case, summary: &str) -> bool {
         case.ledger.weigh(&self.message(summary)) <= self.max_tokens
     }
@@ -52,8 +52,8 @@ pub enum Reply {
     Predicted(Arc<str>),
     /// A summary.
     Summary(Arc<str>),
-    /// The model called a tool in its place.
+    /// The model called a tool instead of writing a summary.
     Called,
-    /// It could not be had, and why. What follows is the policy's own rule.
+    /// The request failed, with the reason. The policy defines how the run continues.
     Failed(String),
 }

@@ -1,6 +1,6 @@
-//! Edits of single messages that leave all else where it stands: only their own entries are looked at.
+//! Edits of single messages that leave all others in place: only the entries of edited messages are processed.
 //!
-//! Most that real systems do is of this kind (a result cleared, a call left out), and some do it before every call.
+//! Most edits of real systems are of this kind (a result cleared, a call removed), and some are made before every call.
 
 use super::Case;
 use super::absorb::{Absorbed, Change, New};
@@ -14,32 +14,32 @@ use crate::chat::ChatMessage;
 use crate::session::WrittenKind;
 use std::ops::Range;
 
-/// Edits of what an action saw.
+/// Edits of the messages that an action received.
 #[derive(Debug)]
 pub(super) struct Retouch<'a> {
     case: &'a Case,
     before: &'a [ChatMessage],
-    /// By place; each changes something.
+    /// Edits by position; each changes something.
     edits: &'a [MessageEdit],
     spans: &'a Spans,
-    /// The next edit to look at.
+    /// The next edit to process.
     next: usize,
     bunch: Bunch<'a>,
 }
 
-/// Neighboring messages that share entries, with what became of these.
+/// Neighboring messages that share entries, with the state of these.
 #[derive(Debug, Default)]
 pub(super) struct Bunch<'a> {
-    /// Indices of the entries, those included that nothing happened to.
+    /// Indices of the entries, including unchanged ones.
     pub(super) entries: Range<usize>,
-    /// What is said in those that are touched.
+    /// Content of the changed entries.
     pub(super) told: Told<'a>,
     touched: Vec<u32>,
     placed: Vec<u32>,
 }
 
 impl<'a> Retouch<'a> {
-    /// None if the edits write messages of their own, or move something.
+    /// Prepares edits. Returns none if they write new messages or move existing ones.
     pub(super) fn new(
         case: &'a Case,
         before: &'a [ChatMessage],
@@ -63,17 +63,17 @@ impl<'a> Retouch<'a> {
         })
     }
 
-    /// Entries that no message shows, ascending.
+    /// Returns the entries that no message contains, ascending.
     pub(super) fn unseen(&self) -> &'a [u32] {
         self.spans.unseen()
     }
 
-    /// Places of the messages that are edited.
+    /// Returns the positions of the edited messages.
     pub(super) fn places(&self) -> impl Iterator<Item = usize> {
         self.edits.iter().map(|edit| edit.at)
     }
 
-    /// A message with all that share entries with it, and these entries.
+    /// Returns a message with all messages that share entries with it, and these entries.
     pub(super) fn around(&self, message: usize) -> (Range<usize>, Range<usize>) {
         let (first, last) = self.spans.of(message).unwrap_or_default();
         let (mut messages, mut entries) = (message..message + 1, first..last + 1);
@@ -92,7 +92,7 @@ impl<'a> Retouch<'a> {
         (messages, entries)
     }
 
-    /// The next messages that are edited, with all that share entries with them.
+    /// Returns the next edited messages with all that share entries with them.
     pub(super) fn next_bunch(&mut self) -> Option<&mut Bunch<'a>> {
         let at = self.edits.get(self.next)?.at;
         let (messages, entries) = self.around(at);
@@ -106,12 +106,12 @@ impl<'a> Retouch<'a> {
 }
 
 impl<'a> Bunch<'a> {
-    /// Whether something may be different in an entry.
+    /// Returns whether an entry may differ.
     pub(super) fn touches(&self, id: u32) -> bool {
         self.touched.contains(&id)
     }
 
-    /// Whether something of an entry that is touched is still there.
+    /// Returns whether any content of a changed entry remains.
     pub(super) fn is_there(&self, id: u32) -> bool {
         self.placed.contains(&id)
     }
@@ -151,8 +151,7 @@ impl<'a> Bunch<'a> {
 }
 
 impl Working<'_> {
-    /// Carries edits out, told by what stands from the entry `first` on; entries of that may be missing here
-    /// (`missing`, ascending).
+    /// Applies edits to the entries from `first` on. Some of the entries may be missing here (`missing`, ascending).
     pub(super) fn retouch(
         &mut self,
         first: usize,
@@ -186,7 +185,7 @@ impl Working<'_> {
         }
     }
 
-    /// Brings the entries that edits touch up to date.
+    /// Updates the entries that edits change.
     fn touch(
         &mut self,
         entries: &mut [Entry],
@@ -219,7 +218,8 @@ impl Working<'_> {
         touched
     }
 
-    /// The same where only some entries changed and some are gone (indices): results never come back.
+    /// Updates the live results if only some entries changed and some were removed (indices): removed results never
+    /// return.
     fn live_again(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
         let touched = changed.iter().chain(gone);
         let mut others: Vec<u32> = touched.map(|idx| entries[*idx].id).collect();
@@ -239,28 +239,28 @@ impl Working<'_> {
     }
 }
 
-/// Entries that edits touched, by their indices.
+/// Entries that edits changed, by index.
 #[derive(Debug, Default)]
 struct Touched {
     changed: Vec<usize>,
-    /// Those that are gone, and how the edits are told by them.
+    /// Removed entries, with their indices in the edits.
     gone: Vec<(usize, usize)>,
-    /// Messages of ours that read otherwise now.
+    /// Written messages whose text changed.
     heirs: Vec<(usize, WrittenKind)>,
 }
 
-/// What came of edits.
+/// The result of edits.
 #[derive(Debug)]
 pub(super) struct Retouched {
     pub(super) absorbed: Absorbed,
-    /// Entries that are gone, as the edits are told by them.
+    /// Removed entries, by their indices in the edits.
     pub(super) gone: Vec<usize>,
-    /// A message of ours reads otherwise now.
+    /// Whether the text of a written message changed.
     pub(super) has_heirs: bool,
 }
 
-/// Takes entries out (ascending indices). What no action sees stands first, from the entry `first` on; tells whether it
-/// did not before.
+/// Removes entries (ascending indices) and moves those that no action sees to the front, from `first` on. Returns
+/// whether they moved.
 fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: usize) -> bool {
     let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == first + nth;
     let is_first = unseen.iter().enumerate().all(stands_first)
@@ -290,7 +290,8 @@ fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: us
     false
 }
 
-/// What became of each message, if messages only changed or went: none if there are new ones or others stand first.
+/// Returns the edit of each message, if messages only changed or were removed; none if there are new ones or the order
+/// changed.
 pub(super) fn edits_of(before: &[ChatMessage], after: &[ChatMessage]) -> Option<Vec<MessageEdit>> {
     let mut edits = Vec::new();
     let gone = |at| MessageEdit { at, now: None };
@@ -316,7 +317,7 @@ pub(super) fn edits_of(before: &[ChatMessage], after: &[ChatMessage]) -> Option<
     Some(edits)
 }
 
-/// Whether a message holds nothing but what it held before, in the order of the entries.
+/// Returns whether a message contains only its previous content, in the order of the entries.
 fn keeps_order(case: &Case, was: &ChatMessage, now: &ChatMessage, ids: &mut Vec<u32>) -> bool {
     ids.clear();
     each_id(case, was, |id| ids.extend(id));
@@ -329,7 +330,7 @@ fn keeps_order(case: &Case, was: &ChatMessage, now: &ChatMessage, ids: &mut Vec<
     keeps
 }
 
-/// Gives the entry of each piece of a message; none for what is new.
+/// Passes the entry of each piece of a message to `give`; none for a new piece.
 fn each_id(case: &Case, message: &ChatMessage, mut give: impl FnMut(Option<u32>)) {
     each_origin(message, |origin| {
         give(origin.map(|origin| id_of(case, origin)));

@@ -1,7 +1,7 @@
-//! What a real system does in its own words: a named action, a rule of counting, a window of its own.
+//! Extension points for real systems: named actions, counting rules and context windows.
 //!
-//! The engine knows only these shapes. What stands behind them is written in the layer `systems`, a file each, and
-//! handed in as a [`Registry`] when a policy is read.
+//! The engine defines only these interfaces. The layer `systems` implements them, one file each, and passes them as a
+//! [`Registry`] when a policy is parsed.
 
 use super::file::{NewFile, Storage};
 use super::memory::Memory;
@@ -12,18 +12,18 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// What policies may name beyond the engine's own vocabulary.
+/// Names that policies may use in addition to the engine's own vocabulary.
 #[derive(Clone, Copy, Debug)]
 pub struct Registry {
-    /// Named actions, a list a system.
+    /// Named actions, one list per system.
     pub actions: &'static [&'static [NamedAction]],
-    /// Rules of counting.
+    /// Counting rules.
     pub meters: &'static [&'static NamedMeter],
-    /// Ways to tell a model's window.
+    /// Rules for a model's context window.
     pub windows: &'static [&'static NamedWindow],
 }
 
-/// An action of a real system's own.
+/// An action of a real system.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedAction {
     /// Name in presets: `system.what_it_does`.
@@ -32,38 +32,38 @@ pub struct NamedAction {
     pub verb: &'static str,
     /// One sentence for people who read a preset.
     pub help: &'static str,
-    /// How the system lays out its messages.
+    /// Format of the system's messages.
     pub shape: Shape,
-    /// Names of its numbers; a preset gives each as an expression.
+    /// Names of its numbers; a preset defines each as an expression.
     pub numbers: &'static [&'static str],
-    /// Makes it from what else the preset says about it (a table, perhaps empty).
+    /// Creates it from the other keys of the preset's table (possibly empty).
     pub make: fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>,
 }
 
-/// A rule of counting of a real system's own.
+/// A counting rule of a real system.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedMeter {
     /// Name in presets.
     pub name: &'static str,
     /// One sentence.
     pub help: &'static str,
-    /// How the system lays out its messages.
+    /// Format of the system's messages.
     pub shape: Shape,
-    /// What a message adds, in units of the system's own (characters, tokens, fractions of tokens).
+    /// Returns the units that a message adds, in the system's own unit (characters, tokens, fractions of tokens).
     pub units: fn(&ChatMessage) -> u64,
-    /// Tokens of this many units in all; rounding belongs here where the system rounds the sum.
+    /// Converts the total of units to tokens, including the system's rounding of the sum.
     pub tokens: fn(u64) -> u64,
-    /// Units of the tools' definitions, where the system counts them.
+    /// Returns the units of tool definitions, if the system counts them.
     pub tools: fn(&[Value]) -> u64,
 }
 
 impl NamedMeter {
-    /// What a message adds: worked out once and kept with the message.
+    /// Returns the units that a message adds; computed once and cached in the message.
     pub fn weigh(&self, message: &ChatMessage) -> u64 {
         message.weigh(self.rule(), self.units)
     }
 
-    /// What all messages add: only those that are new since it was last asked for are looked at.
+    /// Returns the units that all messages add; only messages that are new since the last use are processed.
     pub fn weigh_all(&self, messages: &Messages) -> u64 {
         messages.weigh(self.rule(), |message| self.weigh(message))
     }
@@ -76,27 +76,27 @@ impl NamedMeter {
     }
 }
 
-/// A system's own way to tell a model's context window.
+/// A system's own rule for a model's context window.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedWindow {
     /// Name in presets.
     pub name: &'static str,
-    /// Tokens for a model (lower or upper case as recorded; empty if nobody knows).
+    /// Returns the window in tokens of a model (in the recorded case; empty if unknown).
     pub window: fn(&str) -> u64,
-    /// The longest answer that it takes the model to give; 0 if it does not know.
+    /// Returns the maximum output that the system assumes for a model; 0 if unknown.
     pub output: fn(&str) -> u64,
 }
 
-/// What a named action does. It is a pure function: state that must outlive a step is kept in [`Memory`].
+/// The behavior of a named action. It is a pure function: state that must outlive a call is kept in [`Memory`].
 pub trait Rewrite: fmt::Debug + Send + Sync {
-    /// The messages as they are afterwards, or [`Wants`] until every answer it needs is there.
+    /// Returns the messages afterwards, or [`Wants`] until all required answers are available.
     ///
     /// # Errors
     /// [`Wants`] if a summary is needed first.
     fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants>;
 }
 
-/// What a named action sees.
+/// The input of a named action.
 #[derive(Debug)]
 pub struct Scene<'a> {
     /// The conversation, instructions first, in the action's shape.
@@ -105,67 +105,67 @@ pub struct Scene<'a> {
     pub tools: &'a [Value],
     /// Its numbers by name.
     pub numbers: &'a [(&'static str, f64)],
-    /// Where in a step it acts.
+    /// The hook at which it acts.
     pub at: Hook,
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
     /// The turn, from 1, and the call within it, from 0.
     pub turn: (u32, u32),
-    /// Seconds since the session's first step.
+    /// Seconds since the session's first call.
     pub now: f64,
-    /// When the session's first step was, where the file says.
+    /// Time of the session's first call, if recorded.
     pub since: Option<Millis>,
-    /// Model of the step; empty if nobody knows.
+    /// Model of the call; empty if unknown.
     pub model: &'a str,
     /// Its true window in tokens.
     pub window: u64,
-    /// What the action kept from earlier steps.
+    /// State that the action kept from earlier calls.
     pub memory: Memory,
-    /// What the provider answered in the place of a call, where a person placed an error; else empty.
+    /// Provider error in place of an answer, if the user placed one; else empty.
     pub error: &'a str,
-    /// Where its files go.
+    /// Location of its files.
     pub storage: &'a Storage,
 }
 
-/// What a named action did.
+/// The result of a named action.
 #[derive(Clone, Debug, Default)]
 pub struct Rewritten {
-    /// The conversation afterwards; none if nothing changed, or only what `edits` has.
+    /// The conversation afterwards; none if nothing changed or `edits` has all changes.
     pub messages: Option<Vec<ChatMessage>>,
-    /// Single messages that change or go while all others stay where they are, first to last.
+    /// Changes and removals of single messages, first to last; all others stay in place.
     pub edits: Vec<MessageEdit>,
-    /// It ran as the system counts it (its cooldown starts), whether or not anything changed.
+    /// Whether it ran by the system's own count (its cooldown starts), even if nothing changed.
     pub fired: bool,
-    /// Terms of its own arithmetic with their values, for the event.
+    /// Terms of its calculation with their values, for the event.
     pub terms: Vec<(String, f64)>,
-    /// Lines that the system itself logs or shows.
+    /// Lines that the system logs or shows.
     pub log: Vec<String>,
     /// Files that it writes.
     pub files: Vec<NewFile>,
-    /// The system gives up here: its error, in its own words.
+    /// The error with which the system stops here, verbatim.
     pub halt: Option<String>,
-    /// What to keep for later steps; what it does not name stays as it was.
+    /// State for later calls; keys that it does not contain are unchanged.
     pub memory: Memory,
 }
 
 /// A change of one message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageEdit {
-    /// Its place in the conversation that the action saw.
+    /// Its position in the conversation that the action received.
     pub at: usize,
-    /// What stands there afterwards; nothing if it is left out.
+    /// The message afterwards; none if it is removed.
     pub now: Option<ChatMessage>,
 }
 
 impl Rewritten {
-    /// The conversation afterwards, if that was the one before; none if nothing changed.
+    /// Returns the conversation after the action, given the one before; none if nothing changed.
     pub fn after(&self, before: &[ChatMessage]) -> Option<Vec<ChatMessage>> {
         let edits = || (!self.edits.is_empty()).then(|| edited(before, &self.edits));
         self.messages.clone().or_else(edits)
     }
 }
 
-/// A conversation with edits made.
+/// Applies edits to a conversation.
 pub(super) fn edited(before: &[ChatMessage], edits: &[MessageEdit]) -> Vec<ChatMessage> {
     let mut edits = edits.iter().peekable();
     let after = |(at, message): (usize, &ChatMessage)| {
@@ -176,13 +176,13 @@ pub(super) fn edited(before: &[ChatMessage], edits: &[MessageEdit]) -> Vec<ChatM
 }
 
 impl Scene<'_> {
-    /// One of the numbers that the preset gives; 0 if it names none.
+    /// Returns one of the preset's numbers; 0 if the name is unknown.
     pub fn number(&self, name: &str) -> f64 {
         let found = self.numbers.iter().find(|(known, _)| *known == name);
         found.map_or(0.0, |(_, value)| *value)
     }
 
-    /// The same as a whole number.
+    /// Returns one of the preset's numbers as a whole number.
     pub fn count(&self, name: &str) -> usize {
         self.number(name).max(0.0) as usize
     }

@@ -1,7 +1,8 @@
-//! One policy played over one session: a state machine that stops where it needs an answer.
+//! One policy played over one session: a state machine that stops when it needs an answer.
 //!
-//! [`Run::poll`] goes on until a summary is wanted or everything is done; [`Run::provide`] answers. [`drive`] does
-//! both with an [`Answer`]; [`simulate`] answers with text of the predicted size. There is no other way to run.
+//! [`Run::poll`] continues until a summary is needed or the run is finished; [`Run::provide`] passes the answer.
+//! [`drive`] does both with an [`Answer`]; [`simulate`] answers with text of the predicted size. All runs use this
+//! interface.
 
 mod account;
 mod by_hand;
@@ -28,33 +29,33 @@ use by_hand::Unpinned;
 use phase::Phase;
 use std::sync::Arc;
 
-/// How a policy meets a session.
+/// The part of a session to which a policy applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// As if the policy had been on from the first call.
+    /// The whole session, as if the policy had been active from the first call.
     Replay,
-    /// Applied once to the last real context.
+    /// Once, to the last recorded context.
     Now {
-        /// Act even if the trigger is not met or the policy is resting.
+        /// Act even if the trigger is not met or the policy is in its cooldown.
         force: bool,
     },
 }
 
 /// Answers a run's requests.
 pub trait Answer {
-    /// The reply to a request.
+    /// Returns the reply to a request.
     fn answer(&mut self, case: &Case, request: &Request) -> Reply;
 
-    /// Hears why the last reply could not be used, where it was a summary and not a failure.
+    /// Receives the reason why the last reply was rejected, if it was a summary and not a failure.
     fn refused(&mut self, _why: &str) {}
 }
 
-/// Where a run stands.
+/// The state of a run after polling.
 #[derive(Debug)]
 pub enum Poll {
-    /// It needs an answer before it can go on.
+    /// It needs an answer before it can continue.
     Wants(Request),
-    /// It is over.
+    /// It is finished.
     Done(Box<Outcome>),
 }
 
@@ -66,60 +67,60 @@ pub struct Run<'a> {
     schedule: Schedule,
     until: Option<usize>,
     output_reserve: Tokens,
-    /// The same as an expression, where it may change from step to step.
+    /// The output reserve as an expression, if it may change from call to call.
     reserve: Option<Expr>,
     pub(super) working: Working<'a>,
-    /// What is kept for later calls, where what the next call sees is something else.
+    /// The context kept for later calls, if the next call receives another one.
     pub(super) store: Option<Box<Working<'a>>>,
-    /// A view that may serve again.
+    /// A view that may be reused.
     pub(super) view: Option<View<'a>>,
-    /// What the call that was rejected saw, where that is not what is kept.
+    /// The context of the rejected call, if that is not the kept one.
     rejected_view: Option<Box<Working<'a>>>,
     pub(super) step: usize,
     phase: Phase,
-    /// What waits for an answer, with its request.
+    /// The action that waits for an answer, with its request.
     pub(super) waiting: Option<Waiting>,
     pub(super) named: Named,
     pub(super) clock: Clock<'a>,
     model_window: Option<&'static NamedWindow>,
-    /// How often this step's call was rejected.
+    /// Number of times this call was rejected.
     rejected: u8,
     /// Tokens of these tries.
     tokens_refused: Tokens,
     /// The prompt of the last call.
     pub(super) prefix: Prefix<'a>,
-    /// What calls saw.
+    /// Records the content that calls receive.
     watch: Watch,
-    /// The error of the provider that stages answer to, where a person placed one.
+    /// The provider error that stages respond to, if the user placed one.
     error: Option<&'a Arc<str>>,
-    /// It has been given for this step's call.
+    /// Whether this call's error was returned already.
     has_failed: bool,
-    /// A stage has changed the context since the last call was tried.
+    /// Whether a stage has changed the context since the last try of a call.
     pub(super) acted: bool,
-    /// The step's restart is done.
+    /// Whether the restart before this call was processed.
     resumed: bool,
-    /// Index of the first step at which stages may act.
+    /// Index of the first call at which stages may act.
     acts_from: usize,
-    /// Attempts that failed, each with its first step and how often.
+    /// Failed attempts, each with its first call and its count.
     failures: Vec<Failure>,
-    /// Pinned messages that a real system took or changed.
+    /// Pinned messages that a real system removed or changed.
     unpinned: Option<Unpinned>,
     pub(super) outcome: Outcome,
 }
 
-/// What waits for an answer, with the index of its stage.
+/// An action that waits for an answer, with the index of its stage.
 #[derive(Debug)]
 pub(super) enum Waiting {
-    /// An action of our own vocabulary.
+    /// An action of the engine's own vocabulary.
     Asked(usize, Asked, Request),
     /// A named action.
     Named(usize, Talk, Request),
 }
 
-/// Most tries of one call.
+/// Maximum number of tries of one call.
 const MOST_TRIES: u8 = 3;
 
-/// Attempts of a stage that failed for one reason.
+/// Failed attempts of a stage for one reason.
 #[derive(Debug)]
 struct Failure {
     stage: usize,
@@ -128,13 +129,13 @@ struct Failure {
     count: usize,
 }
 
-/// Replays `policy` up to and including the step with index `until` (to the session's end if none), with
-/// summaries of predicted size.
+/// Replays `policy` up to and including the call with index `until` (default: the session's end), with summaries of
+/// predicted size.
 pub fn simulate(case: &Case, policy: &Policy, knobs: &KnobValues, until: Option<usize>) -> Outcome {
     drive(case, policy, knobs, Schedule::Replay, until, &mut Estimator)
 }
 
-/// Plays a policy and has its requests answered.
+/// Plays a policy and answers its requests with `answer`.
 pub fn drive(
     case: &Case,
     policy: &Policy,
@@ -157,7 +158,7 @@ pub fn drive(
 }
 
 impl<'a> Run<'a> {
-    /// A run that has done nothing yet.
+    /// Creates a run.
     pub fn new(
         case: &'a Case,
         policy: &'a Policy,
@@ -221,14 +222,14 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// Keeps all stages from acting before the step with this index.
+    /// Prevents all stages from acting before the call with this index.
     #[must_use]
     pub fn acting_from(mut self, step: usize) -> Self {
         self.acts_from = step;
         self
     }
 
-    /// Measures what a replay would have measured up to here, for a run that begins at a recorded context.
+    /// Initializes the measurements of a replay up to here, for a run that begins at a recorded context.
     fn begin_at_call(&mut self) {
         if self.triggers.are_settled {
             return;
@@ -244,7 +245,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether a person asked for it at the session's end, where the next call is yet to come.
+    /// Returns whether the user started the run at the session's end, before the next call.
     fn is_at_end(&self) -> bool {
         self.schedule != Schedule::Replay && self.until.is_none()
     }
@@ -253,7 +254,7 @@ impl<'a> Run<'a> {
         self.schedule == Schedule::Now { force: true }
     }
 
-    /// Goes on until an answer is wanted or everything is done.
+    /// Continues until an answer is needed or the run is finished.
     pub fn poll(&mut self) -> Poll {
         loop {
             if let Some(Waiting::Asked(.., request) | Waiting::Named(.., request)) = &self.waiting {
@@ -269,8 +270,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Answers the request that [`Self::poll`] gave; why the reply is not used, if it is not. Without a request nothing
-    /// happens.
+    /// Answers the request that [`Self::poll`] returned. Returns the reason if the reply is rejected. Has no effect
+    /// without a request.
     pub fn provide(&mut self, reply: Reply) -> Option<String> {
         let waiting = self.waiting.take()?;
         let (Waiting::Asked(.., request) | Waiting::Named(.., request)) = &waiting;
@@ -294,16 +295,16 @@ impl<'a> Run<'a> {
         None
     }
 
-    /// Notes why a stage did nothing; the weightiest reason of the run is told.
+    /// Records why a stage did nothing; the run reports the reason of the highest priority.
     pub(super) fn idle(&mut self, why: Idle) {
         self.outcome.idle = self.outcome.idle.max(Some(why));
     }
 
-    /// Runs the stages of a hook from `first` on, until one asks.
+    /// Runs the stages of a hook from `first` on, until one makes a request.
     fn stages(&mut self, hook: Hook, first: usize) {
         for idx in first..self.triggers.len() {
             let stage = self.triggers.stage(idx);
-            // Another try of a rejected call sees the store as a call does, nothing else happens again.
+            // Another try of a rejected call builds its view from the store; all other stages are skipped.
             let is_over = hook == Hook::BeforeCall && (self.rejected > 0 || self.has_failed);
             let is_due = !is_over || stage.mutates == Mutates::View;
             if stage.at != hook || !is_due || !self.understands(idx) || !self.fires(idx) {
@@ -318,7 +319,7 @@ impl<'a> Run<'a> {
         self.phase = self.or_behind(self.behind(hook));
     }
 
-    /// Has one stage act, or ask.
+    /// Runs one stage until it acts or makes a request.
     fn plan(&mut self, idx: usize) {
         let (stage, moment) = (self.triggers.bound(idx), &self.triggers.moment);
         match &stage.action {
@@ -342,26 +343,27 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A stage found something to do: it rests from now on, and what stands there now is its cause.
+    /// Records that a stage has a plan: its cooldown starts, and the current measurements are its cause.
     fn tried(&mut self, idx: usize) {
         self.triggers.tried(idx, self.step);
         let budget = self.budget();
         self.triggers.measure(self.step, &self.working, budget);
     }
 
-    /// The provider's error that a stage answers to.
+    /// Returns the provider error that a stage responds to.
     pub(super) fn error_for(&self, stage: usize) -> Option<&'a Arc<str>> {
         let answers = self.triggers.stage(stage).at == Hook::OverflowError;
         self.error.filter(|_| answers)
     }
 
-    /// Whether a stage can make anything of the provider's error: only a real system's own action reads its words.
+    /// Returns whether a stage can use the provider error: only a real system's own action reads its text.
     fn understands(&self, stage: usize) -> bool {
         self.error_for(stage).is_none()
             || matches!(self.triggers.stage(stage).action, Action::Named(_))
     }
 
-    /// Whether a stage fires. Force ignores triggers and cooldowns up to the first compaction, but no switch that is off.
+    /// Returns whether a stage fires. `force` ignores triggers and cooldowns up to the first compaction, but not a
+    /// disabled stage.
     pub(super) fn fires(&mut self, idx: usize) -> bool {
         if self.step < self.acts_from {
             return false;

@@ -1,4 +1,4 @@
-//! The context as an agent's own program would keep it: what named actions work on and named meters count.
+//! The context in the format of an agent's own program: the input of named actions and named meters.
 
 use super::Case;
 use super::context::{Context, Edited, Entry, EntryBody, Marker, PartFate, Written};
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Messages of a session in each shape, made when first needed and kept for all lanes.
+/// Messages of a session in each shape, built at the first use and shared by all lanes.
 #[derive(Debug, Default)]
 pub(super) struct Originals {
     by_shape: [OnceLock<Column>; 2],
@@ -23,14 +23,14 @@ pub(super) struct Originals {
     tools: OnceLock<Vec<Value>>,
 }
 
-/// Answers that the file splits, by their first message, each in one message.
+/// Answers that the file splits, joined into one message each, by their first message.
 type Answers = HashMap<u32, (usize, ChatMessage)>;
 
 /// By message index.
 type Column = Box<[OnceLock<Box<[ChatMessage]>>]>;
 
 impl Originals {
-    /// An untouched message.
+    /// Returns an untouched message.
     pub(super) fn message<'a>(
         &'a self,
         case: &Case,
@@ -46,7 +46,7 @@ impl Originals {
         })
     }
 
-    /// The answer that begins with a message, with how many messages of the session it is; none if it is one.
+    /// Returns the answer that begins with a message and its number of session messages; none if it is not split.
     fn answer(&self, case: &Case, shape: Shape, message: u32) -> Option<&(usize, ChatMessage)> {
         let answers = self.answers[shape as usize].get_or_init(|| {
             let whole = |run: Range<u32>| {
@@ -59,7 +59,7 @@ impl Originals {
         answers.get(&message)
     }
 
-    /// Definitions of tools in the file, as JSON.
+    /// Returns the tool definitions in the file, as JSON.
     pub(super) fn tools(&self, case: &Case) -> &[Value] {
         self.tools.get_or_init(|| {
             let json = |body: &Body| match body {
@@ -75,34 +75,34 @@ impl Originals {
     }
 }
 
-/// The entries that messages are made of.
+/// The entries that messages consist of.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spans {
     /// First and last entry, by message.
     of: Vec<(u32, u32)>,
-    /// Entries that no message shows.
+    /// Entries that no message contains.
     unseen: Vec<u32>,
 }
 
 impl Spans {
-    /// First and last entry of a message.
+    /// Returns the first and last entry of a message.
     pub(super) fn of(&self, message: usize) -> Option<(usize, usize)> {
         let (first, last) = *self.of.get(message)?;
         Some((first as usize, last as usize))
     }
 
-    /// Entries that no message shows, ascending.
+    /// Returns the entries that no message contains, ascending.
     pub(super) fn unseen(&self) -> &[u32] {
         &self.unseen
     }
 
-    /// Some entries became so many messages of `n_messages` that there are now.
+    /// Records that some entries became `n_given` messages, for a new total of `n_messages`.
     fn note(&mut self, (first, last): (usize, usize), n_given: usize, n_messages: usize) {
         let span = (first as u32, last as u32);
         if n_given == 0 {
             self.unseen.extend(span.0..=span.1);
         }
-        // What joined the last message is no message of its own.
+        // An entry that was joined to the last message has no message of its own.
         if self.of.len() + n_given > n_messages
             && let Some(joined) = self.of.last_mut()
         {
@@ -112,18 +112,18 @@ impl Spans {
     }
 }
 
-/// The context from an entry on as a named action sees it.
+/// The context from an entry on, as a named action receives it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown {
     messages: Messages,
     spans: Arc<Spans>,
-    /// Entries before this one are in it, or left out.
+    /// Entries before this one are included or omitted.
     end: usize,
     shape: Option<Shape>,
 }
 
 impl Shown {
-    /// The context from an entry on.
+    /// Builds the messages of the context from an entry on.
     pub(super) fn from(case: &Case, context: &Context, first: usize, shape: Shape) -> Self {
         let mut shown = Self {
             end: first,
@@ -134,7 +134,7 @@ impl Shown {
         shown
     }
 
-    /// The whole context in a shape: what is known already need only be shown what was said since.
+    /// Builds the whole context in a shape; after the first use, only new entries are added.
     pub(super) fn all(&mut self, case: &Case, context: &Context, shape: Shape) -> &Self {
         if self.shape != Some(shape) {
             *self = Self {
@@ -148,17 +148,17 @@ impl Shown {
         self
     }
 
-    /// The messages.
+    /// Returns the messages.
     pub(super) fn messages(&self) -> &Messages {
         &self.messages
     }
 
-    /// The entries that they are made of.
+    /// Returns the entries that they consist of.
     pub(super) fn spans(&self) -> Arc<Spans> {
         Arc::clone(&self.spans)
     }
 
-    /// The entries from this one on are others now.
+    /// Discards the messages of the entries from this one on, which changed.
     pub(super) fn forget_from(&mut self, first: usize) {
         if first < self.end {
             *self = Self::default();
@@ -169,7 +169,7 @@ impl Shown {
         let spans = Arc::make_mut(&mut self.spans);
         let from = self.end;
         self.end = context.entries.len();
-        // The first new entry may join the last message.
+        // The first new entry may be joined to the last message.
         let last = self.messages.last().cloned();
         let n_before = self.messages.len() - usize::from(last.is_some());
         let mut new = Vec::with_capacity(self.end - from + 1);
@@ -189,8 +189,8 @@ impl Shown {
     }
 }
 
-/// Adds the entries from one on to the messages of those before it. `note` is told first and last of the entries that
-/// belong together, how many messages they became, and how many there are now.
+/// Adds the entries from one on to the messages of those before it. Passes to `note` the first and last of the entries
+/// that belong together, the number of their messages, and the new total.
 fn add_messages(
     messages: &mut Vec<ChatMessage>,
     case: &Case,
@@ -222,7 +222,7 @@ fn add_messages(
     }
 }
 
-/// The session's own first message, if that holds instructions as one text.
+/// Returns the session's own first message, if it contains instructions as one text.
 pub(super) fn first_instruction(case: &Case) -> Option<Arc<str>> {
     let first = case.session.messages.first()?;
     let parts = case.session.parts_of(first);
@@ -240,7 +240,7 @@ pub(super) fn first_instruction(case: &Case) -> Option<Arc<str>> {
     }
 }
 
-/// Whether the first `n` entries are untouched messages that follow one another.
+/// Returns whether the first `n` entries are consecutive untouched messages.
 fn are_whole(entries: &[Entry], n: usize) -> bool {
     let untouched = |entry: &Entry| match entry.body {
         EntryBody::Original(message) => Some(message),
@@ -253,7 +253,8 @@ fn are_whole(entries: &[Entry], n: usize) -> bool {
     entries.len() >= n && entries[..n].iter().enumerate().all(follows)
 }
 
-/// Runs of messages that are one answer of the model: some formats write its texts and calls as records of their own.
+/// Returns ranges of messages that are one answer of the model: some formats write its texts and calls as separate
+/// records.
 pub(super) fn split_answers(session: &Session) -> impl Iterator<Item = Range<u32>> {
     let is_of_one = |a: &Message, b: &Message| {
         let is_answer = |m: &Message| m.role == Role::Assistant && m.in_history;
@@ -268,7 +269,7 @@ pub(super) fn split_answers(session: &Session) -> impl Iterator<Item = Range<u32
     .filter(|range| range.len() > 1)
 }
 
-/// Gives the messages that one entry is in a shape: several where results stand apart, none for definitions of tools.
+/// Passes the messages of one entry in a shape to `give`: several if results are separate, none for tool definitions.
 pub(super) fn give(
     case: &Case,
     entry: &Entry,
@@ -297,7 +298,7 @@ pub(super) fn give(
     }
 }
 
-/// A message whose only part is its content and has another text now: the original remembers how that reads.
+/// Returns a message whose only part has another text; the original caches its rendering.
 fn cleared_message(
     case: &Case,
     edited: &Edited,
@@ -356,18 +357,18 @@ fn written_message(written: &Written, id: u32, shape: Shape) -> ChatMessage {
     })
 }
 
-/// What messages of an action's own request hold.
+/// Content of the messages in an action's own request.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     /// Messages of the session, as ascending ranges.
     pub(super) messages: Vec<Range<u32>>,
-    /// Texts of ours among them.
+    /// Written texts among them.
     pub(super) texts: Vec<Arc<str>>,
-    /// True tokens: what is untouched as the session weighs it, all else by its text.
+    /// True tokens: untouched content by the session's weights, other content by its text.
     pub(super) tokens: Tokens,
 }
 
-/// Tells what is in messages.
+/// Returns the content of messages.
 pub(super) fn contents(case: &Case, messages: &[ChatMessage]) -> Contents {
     let mut contents = Contents::default();
     let mut of_session = Vec::new();

@@ -1,7 +1,7 @@
-//! Which entries or tool results a stage takes: all of a kind but what is kept.
+//! Selects the entries or tool results that a stage takes: all of a kind except those that it keeps.
 //!
-//! Rules about the newest ("last n messages") are suffixes of the context: the earliest of them is the cut. Rules
-//! about single entries ("system") spare them wherever they stand, and so does a person's pin.
+//! Rules about the newest ("last n messages") keep a suffix of the context: the earliest of them is the cut. Rules
+//! about single entries ("system") keep them at any position, and so does a pin.
 
 use super::Case;
 use super::context::Entry;
@@ -13,7 +13,7 @@ use super::working::{Live, LiveResult, Which, Working};
 use crate::session::Body;
 use crate::units::Tokens;
 
-/// The entries that are taken.
+/// Returns the entries that are taken.
 pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: &Moment) -> Taken {
     let entries = &working.context.entries;
     let cuts = take
@@ -45,9 +45,9 @@ pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: 
     Taken::new(&working.context, taken)
 }
 
-/// Which of the live tool results are taken, with what they weigh on the policy's own meter: of those that the stage is
-/// about always the oldest, since every rule spares the newest. A pin holds a result itself; one whose call is pinned
-/// may be emptied, since the pair stays.
+/// Returns the live tool results that are taken, with their weight on the policy's own meter. These are always the
+/// oldest of those that the stage applies to, since every rule keeps the newest. A pinned result stays; a result whose
+/// call is pinned may be cleared, since the pair stays.
 #[inline]
 pub(super) fn tool_results(
     case: &Case,
@@ -79,13 +79,13 @@ pub(super) fn tool_results(
     (Which::At(places), gone - Tokens(held))
 }
 
-/// What the rules of one stage spare of tool results.
+/// The tool results that the rules of one stage keep.
 struct SparedResults {
-    /// Those of this message and later ones.
+    /// Results in this message and later ones.
     from_message: u32,
-    /// The newest that weigh no more than this together.
+    /// The newest results up to this total weight.
     protect: u64,
-    /// This many of the newest.
+    /// Number of the newest results.
     newest: usize,
 }
 
@@ -97,7 +97,7 @@ impl SparedResults {
             match keep {
                 Keep::LastToolTokens(n) => protect = n.value(moment).max(protect),
                 Keep::LastResults(n) => newest = n.value(moment).max(newest),
-                // By message rather than by entry: nothing is searched when this spares everything.
+                // By message rather than by entry: no search is needed if this keeps everything.
                 Keep::LastTurns(n) => {
                     let start = turn_start(case, working.context.messages_end, n, moment);
                     from_message = from_message.min(start);
@@ -117,14 +117,14 @@ impl SparedResults {
         }
     }
 
-    /// How many of the oldest are taken, with their weight.
+    /// Returns the number of oldest results that are taken, with their weight.
     fn oldest(&self, live: &Live) -> (usize, Tokens) {
         let most = live.len().saturating_sub(self.newest);
         live.oldest(most, self.protect, self.from_message)
     }
 }
 
-/// Whether a stage is about a tool result.
+/// Returns whether a stage applies to a tool result.
 fn is_about(case: &Case, working: &Working<'_>, about: &Results, result: &LiveResult) -> bool {
     let part = result.part as usize;
     let tool = match &case.session.parts[part].body {
@@ -135,7 +135,7 @@ fn is_about(case: &Case, working: &Working<'_>, about: &Results, result: &LiveRe
     about.are_of(tool) && (!about.repeated || again())
 }
 
-/// The first entry that a rule about the newest keeps.
+/// Returns the first entry that a rule about the newest keeps.
 fn suffix(case: &Case, entries: &[Entry], keep: &Keep, moment: &Moment) -> usize {
     match keep {
         Keep::LastMessages(n) => {
@@ -167,7 +167,7 @@ fn suffix(case: &Case, entries: &[Entry], keep: &Keep, moment: &Moment) -> usize
     }
 }
 
-/// The first of the last entries that all satisfy `is_kept`, which is asked from the newest on.
+/// Returns the first of the last entries that all satisfy `is_kept`, which is called from the newest on.
 fn first_kept(entries: &[Entry], mut is_kept: impl FnMut(&Entry) -> bool) -> usize {
     entries
         .iter()
@@ -175,12 +175,12 @@ fn first_kept(entries: &[Entry], mut is_kept: impl FnMut(&Entry) -> bool) -> usi
         .map_or(0, |idx| idx + 1)
 }
 
-/// The message at which the newest `n` turns begin, the current one counted; everything is newer if `n` is 0.
+/// Returns the first message of the newest `n` turns, including the current one; the end of the context if `n` is 0.
 fn turn_start(case: &Case, messages_end: usize, n: &Expr, moment: &Moment) -> u32 {
     newest_turns(case, messages_end, n.value(moment))
 }
 
-/// The same for a number.
+/// Returns the first message of the newest `n` turns.
 fn newest_turns(case: &Case, messages_end: usize, n: f64) -> u32 {
     if n < 1.0 {
         return u32::MAX;
@@ -192,12 +192,12 @@ fn newest_turns(case: &Case, messages_end: usize, n: f64) -> u32 {
     case.index.turn_start.get(first).copied().unwrap_or(0)
 }
 
-/// The first of the newest `n` turns, this one counted.
+/// Returns the first of the newest `n` turns, including the current one.
 pub(super) fn oldest_turn(current: u32, n: f64) -> usize {
     (f64::from(current) - n + 1.0).max(0.0) as usize
 }
 
-/// Moves a cut towards the oldest until it is where it may fall.
+/// Moves a cut towards the oldest entry until the boundary allows it.
 fn safe(case: &Case, entries: &[Entry], cut: usize, boundary: Boundary) -> usize {
     let mut cut = cut;
     match boundary {

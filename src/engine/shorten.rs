@@ -1,4 +1,4 @@
-//! From a stage that cuts to shorter texts for tool results, and the files that hold them whole.
+//! Shortens tool results for the action `cut`, and writes the full results to files.
 
 use super::Case;
 use super::expr::Moment;
@@ -14,17 +14,17 @@ use std::sync::Arc;
 /// Shorter texts for tool results.
 #[derive(Debug, Default)]
 pub(super) struct Shortened {
-    /// Places among the live results, each with its text.
+    /// Positions among the live results, each with its text.
     pub(super) results: Vec<(usize, Arc<str>)>,
-    /// Files with the whole of them.
+    /// Files with the full results.
     pub(super) files: Vec<NewFile>,
-    /// What they weighed on the policy's own meter.
+    /// Previous weight on the policy's own meter.
     pub(super) gone: Tokens,
-    /// What the shorter texts weigh on it.
+    /// Weight of the shorter texts on that meter.
     pub(super) left: Tokens,
 }
 
-/// What a cut makes of the live results at these places; those that it leaves are not among them.
+/// Returns the results of a cut for the live results at these positions, without unchanged ones.
 pub(super) fn shorten(
     case: &Case,
     working: &Working<'_>,
@@ -46,7 +46,7 @@ pub(super) fn shorten(
         let path = match &case.storage {
             Storage::AsSet => name.clone(),
             Storage::Folder(folder) => format!("{folder}/{name}"),
-            // Nothing is cut of what cannot be written whole.
+            // A result that cannot be written to a file is not cut.
             Storage::Missing if cut.spills => continue,
             Storage::Missing => String::new(),
         };
@@ -71,7 +71,7 @@ pub(super) fn shorten(
     shortened
 }
 
-/// A call's id as the name of a file: ids come from files of anybody.
+/// Returns a call's id as a safe file name: ids are untrusted input.
 fn plain(call: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let plain = call.chars().map(|c| if is_plain(c) { c } else { '_' });
@@ -79,7 +79,7 @@ fn plain(call: &str) -> String {
 }
 
 impl Run<'_> {
-    /// Shortens the results of the newest message as a stage for results that come in says.
+    /// Shortens the results of the newest message for a stage at `tool_result`.
     pub(super) fn cut(&mut self, idx: usize) {
         let stage = self.triggers.bound(idx);
         let live = &self.working.live;

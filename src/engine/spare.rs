@@ -1,4 +1,4 @@
-//! Which single entries a stage spares wherever they stand: instructions, the first messages, a person's own words.
+//! Single entries that a stage keeps at any position: instructions, the first messages, and user messages.
 
 use super::Case;
 use super::context::{Entry, EntryBody};
@@ -6,19 +6,19 @@ use super::expr::Moment;
 use super::stages::{Boundary, Keep, Take};
 use crate::session::Role;
 
-/// What the rules of one stage spare at one moment.
+/// Entries that the rules of one stage keep at one moment.
 #[derive(Debug)]
 pub(super) struct Spared {
     system: bool,
     first_user: Option<u32>,
     /// Entries before this index.
     head: usize,
-    /// Messages of a person from this one on.
+    /// User messages from this one on.
     person_from: u32,
 }
 
 impl Spared {
-    /// Works out what is spared.
+    /// Computes the entries that are kept.
     pub(super) fn new(case: &Case, entries: &[Entry], take: &Take, moment: &Moment) -> Self {
         let mut spared = Self {
             system: false,
@@ -45,8 +45,7 @@ impl Spared {
         spared
     }
 
-    /// Spares the newest messages of a person as long as `is_spared` says so of how many are newer and what they weigh
-    /// together with it.
+    /// Keeps the newest user messages while `is_spared` accepts the number of newer ones and their total weight.
     fn persons_newest(
         &mut self,
         case: &Case,
@@ -64,7 +63,7 @@ impl Spared {
         }
     }
 
-    /// Whether the entry at this index is spared.
+    /// Returns whether the entry at this index is kept.
     pub(super) fn holds(&self, case: &Case, idx: usize, entry: &Entry) -> bool {
         idx < self.head
             || (self.system && is_system(case, entry))
@@ -73,7 +72,7 @@ impl Spared {
     }
 }
 
-/// Where the first so many entries behind the instructions end; further where a call would lose its result.
+/// Returns the end of the first `n` entries after the instructions; later if a call would lose its result.
 fn head(case: &Case, entries: &[Entry], n: f64, boundary: Boundary) -> usize {
     let start = entries.iter().take_while(|e| is_system(case, e)).count();
     let mut head = (start + n.max(0.0) as usize).min(entries.len());
@@ -91,8 +90,8 @@ fn head(case: &Case, entries: &[Entry], n: f64, boundary: Boundary) -> usize {
     head
 }
 
-/// The system prompt and the tools: instructions that stand before everything else. Instructions in the middle of
-/// the conversation are part of it.
+/// Returns whether an entry is part of the system prompt and tools: instructions before all other messages.
+/// Instructions in the middle of the conversation are part of the conversation.
 pub(super) fn is_system(case: &Case, entry: &Entry) -> bool {
     match &entry.body {
         EntryBody::Written(written) => written.role == Role::System,
@@ -100,7 +99,7 @@ pub(super) fn is_system(case: &Case, entry: &Entry) -> bool {
     }
 }
 
-/// A message that a person wrote, and that no result of a tool stands in.
+/// Returns whether the user wrote a message and it contains no tool result.
 fn is_persons(case: &Case, entry: &Entry) -> bool {
     entry.message().is_some_and(|m| {
         let (index, at) = (&case.index, m as usize);

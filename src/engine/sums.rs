@@ -1,4 +1,4 @@
-//! What a context weighs and which calls have results, kept while entries come and go.
+//! Weights of a context and its pairs of calls and results, updated as entries are added and removed.
 
 use super::Case;
 use super::context::{Entry, EntryBody, Marker, PartFate};
@@ -17,12 +17,12 @@ pub(super) struct Sums {
     pairs: Pairs,
 }
 
-/// Calls and results that are there.
+/// Calls and results in the context.
 #[derive(Clone, Debug, Default)]
 struct Pairs {
-    /// How often the call and the result of each pair are there. Copies share each block until one of them changes it.
+    /// Number of occurrences of the call and the result of each pair. Copies share each block until one changes it.
     there: Vec<Arc<PairBlock>>,
-    /// Pairs of which one half is there without the other.
+    /// Number of pairs with one half missing.
     n_orphans: usize,
 }
 
@@ -33,7 +33,7 @@ const BLOCK: usize = 512;
 type PairBlock = [(u32, u32); BLOCK];
 
 impl Sums {
-    /// Nothing yet.
+    /// Creates the sums of an empty context.
     pub(super) fn new(case: &Case) -> Self {
         let none: Arc<PairBlock> = Arc::new([(0, 0); BLOCK]);
         Self {
@@ -45,12 +45,12 @@ impl Sums {
         }
     }
 
-    /// Calls in the context without a result, and results without a call.
+    /// Returns the number of calls without a result and results without a call.
     pub(super) fn orphans(&self) -> usize {
         self.pairs.n_orphans
     }
 
-    /// Takes a message in as it was said, with its weights (true tokens, and units of the policy's own meter).
+    /// Adds an untouched message with its weights (true tokens, and units of the policy's own meter).
     #[inline]
     pub(super) fn add_message(&mut self, case: &Case, message: usize, weights: (u32, u32)) {
         self.tokens += u64::from(weights.0);
@@ -62,8 +62,8 @@ impl Sums {
         }
     }
 
-    /// What stood there with these weights (true tokens, and units of the policy's own meter) is gone; a text of ours
-    /// stands there with these.
+    /// Replaces content of these weights (true tokens, and units of the policy's own meter) by a written text of other
+    /// weights.
     #[inline]
     pub(super) fn put_text(&mut self, was: Kind, before: (u32, u32), after: (u32, u32)) {
         self.by_kind[was.index()] -= u64::from(before.0);
@@ -72,7 +72,7 @@ impl Sums {
         self.metered = self.metered + u64::from(after.1) - u64::from(before.1);
     }
 
-    /// Takes an entry in, by the weights that it names.
+    /// Adds an entry with its weights.
     pub(super) fn add(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens += u64::from(entry.tokens);
         self.metered += u64::from(entry.metered);
@@ -85,7 +85,7 @@ impl Sums {
         );
     }
 
-    /// Takes an entry out again.
+    /// Removes an entry.
     #[inline]
     pub(super) fn forget(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
@@ -108,7 +108,7 @@ impl Sums {
         weigh: impl Fn(&mut u64, u64),
         count: impl Fn(&mut u32),
     ) {
-        // Mostly: all of a message, as it was said.
+        // Usual case: a whole untouched message.
         if let EntryBody::Original(message) = entry.body {
             for part in case.index.parts(message as usize) {
                 let tokens = u64::from(case.ledger.truth.per_part[part]);
@@ -129,7 +129,7 @@ impl Sums {
 }
 
 impl Pairs {
-    /// A part comes or goes.
+    /// Adds or removes a part.
     #[inline]
     fn change(&mut self, case: &Case, part: usize, change: impl Fn(&mut u32)) {
         let Some(pair) = case.index.pair[part] else {
@@ -146,7 +146,7 @@ impl Pairs {
     }
 }
 
-/// Gives the parts of an entry that is a message of the session, with what became of them.
+/// Passes the parts of a session message's entry to `give`, with their state.
 pub(super) fn each_part(case: &Case, entry: &Entry, mut give: impl FnMut(usize, &PartFate)) {
     let Some(message) = entry.message() else {
         return;

@@ -1,17 +1,17 @@
-//! Entries that a stage takes, with all that is asked about them, gathered in one pass.
+//! Entries that a stage takes, with the properties needed by callers, computed in one pass.
 
 use super::context::{Context, EntryBody};
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// Entries of a context that are to be replaced.
+/// Entries of a context that will be replaced.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     /// Their indices, ascending.
     pub(super) entries: Vec<usize>,
-    /// Messages of the session that they are or stand for, as ascending ranges.
+    /// Messages of the session that they contain or cover, as ascending ranges.
     pub(super) covers: Vec<Range<u32>>,
-    /// Messages of the session that they are, as ascending ranges.
+    /// Messages of the session that they contain, as ascending ranges.
     pub(super) messages: Vec<Range<u32>>,
     /// True tokens.
     pub(super) tokens: Tokens,
@@ -20,7 +20,7 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// These entries (ascending indices).
+    /// Computes the properties of these entries (ascending indices).
     pub(super) fn new(context: &Context, entries: Vec<usize>) -> Self {
         let mut taken = Self::default();
         for entry in entries.iter().map(|idx| &context.entries[*idx]) {
@@ -42,7 +42,7 @@ impl Taken {
     }
 }
 
-/// Adds a message to the last range where it goes on there, as it mostly does.
+/// Adds a message to the last range if it is consecutive, which is the usual case.
 fn lengthen(ranges: &mut Vec<Range<u32>>, message: u32) {
     match ranges.last_mut() {
         Some(last) if last.end == message => last.end += 1,
@@ -50,14 +50,14 @@ fn lengthen(ranges: &mut Vec<Range<u32>>, message: u32) {
     }
 }
 
-/// Messages (mostly ascending) as ascending ranges.
+/// Converts messages (mostly ascending) to ascending ranges.
 pub(super) fn ranges(messages: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
     let mut ranges = Vec::with_capacity(messages.size_hint().0);
     messages.for_each(|message| lengthen(&mut ranges, message));
     join(ranges)
 }
 
-/// Sorts ranges and joins those that touch or overlap. They mostly come sorted already.
+/// Sorts ranges and joins those that touch or overlap. They are usually sorted already.
 pub(super) fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     if !ranges.is_sorted_by_key(|r| r.start) {
         ranges.sort_unstable_by_key(|r| r.start);
@@ -72,7 +72,7 @@ pub(super) fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     ranges
 }
 
-/// The same ranges as indices.
+/// Converts ranges to indices.
 pub(super) fn widen(ranges: &[Range<u32>]) -> Vec<Range<usize>> {
     let wide = |r: &Range<u32>| r.start as usize..r.end as usize;
     ranges.iter().map(wide).collect()

@@ -1,11 +1,11 @@
-//! Messages as a text to be summarized: who said what, calls with their arguments, results.
+//! Renders messages as a text to be summarized: roles and texts, calls with their arguments, results.
 
 use super::{Case, Request};
 use crate::session::{Body, Message, Role};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Everything that a request is about: earlier summaries and notices first, then the messages.
+/// Returns the whole content of a request: earlier summaries and notices first, then the messages.
 pub fn transcript(case: &Case, request: &Request) -> String {
     let mut text = earlier(request);
     for message in request.messages.iter().cloned().flatten() {
@@ -14,8 +14,8 @@ pub fn transcript(case: &Case, request: &Request) -> String {
     text
 }
 
-/// The same in parts of no more than so many true tokens each, in order; a single message that is longer is a part of
-/// its own, cut to its beginning.
+/// Returns this text in parts of at most `most` true tokens each, in order. A single longer message is a separate part,
+/// truncated to its beginning.
 pub fn transcript_parts(case: &Case, request: &Request, most: u64) -> Vec<String> {
     let mut parts = vec![earlier(request)];
     let mut used = case.ledger.weigh(&parts[0]).0;
@@ -47,10 +47,10 @@ fn earlier(request: &Request) -> String {
     text
 }
 
-/// A share of a text, with a note of what is left out.
+/// Returns a share of a text, with a note about the omitted rest.
 fn beginning(text: &str, share: f64) -> String {
     const NOTE: &str = "\n[the rest of this message does not fit]\n\n";
-    // A little less, since weights are not spread evenly and the note weighs, too.
+    // Slightly less than the share, since weights are not uniform and the note has a weight too.
     let room = (text.len() as f64 * share * 0.9) as usize;
     let end = text.floor_char_boundary(room.saturating_sub(NOTE.len()));
     format!("{}{NOTE}", &text[..end])

@@ -1,4 +1,4 @@
-//! When a stage fires: its expressions bound to a run's knobs, its cooldown, and what is measured at the moment.
+//! Decides when a stage fires: its expressions bound to a run's knobs, its cooldown, and the current measurements.
 
 use super::Case;
 use super::budget::Budget;
@@ -11,18 +11,18 @@ use super::working::Working;
 use crate::units::Share;
 use std::collections::BTreeMap;
 
-/// The stages of a run with what was measured last.
+/// The stages of a run with the last measurements.
 #[derive(Debug)]
 pub(super) struct Triggers<'a> {
     stages: Vec<BoundStage<'a>>,
-    /// The hooks that any of them acts at, as bits.
+    /// The hooks of all stages, as bits.
     hooks: u16,
     believes: Option<Expr>,
-    /// What stages have taken out so far, on the policy's own meter.
+    /// Tokens that stages have removed so far, on the policy's own meter.
     taken: f64,
-    /// An expression of the policy asks how long the session rested.
+    /// Whether an expression of the policy uses the idle time of the session.
     pub(super) wants_idle: bool,
-    /// Nothing that the policy says asks for more than is measured when a stage acts.
+    /// Whether no expression of the policy needs more than is measured when a stage acts.
     pub(super) are_settled: bool,
     pub(super) moment: Moment,
 }
@@ -32,13 +32,13 @@ pub(super) struct Triggers<'a> {
 struct BoundStage<'a> {
     stage: &'a Stage,
     bound: Stage,
-    /// What its trigger mentions, with what that stands for.
+    /// Quantities and names in its trigger, with their expressions.
     terms: Vec<(String, Expr)>,
-    /// Its trigger is met from this much used on, where it asks for no more than that.
+    /// The lowest used tokens that meet its trigger, if the trigger has no other condition.
     floor: Option<f64>,
-    /// The settings alone keep it from ever firing.
+    /// Whether the settings alone prevent it from firing.
     is_off: bool,
-    /// Nothing that is measured says more than that: all else is settled.
+    /// Whether no measurement except `floor` affects it.
     is_settled: bool,
     last_fired: Option<usize>,
     last_tried: Option<usize>,
@@ -54,7 +54,7 @@ impl<'a> Triggers<'a> {
                 let window = case.windows.at(0).as_f64();
                 bound.when = bound.when.fix(Quantity::Window, window);
             }
-            // Nobody waits no time at all.
+            // A wait of 0 minutes is no wait.
             let is_no_wait = |cold: &Expr| cold.constant_value().is_some_and(|m| m <= 0.0);
             bound.guard.cold = bound.guard.cold.filter(|cold| !is_no_wait(cold));
             let floor = bound.when.floor_of(Quantity::Used);
@@ -63,7 +63,7 @@ impl<'a> Triggers<'a> {
                 terms: terms(&stage.when, &names),
                 floor,
                 is_off,
-                // The reserve is worked out from what was measured last.
+                // The reserve is computed from the last measurements.
                 is_settled: floor.is_some() && bound.is_settled() && policy.reserve.is_none(),
                 bound,
                 last_fired: None,
@@ -97,28 +97,28 @@ impl<'a> Triggers<'a> {
         self.stages.len()
     }
 
-    /// The stage as the policy has it.
+    /// Returns the stage as the policy defines it.
     pub(super) fn stage(&self, idx: usize) -> &'a Stage {
         self.stages[idx].stage
     }
 
-    /// The same with its names bound.
+    /// Returns the stage with its names bound.
     pub(super) fn bound(&self, idx: usize) -> &Stage {
         &self.stages[idx].bound
     }
 
-    /// Whether settings alone turn a stage off.
+    /// Returns whether settings alone disable a stage.
     pub(super) fn is_off(&self, idx: usize) -> bool {
         self.stages[idx].is_off
     }
 
-    /// Whether any stage acts at a hook.
+    /// Returns whether any stage acts at a hook.
     #[inline]
     pub(super) fn act_at(&self, hook: Hook) -> bool {
         self.hooks & bit(hook) != 0
     }
 
-    /// Whether a stage fires at this step; if not, why.
+    /// Returns whether a stage fires at this call, or the reason why not.
     pub(super) fn fires(
         &mut self,
         idx: usize,
@@ -147,7 +147,7 @@ impl<'a> Triggers<'a> {
         Ok(())
     }
 
-    /// How full the policy believes the context to be, where it says.
+    /// Returns the fill that the policy believes, if the preset defines it.
     pub(super) fn believed(
         &mut self,
         step: usize,
@@ -160,7 +160,7 @@ impl<'a> Triggers<'a> {
         Some(Share(believes.value(&self.moment)))
     }
 
-    /// Brings the moment up to date.
+    /// Updates the measurements.
     pub(super) fn measure(&mut self, step: usize, working: &Working<'_>, budget: Budget) {
         let turn = working.turn(step);
         let values = [
@@ -183,7 +183,7 @@ impl<'a> Triggers<'a> {
         }
     }
 
-    /// The store weighed so much on the policy's own meter before a stage changed it, and weighs so much now.
+    /// Records the weights of the store on the policy's own meter before and after a stage changed it.
     pub(super) fn took(&mut self, before: f64, now: f64) {
         self.taken += before - now;
         for quantity in [Quantity::LastInput, Quantity::LastTotal] {
@@ -192,23 +192,23 @@ impl<'a> Triggers<'a> {
         }
     }
 
-    /// Index of the step at which a stage last acted.
+    /// Returns the index of the call at which a stage last acted.
     pub(super) fn last_fired(&self, idx: usize) -> Option<usize> {
         self.stages[idx].last_fired
     }
 
-    /// A stage found something to do and tries it: it rests from now on, whether that succeeds or not.
+    /// Records an attempt of a stage: its cooldown starts, whether the attempt succeeds or not.
     pub(super) fn tried(&mut self, idx: usize, step: usize) {
         self.stages[idx].last_tried = Some(step);
     }
 
-    /// A stage acted.
+    /// Records that a stage acted.
     pub(super) fn fired(&mut self, idx: usize, step: usize) {
         self.stages[idx].last_fired = Some(step);
         self.moment.fired[idx] = true;
     }
 
-    /// The trigger as written and what its terms stood at.
+    /// Returns the trigger as written with the values of its terms.
     pub(super) fn cause(&self, idx: usize) -> Cause {
         let stage = &self.stages[idx];
         let value = |(term, expr): &(String, Expr)| (term.clone(), expr.value(&self.moment));
@@ -220,8 +220,8 @@ impl<'a> Triggers<'a> {
 }
 
 impl BoundStage<'_> {
-    /// Whether it tried too short a while ago. Without a rest it may act again in the same step: a call that was rejected
-    /// is tried again.
+    /// Returns whether a stage is in its cooldown. Without a cooldown it may act again at the same call: a rejected
+    /// call is tried again.
     fn rests(&self, moment: &Moment, step: usize) -> bool {
         let Some(tried) = self.last_tried else {
             return false;
@@ -230,7 +230,7 @@ impl BoundStage<'_> {
         cooldown > 0.0 && (step - tried) as f64 <= cooldown
     }
 
-    /// Whether the prompt cache has not been left alone for long enough, and what is used still fits.
+    /// Returns whether the prompt cache is still warm and the context does not overflow.
     fn waits_for_cold(&self, moment: &Moment, used: f64) -> bool {
         let Some(cold) = &self.bound.guard.cold else {
             return false;
@@ -241,12 +241,12 @@ impl BoundStage<'_> {
     }
 }
 
-/// The bit that stands for a hook.
+/// Returns the bit of a hook.
 fn bit(hook: Hook) -> u16 {
     1 << hook as u16
 }
 
-/// Quantities and names that a trigger mentions, with what they stand for.
+/// Returns the quantities and names that a trigger uses, with their expressions.
 fn terms(when: &Expr, names: &BTreeMap<String, Expr>) -> Vec<(String, Expr)> {
     let stands_for = |term: String| {
         let quantity = || super::expr::quantity(&term).map(Expr::quantity);

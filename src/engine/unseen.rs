@@ -1,5 +1,5 @@
-//! What the file does not hold but every call sends (instructions, definitions of tools), as a text of the fitted weight:
-//! a real system counts what it finds in its messages, and would find its own instructions there.
+//! Content that is not recorded but sent with every call (instructions, tool definitions), as a text of the calibrated
+//! weight. A real system counts its messages, which would include its own instructions.
 
 use super::rewrite::MessageEdit;
 use super::{Case, scene};
@@ -7,25 +7,25 @@ use crate::chat::{ChatMessage, Mark, Messages, Rule};
 use crate::units::Tokens;
 use std::sync::Arc;
 
-/// Characters by which the text is known again where an action has shortened it.
+/// Number of leading characters that identify the text after an action has shortened it.
 const HEAD: usize = 60;
 
-/// A stand-in for what the file lacks, as the first message of a conversation.
+/// A stand-in for content that is not recorded, as the first message of a conversation.
 #[derive(Clone, Debug)]
 pub(super) struct StandIn {
     text: Arc<str>,
-    /// The conversation's own first message, if that holds instructions.
+    /// The conversation's own first message, if it contains instructions.
     original: Option<ChatMessage>,
-    /// The same, or a new one, with the text.
+    /// That message, or a new one, with the text.
     message: ChatMessage,
     /// The conversation with it.
     with: Messages,
-    /// How much of the conversation that is.
+    /// The part of the conversation that `with` contains.
     shown: Mark,
 }
 
 impl StandIn {
-    /// For a conversation; none if the file lacks nothing.
+    /// Creates the stand-in for a conversation; none if all content is recorded.
     pub(super) fn new(case: &Case, overhead: Tokens, messages: &Messages) -> Option<Self> {
         if overhead == Tokens::ZERO {
             return None;
@@ -51,7 +51,7 @@ impl StandIn {
         Some(stand_in)
     }
 
-    /// Whether it was made for a conversation that begins like this.
+    /// Returns whether it was created for a conversation with this beginning.
     pub(super) fn fits(&self, messages: &[ChatMessage]) -> bool {
         let first = messages.first();
         match &self.original {
@@ -60,12 +60,12 @@ impl StandIn {
         }
     }
 
-    /// The conversation with it.
+    /// Returns the conversation with it.
     pub(super) fn with(&self) -> &Messages {
         &self.with
     }
 
-    /// Puts it into a conversation that it fits.
+    /// Adds it to a conversation that it fits.
     pub(super) fn put_in(&mut self, messages: &Messages) {
         match messages.since(&self.shown) {
             Some([]) => return,
@@ -82,20 +82,20 @@ impl StandIn {
         self.shown = messages.mark();
     }
 
-    /// Whether it is among the messages of a request.
+    /// Returns whether the messages of a request contain it.
     pub(super) fn is_among(&self, messages: &[ChatMessage]) -> bool {
         let is_it = |m: &ChatMessage| m.is_copy_of(&self.message) || *m == self.message;
         messages.iter().any(is_it)
     }
 
-    /// The conversation without it, whatever an action made of it.
+    /// Removes it from a conversation that an action changed.
     pub(super) fn take_out(&self, messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
         let clean = |message| self.clean(message);
         messages.into_iter().filter_map(clean).collect()
     }
 
-    /// Edits of the conversation with it as edits of the one without it; none where they are about it, or where more
-    /// than they say would be cleaned.
+    /// Converts edits of the conversation with it to edits of the one without it. Returns none if they change it, or if
+    /// more than the edited messages would have to be cleaned.
     pub(super) fn take_out_edits(
         &self,
         without: &Messages,
@@ -112,7 +112,7 @@ impl StandIn {
         Some(edits.iter().map(edit).collect())
     }
 
-    /// Whether something of it is in the conversation without it.
+    /// Returns whether the conversation without it contains a part of it.
     fn is_elsewhere(&self, without: &Messages) -> bool {
         let rule = Rule {
             name: "stand-in",
@@ -143,17 +143,17 @@ impl StandIn {
     }
 }
 
-/// A conversation's own instructions with the text behind them.
+/// Returns a conversation's own instructions followed by the text.
 fn beside(own: &str, text: &str) -> String {
     format!("{own}\n\n{text}")
 }
 
-/// The text, made once for each weight.
+/// Returns the text, which is built once for each weight.
 fn text(case: &Case, overhead: Tokens) -> Arc<str> {
     case.predicted("", overhead).text
 }
 
-/// Units of it on a real system's own meter, as `weigh` has it.
+/// Returns its units on a real system's own meter, given by `weigh`.
 pub(super) fn units(case: &Case, overhead: Tokens, weigh: impl Fn(&ChatMessage) -> u64) -> u64 {
     if overhead == Tokens::ZERO {
         return 0;

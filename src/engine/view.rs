@@ -1,8 +1,7 @@
-//! A view that is made anew before every call, kept from call to call: mostly all that is new in it is what was said
-//! since.
+//! A view that is rebuilt before every call, cached between calls: usually only the new messages differ.
 //!
-//! A kept view weighs what it would weigh made anew, but its books name the events that changed it first. So it only
-//! stands in for a call: before anything else becomes of it, it is made anew ([`Run::settle`]).
+//! A cached view has the weight of a rebuilt one, but records the events that changed it first. It may therefore only
+//! serve as the context of a call: before any other use, it is rebuilt ([`Run::settle`]).
 
 use super::absorb::{Absorbed, New};
 use super::context::{Entry, EntryBody, PartFate};
@@ -17,45 +16,45 @@ use super::unseen::StandIn;
 use super::working::Working;
 use crate::chat::Mark;
 
-/// A view that may serve again.
+/// A view that may be reused.
 #[derive(Debug)]
 pub(super) struct View<'a> {
-    /// The stage that makes it.
+    /// The stage that builds it.
     stage: usize,
-    /// As the last call saw it; none while a call sees it.
+    /// The context of the last call; none while a call uses it.
     working: Option<Box<Working<'a>>>,
-    /// What it was made of, while a call sees it.
+    /// The action and event that it was built from, while a call uses it.
     seen: Option<(Talk, New)>,
-    /// It was made anew for the call that sees it.
+    /// Whether it was rebuilt for the current call.
     is_new: bool,
-    /// How far the conversation had come.
+    /// The length of the conversation when it was built.
     mark: Mark,
     store: Extent,
-    /// The edits as the action gave them.
+    /// The edits that the action returned.
     given: Vec<MessageEdit>,
-    /// The same as they were carried out.
+    /// The edits that were applied.
     edits: Vec<MessageEdit>,
-    /// Entries of the store that are not in it.
+    /// Entries of the store that it does not contain.
     gone: Vec<usize>,
     absorbed: Absorbed,
 }
 
-/// How much of a store is in a view.
+/// The part of a store that a view contains.
 #[derive(Clone, Debug, Default)]
 struct Extent {
-    /// Entries.
+    /// Number of entries.
     n_entries: usize,
-    /// Ranges that were dropped.
+    /// Number of dropped ranges.
     n_dropped: usize,
-    /// Markers that were there when the view was made anew.
+    /// Number of markers when the view was rebuilt.
     n_markers: usize,
-    /// Places in the view of the markers that came since.
+    /// Positions in the view of newer markers.
     markers: Vec<u32>,
 }
 
 impl<'a> Run<'a> {
-    /// Brings the view of the last call up to date with what an action does now, if it does all that it did then and
-    /// more: then that is what this call sees.
+    /// Updates the view of the last call with the current edits of an action, if they include all previous edits.
+    /// Returns the change if this call uses the updated view.
     pub(super) fn view_again(
         &mut self,
         stage: usize,
@@ -77,7 +76,7 @@ impl<'a> Run<'a> {
         again
     }
 
-    /// The same with the view at hand.
+    /// Updates this view as [`Run::view_again`] does.
     fn bring_up(
         &mut self,
         view: &mut View<'a>,
@@ -112,14 +111,14 @@ impl<'a> Run<'a> {
         Some(view.absorbed.clone())
     }
 
-    /// A view will not serve again; it may be what the last call saw.
+    /// Discards a view for reuse; it may be the context of the last call.
     fn forget_view(&mut self, view: View<'a>) {
         if let (Last::View, Some(working)) = (&self.prefix.last, view.working) {
             self.prefix.last = Last::Old(working);
         }
     }
 
-    /// Keeps a view that was just made anew of the store.
+    /// Caches a view that was just rebuilt from the store.
     pub(super) fn keep_view(
         &mut self,
         stage: usize,
@@ -147,7 +146,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The view that a call sees becomes something else: it must be what it would be made anew.
+    /// Rebuilds the view of a call before it is used otherwise.
     pub(super) fn settle(&mut self) {
         let Some(view) = self.view.take_if(|view| view.seen.is_some()) else {
             return;
@@ -159,12 +158,12 @@ impl<'a> Run<'a> {
             let changed = std::mem::take(&mut self.working.changed);
             self.working = (**store).clone();
             self.put(&talk, &After::Edits(view.edits), change);
-            // It is what it was, so it also shares with the last prompt what it did.
+            // The content is unchanged, so its common prefix with the last prompt is unchanged too.
             self.working.changed = changed;
         }
     }
 
-    /// What only the call saw gives way to what is kept.
+    /// Replaces the view of the call by the store.
     pub(super) fn back_to_store(&mut self) {
         let Some(store) = self.store.take() else {
             return;
@@ -182,7 +181,7 @@ impl<'a> Run<'a> {
 }
 
 impl Working<'_> {
-    /// How much of it there is, for a view of it.
+    /// Returns the size of the store, for a view of it.
     fn extent(&self) -> Extent {
         Extent {
             n_entries: self.context.entries.len(),
@@ -192,7 +191,7 @@ impl Working<'_> {
         }
     }
 
-    /// As a view of a store: takes in what was added there since.
+    /// Adds the new content of the store to this view.
     fn go_on(&mut self, store: &Self, extent: &mut Extent) {
         let known = extent.n_markers + extent.markers.len();
         for marker in &store.context.markers[known..] {
@@ -216,7 +215,7 @@ impl Working<'_> {
 }
 
 impl Extent {
-    /// Has an entry of the store name its markers as the view has them.
+    /// Changes the markers of a store entry to those of the view.
     fn remark(&self, entry: &mut Entry) {
         let EntryBody::Edited(edited) = &mut entry.body else {
             return;
@@ -232,12 +231,12 @@ impl Extent {
 }
 
 impl<'a> View<'a> {
-    /// The context as the last call saw it, where no call sees it now.
+    /// Returns the context of the last call, if no call uses it now.
     pub(super) fn kept(&self) -> Option<&Working<'a>> {
         self.working.as_deref()
     }
 
-    /// Whether more edits can be made to it as if all were made at once.
+    /// Returns whether further edits have the same effect as if all edits were applied at once.
     fn takes(&self, edits: &Retouch<'_>, store: &Working<'_>) -> bool {
         let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == nth;
         let is_apart = |message: usize| {
@@ -266,7 +265,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What edits have more than those before; none if they have not all of these.
+/// Returns the edits that are not among the previous ones; none if a previous edit is missing.
 fn added(before: &[MessageEdit], now: &[MessageEdit]) -> Option<Vec<MessageEdit>> {
     let mut left = before.iter();
     let mut next = left.next();

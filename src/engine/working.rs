@@ -1,4 +1,4 @@
-//! The context while a run changes it, with running sums, so that a step costs what is new and not what is there.
+//! The context during a run, with running sums, so that the cost of a call depends on the new content only.
 
 mod amend;
 mod changed;
@@ -36,16 +36,16 @@ pub(super) struct Working<'a> {
     metered_overhead: u64,
     /// Tool results that are not cleared, in context order.
     pub(super) live: Live,
-    /// Next id for an entry of ours.
+    /// Next id of a written entry.
     pub(super) next_id: u32,
-    /// The context as named actions saw it last.
+    /// The context in the format of named actions, cached.
     pub(super) shown: Shown,
-    /// Where it differs from what the last call saw.
+    /// Differences from the context of the last call.
     pub(super) changed: Changed,
 }
 
 impl<'a> Working<'a> {
-    /// An empty context: only what every call carries and the file does not hold.
+    /// Creates an empty context: only the overhead that every call sends and the file does not record.
     pub(super) fn new(case: &'a Case, meter: &Meter) -> Self {
         let mut working = Self {
             case,
@@ -64,7 +64,7 @@ impl<'a> Working<'a> {
         working
     }
 
-    /// Continues from a context of untouched messages (what was really there).
+    /// Continues from a recorded context of untouched messages.
     pub(super) fn resume(
         case: &'a Case,
         meter: &Meter,
@@ -81,7 +81,7 @@ impl<'a> Working<'a> {
         working
     }
 
-    /// What the file does not hold weighs this much from here on.
+    /// Sets the weight of content that is not recorded from here on.
     pub(super) fn set_overhead(&mut self, overhead: Tokens) {
         let before = self.context.overhead;
         self.sums.tokens = self.sums.tokens - before.0 + overhead.0;
@@ -91,28 +91,28 @@ impl<'a> Working<'a> {
         self.context.overhead = overhead;
     }
 
-    /// Whether the policy's own meter gives what the file does not hold a weight.
+    /// Returns whether the policy's own meter counts content that is not recorded.
     pub(super) fn counts_overhead(&self) -> bool {
         self.metered_overhead > 0
     }
 
-    /// True tokens, overhead included.
+    /// Returns the true tokens, overhead included.
     pub(super) fn tokens(&self) -> Tokens {
         Tokens(self.sums.tokens)
     }
 
-    /// Tokens on the policy's own meter, overhead included.
+    /// Returns the tokens on the policy's own meter, overhead included.
     pub(super) fn metered(&self) -> Tokens {
         self.meter.tokens(self.sums.metered + self.metered_overhead)
     }
 
-    /// Entries that are what the last call saw there.
+    /// Returns the leading entries that the last call received unchanged.
     pub(super) fn unchanged(&self) -> &[Entry] {
         let entries = &self.context.entries;
         &entries[..self.changed.first().min(entries.len())]
     }
 
-    /// True tokens of what stands before an entry.
+    /// Returns the true tokens before an entry.
     pub(super) fn tokens_before(&self, entry: usize) -> Tokens {
         let (before, behind) = self
             .context
@@ -131,7 +131,7 @@ impl<'a> Working<'a> {
         }
     }
 
-    /// Messages in the context, instructions excepted.
+    /// Returns the number of messages in the context, without instructions.
     pub(super) fn spoken(&self) -> usize {
         let end = self.case.index.preamble_end;
         let is_instruction = |entry: &&Entry| entry.message().is_some_and(|m| m < end);
@@ -139,7 +139,7 @@ impl<'a> Working<'a> {
         self.context.entries.len() - entries.take_while(is_instruction).count()
     }
 
-    /// Summaries of ours, with the ids of their entries.
+    /// Returns the written summaries, with the ids of their entries.
     pub(super) fn summaries(&self) -> impl Iterator<Item = (u32, &Written)> {
         self.context
             .entries
@@ -152,17 +152,17 @@ impl<'a> Working<'a> {
             })
     }
 
-    /// Calls in the context without a result, and results without a call.
+    /// Returns the number of calls without a result and results without a call.
     pub(super) fn orphans(&self) -> usize {
         self.sums.orphans()
     }
 
-    /// The turn of a step, 0 where there is none.
+    /// Returns the turn of a call, 0 if none.
     pub(super) fn turn(&self, step: usize) -> u32 {
         self.case.session.steps.get(step).map_or(0, |s| s.turn)
     }
 
-    /// True tokens by kind, in the order of [`Kind::ALL`].
+    /// Returns the true tokens by kind, in the order of [`Kind::ALL`].
     pub(super) fn by_kind(&self) -> [u32; Kind::ALL.len()] {
         let mut by_kind = [0; Kind::ALL.len()];
         for (kind, wide) in self.sums.by_kind.iter().enumerate() {
@@ -171,7 +171,7 @@ impl<'a> Working<'a> {
         by_kind
     }
 
-    /// Messages of the full history up to (not including) this index join the context.
+    /// Appends messages of the full history up to (not including) this index.
     pub(super) fn append_history(&mut self, end: usize) {
         for message in self.context.messages_end..end {
             if self.case.index.in_history(message) {
@@ -198,7 +198,7 @@ impl<'a> Working<'a> {
         });
     }
 
-    /// The tool results of a message join those that are not cleared.
+    /// Adds the tool results of a message to the live ones.
     fn append_live(&mut self, message_idx: usize) {
         for part in self.case.index.parts(message_idx) {
             let kind = self.case.index.kinds[part];
@@ -215,7 +215,7 @@ impl<'a> Working<'a> {
         }
     }
 
-    /// The context from an entry on as a named action sees it, with the entries that each message is made of.
+    /// Returns the context from an entry on in the format of a named action, with the entries of each message.
     pub(super) fn messages(&mut self, first: usize, shape: Shape) -> (Messages, Arc<Spans>) {
         if first > 0 {
             let shown = Shown::from(self.case, &self.context, first, shape);
@@ -225,7 +225,7 @@ impl<'a> Working<'a> {
         (shown.messages().clone(), shown.spans())
     }
 
-    /// Puts what a named action left of the entries from `first` on (`after`) in their place.
+    /// Replaces the entries from `first` on by those that a named action left (`after`).
     pub(super) fn rewrite(
         &mut self,
         first: usize,
@@ -263,13 +263,13 @@ impl<'a> Working<'a> {
         absorbed
     }
 
-    /// Works out what an entry weighs.
+    /// Computes the weight of an entry.
     fn weigh(&self, entry: &mut Entry) {
         let markers = &self.context.markers;
         weigh(self.case, &self.meter, &self.column, markers, entry);
     }
 
-    /// Finds the tool results that are not cleared anew.
+    /// Rebuilds the list of tool results that are not cleared.
     fn list_live(&mut self) {
         let mut live = Live::default();
         for entry in &self.context.entries {
@@ -298,8 +298,8 @@ impl<'a> Working<'a> {
         });
     }
 
-    /// Takes entries out; `written`, with its true tokens, stands in the place of the first or last of them and covers
-    /// them all, or nothing does.
+    /// Removes entries. `written`, with its true tokens, replaces the first or last of them and covers them all, if
+    /// given.
     pub(super) fn replace(
         &mut self,
         taken: Taken,
@@ -354,7 +354,7 @@ impl<'a> Working<'a> {
     }
 }
 
-/// Works out what an entry weighs.
+/// Computes the weight of an entry.
 pub(super) fn weigh(
     case: &Case,
     meter: &Meter,
@@ -371,7 +371,7 @@ pub(super) fn weigh(
     entry.metered = meter.entry(case, entry, markers, column);
 }
 
-/// Whether sorted ranges hold a message.
+/// Returns whether sorted ranges contain a message.
 fn holds(ranges: &[Range<u32>], message: u32) -> bool {
     let at = ranges.partition_point(|range| range.end <= message);
     ranges.get(at).is_some_and(|range| range.contains(&message))

@@ -176,7 +176,7 @@ fn saw_and_report_know_what_was_done_by_hand() {
         let told = told.replace("**", "");
         assert!(told.contains("2 messages dropped by hand"), "{told}");
         assert!(
-            told.contains("message 1 is not cleared by hand: instructions stay"),
+            told.contains("message 1 is not cleared manually: instructions stay"),
             "{told}"
         );
     }
@@ -261,11 +261,11 @@ fn an_edit_that_cannot_be_done_writes_nothing_and_says_why() {
         ],
     );
     assert!(
-        told.contains("message 1 is not dropped by hand: instructions stay"),
+        told.contains("message 1 is not dropped manually: instructions stay"),
         "{told}"
     );
     assert!(
-        told.contains("message 3 is not cleared by hand: nothing there can be cleared"),
+        told.contains("message 3 is not cleared manually: nothing there can be cleared"),
         "{told}"
     );
     assert!(told.contains("nothing was written"), "{told}");

@@ -223,19 +223,19 @@ fn is_done_or_said(case: &Case, outcome: &Outcome, ours: bool) -> Result<(), Str
     let said = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
     let is_said_by = |message: &&usize| **message < outcome.context.messages_end;
     for message in case.by_hand.dropped.iter().filter(is_said_by) {
-        if entry(message).is_some() && !said("not dropped by hand") {
+        if entry(message).is_some() && !said("not dropped manually") {
             return Err(format!("message {message} is not dropped"));
         }
     }
     for message in case.by_hand.cleared.iter().filter(is_said_by) {
         let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
-        if is_as_it_was && !said("not cleared by hand") {
+        if is_as_it_was && !said("not cleared manually") {
             return Err(format!("message {message} is not cleared"));
         }
     }
     for message in case.by_hand.pinned.iter().filter(is_said_by) {
         let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
-        if !is_as_it_was && (ours || !said("knows no pins")) {
+        if !is_as_it_was && (ours || !said("does not support pins")) {
             return Err(format!("message {message} is pinned and was touched"));
         }
     }

@@ -245,7 +245,7 @@ fn a_real_system_that_takes_a_pinned_message_is_warned_of_once() {
             "call {}: {}: message",
             event.step + 1,
             event.stage
-        )) && warning.contains("pinned, and picoclaw knows no pins"),
+        )) && warning.contains("pinned, and picoclaw does not support pins"),
         "{warning}"
     );
 }
@@ -265,7 +265,7 @@ fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
     assert_eq!((event.messages.clone(), event.orphans), (one(4..6), 0));
     assert_eq!(
         event.log,
-        ["message 5 is touched, too: a call and its results go together"]
+        ["message 5 is changed too: a call and its results go together"]
     );
     assert_eq!(event.before, plain.context.tokens());
     assert_eq!(event.after, outcome.context.tokens());
@@ -368,12 +368,12 @@ fn what_cannot_be_done_by_hand_is_said_and_the_rest_is_done() {
     assert_eq!(
         warnings,
         [
-            "message 1 is not cleared by hand: instructions stay",
-            "message 1 is not dropped by hand: instructions stay",
-            "message 5 is not dropped by hand: a pinned message needs its call or result",
-            "message 7 is not cleared by hand: pinned",
-            "message 7 is not dropped by hand: pinned",
-            "message 8 is not cleared by hand: nothing there can be cleared, only dropped",
+            "message 1 is not cleared manually: instructions stay",
+            "message 1 is not dropped manually: instructions stay",
+            "message 5 is not dropped manually: a pinned message needs its call or result",
+            "message 7 is not cleared manually: pinned",
+            "message 7 is not dropped manually: pinned",
+            "message 8 is not cleared manually: nothing there can be cleared, only dropped",
         ]
     );
     // Message 3 went with its result: that it was to be cleared, too, needs no word.
@@ -393,7 +393,7 @@ fn what_the_policy_took_before_is_named_with_the_stage_that_did() {
     let outcome = played(&marked, "truncate", &[("keep_recent", 3.0)]);
     let event = &outcome.events[0];
     let taken = format!(
-        "messages 3\u{2013}5 are not dropped by hand: gone already, by {} before call",
+        "messages 3\u{2013}5 are not dropped manually: gone already, by {} before call",
         event.stage
     );
     let [warning] = &outcome.warnings[..] else {
@@ -415,7 +415,7 @@ fn what_is_cleared_already_is_cleared_once() {
     assert!(by_hand(&outcome).is_empty());
     assert_eq!(
         outcome.warnings,
-        ["message 4 is not cleared by hand: cleared already"]
+        ["message 4 is not cleared manually: cleared already"]
     );
 }
 
@@ -463,14 +463,14 @@ fn a_pin_on_what_the_source_itself_compacted_is_said_to_be_in_vain() {
     assert_eq!(
         outcome.warnings,
         [
-            "message 5 is not dropped by hand: gone already, by the source's own compaction",
-            "message 4 is pinned in vain: gone already, by the source's own compaction",
+            "message 5 is not dropped manually: gone already, by the source's own compaction",
+            "message 4 is pinned without effect: gone already, by the source's own compaction",
         ]
     );
     assert_eq!(outcome.compactions, 0, "manual edits are none");
     assert!(outcome.removes());
     let replayed = simulate(&case, &policy, &policy.defaults(), None);
-    let nowhere = "message 11 is not dropped by hand: written by the source's own compaction";
+    let nowhere = "message 11 is not dropped manually: written by the source's own compaction";
     assert!(
         replayed.warnings.iter().any(|w| w.starts_with(nowhere)),
         "{:?}",

@@ -443,6 +443,6 @@ fn a_preset_that_names_what_is_not_there_is_refused() {
             .expect_err("a mistake")
             .to_string()
     };
-    assert!(refused("do = { named = \"fly\", keep = 1 }").contains("no action is named `fly`"));
+    assert!(refused("do = { named = \"fly\", keep = 1 }").contains("unknown action `fly`"));
     assert!(refused("do = { named = \"drop_oldest\" }").contains("needs the number `keep`"));
 }

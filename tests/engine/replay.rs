@@ -445,7 +445,7 @@ fn presets_with_mistakes_are_refused_with_their_place() {
         "[knobs.compression",
         "[meter]\ncount = \"abacus\"\n[knobs.compression",
     );
-    assert!(meter.contains("no counter is named `abacus`"), "{meter}");
+    assert!(meter.contains("unknown counter `abacus`"), "{meter}");
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn what_cannot_be_done_is_told_where_warnings_are() {
     go_to(&mut window, 1);
     press(&mut window, Key::X);
     let runs = window.state().runs().expect("it was replayed");
-    let warning = "message 1 is not dropped by hand: instructions stay";
+    let warning = "message 1 is not dropped manually: instructions stay";
     assert!(
         runs.lanes
             .iter()

@@ -1,63 +1,63 @@
-//! What became of the parts of a message, and what stands in the place of those that are gone.
+//! State of the parts of a message, and the texts in the place of removed parts.
 
 use std::sync::Arc;
 
-/// What became of the parts of a message. Most messages that change have but one.
+/// State of the parts of a message. Most changed messages have one part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartFates {
-    /// Of its only part.
+    /// State of the only part.
     One(PartFate),
-    /// Of each of its parts.
+    /// State of each part.
     Many(Box<[PartFate]>),
 }
 
-/// What became of one part.
+/// State of one part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartFate {
-    /// It stays.
+    /// Unchanged.
     Kept,
-    /// Its content is gone, a marker stands there; the pair of call and result is intact.
+    /// Its content was removed and a marker takes its place; the pair of call and result is intact.
     Cleared {
-        /// Index of what stands there now in [`Context::markers`](super::Context::markers).
+        /// Index of its marker in [`Context::markers`](super::Context::markers).
         marker: u32,
     },
-    /// It went with another part (an image inside a cleared tool result).
+    /// Removed with another part (an image inside a cleared tool result).
     Removed {
-        /// Index of the event that did it.
+        /// Index of the event that removed it.
         event: u32,
     },
 }
 
-/// What one clearing puts in the place of every content it takes.
+/// The text that one clearing puts in the place of every content that it removes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
     /// Its text.
     pub text: Arc<str>,
-    /// What it weighs (true tokens).
+    /// True tokens.
     pub tokens: u32,
-    /// What it weighs on the policy's own meter.
+    /// Tokens on the policy's own meter.
     pub metered: u32,
     /// Index of the event that cleared.
     pub event: u32,
-    /// How much of the part's own content is still there.
+    /// Share of the part's own content that remains.
     pub left: Left,
-    /// It holds a stand-in rather than a text to export.
+    /// Whether it holds a stand-in, which cannot be exported.
     pub is_predicted: bool,
 }
 
-/// How much of a part's own content a text in its place still holds.
+/// Share of a part's own content that the replacing text holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
-    /// Nothing: a marker or a pointer stands there.
+    /// None: a marker or a pointer takes its place.
     Nothing,
-    /// Some: it was shortened.
+    /// Part of it: the content was shortened.
     Some,
-    /// All, with something added.
+    /// All of it, with additions.
     All,
 }
 
 impl PartFates {
-    /// All of so many parts stay.
+    /// Returns the state of `n_parts` unchanged parts.
     #[inline]
     pub(in crate::engine) fn kept(n_parts: usize) -> Self {
         match n_parts {
@@ -66,7 +66,7 @@ impl PartFates {
         }
     }
 
-    /// One a part, in order.
+    /// Returns one state per part, in order.
     pub fn as_slice(&self) -> &[PartFate] {
         match self {
             Self::One(fate) => std::slice::from_ref(fate),
@@ -74,7 +74,7 @@ impl PartFates {
         }
     }
 
-    /// The same to be changed.
+    /// Returns one mutable state per part, in order.
     pub(in crate::engine) fn as_mut_slice(&mut self) -> &mut [PartFate] {
         match self {
             Self::One(fate) => std::slice::from_mut(fate),
@@ -84,7 +84,7 @@ impl PartFates {
 }
 
 impl PartFate {
-    /// Whether any of the part's own content is there; the markers are those of its context.
+    /// Returns whether any of the part's own content remains; `markers` are those of its context.
     pub(in crate::engine) fn has_content(&self, markers: &[Marker]) -> bool {
         match self {
             Self::Kept => true,
@@ -93,7 +93,7 @@ impl PartFate {
         }
     }
 
-    /// What the part weighs now, if it weighed this much untouched; the markers are those of its context.
+    /// Returns the true tokens of the part now, given those untouched; `markers` are those of its context.
     pub(in crate::engine) fn tokens(&self, untouched: u32, markers: &[Marker]) -> u32 {
         match self {
             Self::Kept => untouched,
@@ -102,7 +102,7 @@ impl PartFate {
         }
     }
 
-    /// The same on the policy's own meter.
+    /// Returns the tokens of the part on the policy's own meter now, given those untouched.
     pub(in crate::engine) fn metered(&self, untouched: u32, markers: &[Marker]) -> u32 {
         match self {
             Self::Cleared { marker } => markers[*marker as usize].metered,

@@ -1,10 +1,10 @@
-//! What the digest keeps of the messages, each as lines in order of importance.
+//! Collects the lines of each section of the digest, in order of importance.
 
 use crate::session::{Body, Message, Role, Session};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// Words by which people give standing instructions.
+/// Words that mark standing instructions of the user.
 const STANDING: [&str; 12] = [
     "always",
     "never",
@@ -20,7 +20,7 @@ const STANDING: [&str; 12] = [
     "without ever",
 ];
 
-/// Keys under which tools take a path.
+/// Argument names under which tools take a path.
 const PATH_KEYS: [&str; 7] = [
     "file_path",
     "path",
@@ -31,7 +31,7 @@ const PATH_KEYS: [&str; 7] = [
     "relative_path",
 ];
 
-/// Keys under which tools take a command.
+/// Argument names under which tools take a command.
 const COMMAND_KEYS: [&str; 3] = ["command", "cmd", "script"];
 
 fn said<'a>(
@@ -41,7 +41,7 @@ fn said<'a>(
     messages.iter().map(|m| &session.messages[*m])
 }
 
-/// Texts that a person wrote.
+/// Returns texts that the user wrote.
 fn own_words<'a>(
     session: &'a Session,
     messages: &'a [usize],
@@ -63,7 +63,7 @@ pub(super) fn first_request(session: &Session, messages: &[usize]) -> Vec<String
         .collect()
 }
 
-/// Summaries that the source's own compaction wrote, newest first.
+/// Returns summaries that the source's own compaction wrote, newest first.
 pub(super) fn earlier_summary(session: &Session, messages: &[usize]) -> Vec<String> {
     let summaries = said(session, messages)
         .rev()
@@ -75,7 +75,7 @@ pub(super) fn earlier_summary(session: &Session, messages: &[usize]) -> Vec<Stri
         .collect()
 }
 
-/// Sentences with an instruction that outlives its turn, newest first, each once.
+/// Returns sentences with an instruction that outlives its turn, newest first, without duplicates.
 pub(super) fn constraints(session: &Session, messages: &[usize]) -> Vec<String> {
     let mut seen: HashSet<String> = HashSet::new();
     let mut lines: Vec<String> = Vec::new();
@@ -105,7 +105,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// The newest to-do list: of a planning tool, else a checklist in the model's own text.
+/// Returns the newest to-do list: from a planning tool, else a checklist in the model's text.
 pub(super) fn plan(session: &Session, messages: &[usize]) -> Vec<String> {
     let parts = said(session, messages)
         .rev()
@@ -121,7 +121,7 @@ pub(super) fn plan(session: &Session, messages: &[usize]) -> Vec<String> {
 }
 
 fn tool_plan(arguments: &str) -> Vec<String> {
-    // Parsing every call's arguments would cost more than looking for the telling keys first.
+    // Searching for the relevant keys first is cheaper than parsing the arguments of every call.
     if !arguments.contains("\"todos\"") && !arguments.contains("\"plan\"") {
         return Vec::new();
     }
@@ -162,7 +162,7 @@ fn checklist(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Commands whose result says that they failed, newest first, with their last error lines.
+/// Returns commands whose result reports a failure, newest first, with their last error lines.
 pub(super) fn failures(session: &Session, messages: &[usize]) -> Vec<String> {
     let mut commands: HashMap<&str, String> = HashMap::new();
     let mut lines: Vec<String> = Vec::new();
@@ -196,7 +196,7 @@ pub(super) fn failures(session: &Session, messages: &[usize]) -> Vec<String> {
     lines
 }
 
-/// A result that reports an exit code other than 0 in one of the usual ways.
+/// Returns whether a result reports an exit code other than 0 in one of the common ways.
 fn failed(text: &str) -> bool {
     let tail: String = text
         .chars()
@@ -227,7 +227,7 @@ fn failed(text: &str) -> bool {
     })
 }
 
-/// The last line that speaks of an error, else the last line.
+/// Returns the last line that mentions an error, else the last line.
 fn last_error(text: &str) -> String {
     let speaks = |line: &&str| {
         let lower = line.to_lowercase();
@@ -247,7 +247,7 @@ fn last_error(text: &str) -> String {
     found.map(one_line).unwrap_or_default()
 }
 
-/// Files that tools were asked about, the latest first, with the last tool used on each.
+/// Returns files that tools accessed, newest first, with the last tool used on each.
 pub(super) fn files(session: &Session, messages: &[usize]) -> Vec<String> {
     let mut seen: HashSet<String> = HashSet::new();
     let mut lines = Vec::new();

@@ -1,25 +1,26 @@
-//! Which identifiers later messages are most likely to need: rare ones, recent ones, ones the agent itself used.
+//! Selects the identifiers that later messages are most likely to need: rare ones, recent ones, and ones that the agent
+//! used.
 
 use crate::session::{Body, Session, identifiers};
 use std::collections::HashMap;
 
-/// More than this many would be noise.
+/// Maximum number of identifiers.
 const MOST: usize = 120;
 
-/// How many identifiers share a line.
+/// Number of identifiers per line.
 const PER_LINE: usize = 8;
 
 #[derive(Default)]
 struct Seen {
-    /// Messages that hold it.
+    /// Number of messages that contain it.
     messages: usize,
     /// Position of the last of them among the messages.
     last: usize,
-    /// The agent wrote it itself, in text or in a call.
+    /// Whether the agent wrote it, in text or in a call.
     by_agent: bool,
 }
 
-/// The index as lines, the likeliest first.
+/// Returns the index as lines, the most likely identifiers first.
 pub(super) fn lines(session: &Session, messages: &[usize]) -> Vec<String> {
     let mut seen: HashMap<&str, Seen> = HashMap::new();
     for (position, message) in messages.iter().enumerate() {
@@ -34,7 +35,7 @@ pub(super) fn lines(session: &Session, messages: &[usize]) -> Vec<String> {
             }
         }
     }
-    // What stands nearly everywhere tells nothing.
+    // An identifier that occurs nearly everywhere is not informative.
     let too_common = (messages.len() / 25).max(12);
     let mut ranked: Vec<(f64, &str)> = seen
         .iter()

@@ -1,26 +1,26 @@
-//! The offline summary: no model, nothing leaves the machine, same input, same text.
+//! The offline summary. It needs no model, sends no data, and is deterministic.
 //!
-//! It keeps, within the cap and in this order of importance: the first request, the user's standing constraints in
-//! their own words, the latest plan, commands that failed with their last error lines, files touched with the last
-//! operation on each, and an index of the identifiers that later messages are most likely to need.
+//! Within the cap it keeps, in this order of importance: the first request, the user's standing instructions verbatim,
+//! the latest plan, failed commands with their last error lines, files touched with the last operation on each, and an
+//! index of the identifiers that later messages are most likely to need.
 
 mod gather;
 mod index;
 
 use super::{Case, Request};
 
-/// A section: its heading, its lines in order of importance, and the share of the cap it may take before the
-/// sections behind it had theirs.
+/// A section: its heading, its lines in order of importance, and its share of the cap while later sections are still
+/// empty.
 struct Section {
     heading: &'static str,
     lines: Vec<String>,
     share: f64,
 }
 
-/// Where little is left, sections do not share it out in scraps: the most important ones take what they need.
+/// Minimum tokens of a section. If less is left, the most important sections take what they need.
 const AT_LEAST: f64 = 96.0;
 
-/// A digest of what a request wants summarized; it fits the request's cap. Empty if not even one line fits.
+/// Returns a digest of the messages of a request. It fits the request's cap; empty if not even one line fits.
 pub fn digest(case: &Case, request: &Request) -> String {
     let messages: Vec<usize> = request.covers.iter().cloned().flatten().collect();
     let session = &case.session;
@@ -64,7 +64,7 @@ pub fn digest(case: &Case, request: &Request) -> String {
     assemble(case, request, &sections)
 }
 
-/// Fills the cap: each section takes its share of what is left, most important lines first.
+/// Fills the cap: each section takes its share of the remaining tokens, most important lines first.
 fn assemble(case: &Case, request: &Request, sections: &[Section]) -> String {
     let weigh = |text: &str| case.ledger.weigh(text).as_f64();
     let mut left = request.max_tokens.as_f64() - weigh(&request.prefix);
@@ -83,14 +83,14 @@ fn assemble(case: &Case, request: &Request, sections: &[Section]) -> String {
             chosen.extend(lines);
         }
     }
-    // Lines joined may weigh a little more than apart: the last, least important ones give way.
+    // Joined lines may weigh a little more than separate ones: remove the last, least important lines.
     while !chosen.is_empty() && !request.fits(case, &chosen.join("\n")) {
         chosen.pop();
     }
     chosen.join("\n")
 }
 
-/// The line, shortened where only a part of it has room; none when nothing worth reading would be left.
+/// Returns the line, shortened if only a part of it fits; none if the part would be too short to be useful.
 fn fit(line: &str, room: &mut f64, weigh: impl Fn(&str) -> f64) -> Option<String> {
     const WORTH_READING: f64 = 8.0;
     let weight = weigh(line);

@@ -1,9 +1,9 @@
 //! The expression language of presets: numbers, comparisons, `and or not`, `min max clamp floor if`.
 //!
-//! Parsed once against a [`Vocabulary`] (names and types are checked then, errors carry their position),
-//! bound once a run (knobs and `let`s folded into constants), evaluated before every call. Numbers are `f64`;
-//! truth is 1 and 0 inside. Dividing by zero gives infinity or NaN, and a comparison with NaN is false:
-//! a run cannot fail, the check at load refuses a constant zero divisor.
+//! An expression is parsed once against a [`Vocabulary`]. This checks names and types, and errors carry their position.
+//! It is bound once per run (knobs and `let`s are folded into constants) and evaluated before every call. Numbers are
+//! `f64`; truth is 1 and 0. Division by zero gives infinity or NaN, and a comparison with NaN is false: a run cannot
+//! fail. The check at load rejects a constant zero divisor.
 
 mod moment;
 mod node;
@@ -14,7 +14,7 @@ pub use moment::{Moment, Quantity};
 use node::{Binary, Node};
 use std::collections::BTreeMap;
 
-/// What an expression may name.
+/// Names that an expression may use.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     /// Knobs and `let`s with their types.
@@ -32,15 +32,15 @@ pub enum Type {
     Truth,
 }
 
-/// What is wrong with an expression.
+/// An error in an expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at column {column} of `{text}`")]
 pub struct ExprError {
     /// The expression.
     pub text: String,
-    /// Where, in characters from 1.
+    /// Column of the error, in characters from 1.
     pub column: usize,
-    /// What.
+    /// The message.
     pub what: String,
 }
 
@@ -53,10 +53,10 @@ pub struct Expr {
 }
 
 impl Expr {
-    /// Parses and checks an expression of this type.
+    /// Parses and checks an expression of the expected type.
     ///
     /// # Errors
-    /// Where and what, if it does not parse, names what is not there, or has another type.
+    /// Returns the position and a message if it does not parse, uses an unknown name, or has another type.
     pub fn parse(text: &str, expected: Type, vocabulary: &Vocabulary) -> Result<Self, ExprError> {
         let (node, found) = parse::parse(text, vocabulary)?;
         if found == expected {
@@ -66,8 +66,8 @@ impl Expr {
             });
         }
         let what = match expected {
-            Type::Truth => "this is a number, but a condition is wanted",
-            Type::Number => "this is a condition, but a number is wanted",
+            Type::Truth => "expected a condition, found a number",
+            Type::Number => "expected a number, found a condition",
         };
         Err(ExprError {
             text: text.to_owned(),
@@ -91,7 +91,7 @@ impl Expr {
         ))
     }
 
-    /// A constant.
+    /// Creates a constant.
     pub fn constant(value: f64) -> Self {
         Self {
             text: value.to_string(),
@@ -99,7 +99,7 @@ impl Expr {
         }
     }
 
-    /// What is measured of this quantity.
+    /// Creates an expression that reads a quantity.
     pub(super) fn quantity(quantity: Quantity) -> Self {
         Self {
             text: quantity.name().to_owned(),
@@ -107,7 +107,7 @@ impl Expr {
         }
     }
 
-    /// Replaces names by what they stand for and folds what is then constant.
+    /// Replaces names by their expressions and folds the resulting constants.
     #[must_use]
     pub fn bind(&self, names: &BTreeMap<String, Self>) -> Self {
         let node = self.node.rewrite(&|node| match node {
@@ -120,22 +120,22 @@ impl Expr {
         }
     }
 
-    /// Its value; a condition gives 1 or 0. Names must have been bound (an unbound one is NaN).
+    /// Returns its value; a condition gives 1 or 0. Names must be bound (an unbound one is NaN).
     pub fn value(&self, moment: &Moment) -> f64 {
-        // Once bound, most are constants: these are asked for before every call.
+        // Most bound expressions are constants, and they are evaluated before every call.
         match &self.node {
             Node::Constant(value) => *value,
             node => node.value(moment),
         }
     }
 
-    /// Whether a condition holds.
+    /// Returns whether a condition is true.
     pub fn holds(&self, moment: &Moment) -> bool {
         self.value(moment) == 1.0
     }
 
-    /// The value of `quantity` from which on it holds, where it is plainly `quantity >= constant` or
-    /// `quantity > constant`: nothing else needs to be measured then.
+    /// Returns the lowest value of `quantity` at which it is true, if it has the form `quantity >= constant` or
+    /// `quantity > constant`. Then no other quantity has to be measured.
     pub fn floor_of(&self, quantity: Quantity) -> Option<f64> {
         let Node::Binary(op, left, right) = &self.node else {
             return None;
@@ -148,7 +148,7 @@ impl Expr {
         }
     }
 
-    /// The constant that it is, if nothing that is measured decides.
+    /// Returns its constant value, if it does not depend on a quantity.
     pub(super) fn constant_value(&self) -> Option<f64> {
         match self.node {
             Node::Constant(value) => Some(value),
@@ -156,7 +156,7 @@ impl Expr {
         }
     }
 
-    /// The same with a quantity that is constant in a run replaced by its value.
+    /// Replaces a quantity that is constant in a run by its value.
     #[must_use]
     pub fn fix(&self, quantity: Quantity, value: f64) -> Self {
         let node = self.node.rewrite(&|node| match node {
@@ -169,17 +169,17 @@ impl Expr {
         }
     }
 
-    /// Its size once names of these sizes are written out.
+    /// Returns its number of nodes after names of these sizes are substituted.
     pub fn written_out(&self, sizes: &BTreeMap<String, usize>) -> usize {
         self.node.written_out(sizes)
     }
 
-    /// Whether it mentions a quantity itself, not by a name.
+    /// Returns whether it uses a quantity directly, not through a name.
     pub(super) fn mentions(&self, quantity: Quantity) -> bool {
         self.terms().iter().any(|term| term == quantity.name())
     }
 
-    /// Quantities and names it mentions, each once, in the order written.
+    /// Returns the quantities and names that it uses, without duplicates, in the order written.
     pub fn terms(&self) -> Vec<String> {
         let mut found = Vec::new();
         self.node.terms(&mut found);
@@ -187,7 +187,7 @@ impl Expr {
     }
 }
 
-/// The quantity of this name.
+/// Returns the quantity of this name.
 pub(super) fn quantity(name: &str) -> Option<Quantity> {
     Quantity::ALL
         .iter()

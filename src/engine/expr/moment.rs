@@ -1,8 +1,8 @@
-//! What a run measures, and its values at one moment.
+//! Quantities that a run measures, and their values at one moment.
 
 use crate::engine::rewrite::NamedWindow;
 
-/// What a run measures at every step.
+/// A quantity that a run measures at every call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Tokens in the context, on the policy's own meter.
@@ -11,34 +11,34 @@ pub enum Quantity {
     Window,
     /// The input budget: window minus output reserve.
     Input,
-    /// Room kept for the answer.
+    /// Tokens reserved for the answer.
     OutputReserve,
     /// Messages in the context.
     Msgs,
     /// Turns so far.
     Turns,
-    /// The step, from 1.
+    /// The number of the call, from 1.
     Step,
-    /// Definitions of tools, on the policy's own meter.
+    /// Tool definitions, on the policy's own meter.
     Tools,
-    /// The window that the system itself takes the model to have.
+    /// The model's context window as assumed by the system.
     ModelWindow,
-    /// The longest answer that the system itself takes the model to give; 0 if it does not know.
+    /// The model's maximum output as assumed by the system; 0 if unknown.
     ModelOutput,
-    /// How often this step's call was rejected so far.
+    /// Number of times that this call was rejected so far.
     Attempt,
     /// The call within its turn, from 0.
     Call,
-    /// The last call's prompt, as its provider reported it, on the policy's own meter; once something was taken out, no
-    /// more than what is there. 0 before the first.
+    /// Prompt of the last call as its provider reported it, on the policy's own meter. After a compaction, at most the
+    /// current context. 0 before the first call.
     LastInput,
-    /// The same with the answer.
+    /// `LastInput` plus the answer.
     LastTotal,
-    /// What would be in the context had nothing been taken out of it, on the policy's own meter: what a client sends
-    /// where the server edits.
+    /// The context if nothing had been removed, on the policy's own meter: the tokens that a client sends if the server
+    /// edits the context.
     Sent,
-    /// Minutes since the call before: beyond a provider's time the prompt cache is empty, and removing costs nothing
-    /// extra.
+    /// Minutes since the call before. After the provider's cache lifetime the prompt cache is empty, and a removal
+    /// causes no additional cache miss.
     Idle,
 }
 
@@ -73,14 +73,14 @@ impl Quantity {
 pub struct Moment {
     /// By quantity, in the order of [`Quantity::ALL`].
     pub quantities: [f64; Quantity::ALL.len()],
-    /// Steps since each stage last acted, by stage; infinite before it did.
+    /// Calls since each stage last acted, by stage; infinite if it never did.
     pub since: Vec<f64>,
-    /// Whether each stage acted in this pass of this step.
+    /// Whether each stage acted in this pass of this call.
     pub fired: Vec<bool>,
 }
 
 impl Moment {
-    /// Sets what a system's own table says of a model.
+    /// Sets the values from a system's own model table.
     pub(in crate::engine) fn set_model(&mut self, known: Option<&NamedWindow>, model: &str) {
         self.set(
             Quantity::ModelWindow,

@@ -1,4 +1,4 @@
-//! The tree of an expression: its values, and what is asked about it.
+//! The tree of an expression, its evaluation and queries on it.
 
 use super::{Moment, Quantity};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(super) enum Node {
     Constant(f64),
     Quantity(Quantity),
-    /// A knob or a `let`; gone once bound.
+    /// A knob or a `let`; replaced when bound.
     Name(String),
     Since(usize),
     Fired(usize),
@@ -70,7 +70,7 @@ impl Function {
         match (self, args) {
             (Self::Min, _) => args.iter().copied().fold(f64::INFINITY, f64::min),
             (Self::Max, _) => args.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            // Not f64::clamp, which panics when a knob turns the bounds around.
+            // Not `f64::clamp`, which panics if a knob makes the lower bound exceed the upper.
             (Self::Clamp, [x, low, high]) => x.min(*high).max(*low),
             (Self::Floor, [x]) => x.floor(),
             (Self::If, [condition, then, otherwise]) => {
@@ -106,7 +106,7 @@ impl Node {
         }
     }
 
-    /// Replaces nodes from the leaves up and folds what is then constant.
+    /// Replaces nodes from the leaves up and folds the resulting constants.
     pub(super) fn rewrite(&self, replace: &dyn Fn(&Self) -> Option<Self>) -> Self {
         let inner = |node: &Self| Box::new(node.rewrite(replace));
         let node = match self {
@@ -125,7 +125,7 @@ impl Node {
         }
     }
 
-    /// What `and` and `or` come to where one side alone decides, or says nothing.
+    /// Simplifies `and` and `or` if one side alone decides or is neutral.
     fn settled(&self) -> Option<Self> {
         let Self::Binary(op @ (Binary::And | Binary::Or), a, b) = self else {
             return None;

@@ -1,18 +1,18 @@
-//! Reads expressions: a small precedence-climbing parser that checks names and types as it goes.
+//! Parses expressions with a small precedence-climbing parser that checks names and types.
 
 use super::node::{Binary, Function, Node};
 use super::{ExprError, Moment, Type, Vocabulary, quantity};
 
-/// `clamp` and `if` take three; `min` and `max` up to this many.
+/// Maximum number of arguments of `min` and `max`; `clamp` and `if` take three.
 pub(super) const MAX_ARGUMENTS: usize = 8;
 
-/// Deeper nesting is refused: preset files come from anywhere.
+/// Maximum nesting depth: preset files are untrusted input.
 const MAX_DEPTH: usize = 64;
 
-/// Longer expressions are refused for the same reason: a chain is as deep as it is long.
+/// Maximum number of operators, for the same reason: a chain is as deep as it is long.
 const MAX_OPERATORS: usize = 500;
 
-/// Comparisons bind weaker than sums, `and` weaker than these, `or` weakest.
+/// Binary operators with their precedence: comparisons bind weaker than sums, `and` weaker than these, `or` weakest.
 const OPERATORS: [(&str, Binary, u8); 12] = [
     ("or", Binary::Or, 1),
     ("and", Binary::And, 2),
@@ -42,14 +42,14 @@ pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Typed, ExprEr
     let typed = parser.binary(0)?;
     parser.skip_space();
     if parser.at < text.len() {
-        return Err(parser.error("did not expect this"));
+        return Err(parser.error("unexpected token"));
     }
     Ok(typed)
 }
 
 struct Parser<'a> {
     text: &'a str,
-    /// Byte offset of what is read next.
+    /// Byte offset of the next token.
     at: usize,
     depth: usize,
     operators: usize,
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         if self.eat("-") {
             return match self.deeper(Self::unary)? {
                 (node, Type::Number) => Ok((Node::Negate(Box::new(node)), Type::Number)),
-                _ => Err(self.error_at(at, "`-` wants a number")),
+                _ => Err(self.error_at(at, "`-` needs a number")),
             };
         }
         if self.eat("(") {
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
         match self.word() {
             Some("not") => match self.deeper(|p| p.binary(2))? {
                 (node, Type::Truth) => Ok((Node::Not(Box::new(node)), Type::Truth)),
-                _ => Err(self.error_at(at, "`not` wants a condition")),
+                _ => Err(self.error_at(at, "`not` needs a condition")),
             },
             Some("true") => Ok((Node::Constant(1.0), Type::Truth)),
             Some("false") => Ok((Node::Constant(0.0), Type::Truth)),
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads on one level down, so that `- - - …` is bounded too.
+    /// Parses one level down, so that `- - - …` is limited too.
     fn deeper(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<Typed, ExprError>,
@@ -168,13 +168,13 @@ impl<'a> Parser<'a> {
     }
 
     fn name(&self, word: &str, at: usize) -> Result<Typed, ExprError> {
-        // A policy's own names come first: a knob may be called as a quantity is.
+        // A policy's own names take precedence: a knob may have the name of a quantity.
         if let Some(found) = self.vocabulary.names.get(word) {
             return Ok((Node::Name(word.to_owned()), *found));
         }
         match quantity(word) {
             Some(quantity) => Ok((Node::Quantity(quantity), Type::Number)),
-            None => Err(self.error_at(at, &format!("nothing is named `{word}` here"))),
+            None => Err(self.error_at(at, &format!("unknown name `{word}`"))),
         }
     }
 
@@ -198,7 +198,7 @@ impl<'a> Parser<'a> {
             ("floor", types) => (Function::Floor, numbers && types.len() == 1, Type::Number),
             ("if", [Type::Truth, a, b]) => (Function::If, a == b, *a),
             ("if", _) => (Function::If, false, Type::Number),
-            _ => return Err(self.error_at(at, &format!("no function is named `{word}`"))),
+            _ => return Err(self.error_at(at, &format!("unknown function `{word}`"))),
         };
         if !fits {
             return Err(self.error_at(at, &format!("wrong arguments for `{word}`")));
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
         Ok(args)
     }
 
-    /// A stage's id in quotes and the closing parenthesis.
+    /// Parses a stage's id in quotes and the closing parenthesis.
     fn stage(&mut self) -> Result<usize, ExprError> {
         self.skip_space();
         let at = self.at;
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_bind_as_people_expect() {
+    fn operators_have_the_usual_precedence() {
         assert_eq!(value("1 + 2 * 3 - 4 / 2"), 5.0);
         assert_eq!(value("10 - 3 - 2"), 5.0);
         assert_eq!(
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where_and_what() {
+    fn errors_contain_the_position_and_the_cause() {
         let error = |text: &str| {
             Expr::parse(text, Type::Truth, &vocabulary())
                 .unwrap_err()
@@ -342,11 +342,11 @@ mod tests {
         };
         assert_eq!(
             error("used > limit"),
-            "nothing is named `limit` here at column 8 of `used > limit`"
+            "unknown name `limit` at column 8 of `used > limit`"
         );
         assert_eq!(
             error("used + 1"),
-            "this is a number, but a condition is wanted at column 1 of `used + 1`"
+            "expected a condition, found a number at column 1 of `used + 1`"
         );
         assert_eq!(
             error("used > 1 / 0"),

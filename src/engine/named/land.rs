@@ -1,4 +1,4 @@
-//! Lands what named actions did, at once or later: the context changes and the event is noted.
+//! Applies the results of named actions, immediately or later: changes the context and records the event.
 
 use super::{Delayed, Talk, end_of};
 use crate::chat::{ChatMessage, Messages};
@@ -14,11 +14,11 @@ use crate::engine::taken::widen;
 use crate::engine::unseen::StandIn;
 use std::sync::Arc;
 
-/// What an action left of what it saw, where that is different.
+/// The messages that an action left, if they differ from those that it received.
 pub(in crate::engine) enum After {
-    /// All of it.
+    /// The whole conversation.
     All(Vec<ChatMessage>),
-    /// What became of single messages; the others stand where they stood.
+    /// Changes of single messages; all others are unchanged.
     Edits(Vec<MessageEdit>),
 }
 
@@ -38,7 +38,7 @@ impl After {
     }
 }
 
-/// What was done, to a conversation without the stand-in that was among what the action saw.
+/// Returns the result for the conversation without the stand-in that the action received.
 fn without(unseen: &StandIn, before: &Messages, done: &mut Rewritten) {
     if done.messages.is_none() && !done.edits.is_empty() {
         if let Some(edits) = unseen.take_out_edits(before, &done.edits) {
@@ -53,7 +53,7 @@ fn without(unseen: &StandIn, before: &Messages, done: &mut Rewritten) {
 }
 
 impl Run<'_> {
-    /// An action has come to its end: what it did lands now or later.
+    /// Handles the result of a finished action: applies it now or later.
     pub(super) fn done(&mut self, stage: usize, talk: Talk, mut done: Rewritten) {
         self.named.memory.update(&done.memory);
         let delay = self.triggers.bound(stage).delay.as_ref();
@@ -76,8 +76,8 @@ impl Run<'_> {
         }
     }
 
-    /// Lands what was worked out in the background and is ready by now: it changes what it saw, and what was said
-    /// since stands behind that.
+    /// Applies results of background actions that are ready. Each changes the messages that the action received; newer
+    /// messages follow behind.
     pub(in crate::engine) fn land_delayed(&mut self) {
         if self.named.delayed.is_empty() {
             return;
@@ -100,7 +100,7 @@ impl Run<'_> {
             if let Some(after) = &done.messages {
                 let merged = merge(&talk.before, after, &now);
                 if merged.is_none() {
-                    let late = "It came too late: what it would have changed is gone.";
+                    let late = "Not applied: the messages that it would have changed are gone.";
                     done.log.push(late.to_owned());
                 }
                 done.messages = merged;
@@ -110,7 +110,7 @@ impl Run<'_> {
         }
     }
 
-    /// Changes the context as an action left it and notes the event.
+    /// Changes the context to the result of an action and records the event.
     fn land(&mut self, stage: usize, talk: &Talk, mut done: Rewritten) {
         let (before, orphans) = (self.working.tokens(), self.working.orphans());
         let measured = self.measured();
@@ -162,7 +162,7 @@ impl Run<'_> {
             did: match (absorbed.removed, changed) {
                 (true, _) => Did::Removed,
                 (_, true) => Did::Changed,
-                // What was written elsewhere, or ended the run, is no no-op.
+                // An action that wrote elsewhere, or ended the run, counts as an event.
                 _ if done.fired && done.halt.is_none() && talk.answers.is_empty() => Did::Nothing,
                 _ => Did::Told,
             },
@@ -178,7 +178,7 @@ impl Run<'_> {
         }
     }
 
-    /// How many of the earlier summaries are gone without having been shown to who wrote the new one.
+    /// Returns the number of earlier summaries that were removed without being shown to the author of the new one.
     fn forgotten(&self, talk: &Talk, earlier: &[(u32, Arc<str>)], event: u32) -> usize {
         let is_there = |id: u32, text: &str| {
             let mut now = self.working.summaries().filter(|(known, _)| *known == id);
@@ -189,7 +189,7 @@ impl Run<'_> {
         earlier.iter().filter(is_forgotten).count()
     }
 
-    /// Changes the context as an action left it, if that is different.
+    /// Changes the context to the result of an action, if it differs.
     fn change(&mut self, stage: usize, talk: &Talk, done: &mut Rewritten) -> Option<Absorbed> {
         let change = New {
             event: self.outcome.events.len() as u32,
@@ -219,7 +219,7 @@ impl Run<'_> {
         Some(retouched.absorbed)
     }
 
-    /// Puts what an action left in the place of what it saw.
+    /// Replaces the entries that an action received by those that it left.
     pub(in crate::engine) fn put(&mut self, talk: &Talk, after: &After, change: New) -> Retouched {
         let before = &talk.before;
         let all = match after {
@@ -238,7 +238,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a stage only does for this call what it did for the one before: a view that is made anew each time.
+    /// Returns whether a stage only repeats its edit of the call before: a view that is rebuilt for each call.
     fn goes_on(&self, stage: usize) -> bool {
         let is_view = self.triggers.stage(stage).mutates == Mutates::View;
         is_view

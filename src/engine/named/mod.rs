@@ -1,4 +1,4 @@
-//! Runs named actions in a run: gives them their scene and carries their questions out.
+//! Runs named actions: builds their input and issues their requests.
 
 mod land;
 
@@ -16,36 +16,36 @@ use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Messages, Wants};
 use crate::units::Tokens;
 use std::sync::Arc;
 
-/// What named actions keep during a run.
+/// State of named actions during a run.
 #[derive(Debug, Default)]
 pub(super) struct Named {
-    /// By key, shared by the policy's actions.
+    /// State by key, shared by the policy's actions.
     memory: Memory,
-    /// What has been worked out and lands later.
+    /// Results of background actions that are applied later.
     delayed: Vec<Delayed>,
-    /// What stands for the instructions that the file lacks, as it was last needed.
+    /// The most recent stand-in for instructions that are not recorded.
     stand_in: Option<StandIn>,
 }
 
-/// A named action that has asked.
+/// A named action that waits for an answer.
 #[derive(Clone, Debug)]
 pub(super) struct Talk {
-    /// The first entry that it sees.
+    /// The first entry that it receives.
     first: usize,
-    /// What it saw.
+    /// The messages that it received.
     pub(super) before: Messages,
-    /// The entries that this is made of.
+    /// The entries of these messages.
     pub(super) spans: Arc<Spans>,
     answers: Vec<Heard>,
-    /// An answer is a stand-in.
+    /// Whether an answer is a stand-in.
     is_predicted: bool,
-    /// Summaries of ours, by the ids of their entries, that were in what it asked with.
+    /// Ids of entries of written summaries that its requests contained.
     shown: Vec<u32>,
     /// True tokens sent and received.
     traffic: (Tokens, Tokens),
 }
 
-/// What an action did in the background.
+/// The result of a background action.
 #[derive(Debug)]
 struct Delayed {
     stage: usize,
@@ -55,14 +55,14 @@ struct Delayed {
 }
 
 impl Talk {
-    /// Whether it is about the whole context and nothing was asked.
+    /// Returns whether it received the whole context and made no request.
     pub(super) fn is_plain(&self) -> bool {
         self.first == 0 && self.answers.is_empty()
     }
 }
 
 impl Run<'_> {
-    /// Runs the named action of a stage on the entries from `first` on. What it asks for waits for an answer.
+    /// Runs the named action of a stage on the entries from `first` on. Its requests wait for an answer.
     pub(super) fn act(&mut self, stage: usize, first: usize) {
         let Action::Named(named) = &self.triggers.bound(stage).action else {
             return;
@@ -83,7 +83,7 @@ impl Run<'_> {
         );
     }
 
-    /// Runs a named action with the answers so far, until it is done or asks.
+    /// Runs a named action with the answers so far, until it finishes or makes a request.
     fn go_on(&mut self, stage: usize, talk: Talk) {
         let case = self.case;
         let stand_in = self.stand_in(&talk);
@@ -137,7 +137,8 @@ impl Run<'_> {
         }
     }
 
-    /// What stands for the instructions that the file lacks, where the policy counts instructions and sees them.
+    /// Returns the stand-in for instructions that are not recorded, if the policy counts instructions and receives
+    /// them.
     fn stand_in(&mut self, talk: &Talk) -> Option<StandIn> {
         let overhead = self.working.context.overhead;
         if talk.first > 0 || !self.working.counts_overhead() {
@@ -156,8 +157,8 @@ impl Run<'_> {
         Some(stand_in.clone())
     }
 
-    /// Notes which earlier summaries are in a request. What an answer of this very talk says too is no proof: stand-ins
-    /// of one size are alike.
+    /// Records which earlier summaries a request contains. A text that an answer of this action also contains does not
+    /// count: stand-ins of one size are identical.
     fn note_shown(&self, talk: &mut Talk, ask: &Ask) {
         for (id, summary) in self.working.summaries() {
             let end = end_of(&summary.text);
@@ -174,7 +175,7 @@ impl Run<'_> {
         }
     }
 
-    /// Goes on with an answer.
+    /// Continues with an answer.
     pub(super) fn heard(&mut self, stage: usize, mut talk: Talk, request: &Request, reply: Reply) {
         talk.traffic.0 += request.input;
         talk.answers.push(match reply {
@@ -194,11 +195,11 @@ impl Run<'_> {
         self.go_on(stage, talk);
     }
 
-    /// The request of a named action, described by what is in it.
+    /// Describes the request of a named action by its content.
     fn request(&self, stage: usize, talk: &Talk, ask: &Ask, usual: Option<Tokens>) -> Request {
         let mut seen = scene::contents(self.case, &ask.messages);
         if seen.messages.is_empty() {
-            // It writes the conversation down in words of its own: what it speaks of is what it saw.
+            // If it renders the conversation itself, the request covers the messages that it received.
             let said: Vec<_> = talk
                 .before
                 .iter()
@@ -225,7 +226,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the stages for a tool's result on the newest entry. They cannot ask.
+    /// Runs the stages for tool results on the newest entry. They cannot make requests.
     pub(super) fn on_result(&mut self) {
         let newest = self.working.context.entries.len().saturating_sub(1);
         for stage in 0..self.triggers.len() {
@@ -241,10 +242,10 @@ impl Run<'_> {
     }
 }
 
-/// The most tokens that an answer may have where a system sets no limit.
+/// Maximum tokens of an answer if the system sets no limit.
 const USUAL_ANSWER: u64 = 1_024;
 
-/// Characters at a summary's end by which it is found in another text: what stands before it differs from place to place.
+/// Number of characters at the end of a summary that identify it in another text; the text before them varies.
 const END: usize = 80;
 
 fn end_of(text: &str) -> &str {

@@ -1,4 +1,4 @@
-//! The part of a preset that says how its system counts.
+//! The section of a preset that defines its counting rule.
 
 use crate::engine::meter::{Count, Meter};
 use crate::engine::policy::PolicyError;
@@ -7,7 +7,7 @@ use crate::session::Kind;
 use crate::tokens;
 use serde::Deserialize;
 
-/// `count` names a counter, or `true`; `name` a real system's own meter.
+/// `count` names a counter, or is `true`; `name` names a real system's own meter.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MeterToml {
@@ -25,7 +25,7 @@ pub(super) fn meter(meter: &MeterToml, registry: &Registry) -> Result<Meter, Pol
     let invalid = |what: String| PolicyError::Invalid(format!("[meter]: {what}"));
     let kind = |name: &String| {
         let found = Kind::ALL.into_iter().find(|k| k.name() == name);
-        found.ok_or_else(|| invalid(format!("no kind is named `{name}`")))
+        found.ok_or_else(|| invalid(format!("unknown kind `{name}`")))
     };
     let leaves_out: Vec<Kind> = meter
         .leaves_out
@@ -36,12 +36,12 @@ pub(super) fn meter(meter: &MeterToml, registry: &Registry) -> Result<Meter, Pol
     let count = match (&meter.count, &meter.name) {
         (None, Some(name)) => {
             let found = registry.meters.iter().find(|m| m.name == *name);
-            Count::Named(found.ok_or_else(|| invalid(format!("no meter is named `{name}`")))?)
+            Count::Named(found.ok_or_else(|| invalid(format!("unknown meter `{name}`")))?)
         }
         (Some(count), None) if count == "true" => Count::True,
         (Some(count), None) => {
             let found = tokens::by_name(count);
-            Count::Counter(found.ok_or_else(|| invalid(format!("no counter is named `{count}`")))?)
+            Count::Counter(found.ok_or_else(|| invalid(format!("unknown counter `{count}`")))?)
         }
         _ => return Err(invalid("give either `count` or `name`".to_owned())),
     };

@@ -1,4 +1,4 @@
-//! Reads a policy from TOML and checks every name, type and number in it, so that a run cannot fail.
+//! Parses a policy from TOML and checks every name, type and number in it, so that a run cannot fail.
 
 mod meter;
 mod stage;
@@ -13,10 +13,10 @@ use serde::Deserialize;
 use stage::StageToml;
 use std::collections::BTreeMap;
 
-/// Longest expression, with the names in it written out.
+/// Maximum number of nodes of an expression after its names are substituted.
 const MOST_NODES: usize = 4_096;
 
-/// The whole file.
+/// The TOML file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -63,10 +63,10 @@ struct KnobToml {
 }
 
 impl Policy {
-    /// Reads and checks a preset, which may name what stands in the registry.
+    /// Parses and checks a preset, which may use names of the registry.
     ///
     /// # Errors
-    /// [`PolicyError`], naming the place.
+    /// [`PolicyError`] with the location.
     pub fn parse(text: &str, registry: &Registry) -> Result<Self, PolicyError> {
         let file: File = toml::from_str(text).map_err(|e| PolicyError::Toml(e.to_string()))?;
         let knobs = file
@@ -121,7 +121,7 @@ fn window(window: &WindowToml, registry: &Registry) -> Result<&'static NamedWind
     let found = registry.windows.iter().find(|w| w.name == window.name);
     found
         .copied()
-        .ok_or_else(|| PolicyError::Invalid(format!("[window]: none is named `{}`", window.name)))
+        .ok_or_else(|| PolicyError::Invalid(format!("[window]: unknown name `{}`", window.name)))
 }
 
 fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
@@ -172,7 +172,7 @@ fn lets(
             PolicyError::Invalid(format!("{place}: expected an expression in quotes"))
         })?;
         let (expr, found) = Expr::parse_any(text, vocabulary).map_err(at(&place))?;
-        // A run writes each name out: doubling it a few dozen times would fill the memory.
+        // A run substitutes each name: doubling it a few dozen times would exhaust the memory.
         let written_out = expr.written_out(&sizes);
         if written_out > MOST_NODES {
             return Err(PolicyError::Invalid(format!(

@@ -1,4 +1,4 @@
-//! The part of a preset that says what it does: its stages.
+//! The section of a preset that defines its stages.
 
 use super::at;
 use super::take::{TakeToml, results, take};
@@ -98,10 +98,7 @@ pub(super) fn stage(
         ) => take(given, &action, vocabulary, &place)?,
         (None, _) => return Err(invalid(&place, "`take` is missing")),
         (Some(_), _) => {
-            return Err(invalid(
-                &place,
-                "this action takes nothing, or what it wants itself",
-            ));
+            return Err(invalid(&place, "this action does not support `take`"));
         }
     };
     Ok(Stage {
@@ -176,12 +173,12 @@ fn cut(cut: CutToml, vocabulary: &Vocabulary, place: &str) -> Result<Cut, Policy
     })
 }
 
-/// The prompt of a summary unless a preset names another.
+/// Returns the default prompt of a summary.
 fn default_prompt() -> String {
     "summarize".to_owned()
 }
 
-/// `named` and its numbers, each an expression; what else the table holds is for the action itself to read.
+/// Parses `named` and its numbers, each an expression. The action itself parses the other keys of the table.
 fn named(
     mut table: toml::Table,
     vocabulary: &Vocabulary,
@@ -196,7 +193,7 @@ fn named(
         .copied()
         .flatten()
         .find(|a| a.name == name);
-    let spec = spec.ok_or_else(|| invalid(place, &format!("no action is named `{name}`")))?;
+    let spec = spec.ok_or_else(|| invalid(place, &format!("unknown action `{name}`")))?;
     let says_answer = table.contains_key("answer_tokens");
     let mut number = |key: &str| {
         let text = match table.remove(key) {

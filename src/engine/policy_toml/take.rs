@@ -1,4 +1,4 @@
-//! The part of a stage that says what it takes and what it spares.
+//! The section of a stage that defines which content it takes and keeps.
 
 use super::at;
 use super::stage::invalid;
@@ -68,11 +68,11 @@ pub(super) fn take(
     })
 }
 
-/// What a stage for results that come in is about.
+/// Parses the results that a stage at `tool_result` applies to.
 pub(super) fn results(take: TakeToml, place: &str) -> Result<Take, PolicyError> {
     let is_plain = take.keep.is_empty() && take.oldest.is_none() && take.boundary.is_none();
     if take.what != What::ToolResults || !is_plain || take.repeated {
-        let what = "of results that come in only `only` and `except` can be told";
+        let what = "at `tool_result` only `only` and `except` are supported";
         return Err(invalid(place, what));
     }
     Ok(Take {
@@ -86,7 +86,7 @@ pub(super) fn results(take: TakeToml, place: &str) -> Result<Take, PolicyError> 
     })
 }
 
-/// A rule that would have no effect is a mistake of the preset.
+/// Rejects a rule that would have no effect: it is a mistake in the preset.
 fn refuse_idle_rules(keep: &[Keep], what: What, place: &str) -> Result<(), PolicyError> {
     let is_idle = |keep: &Keep| match what {
         What::Messages => matches!(keep, Keep::LastToolTokens(_) | Keep::LastResults(_)),
@@ -106,7 +106,7 @@ fn refuse_idle_rules(keep: &[Keep], what: What, place: &str) -> Result<(), Polic
     Ok(())
 }
 
-/// `system`, or a rule with an expression in parentheses: `last_messages(keep_recent)`.
+/// Parses `system`, or a rule with an expression in parentheses: `last_messages(keep_recent)`.
 fn keep(text: &str, vocabulary: &Vocabulary, place: &str) -> Result<Keep, PolicyError> {
     let (rule, argument) = match text
         .split_once('(')
@@ -128,7 +128,7 @@ fn keep(text: &str, vocabulary: &Vocabulary, place: &str) -> Result<Keep, Policy
         ("last_tool_tokens", Some(n)) => Ok(Keep::LastToolTokens(number(n)?)),
         ("user_tokens", Some(n)) => Ok(Keep::UserTokens(number(n)?)),
         _ => Err(PolicyError::Invalid(format!(
-            "{place}: no rule for keeping is written `{text}`"
+            "{place}: unknown `keep` rule `{text}`"
         ))),
     }
 }

@@ -1,4 +1,4 @@
-//! What a run writes down of what its stages did: events, failures, and the outcome at its end.
+//! Records the actions of a run's stages: events, failures, and the final outcome.
 
 use super::{Failure, Run};
 use crate::engine::event::{Did, Event};
@@ -19,7 +19,7 @@ impl Run<'_> {
             failure.count += 1;
             return;
         }
-        // The first of a kind is an event; a warning tells how many there were.
+        // The first failure of a kind is an event; a warning gives their number.
         self.tell(stage, format!("not done: {why}"));
         self.failures.push(Failure {
             stage,
@@ -64,11 +64,11 @@ impl Run<'_> {
             files,
             error: self.error_for(idx).cloned(),
         });
-        // Behind the event, whose cause says what stood there before.
+        // After the event, whose cause has the previous measurements.
         self.took(idx, metered);
     }
 
-    /// The context as the policy itself counts it now.
+    /// Returns the context in the policy's own count.
     pub(in crate::engine) fn measured(&mut self) -> OwnMeasure {
         let budget = self.budget();
         OwnMeasure {
@@ -77,14 +77,14 @@ impl Run<'_> {
         }
     }
 
-    /// Notes what a stage took out of what is kept, where the policy's own meter stood at so much before.
+    /// Records the tokens that a stage removed from the store, given the policy's own count before.
     pub(in crate::engine) fn took(&mut self, stage: usize, before: f64) {
         if self.triggers.stage(stage).mutates == Mutates::Store {
             self.triggers.took(before, self.working.metered().as_f64());
         }
     }
 
-    /// A stage only says something.
+    /// Records an event of a stage that only logs a message.
     pub(super) fn tell(&mut self, idx: usize, line: String) {
         let (tokens, measured) = (self.working.tokens(), self.measured());
         self.triggers.tried(idx, self.step);
@@ -147,7 +147,7 @@ impl Run<'_> {
             .count();
         if full > 0 {
             outcome.warnings.push(format!(
-                "the output reserve leaves no room in the window at {full} calls"
+                "the output reserve leaves no usable window at {full} calls"
             ));
         }
         outcome

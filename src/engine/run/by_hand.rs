@@ -1,4 +1,4 @@
-//! What a person marked by hand, carried out where a run ends, and what of it could not be.
+//! Applies manual edits where a run ends, and reports those that could not be applied.
 
 use super::Run;
 use crate::engine::context::{Entry, EntryBody, Left, PartFates};
@@ -13,42 +13,42 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What stands in the place of what was cleared.
+/// Text in the place of cleared content.
 const MARKER: &str = "[cleared by hand]";
 
-/// Stretches of messages that a sentence lists before it only counts.
+/// Maximum number of ranges that a sentence lists; more are only counted.
 const MOST_LISTED: usize = 12;
 
-/// Pinned messages that a real system took or changed.
+/// Pinned messages that a real system removed or changed.
 #[derive(Debug)]
 pub(in crate::engine) struct Unpinned {
-    /// Index of the step where it did first.
+    /// Index of the first such call.
     step: usize,
     stage: String,
     /// The system.
     by: &'static str,
-    /// Those of the first time, and all.
+    /// Messages of the first time, and all messages.
     first: Vec<u32>,
     all: Vec<Range<u32>>,
 }
 
-/// Where a message of the session stands in the context.
+/// The location of a session message in the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// At this entry.
     Entry(usize),
-    /// An event of this index took it, or none of ours.
+    /// Removed by the event of this index, or by the source if none.
     Taken(Option<u32>),
-    /// It is no part of the history.
+    /// Not part of the history.
     Nowhere,
 }
 
-/// Marks that could not be carried out: what was not done and why, with the messages.
+/// Manual edits that could not be applied: the edit and the reason, with the messages.
 #[derive(Debug, Default)]
 struct Refused(BTreeMap<(&'static str, String), Vec<u32>>);
 
 impl Run<'_> {
-    /// Carries out what a person marked, on what is in the context by now.
+    /// Applies manual edits to the current context.
     pub(super) fn by_hand(&mut self) {
         if self.case.by_hand.is_empty() {
             return;
@@ -62,7 +62,7 @@ impl Run<'_> {
         warnings.extend(refused.sentences());
     }
 
-    /// A named action changed these messages: pins among them did not hold.
+    /// Records pinned messages among those that a named action changed.
     pub(in crate::engine) fn note_pins(&mut self, stage: usize, messages: &[Range<u32>]) {
         let pins = self.case.pins();
         if pins.is_empty() {
@@ -98,7 +98,7 @@ impl Run<'_> {
         for message in self.said(&case.by_hand.dropped) {
             match self.droppable(message, &standing) {
                 Ok(entry) => chosen[entry] = true,
-                Err(why) => refused.add("not dropped by hand", why, message),
+                Err(why) => refused.add("not dropped manually", why, message),
             }
         }
         if !chosen.contains(&true) {
@@ -134,7 +134,7 @@ impl Run<'_> {
             });
             match fates {
                 Ok(edit) => edits.extend(edit),
-                Err(why) => refused.add("not cleared by hand", why, message),
+                Err(why) => refused.add("not cleared manually", why, message),
             }
         }
         if edits.is_empty() {
@@ -148,7 +148,7 @@ impl Run<'_> {
         });
     }
 
-    /// Pins of messages that the source's own compaction had taken before the run began.
+    /// Reports pinned messages that the source's own compaction had removed before the run began.
     fn look_for_pins(&self, refused: &mut Refused) {
         let standing = self.standing();
         for message in self.said(&self.case.by_hand.pinned) {
@@ -157,19 +157,23 @@ impl Run<'_> {
                 Standing::Nowhere | Standing::Taken(None)
             );
             if is_lost {
-                refused.add("pinned in vain", self.absent(message, &standing), message);
+                refused.add(
+                    "pinned without effect",
+                    self.absent(message, &standing),
+                    message,
+                );
             }
         }
     }
 
-    /// The marked messages that had been said where the run ends.
+    /// Returns the marked messages that were sent before the run ends.
     fn said<'m>(&self, marks: &'m [usize]) -> impl Iterator<Item = u32> + use<'m> {
         let end = self.working.context.messages_end;
         let said = marks.iter().filter(move |message| **message < end);
         said.map(|message| *message as u32)
     }
 
-    /// The entry that a message is, if it may be dropped; else why not.
+    /// Returns the entry of a message if it may be dropped, else the reason.
     fn droppable(&self, message: u32, standing: &[Standing]) -> Result<usize, String> {
         let pins = self.case.pins();
         let Standing::Entry(entry) = standing[message as usize] else {
@@ -184,7 +188,7 @@ impl Run<'_> {
         Ok(entry)
     }
 
-    /// The entry that a message is, if it may be cleared; none if it was dropped by hand just now; else why not.
+    /// Returns the entry of a message if it may be cleared; none if it was just dropped manually; else the reason.
     fn clearable(&self, message: u32, standing: &[Standing]) -> Result<Option<usize>, String> {
         match standing[message as usize] {
             Standing::Entry(entry) => self.free(message).map(|()| Some(entry)),
@@ -195,7 +199,7 @@ impl Run<'_> {
         }
     }
 
-    /// Instructions stay, and so does what is pinned.
+    /// Rejects instructions and pinned messages, which stay.
     fn free(&self, message: u32) -> Result<(), String> {
         if message < self.case.index.preamble_end {
             Err("instructions stay".to_owned())
@@ -206,7 +210,7 @@ impl Run<'_> {
         }
     }
 
-    /// Why a message is not in the context.
+    /// Returns why a message is not in the context.
     fn absent(&self, message: u32, standing: &[Standing]) -> String {
         let events = &self.outcome.events;
         match standing[message as usize] {
@@ -221,7 +225,7 @@ impl Run<'_> {
         }
     }
 
-    /// Where each message of the session stands.
+    /// Returns the location of each message of the session.
     fn standing(&self) -> Vec<Standing> {
         let context = &self.working.context;
         let mut standing = vec![Standing::Nowhere; self.case.session.messages.len()];
@@ -247,7 +251,7 @@ impl Run<'_> {
         ranges(entries.map(entry).filter_map(Entry::message))
     }
 
-    /// Changes the context and notes it as an event of its own.
+    /// Changes the context and records a separate event.
     fn carried_out(
         &mut self,
         action: &'static str,
@@ -290,7 +294,7 @@ impl Unpinned {
             n => format!(" ({n} more later)"),
         };
         format!(
-            "call {}: {}: {} pinned, and {} knows no pins{more}",
+            "call {}: {}: {} pinned, and {} does not support pins{more}",
             self.step + 1,
             self.stage,
             listed(&first),
@@ -321,15 +325,15 @@ impl Refused {
     }
 }
 
-/// What stands behind what went for another's sake.
+/// Returns the note about messages that were changed because of their pairs.
 fn went_too(messages: &[Range<u32>]) -> String {
     format!(
-        "{} touched, too: a call and its results go together",
+        "{} changed too: a call and its results go together",
         listed(messages)
     )
 }
 
-/// Messages as people count them, with their verb: `message 3 is`, `messages 3, 7–9 are`.
+/// Lists messages by their numbers with the verb: `message 3 is`, `messages 3, 7–9 are`.
 fn listed(messages: &[Range<u32>]) -> String {
     let n_messages: usize = messages.iter().map(ExactSizeIterator::len).sum();
     if let ([one], 1) = (messages, n_messages) {

@@ -1,4 +1,4 @@
-//! One model call of a run: what joins the context before and after it, whether it fits, and what only it sees.
+//! One model call of a run: the messages added before and after it, the overflow check, and its view.
 
 use super::{MOST_TRIES, Phase, Run};
 use crate::engine::expr::Quantity;
@@ -14,7 +14,7 @@ impl Run<'_> {
             if !self.acted {
                 self.store = Some(Box::new(std::mem::replace(&mut self.working, *view)));
             } else if matches!(self.prefix.last, Last::Working) {
-                // What is kept may never have been a prompt; what the rejected try saw begins with the last.
+                // The store may never have been a prompt; the view of the rejected try begins with the last prompt.
                 self.prefix.last = Last::Old(view);
             }
         }
@@ -41,7 +41,7 @@ impl Run<'_> {
                 .get(self.step)
                 .is_some_and(|step| step.is_refused);
         if is_refused && self.acted {
-            // No try before it had this context.
+            // No earlier try had this context.
             self.outcome.tokens_rejected += used;
             self.tokens_refused += used;
         }
@@ -82,7 +82,7 @@ impl Run<'_> {
         self.phase = self.or_behind(Phase::Stages(Hook::AfterCall, 0));
     }
 
-    /// Notes what the provider reports of a call with this input and this answer.
+    /// Records the provider's report of a call with this input and this answer.
     pub(super) fn note_report(&mut self, input: Tokens, answer: Tokens) {
         let (input, answer) = (input.as_f64(), answer.as_f64());
         let moment = &mut self.triggers.moment;
@@ -90,7 +90,7 @@ impl Run<'_> {
         moment.set(Quantity::LastTotal, input + answer);
     }
 
-    /// The call gave no answer: stages may do something about it, to what is kept rather than to what the call saw.
+    /// Handles a call without an answer: stages may change the store rather than the call's view.
     fn reject(&mut self) {
         self.acted = false;
         let attempt = self.rejected + u8::from(self.has_failed);
@@ -104,8 +104,8 @@ impl Run<'_> {
         self.phase = self.or_behind(Phase::Stages(Hook::OverflowError, 0));
     }
 
-    /// A stage is about to change what there is. A view leaves what is kept as it was; what is kept later is made of
-    /// what that stage saw, an earlier stage's view included.
+    /// Prepares the context for a change by a stage. A view leaves the store unchanged. A stage that changes the store
+    /// starts from the context that it received, including an earlier stage's view.
     pub(in crate::engine) fn mutate(&mut self, idx: usize) {
         self.settle();
         match self.triggers.stage(idx).mutates {
@@ -121,14 +121,14 @@ impl Run<'_> {
         }
     }
 
-    /// The messages that this step's model wrote join the context.
+    /// Appends the messages that this call's model wrote.
     fn append_answer(&mut self) {
         let start = self.working.context.messages_end;
         let answer = self.case.index.answer_len(start, self.step);
         self.working.append_history(start + answer);
     }
 
-    /// Messages of the history up to this index join the context, each result past the stages for results.
+    /// Appends the messages of the history up to this index; each result passes the stages for results.
     pub(super) fn append(&mut self, end: usize) {
         if !self.triggers.act_at(Hook::ToolResult) {
             self.working.append_history(end);

@@ -1,27 +1,27 @@
-//! Where in a step a run is, and what comes next.
+//! The phases of a call, and their order.
 
 use super::{Run, Schedule, recorded};
 use crate::engine::expr::Quantity;
 use crate::engine::stages::Hook;
 use crate::units::Tokens;
 
-/// Where in a step the run is.
+/// The phase of the current call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// New messages join the context.
+    /// Appends new messages to the context.
     Enter,
-    /// The stages of a hook, from this index on.
+    /// Runs the stages of a hook, from this index on.
     Stages(Hook, usize),
-    /// The call is made, perhaps once more after a rescue.
+    /// Makes the call, possibly once more after a rescue.
     Call,
-    /// The answer joins the context.
+    /// Appends the answer to the context.
     Leave,
-    /// Nothing is left to do.
+    /// The run is finished.
     Done,
 }
 
 impl Run<'_> {
-    /// A step begins: what was said since the last call joins the context.
+    /// Begins a call: appends the messages since the last call to the context.
     pub(super) fn enter(&mut self) {
         let session = &self.case.session;
         let Some(step) = session.steps.get(self.step) else {
@@ -57,7 +57,7 @@ impl Run<'_> {
         self.phase = self.or_behind(Phase::Stages(hook, 0));
     }
 
-    /// Tells the triggers what is the same during a step.
+    /// Sets the measurements that are constant during a call.
     pub(super) fn note_step(&mut self) {
         self.rejected = 0;
         self.error = None;
@@ -82,13 +82,13 @@ impl Run<'_> {
         }
     }
 
-    /// The call within its turn, from 0.
+    /// Returns the call within its turn, from 0.
     pub(in crate::engine) fn call_in_turn(&self) -> u32 {
         let calls = &self.case.index.call_in_turn;
         calls.get(self.step).copied().unwrap_or(0)
     }
 
-    /// This phase; where it is that of stages and a policy has none there, what comes behind.
+    /// Returns this phase, or the next one if it is a hook without stages.
     pub(super) fn or_behind(&self, mut phase: Phase) -> Phase {
         while let Phase::Stages(hook, _) = phase
             && !self.triggers.act_at(hook)
@@ -98,7 +98,7 @@ impl Run<'_> {
         phase
     }
 
-    /// What comes after the stages of a hook.
+    /// Returns the phase after the stages of a hook.
     #[inline]
     pub(super) fn behind(&self, hook: Hook) -> Phase {
         let is_now = self.schedule != Schedule::Replay;
@@ -106,12 +106,12 @@ impl Run<'_> {
             Hook::AfterTools if self.is_forced() || self.turn_begins() => {
                 Phase::Stages(Hook::TurnStart, 0)
             }
-            // Nothing helped: the call stays as it was tried.
+            // No stage changed the context: the call stays as it was tried.
             Hook::OverflowError if !self.acted => Phase::Call,
             Hook::AfterTools | Hook::TurnStart | Hook::OverflowError => {
                 Phase::Stages(Hook::BeforeCall, 0)
             }
-            // A person asked for it, so the stages that wait for a person run too; no call is made.
+            // The user started it, so stages at `manual` run too; no call is made.
             Hook::BeforeCall if is_now => Phase::Stages(Hook::Manual, 0),
             Hook::Manual => Phase::Done,
             Hook::BeforeCall => Phase::Call,
@@ -125,7 +125,8 @@ impl Run<'_> {
         self.case.session.steps.get(step).map(|s| s.turn)
     }
 
-    /// Whether a turn begins with this call. At the session's end the next one does, unless results wait for the model.
+    /// Returns whether a turn begins with this call. At the session's end the next call begins one, unless results are
+    /// pending.
     fn turn_begins(&self) -> bool {
         if self.is_at_end() {
             let last = self.case.session.messages.len().checked_sub(1);
@@ -138,7 +139,7 @@ impl Run<'_> {
         self.turn(self.step + 1) != self.turn(self.step)
     }
 
-    /// A step is over.
+    /// Ends a call.
     pub(super) fn leave(&mut self) {
         self.step += 1;
         self.resumed = false;

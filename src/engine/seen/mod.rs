@@ -1,10 +1,10 @@
-//! What each call saw of the session, as changes from call to call: messages that went, came back or were shortened, and
-//! the texts that a policy put in their place.
+//! The content of the session that each call received, as changes from call to call: messages that were removed,
+//! restored or shortened, and the texts of the policy that replace them.
 //!
-//! Mostly a call sees what the one before saw and what was said since; that is not written down. A context knows from
-//! which entry on it is not what the last call saw ([`super::prefix`]), so only what stands behind that is compared, and
-//! views for one call cost what they change. It is exact but for one thing: an edit that weighs what the one before
-//! weighed is taken for the same, as it is for the cache.
+//! A call usually receives the context of the call before plus the new messages; this case is not stored. A context
+//! records the first entry that differs from the last call ([`super::prefix`]), so only entries after it are compared,
+//! and views for one call cost only their changes. The record is exact with one exception: an edit with the same weight
+//! as the one before counts as the same, as it does for the cache.
 
 mod texts;
 mod watch;
@@ -14,92 +14,92 @@ pub(super) use watch::Watch;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the calls of a run saw. Before the first change that names it a message of the history is seen whole, from the
-/// first call after it was said; a message that is no history is not seen.
+/// The content that the calls of a run received. Until its first change, a message of the history is received whole,
+/// from the first call after it. A message outside the history is not received.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Changes of messages, by step.
+    /// Changes of messages, by call.
     pub changes: Vec<SeenChange>,
     /// Texts of the policy's own.
     pub texts: Vec<SeenText>,
-    /// When these came and went, by step.
+    /// Additions and removals of these texts, by call.
     pub text_changes: Vec<TextChange>,
-    /// Parts of messages that are seen in part, by the place that [`Sight::Partly`] names.
+    /// State of parts of partly received messages, from the index that [`Sight::Partly`] names.
     pub parts: Vec<PartSight>,
 }
 
-/// Messages that a call sees otherwise than the one before.
+/// Messages that a call receives differently from the call before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenChange {
-    /// Index of the step whose call is the first that sees them so.
+    /// Index of the first call that receives them so.
     pub step: u32,
     /// Indices of the messages.
     pub messages: Range<u32>,
-    /// What it sees of each.
+    /// The received content of each.
     pub now: Sight,
 }
 
-/// What a call sees of a message.
+/// The received content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {
-    /// All of it.
+    /// The whole message.
     Whole,
-    /// Nothing.
+    /// None.
     Gone,
-    /// Some of its parts; theirs stand in [`Seen::parts`] from this place on.
+    /// Some of its parts; their state begins at this index of [`Seen::parts`].
     Partly(u32),
 }
 
-/// What a call sees of a part.
+/// The received content of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartSight {
-    /// All of it.
+    /// The whole part.
     Kept,
-    /// Nothing.
+    /// None.
     Gone,
-    /// A text in its place, by its index in [`Seen::texts`].
+    /// A replacing text, by its index in [`Seen::texts`].
     Text(u32),
 }
 
 /// A text that a policy put into the context.
 #[derive(Clone, Debug)]
 pub struct SeenText {
-    /// What it says.
+    /// The text.
     pub text: Arc<str>,
-    /// What it is.
+    /// Its kind.
     pub kind: SeenKind,
-    /// It stands in for a text that nobody knows yet.
+    /// Whether it is a stand-in for a text that is not known yet.
     pub is_predicted: bool,
     /// True tokens.
     pub tokens: u32,
 }
 
-/// What a text of a policy is.
+/// The kind of a policy's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeenKind {
     /// A summary.
     Summary,
     /// Another message.
     Notice,
-    /// It stands in the place of a part, of which nothing is left.
+    /// A replacement for a part of which nothing remains.
     Marker,
-    /// What is left of a part.
+    /// The remainder of a part.
     Remainder,
 }
 
-/// A text that came or went.
+/// A text that was added or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextChange {
-    /// Index of the step whose call is the first that sees it so.
+    /// Index of the first call that receives the change.
     pub step: u32,
-    /// Index of the text. Remainders are not among these: they come and go with their messages.
+    /// Index of the text. Remainders are excluded: they are added and removed with their messages.
     pub text: u32,
-    /// Whether it is there now.
+    /// Whether it was added.
     pub is_there: bool,
 }
 
 impl Seen {
-    /// What is seen of so many parts, from the place that [`Sight::Partly`] names.
+    /// Returns the state of `n_parts` parts, from the index that [`Sight::Partly`] names.
     pub fn parts_from(&self, first: u32, n_parts: usize) -> &[PartSight] {
         &self.parts[first as usize..first as usize + n_parts]
     }

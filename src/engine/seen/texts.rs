@@ -1,4 +1,4 @@
-//! The texts that a policy put into the context: which there are, and when each came and went.
+//! The texts that a policy put into the context, with their additions and removals.
 
 use super::{SeenKind, SeenText, TextChange};
 use std::collections::HashMap;
@@ -8,31 +8,31 @@ use std::sync::Arc;
 /// Texts of the policy's own.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    /// What they are.
+    /// The texts.
     pub(super) list: Vec<SeenText>,
-    /// When these came and went, by step.
+    /// Additions and removals, by call.
     pub(super) changes: Vec<TextChange>,
-    /// How often each is there.
+    /// Number of occurrences of each text.
     there: Vec<u32>,
-    /// Those that this call touched, with whether they were there before it.
+    /// Texts that this call changed, with whether they were present before.
     touched: Vec<(u32, bool)>,
-    /// Their indices.
+    /// Indices of the texts.
     known: HashMap<Wording, u32>,
-    /// The one that was looked up last, with its event and index.
+    /// The text of the last lookup, with its event and index.
     newest: Option<(Arc<str>, u32, u32)>,
 }
 
-/// What there is to know of a text beside what it says.
+/// Properties of a text besides its wording.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About {
     pub(super) kind: SeenKind,
     pub(super) is_predicted: bool,
     pub(super) tokens: u32,
-    /// Index of the event that put it there.
+    /// Index of the event that added it.
     pub(super) event: u32,
 }
 
-/// What makes two texts the same: what they say, and of predicted ones the event.
+/// Identity of a text: its wording, and for a predicted text also the event.
 #[derive(Debug, PartialEq, Eq)]
 struct Wording {
     text: Arc<str>,
@@ -41,7 +41,7 @@ struct Wording {
 }
 
 impl Hash for Wording {
-    /// Stand-ins are long and read alike: their events tell them apart, so only the ends are looked at.
+    /// Stand-ins are long and identical: the event distinguishes them, so only the ends are hashed.
     fn hash<H: Hasher>(&self, state: &mut H) {
         const END: usize = 32;
         let bytes = self.text.as_bytes();
@@ -56,7 +56,7 @@ impl Hash for Wording {
 }
 
 impl Texts {
-    /// The index of a text. What is predicted is another text with every event, though it reads alike.
+    /// Returns the index of a text. A predicted text gets a new index for each event, although the wording is the same.
     pub(super) fn index(&mut self, text: &Arc<str>, about: About) -> u32 {
         let About { kind, event, .. } = about;
         let is_remainder = kind == SeenKind::Remainder;
@@ -87,12 +87,12 @@ impl Texts {
         idx
     }
 
-    /// Whether a text is what is left of a part.
+    /// Returns whether a text is the remainder of a part.
     fn is_remainder(&self, text: u32) -> bool {
         self.list[text as usize].kind == SeenKind::Remainder
     }
 
-    /// A text comes or goes once. What is left of a part comes and goes with its message, so it is not counted.
+    /// Counts the addition or removal of a text. A remainder is not counted, since it changes with its message.
     #[inline]
     pub(super) fn count(&mut self, text: u32, comes: bool) {
         if self.is_remainder(text) {
@@ -106,10 +106,10 @@ impl Texts {
         }
     }
 
-    /// Writes down which texts came and went.
+    /// Records which texts were added and removed.
     pub(super) fn settle(&mut self, step: u32) {
         let mut touched = std::mem::take(&mut self.touched);
-        // Of several touches the first knows what was before.
+        // Of several changes, the first has the state before the call.
         touched.sort_by_key(|(text, _)| *text);
         touched.dedup_by_key(|(text, _)| *text);
         for (text, was_there) in touched.drain(..) {

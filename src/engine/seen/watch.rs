@@ -1,4 +1,4 @@
-//! Writes down what each call saw, as what differs from the call before.
+//! Records the content that each call received, as differences from the call before.
 
 use super::texts::{About, Texts};
 use super::{PartSight, Seen, SeenChange, SeenKind, Sight};
@@ -9,37 +9,37 @@ use crate::engine::working::Working;
 use crate::session::WrittenKind;
 use std::ops::Range;
 
-/// Writes down what calls see.
+/// Records the content that calls receive.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Watch {
-    /// How it saw messages otherwise than the one before.
+    /// Messages received differently from the call before.
     changes: Vec<SeenChange>,
-    /// What was seen of parts.
+    /// Received state of parts.
     parts: Vec<PartSight>,
     texts: Texts,
-    /// The newest text that this call sees in the place of a message's only part, by its marker, with what it sees so.
+    /// The newest text in the place of a message's only part, by its marker, with the resulting state.
     stand_in: Option<(u32, Sight)>,
-    /// What the last call saw, in order.
+    /// Entries of the last call, in order.
     last: Vec<Seat>,
-    /// What it saw of each message.
+    /// Received state of each message.
     sights: Vec<Sight>,
-    /// The call that last placed each message, counted from 1.
+    /// The last call that contained each message, counted from 1.
     placed: Vec<u32>,
     /// The last call accounts for the messages before this index.
     messages_end: usize,
     calls: u32,
 }
 
-/// One entry of what a call saw.
+/// One entry of a call's context.
 #[derive(Clone, Copy, Debug)]
 enum Seat {
     Message(u32),
     Text(u32),
 }
 
-/// Seats that are left, and the places of entries that are taken, between one call and the next. A message that both see
-/// as it was said need not be looked at again; both mostly stand in the session's order, so one pass pairs them, and what
-/// it does not pair only costs another look.
+/// Returns the seats that were removed and the positions of the entries that were added between two calls. A message
+/// that both calls received whole need not be processed again. Both lists are usually in the session's order, so one
+/// pass pairs them; an unpaired message is only compared again.
 fn apart(left: &[Seat], entries: &[Entry], sights: &[Sight]) -> (Vec<Seat>, Vec<usize>) {
     let mut gone = Vec::with_capacity(left.len());
     let mut fresh = Vec::with_capacity(entries.len());
@@ -70,7 +70,7 @@ fn apart(left: &[Seat], entries: &[Entry], sights: &[Sight]) -> (Vec<Seat>, Vec<
 }
 
 impl Seat {
-    /// An entry is the message that sat here, seen whole then and now.
+    /// Returns whether an entry is the message of this seat, received whole before and now.
     #[inline]
     fn is_still(self, entry: &Entry, sights: &[Sight]) -> bool {
         match (self, &entry.body) {
@@ -83,7 +83,7 @@ impl Seat {
 }
 
 impl Watch {
-    /// Nothing was seen yet.
+    /// Creates an empty record.
     pub(in crate::engine) fn new(case: &Case) -> Self {
         let n = case.session.messages.len();
         Self {
@@ -94,7 +94,7 @@ impl Watch {
         }
     }
 
-    /// What was written down.
+    /// Returns the record.
     pub(in crate::engine) fn finish(&mut self) -> Seen {
         let texts = std::mem::take(&mut self.texts);
         Seen {
@@ -105,7 +105,7 @@ impl Watch {
         }
     }
 
-    /// The call of a step sees this context, which has so much in common with what the last call saw.
+    /// Records that a call receives this context, which shares `common` with the context of the last call.
     pub(in crate::engine) fn note(
         &mut self,
         working: &mut Working<'_>,
@@ -141,7 +141,7 @@ impl Watch {
         self.texts.settle(step);
     }
 
-    /// All that the last call saw is where it was, but for what was edited of it.
+    /// Records edits of entries that the last call received at the same positions.
     fn note_edits(
         &mut self,
         case: &Case,
@@ -161,7 +161,7 @@ impl Watch {
         }
     }
 
-    /// From the entry `n_same` on nothing need be where the last call saw it.
+    /// Records a context whose entries may differ in position from `n_same` on.
     fn note_moves(
         &mut self,
         case: &Case,
@@ -206,8 +206,8 @@ impl Watch {
         }
     }
 
-    /// How many of the last seats, those before `n_same` not looked at, are taken as they were, and how many of these
-    /// entries stand behind them because they were said since.
+    /// Returns the number of last seats from `n_same` on that are unchanged, and the number of entries behind them that
+    /// are new messages.
     fn behind(&self, n_same: usize, entries: &[Entry]) -> (usize, usize) {
         let is_added = |entry: &&Entry| matches!(entry.body, EntryBody::Original(message) if message as usize >= self.messages_end);
         let n_added = entries.iter().rev().take_while(is_added).count();
@@ -217,8 +217,8 @@ impl Watch {
         (pairs.take_while(is_still).count(), n_added)
     }
 
-    /// Mostly a call sees what the last one saw and, whole and in order, all that was said since: these entries. Then
-    /// there is nothing to write down.
+    /// Returns whether these entries are all new messages, whole and in order. This is the usual case, in which nothing
+    /// has to be recorded.
     fn all_said(&mut self, case: &Case, entries: &[Entry], new: &Range<usize>) -> bool {
         let mut said = new
             .clone()
@@ -238,7 +238,7 @@ impl Watch {
         true
     }
 
-    /// An entry that the last call did not see, or not so, stands next.
+    /// Adds a new or changed entry as the next seat.
     fn seat(&mut self, case: &Case, context: &Context, entry: &Entry, at: (u32, &Range<usize>)) {
         match &entry.body {
             EntryBody::Written(written) => {
@@ -264,27 +264,27 @@ impl Watch {
         }
     }
 
-    /// A message stands next.
+    /// Adds a message as the next seat.
     fn place(&mut self, case: &Case, message: u32, sight: Sight, at: (u32, &Range<usize>)) {
         self.placed[message as usize] = self.calls;
         self.last.push(Seat::Message(message));
         self.see(case, message, sight, at);
     }
 
-    /// So much is seen of a message from now on.
+    /// Sets the received state of a message.
     fn see(&mut self, case: &Case, message: u32, sight: Sight, (step, new): (u32, &Range<usize>)) {
         let idx = message as usize;
         let was = std::mem::replace(&mut self.sights[idx], sight);
         if sight != Sight::Whole {
             self.count_in(case, message, true);
         }
-        // What is new is told of once all stands.
+        // New messages are recorded after all entries are in place.
         if was != sight && !(new.contains(&idx) && case.index.in_history(idx)) {
             self.change(step, message, sight);
         }
     }
 
-    /// Messages of the history are seen from now on: whole, unless this says otherwise.
+    /// Adds messages of the history: received whole, unless their state differs.
     fn join(&mut self, case: &Case, step: u32, new: Range<usize>) {
         self.messages_end = self.messages_end.max(new.end);
         for message in new {
@@ -310,7 +310,8 @@ impl Watch {
         });
     }
 
-    /// What is seen of a message of which some parts changed. What one clearing takes mostly looks the same.
+    /// Returns the received state of a message with changed parts. Messages of one clearing usually have the same
+    /// state.
     fn sight(&mut self, context: &Context, edited: &Edited) -> Sight {
         let PartFates::One(PartFate::Cleared { marker }) = edited.parts else {
             return self.sight_of_parts(context, edited);
@@ -363,7 +364,7 @@ impl Watch {
         sight
     }
 
-    /// The texts in the place of a message's parts come or go.
+    /// Counts the texts in the place of a message's parts as added or removed.
     #[inline]
     fn count_in(&mut self, case: &Case, message: u32, comes: bool) {
         if let Sight::Partly(first) = self.sights[message as usize] {

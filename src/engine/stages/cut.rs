@@ -1,4 +1,4 @@
-//! Shortens tool results; the whole of them may go to files.
+//! Shortens tool results; the full results may be written to files.
 
 use crate::engine::expr::{Expr, Moment};
 use serde::Deserialize;
@@ -8,23 +8,24 @@ use std::sync::Arc;
 /// Settings of the action `cut`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
-    /// What lengths are in.
+    /// Unit of lengths.
     pub unit: Unit,
-    /// Only what is longer than this is cut.
+    /// Only longer texts are cut.
     pub over: Expr,
-    /// So much of it stays.
+    /// Length that is kept.
     pub keep: Expr,
-    /// It is cut too if it has more lines than this; only whole lines stay then, no more than so many.
+    /// Maximum number of lines. A longer text is also cut, and then only whole lines are kept.
     pub lines: Option<Expr>,
-    /// The share of what stays that stands before the marker; the rest stands behind it.
+    /// Share of the kept text before the marker; the rest follows it.
     pub head: f64,
-    /// What stands where something is gone: `{removed}` units, `{tokens}` of four, `{lines}`; `{path}` of the file.
+    /// Text in the place of removed content. Placeholders: `{removed}` units, `{tokens}` (four characters each),
+    /// `{lines}`, and `{path}` of the file.
     pub marker: Arc<str>,
-    /// The whole goes to a file.
+    /// Whether the full text is written to a file.
     pub spills: bool,
 }
 
-/// What the length of a text is counted in.
+/// The unit of text lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -35,7 +36,7 @@ pub enum Unit {
 }
 
 impl Cut {
-    /// The text as it is afterwards; none if it stays. The path is that of the file with the whole of it.
+    /// Returns the shortened text; none if it is unchanged. `path` is the file with the full text.
     pub(in crate::engine) fn shorten(
         &self,
         text: &str,
@@ -47,7 +48,7 @@ impl Cut {
             .lines
             .as_ref()
             .map(|lines| lines.value(moment).max(0.0) as usize);
-        // No text has more characters or lines than bytes: most are not looked at.
+        // No text has more characters or lines than bytes, so most texts need no count.
         if text.len() as f64 <= over && most_lines.is_none_or(|most| text.len() <= most) {
             return None;
         }
@@ -77,7 +78,7 @@ impl Cut {
         (short.len() < text.len()).then_some(short)
     }
 
-    /// The start and the end of a text that stay.
+    /// Returns the start and the end of a text that are kept.
     fn ends<'t>(&self, text: &'t str, keep: usize) -> (&'t str, &'t str) {
         let head = (keep as f64 * self.head).floor() as usize;
         let tail = keep.saturating_sub(head);
@@ -87,7 +88,7 @@ impl Cut {
         (&text[..start], &text[end.max(start)..])
     }
 
-    /// As many whole lines from the start as fit.
+    /// Returns as many whole lines from the start as fit.
     fn whole_lines<'t>(&self, text: &'t str, keep: usize, most: usize) -> &'t str {
         let (mut end, mut used) = (0, 0);
         for line in text.split_inclusive('\n').take(most) {
@@ -100,7 +101,7 @@ impl Cut {
         text[..end].trim_end_matches('\n')
     }
 
-    /// The same with names replaced by what they stand for.
+    /// Replaces names by their expressions.
     pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         Self {
             over: self.over.bind(names),
@@ -119,7 +120,7 @@ impl Unit {
         }
     }
 
-    /// The byte at which so many units from the start end, a broken character left out.
+    /// Returns the byte offset after `n` units from the start, without a partial character.
     fn before(self, text: &str, n: usize) -> usize {
         match self {
             Self::Chars => text.char_indices().nth(n).map_or(text.len(), |(at, _)| at),
@@ -127,7 +128,7 @@ impl Unit {
         }
     }
 
-    /// The same for where what stands behind so many units begins.
+    /// Returns the byte offset at which the rest after `n` units begins, without a partial character.
     fn behind(self, text: &str, n: usize) -> usize {
         match self {
             Self::Chars => self.before(text, n),
@@ -157,20 +158,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_long_as_allowed_stays_and_one_more_is_cut() {
+    fn keeps_texts_up_to_the_limit_and_cuts_longer_ones() {
         let cut = cut(Unit::Chars, 20.0, 4.0, 0.5, "…");
         assert_eq!(short(&cut, &"a".repeat(20)), None);
         assert_eq!(short(&cut, &"a".repeat(21)).unwrap(), "aa…aa");
     }
 
     #[test]
-    fn characters_are_never_broken_and_the_marker_says_what_is_gone() {
+    fn keeps_characters_whole_and_fills_in_the_marker() {
         let cut = cut(Unit::Bytes, 12.0, 8.0, 0.5, "{removed}");
         assert_eq!(short(&cut, "日月火水木").unwrap(), "日9木");
     }
 
     #[test]
-    fn a_cut_that_would_not_shorten_leaves_the_text() {
+    fn keeps_a_text_that_a_cut_would_not_shorten() {
         let cut = cut(
             Unit::Chars,
             3.0,
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_limit_of_lines_only_whole_lines_stay() {
+    fn keeps_only_whole_lines_with_a_line_limit() {
         let lines = Some(Expr::constant(2.0));
         let cut = Cut {
             lines,

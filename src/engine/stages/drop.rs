@@ -1,4 +1,4 @@
-//! Removes messages; a notice may say so in their place.
+//! Removes messages; a notice may replace them.
 
 use super::{Replacement, fill};
 use crate::session::Role;
@@ -8,12 +8,12 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drop {
-    /// A message of the user in their place; `{messages}` and `{tokens}` are filled in. None: nothing stands there.
+    /// A user message that replaces them, with the placeholders `{messages}` and `{tokens}`; none: no replacement.
     pub notice: Option<String>,
 }
 
 impl Drop {
-    /// The notice for messages that weigh so much.
+    /// Returns the notice for messages of this total weight.
     pub(in crate::engine) fn notice(&self, messages: usize, tokens: u64) -> Option<Replacement> {
         let text = fill(self.notice.as_deref()?, messages, tokens);
         Some(Replacement {

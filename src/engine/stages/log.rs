@@ -1,4 +1,4 @@
-//! Says a line, as a system's own log does. Nothing changes.
+//! Writes a line, like a system's own log. The context does not change.
 
 use crate::engine::expr::{Expr, Moment, Quantity};
 use std::collections::BTreeMap;
@@ -14,17 +14,17 @@ pub struct Log {
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogPiece {
-    /// As it is.
+    /// Literal text.
     Text(String),
-    /// What an expression stands at, with so many decimals: `{used / usable:.1}`.
+    /// The value of an expression, with this number of decimals: `{used / usable:.1}`.
     Value(Expr, usize),
 }
 
 impl Log {
-    /// Reads a line with expressions in braces.
+    /// Parses a line with expressions in braces.
     ///
     /// # Errors
-    /// What `expr` says of an expression, or that a brace is not closed.
+    /// Returns the error of `expr`, or an error if a brace is not closed.
     pub(in crate::engine) fn parse<E>(
         line: &str,
         expr: impl Fn(&str) -> Result<Expr, E>,
@@ -45,7 +45,7 @@ impl Log {
         Ok(Self { pieces })
     }
 
-    /// The line now.
+    /// Returns the line at this moment.
     pub(in crate::engine) fn line(&self, moment: &Moment) -> String {
         let mut line = String::new();
         for piece in &self.pieces {
@@ -59,13 +59,13 @@ impl Log {
         line
     }
 
-    /// Whether it tells a quantity.
+    /// Returns whether it uses a quantity.
     pub(in crate::engine) fn mentions(&self, quantity: Quantity) -> bool {
         let mut pieces = self.pieces.iter();
         pieces.any(|piece| matches!(piece, LogPiece::Value(expr, _) if expr.mentions(quantity)))
     }
 
-    /// The same with names replaced by what they stand for.
+    /// Replaces names by their expressions.
     pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         let bind = |piece: &LogPiece| match piece {
             LogPiece::Text(text) => LogPiece::Text(text.clone()),

@@ -1,7 +1,7 @@
-//! The vocabulary of stages: when one acts, what it takes, what it does to that.
+//! The vocabulary of stages: when a stage acts, which content it takes, and its action.
 //!
-//! An action is a settings struct in a file of its own, a variant of [`Action`], and a pure plan from what was taken
-//! to an [`Edit`]. Nothing here knows of any particular system.
+//! An action consists of a settings struct in its own file, a variant of [`Action`], and a pure plan from the taken
+//! content to an [`Edit`]. This module does not depend on any particular system.
 
 mod clear;
 mod cut;
@@ -23,93 +23,93 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One step of a policy.
+/// One stage of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
     /// Its id, unique in the policy.
     pub id: String,
-    /// Where in a step it may act.
+    /// The hook at which it may act.
     pub at: Hook,
-    /// Whether it acts.
+    /// Its trigger.
     pub when: Expr,
-    /// What it acts on.
+    /// The content that it acts on.
     pub take: Take,
-    /// What it does to that.
+    /// Its action.
     pub action: Action,
-    /// What may still hold it back.
+    /// Conditions that may prevent the action.
     pub guard: Guard,
-    /// What it changes.
+    /// The context that it changes.
     pub mutates: Mutates,
-    /// What is done about calls and results that it separates.
+    /// Treatment of calls and results that it separates.
     pub repair: Repair,
-    /// Steps until what it does lands, for systems that work in the background; none: at once.
+    /// Number of calls until its result is applied, for systems that work in the background; none: immediately.
     pub delay: Option<Expr>,
 }
 
-/// What is done about calls and results that a stage separates.
+/// Treatment of calls and results that a stage separates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repair {
-    /// Nothing need be: it keeps pairs whole.
+    /// The stage keeps pairs whole.
     #[default]
     Whole,
-    /// Nothing is: some systems do break pairs, and the preset says so.
+    /// None: some systems do break pairs, and the preset declares it.
     None,
 }
 
-/// What a stage changes.
+/// The context that a stage changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mutates {
-    /// What is kept for all later calls.
+    /// The context kept for all later calls.
     #[default]
     Store,
-    /// What the next call sees, and nothing else: the store is as before afterwards.
+    /// The context of the next call only; the store does not change.
     View,
 }
 
-/// Where in a step a stage may act.
+/// A point of a call at which a stage may act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hook {
-    /// A tool has answered; before its result joins the context.
+    /// After a tool has answered, before its result is added to the context.
     ToolResult,
-    /// The program was started again; before anything else.
+    /// After a restart of the program, before anything else.
     Resume,
-    /// A person has spoken; before the first call of the turn.
+    /// After a user message, before the first call of the turn.
     TurnStart,
-    /// Results of tools have come in; before the next call.
+    /// After tool results, before the next call.
     AfterTools,
     /// Before every call.
     BeforeCall,
-    /// The call did not fit, and is tried again if something was done; or a person placed an error of the provider
-    /// there, whose words a named action reads.
+    /// After an overflow; the call is tried again if a stage changed the context. Also after a provider error that the
+    /// user placed, whose text a named action reads.
     OverflowError,
-    /// The answer is there.
+    /// After the answer.
     AfterCall,
-    /// The turn's last answer is there.
+    /// After the last answer of the turn.
     TurnEnd,
-    /// Only when a person asks.
+    /// Only on a user request.
     Manual,
 }
 
-/// What a stage acts on: everything of a kind but what is kept.
+/// The content that a stage acts on: everything of a kind except what it keeps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Take {
-    /// Of what kind.
+    /// The kind of content.
     pub what: What,
-    /// What is spared; an item is spared if any of these says so.
+    /// Rules for kept content; an item is kept if any of them matches.
     pub keep: Vec<Keep>,
-    /// Where a cut between taken and kept may fall.
+    /// Allowed positions of a cut between taken and kept content.
     pub boundary: Boundary,
-    /// Of messages that could be taken no more than so many, the oldest.
+    /// Maximum number of messages to take, the oldest first.
     pub oldest: Option<Expr>,
-    /// Of tool results only some; the others count for no rule.
+    /// Filter for tool results; no rule counts the others.
     pub results: Results,
 }
 
 impl Take {
-    /// Everything: a named action takes what it wants itself.
+    /// Everything: a named action selects its own content.
     pub const EVERYTHING: Self = Self {
         what: What::Messages,
         keep: Vec::new(),
@@ -119,14 +119,14 @@ impl Take {
     };
 }
 
-/// Which tool results a stage is about.
+/// A filter for tool results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Results {
-    /// Those of these tools; of any if empty.
+    /// Only results of these tools; of any tool if empty.
     pub only: Vec<String>,
-    /// Not those of these tools.
+    /// Excludes results of these tools.
     pub except: Vec<String>,
-    /// Those whose very call (tool and arguments) was made again later.
+    /// Only results whose call (tool and arguments) was repeated later.
     pub repeated: bool,
 }
 
@@ -138,12 +138,13 @@ impl Results {
         repeated: false,
     };
 
-    /// Whether it is about every result.
+    /// Returns whether the filter accepts every result.
     pub(super) fn are_all(&self) -> bool {
         self.only.is_empty() && self.except.is_empty() && !self.repeated
     }
 
-    /// Whether it is about results of a tool. A name that ends in `*` stands for every tool that begins so.
+    /// Returns whether the filter accepts results of a tool. A name that ends in `*` matches every tool with that
+    /// prefix.
     pub(super) fn are_of(&self, tool: &str) -> bool {
         let is_it = |name: &String| match name.strip_suffix('*') {
             Some(start) => tool.starts_with(start),
@@ -153,43 +154,43 @@ impl Results {
     }
 }
 
-/// What kind of thing a stage takes.
+/// The kind of content that a stage takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
     /// Whole messages.
     Messages,
-    /// Contents of tool results that are not cleared yet.
+    /// Contents of tool results that are not cleared.
     ToolResults,
 }
 
-/// What a stage spares.
+/// A rule for kept content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Keep {
     /// Instructions and tool definitions.
     System,
-    /// The first message of a person.
+    /// The first user message.
     FirstUser,
     /// The newest messages, this many.
     LastMessages(Expr),
     /// The newest turns, this many.
     LastTurns(Expr),
-    /// The newest messages that weigh no more than this together.
+    /// The newest messages up to this total weight.
     LastTokens(Expr),
-    /// The newest tool results that weigh no more than this together.
+    /// The newest tool results up to this total weight.
     LastToolTokens(Expr),
     /// The newest tool results, this many.
     LastResults(Expr),
-    /// The oldest messages behind the instructions, this many.
+    /// The oldest messages after the instructions, this many.
     FirstMessages(Expr),
-    /// The newest message of a person.
+    /// The newest user message.
     LastUser,
-    /// The newest messages of a person that weigh no more than this together.
+    /// The newest user messages up to this total weight.
     UserTokens(Expr),
 }
 
 impl Keep {
-    /// How many or how much it spares, where it says.
+    /// Returns the number or weight that it keeps, if it has one.
     fn number(&self) -> Option<&Expr> {
         match self {
             Self::System | Self::FirstUser | Self::LastUser => None,
@@ -204,54 +205,54 @@ impl Keep {
     }
 }
 
-/// Where a cut may fall.
+/// Allowed positions of a cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Boundary {
     /// Anywhere.
     None,
-    /// Never between a call and its result: more is kept until the cut is safe.
+    /// Never between a call and its result: keeps more until the cut is safe.
     #[default]
     Pair,
-    /// Only before a message that opens a turn: more is kept until it does.
+    /// Only before a message that opens a turn: keeps more until it does.
     Turn,
-    /// The same, but less is kept until it does; where no such message follows, more is.
+    /// Only before a message that opens a turn: keeps less until it does, or more if no such message follows.
     NextTurn,
 }
 
-/// What may still hold a stage back. Numbers are expressions.
+/// Conditions that may prevent a stage's action. Numbers are expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guard {
-    /// It must save more than this (tokens), where it says so.
+    /// Minimum savings in tokens, if defined: it must save more than this.
     pub min_saved: Option<Expr>,
     /// The context must become smaller.
     pub must_shrink: bool,
-    /// Steps it rests after an attempt.
+    /// Number of calls of its cooldown after an attempt.
     pub cooldown: Expr,
-    /// Minutes without a call after which the provider's prompt cache is taken to be cold: it waits for that, since what
-    /// is removed then costs nothing extra, unless the context no longer fits. None, or 0: it does not wait.
+    /// Minutes without a call after which the provider's prompt cache is assumed to be cold. The stage waits for that,
+    /// since a removal then causes no additional cache miss, unless the context overflows. None or 0: it does not wait.
     pub cold: Option<Expr>,
 }
 
-/// What a stage does.
+/// The action of a stage.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Empties tool results and keeps the pairs.
+    /// Clears tool results and keeps the pairs.
     Clear(Clear),
     /// Shortens tool results.
     Cut(Cut),
     /// Removes messages.
     Drop(Drop),
-    /// Puts a summary in the place of messages.
+    /// Replaces messages by a summary.
     Summarize(Summarize),
-    /// Says a line.
+    /// Writes a log line.
     Log(Log),
-    /// Does what a real system does in its own words.
+    /// Runs an action of a real system.
     Named(Named),
 }
 
 impl Action {
-    /// The verb shown in events and JSON.
+    /// Returns the verb shown in events and JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Clear(_) => "clear",
@@ -264,7 +265,7 @@ impl Action {
         }
     }
 
-    /// The real system whose own action it is, by the name before the dot.
+    /// Returns the real system that the action belongs to, by the name before the dot.
     pub(super) fn system(&self) -> Option<&'static str> {
         match self {
             Self::Named(named) => named.spec.name.split('.').next(),
@@ -274,7 +275,7 @@ impl Action {
 }
 
 impl Stage {
-    /// The same with names replaced by what they stand for.
+    /// Replaces names by their expressions.
     pub(super) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         let bind = |expr: &Expr| expr.bind(names);
         let keep = self.take.keep.iter().map(|keep| match keep {
@@ -323,8 +324,7 @@ impl Stage {
 }
 
 impl Stage {
-    /// Whether nothing that is measured decides what it takes, does and saves, nor whether it rests or waits: its trigger
-    /// alone may ask.
+    /// Returns whether its content, effect, savings, cooldown and wait do not depend on measurements. Its trigger may.
     pub(super) fn is_settled(&self) -> bool {
         let is_constant = |expr: &Expr| expr.constant_value().is_some();
         let takes = self.take.keep.iter().filter_map(Keep::number);
@@ -339,16 +339,16 @@ impl Stage {
     }
 }
 
-/// A message of ours to be put in the place of others.
+/// A written message that replaces others.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Replacement {
-    /// Who it speaks as.
+    /// Role of the author.
     pub(super) role: Role,
     /// Its text.
     pub(super) text: Arc<str>,
 }
 
-/// Fills the placeholders of a text of ours.
+/// Fills the placeholders of a template.
 fn fill(template: &str, messages: usize, tokens: u64) -> Arc<str> {
     template
         .replace("{messages}", &messages.to_string())

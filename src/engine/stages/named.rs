@@ -1,4 +1,4 @@
-//! Does what a real system does in its own words: see [`crate::engine::Rewrite`].
+//! Runs an action of a real system: see [`crate::engine::Rewrite`].
 
 use crate::engine::expr::{Expr, Moment};
 use crate::engine::rewrite::{NamedAction, Rewrite};
@@ -8,18 +8,18 @@ use std::sync::Arc;
 /// A named action with the settings of a preset.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// Its row in the table.
+    /// Its entry in the registry.
     pub spec: &'static NamedAction,
     /// The action.
     pub rewrite: Arc<dyn Rewrite>,
     /// Its numbers by name.
     pub numbers: Vec<(&'static str, Expr)>,
-    /// What an answer to a request of its own weighs in a simulation (tokens); as much as the system allows if none.
+    /// Assumed tokens of an answer to its own request in a simulation; the system's maximum if none.
     pub answer_tokens: Option<Expr>,
 }
 
 impl Named {
-    /// The same with names replaced by what they stand for.
+    /// Replaces names by their expressions.
     pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         let numbers = self.numbers.iter();
         Self {
@@ -31,7 +31,7 @@ impl Named {
         }
     }
 
-    /// What its numbers stand at.
+    /// Returns the values of its numbers.
     pub(in crate::engine) fn values(&self, moment: &Moment) -> Vec<(&'static str, f64)> {
         let numbers = self.numbers.iter();
         numbers
@@ -40,7 +40,7 @@ impl Named {
     }
 }
 
-/// Two are the same if they are the same action with the same numbers.
+/// Equal if the action and the numbers are equal.
 impl PartialEq for Named {
     fn eq(&self, other: &Self) -> bool {
         self.spec.name == other.spec.name

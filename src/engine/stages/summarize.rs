@@ -1,4 +1,4 @@
-//! Puts a summary in the place of messages. The text is asked for with a request; this is only the frame around it.
+//! Replaces messages by a summary. A request asks for the text; this module defines its settings.
 
 use crate::engine::expr::Expr;
 use serde::Deserialize;
@@ -6,25 +6,25 @@ use serde::Deserialize;
 /// Settings of the action `summarize`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summarize {
-    /// The summary may not weigh more than this (tokens), its prefix included.
+    /// Maximum tokens of the summary, including its prefix.
     pub max_tokens: Expr,
-    /// What stands before the summary's own text.
+    /// Text before the summary.
     pub prefix: String,
     /// Name of the prompt that asks for it.
     pub prompt: String,
-    /// Where it stands.
+    /// Position of the summary.
     pub place: Place,
-    /// Only its provider can read it: nothing but its size is told by a run.
+    /// Whether only the provider can read the summary: a run reports only its size.
     pub is_opaque: bool,
 }
 
-/// Where a message of ours stands.
+/// The position of a written message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// Where the first message stood that it stands for.
+    /// The position of the first message that it covers.
     #[default]
     First,
-    /// Where the last of them stood: behind what was kept among them.
+    /// The position of the last message that it covers: after the messages that were kept among them.
     Last,
 }

@@ -1,4 +1,4 @@
-//! What a run of a plain policy did, and what it comes to.
+//! The actions of a plain policy's run, and their totals.
 
 use super::course::Course;
 use super::{Row, Totals};
@@ -8,81 +8,81 @@ use crate::engine::outcome::{Peak, SummaryTraffic};
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// What a run did, as far as it is told.
+/// The actions of a run, as far as they are computed.
 #[derive(Debug)]
 pub(super) struct Story<'a> {
     course: &'a Course,
     budget: Budget,
-    /// The last calls, to which more may come.
+    /// The last calls, which may be extended.
     open: Option<Stretch>,
     totals: Totals,
-    /// The summaries paid for before call after call that are followed now.
+    /// The current row of consecutive calls that each paid for a summary.
     row: Row,
     pub(super) summaries: SummaryTraffic,
-    /// All of it, where more than totals is asked for.
+    /// Full details, if more than totals is needed.
     told: Option<Told>,
 }
 
-/// All that a run did.
+/// All actions of a run.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// All calls, in order.
     pub(super) stretches: Vec<Stretch>,
-    /// Firings that removed something, in order.
+    /// Compactions that removed something, in order.
     pub(super) deeds: Vec<Deed>,
 }
 
-/// Calls between which nothing is taken out.
+/// Calls between which nothing is removed.
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
     pub(super) calls: Range<usize>,
-    /// What each sends more than what was said: true tokens (below 0 where more is gone).
+    /// True tokens that each call sends in addition to the full history (negative if more is removed).
     pub(super) truth: i64,
-    /// The same on the policy's own meter.
+    /// `truth` on the policy's own meter.
     pub(super) metered: i64,
 }
 
-/// A firing that removed something.
+/// A compaction that removed something.
 #[derive(Clone, Debug)]
 pub(super) struct Deed {
-    /// The call before which it was.
+    /// The call before which it happened.
     pub(super) call: usize,
     pub(super) what: What,
     pub(super) wiped: Option<Wiped>,
 }
 
-/// A firing that left next to nothing of the conversation.
+/// A compaction that left almost nothing of the conversation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wiped {
     pub(super) before: Tokens,
     pub(super) after: Tokens,
-    /// Messages that are there still.
+    /// Number of remaining messages.
     pub(super) left: usize,
 }
 
-/// What was removed.
+/// The removed content.
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    /// Tool results of these numbers are empty, each weighs so much now.
+    /// Tool results with these numbers were cleared, with the new weight of each.
     Cleared(Range<usize>, u64),
-    /// Messages of these ranks are gone, and the text of ours before them.
+    /// Messages of these ranks were removed, with the written text before them.
     Replaced {
         ranks: Range<usize>,
         text: Option<Text>,
     },
 }
 
-/// A text of ours in the place of messages.
+/// A written text in the place of messages.
 #[derive(Clone, Debug)]
 pub(super) enum Text {
-    /// A notice about so many messages that weighed so much, with its own true tokens.
+    /// A notice: number of messages, their weight, and its own true tokens.
     Notice(usize, u64, u64),
-    /// A summary, with what was sent for it and its true tokens.
+    /// A summary: true tokens sent for it, and its own.
     Summary(u64, u64),
 }
 
 impl What {
-    /// Whether it left next to nothing of the conversation, which came from so many tokens to so many.
+    /// Returns the details if a compaction left almost nothing of the conversation, given the tokens before and after.
     pub(super) fn wiped(
         &self,
         course: &Course,
@@ -91,7 +91,7 @@ impl What {
         overhead: Tokens,
     ) -> Option<Wiped> {
         let left = match self {
-            // What is empty is there still.
+            // Cleared messages remain in the context.
             Self::Cleared(..) => course.ranks[call] - course.preamble,
             Self::Replaced {
                 text: Some(Text::Summary(..)),
@@ -110,7 +110,7 @@ impl What {
 }
 
 impl<'a> Story<'a> {
-    /// Nothing happened yet; only totals are kept.
+    /// Creates a record that keeps only totals.
     pub(super) fn new(course: &'a Course, budget: Budget) -> Self {
         Self {
             course,
@@ -123,7 +123,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The same, with everything kept.
+    /// Creates a record that keeps everything.
     pub(super) fn in_full(course: &'a Course, budget: Budget) -> Self {
         Self {
             told: Some(Told::default()),
@@ -131,7 +131,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// These calls are made, each with so much more than what was said.
+    /// Records these calls, with the tokens that each sends in addition to the full history.
     pub(super) fn calls(&mut self, calls: Range<usize>, (truth, metered): (i64, i64)) {
         if calls.is_empty() {
             return;
@@ -151,7 +151,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// A firing before this call removed something.
+    /// Records a compaction before this call.
     pub(super) fn did(&mut self, call: usize, what: What, wiped: Option<Wiped>) {
         let totals = &mut self.totals;
         totals.compactions += 1;
@@ -174,7 +174,8 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// What it comes to, and what it did where that was kept. At the end the context has so much more than what was said.
+    /// Returns the totals, and the details if they were kept. `truth` is the difference of the final context to the
+    /// full history.
     pub(super) fn finish(mut self, truth: i64) -> (Totals, Told) {
         self.close();
         let said = self.course.truth_before.last().copied().unwrap_or(0);
@@ -194,7 +195,7 @@ impl<'a> Story<'a> {
         (totals, self.told.unwrap_or_default())
     }
 
-    /// Nothing more comes to the last calls.
+    /// Closes the last stretch of calls.
     fn close(&mut self) {
         let Some(stretch) = self.open.take() else {
             return;
@@ -214,7 +215,7 @@ impl<'a> Story<'a> {
         };
         let used = |said: u64| Tokens((said.cast_signed() + truth).cast_unsigned());
         totals.sent += sum(calls);
-        // Nothing goes between two firings: the last prompt is the largest, perhaps not alone.
+        // Nothing is removed between two compactions: the last prompt is the largest, possibly one of several.
         let last = course.truth[calls.end - 1];
         let largest = used(last);
         if totals.peak.is_none_or(|peak| largest > peak.tokens) {

@@ -1,4 +1,4 @@
-//! Clearing tool results, by sums: always the oldest, so that two numbers say which are left.
+//! Clearing of tool results, by sums: always the oldest, so that two numbers define the remaining ones.
 
 use super::account::What;
 use super::course::first_not;
@@ -9,23 +9,23 @@ use crate::engine::stages::{Clear, Keep, Results, Take};
 use crate::units::Tokens;
 use std::sync::Arc;
 
-/// A stage that clears tool results, in the course of a run.
+/// A stage that clears tool results, during a run.
 pub(super) struct Clearing {
     marker: Arc<str>,
-    /// What the marker weighs: true tokens, and on the policy's own meter.
+    /// Weight of the marker: true tokens, and on the policy's own meter.
     weights: Option<(u64, u64)>,
     least: Least,
-    /// The newest turns that are spared.
+    /// Number of the newest turns that are kept.
     turns: Option<f64>,
     protect: u64,
     newest: usize,
-    /// Results that are cleared already.
+    /// Number of results that are cleared already.
     cleared: usize,
-    /// Where the newest tokens begin: it only moves on.
+    /// First result of the kept newest tokens; it only increases.
     protected: usize,
-    /// Where the newest turns begin: it only moves on.
+    /// First result of the kept newest turns; it only increases.
     turned: usize,
-    /// The first result up to which there is enough to clear: it only moves on.
+    /// First result up to which there is enough to clear; it only increases.
     enough: usize,
 }
 
@@ -44,7 +44,7 @@ impl Clearing {
                     turns = Some(turns.map_or(n, |most: f64| most.max(n)));
                 }
                 Keep::LastMessages(_) | Keep::LastTokens(_) => return None,
-                // Rules about whole messages say nothing of results.
+                // Rules about whole messages do not apply to results.
                 _ => {}
             }
         }
@@ -62,7 +62,7 @@ impl Clearing {
         })
     }
 
-    /// The first call from this one on before which enough of the oldest results is spared by no rule.
+    /// Returns the first call from `call` on at which no rule keeps enough of the oldest results.
     pub(super) fn earliest(&mut self, scene: &Scene<'_>, call: usize) -> usize {
         let (course, results) = (scene.course, &scene.course.results);
         let before = &results.metered_before;
@@ -70,7 +70,7 @@ impl Clearing {
         let is_too_little = |sum: &u64| (sum - before[self.cleared]) as f64 <= least;
         let end = first_not(before, self.enough.max(self.cleared + 1), is_too_little);
         self.enough = end;
-        // All newer than the last of them must be more than what is protected.
+        // All results newer than the last of them must exceed the protected tokens.
         let Some(protected) = before.get(end).and(before.get(end - 1)) else {
             return course.len();
         };
@@ -117,7 +117,7 @@ impl Clearing {
         Attempt::Done(What::Cleared(taken, truth), added)
     }
 
-    /// What stands in the place of results.
+    /// Returns the text in the place of results.
     pub(super) fn marker(&self, scene: &Scene<'_>) -> SeenText {
         SeenText {
             text: Arc::clone(&self.marker),
@@ -127,7 +127,7 @@ impl Clearing {
         }
     }
 
-    /// The first result that the newest tokens, or the newest turns, spare.
+    /// Returns the first result that the newest tokens or the newest turns keep.
     fn end(&mut self, scene: &Scene<'_>, call: usize) -> usize {
         let results = &scene.course.results;
         let all = results.at[call];

@@ -1,4 +1,4 @@
-//! The course of a session without any management, as sums.
+//! A session without any context management, as sums.
 
 use crate::engine::Case;
 use crate::engine::meter::Meter;
@@ -7,45 +7,45 @@ use crate::session::Kind;
 /// Sums over a session. Ranks count the messages of the history.
 #[derive(Debug)]
 pub(super) struct Course {
-    /// What has been said before each call: the message behind it.
+    /// Index after the last message of the history before each call.
     pub(super) ends: Vec<usize>,
-    /// The same as a rank.
+    /// `ends` as a rank.
     pub(super) ranks: Vec<usize>,
-    /// The turn of the last message of it.
+    /// Turn of the last message before each call.
     pub(super) turns: Vec<u32>,
-    /// True tokens of it, overhead not counted.
+    /// True tokens of the history before each call, without overhead.
     pub(super) truth: Vec<u64>,
-    /// Sums of these over the calls before.
+    /// Sums of `truth` over the calls before.
     pub(super) truth_sums: Vec<u64>,
-    /// It on the policy's own meter.
+    /// `truth` on the policy's own meter.
     pub(super) metered: Vec<u64>,
     /// The messages of the history, by rank.
     pub(super) history: Vec<u32>,
     /// True tokens of the history before each rank.
     pub(super) truth_before: Vec<u64>,
-    /// The same on the policy's own meter.
+    /// `truth_before` on the policy's own meter.
     pub(super) metered_before: Vec<u64>,
-    /// How many of them are instructions that stand before everything else.
+    /// Number of messages that are instructions before all others.
     pub(super) preamble: usize,
-    /// The first message that any message of the history from a rank on needs, its own included.
+    /// The first message that any message of the history from a rank on needs, including itself.
     pub(super) needed_from: Vec<u32>,
     pub(super) results: Results,
 }
 
-/// Tool results in order, each with what goes with it.
+/// Tool results in order, each with its attached parts.
 #[derive(Debug, Default)]
 pub(super) struct Results {
-    /// Their parts.
+    /// Parts of the results.
     pub(super) parts: Vec<u32>,
-    /// Their messages.
+    /// Messages of the results.
     pub(super) messages: Vec<u32>,
-    /// True tokens of those before each.
+    /// True tokens of the results before each.
     pub(super) truth_before: Vec<u64>,
-    /// The same on the policy's own meter.
+    /// `truth_before` on the policy's own meter.
     pub(super) metered_before: Vec<u64>,
-    /// How many had come in before each call.
+    /// Number of results before each call.
     pub(super) at: Vec<usize>,
-    /// Tokens of these on the policy's own meter.
+    /// Tokens of the results before each call, on the policy's own meter.
     pub(super) metered_at: Vec<u64>,
 }
 
@@ -95,21 +95,20 @@ impl Course {
         }
     }
 
-    /// How many calls there are.
+    /// Returns the number of calls.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The first call from `from` on before which the policy's own meter, so much added to what was said, is not below
-    /// this.
+    /// Returns the first call from `from` on at which the policy's own count, plus `added`, is at least `floor`.
     pub(super) fn reaches(&self, from: usize, added: i64, floor: f64) -> usize {
         let is_below = |metered: &u64| ((metered.cast_signed() + added) as f64) < floor;
         first_not(&self.metered, from, is_below)
     }
 }
 
-/// The first place from `from` on at which what is asked does not hold, where it holds up to there alone: looked for near
-/// by first.
+/// Returns the first index from `from` on for which `holds` is false, if it is true exactly up to there. Searches near
+/// `from` first.
 pub(super) fn first_not<T>(values: &[T], from: usize, holds: impl Fn(&T) -> bool) -> usize {
     let (mut low, mut step) = (from, 1);
     loop {
@@ -163,7 +162,7 @@ impl Results {
     }
 }
 
-/// Sums before each, and in all.
+/// Returns the sums before each weight, and the total.
 fn sums<N: Into<u64>>(weights: impl Iterator<Item = N>) -> Vec<u64> {
     let mut sum = 0;
     let mut sums = vec![0];
@@ -174,7 +173,7 @@ fn sums<N: Into<u64>>(weights: impl Iterator<Item = N>) -> Vec<u64> {
     sums
 }
 
-/// The message behind what has been said before each call, as a run appends it.
+/// Returns the index after the last message before each call, as a run appends it.
 fn ends(case: &Case) -> Vec<usize> {
     let (session, mut said) = (&case.session, 0);
     let end = |(idx, step): (usize, &crate::session::Step)| {

@@ -1,8 +1,8 @@
-//! What a run comes to in tokens, without playing it call by call where that is not needed.
+//! Token totals of a run, computed without replaying every call if possible.
 //!
-//! A policy of one plain stage (drop, summarize or clear at a threshold) leaves the context alone between two firings:
-//! what the calls of such a stretch send is known from sums over the session, and where the stretch ends is found by
-//! searching them. The figures are those of [`super::simulate`] to the token; tests hold them to it. Every other policy is
+//! A policy of one plain stage (drop, summarize or clear at a threshold) does not change the context between two
+//! compactions. The tokens of the calls between them follow from sums over the session, and a search in the sums finds
+//! the next compaction. The totals are equal to those of [`super::simulate`]; tests verify this. Every other policy is
 //! simulated.
 
 mod account;
@@ -22,50 +22,50 @@ use plain::{Plain, Scene};
 use replace::Notices;
 use std::sync::OnceLock;
 
-/// What a run comes to in tokens.
+/// Token totals of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
-    /// The largest context, the one at the end included.
+    /// The largest context, including the one at the end.
     pub peak: Option<Peak>,
-    /// The largest context as a share of usable.
+    /// The largest context as a share of the usable window.
     pub peak_share: Share,
     /// The context at the end.
     pub end: Tokens,
     /// The sum of all prompts.
     pub sent: Tokens,
-    /// Firings that removed something.
+    /// Number of compactions that removed something.
     pub compactions: usize,
-    /// Steps whose first try did not fit.
+    /// Number of calls whose first try overflowed.
     pub overflows: usize,
-    /// The first of these.
+    /// The first call that overflowed.
     pub first_overflow: Option<usize>,
-    /// Tokens of tries that were rejected.
+    /// Tokens of rejected tries.
     pub rejected: Tokens,
-    /// Requests for summaries.
+    /// Summary requests.
     pub summaries: SummaryTraffic,
-    /// Requests for summaries that removed something and would not fit into the window themselves: the step of the first.
+    /// Index of the first call with an applied summary request that would itself overflow the window.
     pub too_long: Option<usize>,
-    /// The longest row of calls that each had a summary paid for before them.
+    /// The longest row of consecutive calls that each paid for a summary.
     pub paid: Row,
-    /// Firings that left next to nothing of the conversation ([`Event::wipes`]).
+    /// Number of compactions that left almost nothing of the conversation ([`Event::wipes`]).
     pub wipes: usize,
-    /// Index of the step of the first of these.
+    /// Index of the first call with such a compaction.
     pub first_wipe: Option<usize>,
-    /// Index of the step at which the system itself would have ended the run.
+    /// Index of the call at which the system itself would have stopped the run.
     pub halt: Option<usize>,
 }
 
-/// Calls in a row.
+/// Consecutive calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// Index of the first step.
+    /// Index of the first call.
     pub first: usize,
-    /// How many.
+    /// Number of calls.
     pub calls: usize,
 }
 
 impl Row {
-    /// The longer of the row that ends with this step and of `self`; `current` is the row that is being followed.
+    /// Returns the longer of `self` and the row that ends with this call; `current` is the row in progress.
     fn with(self, current: &mut Self, step: usize) -> Self {
         let goes_on = current.calls > 0 && current.first + current.calls == step;
         let again = current.calls > 0 && current.first + current.calls == step + 1;
@@ -86,7 +86,7 @@ impl Row {
 }
 
 impl Totals {
-    /// Those of a run that was played over this case.
+    /// Returns the totals of a run over this case.
     pub fn of(case: &Case, outcome: &Outcome) -> Self {
         let samples = &outcome.samples;
         let overflow = samples.iter().find(|sample| sample.overflows);
@@ -122,7 +122,7 @@ impl Totals {
         }
     }
 
-    /// All tokens that were sent or came back: prompts, rejected tries, and summaries.
+    /// Returns all tokens sent or received: prompts, rejected tries, and summaries.
     pub fn traffic(&self) -> Tokens {
         self.sent + self.rejected + self.summaries.sent + self.summaries.received
     }
@@ -133,16 +133,17 @@ impl Totals {
 pub struct Tally<'a> {
     case: &'a Case,
     policy: &'a Policy,
-    /// Sums over the session, where they will be asked for.
+    /// Sums over the session, if needed.
     course: OnceLock<Course>,
-    /// Weights of notices, by the messages that they speak of.
+    /// Weights of notices, by the messages that they mention.
     notices: Notices,
-    /// Nothing that a person placed in the session, or that changes from call to call, keeps it from being told from sums.
+    /// Whether totals can be computed from sums: the user placed nothing in the session, and nothing changes from call
+    /// to call.
     is_even: bool,
 }
 
 impl<'a> Tally<'a> {
-    /// Nothing is worked out yet.
+    /// Creates a tally; computes nothing yet.
     pub fn new(case: &'a Case, policy: &'a Policy) -> Self {
         Self {
             is_even: plain::is_even(case),
@@ -153,7 +154,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// What the policy comes to with these settings.
+    /// Returns the policy's totals with these settings.
     pub fn totals(&self, knobs: &KnobValues) -> Totals {
         match self.plain(knobs) {
             Some(plain) => {
@@ -165,14 +166,14 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// The run with these settings, where it is not told from sums.
+    /// Returns the run with these settings, if it cannot be computed from sums.
     pub fn run(&self, knobs: &KnobValues) -> Option<Outcome> {
         let is_played = self.plain(knobs).is_none();
         is_played.then(|| simulate(self.case, self.policy, knobs, None))
     }
 
-    /// A run with these settings, as far as its cost and what its calls saw are concerned. Where that is told from sums
-    /// it has no kinds, no context, and no events but those that asked for a summary or left next to nothing.
+    /// Returns a run with these settings for its cost and the content of its calls. If it is computed from sums, it has
+    /// no kinds, no context, and only events that requested a summary or left almost nothing.
     pub fn outline(&self, knobs: &KnobValues) -> Outcome {
         match self.plain(knobs) {
             Some(plain) => {

@@ -1,5 +1,5 @@
-//! The outline of a run that was told from sums: its prompts, what they share with the ones before, and what they saw of
-//! the session.
+//! The outline of a run that was computed from sums: its prompts, their shared prefixes, and the content that they
+//! received.
 
 use super::Totals;
 use super::account::{Deed, Text, Told, What};
@@ -72,10 +72,10 @@ fn samples(scene: &Scene<'_>, budget: Budget, told: &Told) -> Vec<Sample> {
     samples
 }
 
-/// What a prompt after a firing shares with the prompt before.
+/// The prefix that a prompt after a compaction shares with the prompt before.
 struct Cache<'a> {
     scene: &'a Scene<'a>,
-    /// The rank of the oldest message that is there, instructions apart, and whether a text of ours stands before it.
+    /// The rank of the oldest remaining message, without instructions, and whether a written text precedes it.
     oldest: usize,
     is_written: bool,
 }
@@ -89,7 +89,7 @@ impl<'a> Cache<'a> {
         }
     }
 
-    /// `before` is what the call before sent: all of it is shared where nothing of it was touched.
+    /// Returns the shared tokens. `before` is the prompt of the call before: all of it is shared if it was not changed.
     fn after(&mut self, deed: &Deed, before: Tokens) -> Tokens {
         let (course, overhead) = (self.scene.course, self.scene.case.ledger.overhead);
         let Some(last) = deed.call.checked_sub(1) else {
@@ -103,7 +103,7 @@ impl<'a> Cache<'a> {
                 if rank >= there {
                     return before;
                 }
-                // Those before are cleared already, each as light as its marker.
+                // Earlier results are cleared already and weigh as much as their marker.
                 let n = course.results.messages.partition_point(|m| *m < message);
                 let gone = course.results.truth_before[n];
                 overhead + Tokens(course.truth_before[rank] - gone + weight * n as u64)
@@ -121,7 +121,7 @@ impl<'a> Cache<'a> {
     }
 }
 
-/// An event of a firing that paid for a summary, or left next to nothing.
+/// Returns the event of a compaction that paid for a summary or left almost nothing.
 fn event(scene: &Scene<'_>, deed: &Deed) -> Option<Event> {
     let nothing = Event {
         step: deed.call,
@@ -166,12 +166,12 @@ fn event(scene: &Scene<'_>, deed: &Deed) -> Option<Event> {
     })
 }
 
-/// Writes down what calls saw.
+/// Records the content that calls received.
 struct Witness<'a> {
     scene: &'a Scene<'a>,
     actor: Option<&'a Actor>,
     seen: Seen,
-    /// The text of ours that is there.
+    /// The current written text.
     text: Option<u32>,
 }
 
@@ -214,7 +214,7 @@ impl<'a> Witness<'a> {
         }
     }
 
-    /// A text of ours comes in the place of the one before.
+    /// Replaces the current written text.
     fn written(&mut self, step: u32, text: Option<&Text>) {
         let text = text.and_then(|text| self.actor?.text(self.scene, text));
         let last = self.text.map(|text| &self.seen.texts[text as usize]);
@@ -256,7 +256,7 @@ impl<'a> Witness<'a> {
         for of_message in messages[results.clone()].chunk_by(|a, b| a == b) {
             let message = of_message[0];
             let first = self.seen.parts.len() as u32;
-            // Of a message with several results some may have been cleared before.
+            // Some results of a message may have been cleared before.
             let from = messages.partition_point(|m| *m < message);
             let is_cleared = |part: u32| {
                 let own = &course.results.parts[from..results.end];

@@ -1,4 +1,4 @@
-//! Policies that are plain enough to be told from sums: at most one stage, which acts from some threshold on.
+//! Plain policies, whose totals can be computed from sums: at most one stage, which acts from a threshold on.
 
 use super::Totals;
 use super::account::{Story, Text, Told, What};
@@ -20,32 +20,32 @@ pub(super) struct Plain {
 }
 
 struct PlainStage {
-    /// It acts from this much on, on the policy's own meter.
+    /// Threshold on the policy's own meter.
     floor: f64,
-    /// Calls that it rests after an attempt.
+    /// Number of calls of its cooldown.
     cooldown: f64,
     actor: Actor,
 }
 
-/// What the stage does, in the course of a run.
+/// The action of the stage, during a run.
 pub(super) enum Actor {
-    /// It clears tool results.
+    /// Clears tool results.
     Clear(Clearing),
-    /// It drops or summarizes messages.
+    /// Drops or summarizes messages.
     Replace(Replacing),
 }
 
-/// What came of a stage that fired.
+/// The result of a stage that fired.
 pub(super) enum Attempt {
-    /// There was nothing to do, or not enough.
+    /// There was nothing to do, or too little.
     Nothing,
-    /// It was tried and failed: the stage rests.
+    /// It failed after an attempt: the cooldown starts.
     Failed,
-    /// It was done; so much was added to what is there, in true tokens and on the policy's own meter.
+    /// It succeeded; the difference in true tokens and on the policy's own meter.
     Done(What, (i64, i64)),
 }
 
-/// What a stage needs to know of a run.
+/// The inputs of a stage during a run.
 pub(super) struct Scene<'a> {
     pub(super) case: &'a Case,
     pub(super) meter: &'a Meter,
@@ -53,7 +53,7 @@ pub(super) struct Scene<'a> {
     pub(super) notices: &'a Notices,
 }
 
-/// Numbers that hold a stage back.
+/// Minimum savings of a stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
     pub(super) min_saved: Option<f64>,
@@ -72,7 +72,7 @@ impl Least {
         })
     }
 
-    /// Whether it is worth it to put `left` in the place of `gone`, as a run judges it.
+    /// Returns whether replacing `gone` by `left` is accepted, by the same rule as in a run.
     pub(super) fn allows(self, gone: Tokens, left: impl FnOnce() -> Tokens) -> bool {
         let is_enough = |saved: f64| self.min_saved.is_none_or(|least| saved > least);
         if gone == Tokens::ZERO || !is_enough(gone.as_f64()) {
@@ -83,7 +83,7 @@ impl Least {
     }
 }
 
-/// Whether a person placed nothing in the session, and its window stays the same.
+/// Returns whether the user placed nothing in the session and its window is constant.
 pub(super) fn is_even(case: &Case) -> bool {
     let is_untouched =
         case.restarts.is_empty() && case.errors.is_empty() && case.by_hand.is_empty();
@@ -92,7 +92,7 @@ pub(super) fn is_even(case: &Case) -> bool {
 }
 
 impl Plain {
-    /// None where the policy is not plain.
+    /// Prepares a policy; returns none if it is not plain.
     pub(super) fn new(case: &Case, policy: &Policy, knobs: &KnobValues) -> Option<Self> {
         let is_plain = policy.reserve.is_none()
             && policy.stages.len() <= 1
@@ -111,7 +111,7 @@ impl Plain {
         Some(Self { budget, stage })
     }
 
-    /// Plays it into a story that has not begun: what that comes to, and the stage as it was left.
+    /// Plays it into an empty record. Returns the totals and the final state of the stage.
     pub(super) fn play(
         self,
         scene: &Scene<'_>,
@@ -185,7 +185,7 @@ impl PlainStage {
 }
 
 impl Actor {
-    /// The first call from this one on before which there may be something to do; as many as there are if none.
+    /// Returns the first call from this one on at which the stage may act; the number of calls if none.
     fn earliest(&mut self, scene: &Scene<'_>, call: usize) -> usize {
         match self {
             Self::Clear(clearing) => clearing.earliest(scene, call),
@@ -200,7 +200,7 @@ impl Actor {
         }
     }
 
-    /// What it put into the context in the place of messages.
+    /// Returns the text that it put in the place of messages.
     pub(super) fn text(&self, scene: &Scene<'_>, text: &Text) -> Option<SeenText> {
         match self {
             Self::Clear(_) => None,
@@ -208,7 +208,7 @@ impl Actor {
         }
     }
 
-    /// What it put in the place of cleared results.
+    /// Returns the text that it put in the place of cleared results.
     pub(super) fn marker(&self, scene: &Scene<'_>) -> Option<SeenText> {
         match self {
             Self::Clear(clearing) => Some(clearing.marker(scene)),

@@ -1,5 +1,5 @@
-//! Dropping and summarizing old messages, by sums: what is left is always the instructions, perhaps a text of ours, and
-//! the newest messages.
+//! Dropping and summarizing of old messages, by sums. The remaining context is always the instructions, an optional
+//! written text, and the newest messages.
 
 use super::account::{Text, What};
 use super::course::{Course, first_not};
@@ -12,19 +12,19 @@ use crate::engine::stages::{Boundary, Drop, Keep, Summarize, Take};
 use crate::units::Tokens;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A stage that replaces messages, in the course of a run. Ranks count the messages of the history.
+/// A stage that replaces messages, during a run. Ranks count the messages of the history.
 pub(super) struct Replacing {
     action: Action,
     least: Least,
-    /// Messages that stay, a text of ours among them.
+    /// Number of messages that stay, including a written text.
     keep: usize,
     boundary: Boundary,
-    /// The rank of the oldest message that is there, instructions apart; none before the first firing.
+    /// The rank of the oldest remaining message, without instructions; none before the first compaction.
     oldest: Option<usize>,
     written: Option<Written>,
-    /// Messages that are gone.
+    /// Number of removed messages.
     gone: usize,
-    /// What a summary weighs: true tokens, and on the policy's own meter.
+    /// Weight of a summary: true tokens, and on the policy's own meter.
     summary: Option<(u64, u64)>,
 }
 
@@ -33,16 +33,16 @@ enum Action {
     Summarize { max_tokens: Tokens, prefix: String },
 }
 
-/// A text of ours in the place of messages.
+/// A written text in the place of messages.
 #[derive(Clone, Copy)]
 struct Written {
     tokens: u64,
     metered: u64,
-    /// The first message that it stands for.
+    /// The first message that it covers.
     first: u32,
 }
 
-/// What a firing takes out.
+/// The messages that a compaction removes.
 struct Taken {
     /// The rank of the oldest message that stays.
     oldest: usize,
@@ -91,7 +91,7 @@ impl Replacing {
         })
     }
 
-    /// The first call from this one on before which there is more than what stays.
+    /// Returns the first call from this one on at which there are more messages than stay.
     pub(super) fn earliest(&self, course: &Course, call: usize) -> usize {
         let oldest = self.oldest.unwrap_or(course.preamble);
         let stays = self.keep.checked_sub(usize::from(self.written.is_some()));
@@ -141,7 +141,7 @@ impl Replacing {
         }
     }
 
-    /// Puts a text of these weights in the place of what is taken.
+    /// Replaces the taken messages by a written text of these weights.
     fn replace(
         &mut self,
         taken: &Taken,
@@ -167,7 +167,7 @@ impl Replacing {
         Attempt::Done(What::Replaced { ranks, text }, added)
     }
 
-    /// What a text says.
+    /// Returns the wording of a text.
     pub(super) fn text(&self, scene: &Scene<'_>, text: &Text) -> Option<SeenText> {
         let (said, kind, weight) = match (text, &self.action) {
             (Text::Notice(messages, tokens, weight), Action::Drop(drop)) => (
@@ -189,7 +189,7 @@ impl Replacing {
         })
     }
 
-    /// What would be taken out before a call; none where nothing would.
+    /// Returns the messages that would be removed before a call; none if there are none.
     fn taken(&self, scene: &Scene<'_>, call: usize) -> Option<Taken> {
         let (course, index) = (scene.course, &scene.case.index);
         let end = course.ranks[call];
@@ -199,7 +199,7 @@ impl Replacing {
             return None;
         }
         let mut cut = end - self.keep.min(there);
-        // Mostly nothing behind the cut, not even what is still to come, needs anything before it.
+        // Usually no message after the cut, present or future, needs a message before it.
         let needs = |cut: usize| cut > 0 && course.needed_from[cut] <= course.history[cut - 1];
         if self.boundary == Boundary::Pair && needs(cut) {
             let first_call = |rank: usize| index.first_call[course.history[rank] as usize];
@@ -226,7 +226,7 @@ impl Replacing {
     }
 }
 
-/// True tokens of a predicted summary with what stands before it, and its weight on the policy's own meter.
+/// Returns the true tokens of a predicted summary with its prefix, and its weight on the policy's own meter.
 fn summary(scene: &Scene<'_>, prefix: &str, most: Tokens) -> (u64, u64) {
     if matches!(scene.meter.count, Count::True) {
         let weight = scene.case.predicted_size(prefix, most).weight.0;
@@ -238,10 +238,10 @@ fn summary(scene: &Scene<'_>, prefix: &str, most: Tokens) -> (u64, u64) {
     (weight, u64::from(metered))
 }
 
-/// Weights of notices, by the messages that they speak of: another run writes the same ones.
+/// Weights of notices, by the messages that they mention: other runs write the same ones.
 #[derive(Debug)]
 pub(super) struct Notices {
-    /// True tokens in the upper half, those on the policy's own meter and one in the lower; 0 while they are not known.
+    /// True tokens in the upper half, and tokens on the policy's own meter plus 1 in the lower half; 0 if unknown.
     known: Vec<AtomicU64>,
 }
 
@@ -253,7 +253,7 @@ impl Notices {
         }
     }
 
-    /// True tokens and those on the policy's own meter of a notice about so many messages of so many tokens.
+    /// Returns the true tokens and the weight on the policy's own meter of a notice about these messages and tokens.
     fn weigh(
         &self,
         scene: &Scene<'_>,

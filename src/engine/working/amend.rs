@@ -1,11 +1,11 @@
-//! Single messages that change part by part, at a person's word.
+//! Manual changes of single messages, part by part.
 
 use super::Working;
 use crate::engine::context::{Edited, Entry, EntryBody, Left, Marker, PartFates};
 use std::sync::Arc;
 
 impl Working<'_> {
-    /// A text to stand in the place of parts, of which so much is left; gives its index.
+    /// Adds a text that replaces parts and keeps `left` of their content; returns its index.
     pub(in crate::engine) fn mark(&mut self, text: &Arc<str>, left: Left, event: u32) -> u32 {
         let (tokens, metered) = self.marker_weights(text);
         self.context.markers.push(Marker {
@@ -19,8 +19,8 @@ impl Working<'_> {
         self.context.markers.len() as u32 - 1
     }
 
-    /// What a text in the place of a part weighs: true tokens, and on the policy's own meter. Mostly it is that of the
-    /// clearing before.
+    /// Returns the weight of a replacing text: true tokens, and on the policy's own meter. Usually it is the text of
+    /// the clearing before.
     pub(in crate::engine) fn marker_weights(&self, text: &Arc<str>) -> (u32, u32) {
         if let Some(last) = self.context.markers.last()
             && Arc::ptr_eq(&last.text, text)
@@ -31,7 +31,7 @@ impl Working<'_> {
         (tokens, self.meter.weigh_part(self.case, text))
     }
 
-    /// Gives messages of the session, by the indices of their entries, other fates of their parts.
+    /// Sets the state of the parts of session messages, by the indices of their entries.
     pub(in crate::engine) fn amend(&mut self, amended: Vec<(usize, PartFates)>) {
         self.shown.forget_from(0);
         for (idx, parts) in amended {

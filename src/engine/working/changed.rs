@@ -1,13 +1,13 @@
-//! What of a context is not what the last call saw there. What was added behind is no change.
+//! Differences of a context from that of the last call. Appended entries are not differences.
 
-/// Where a context differs from what the last call saw.
+/// Differences of a context from that of the last call.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Changed {
-    /// The first entry that the call did not see, or not so.
+    /// The first entry that is new or changed.
     first: usize,
-    /// Entries that were edited where they stand, in the order they were.
+    /// Entries that were edited in place, in the order of the edits.
     edited: Vec<u32>,
-    /// Entries came, went or were replaced too.
+    /// Whether entries were also added, removed or replaced.
     is_moved: bool,
 }
 
@@ -22,34 +22,34 @@ impl Default for Changed {
 }
 
 impl Changed {
-    /// The first entry that the last call did not see, or not so; beyond all of them if there is none.
+    /// Returns the first entry that is new or changed; `usize::MAX` if none.
     pub(in crate::engine) fn first(&self) -> usize {
         self.first
     }
 
-    /// Entries came, went or were replaced from this one on.
+    /// Records that entries from this one on were added, removed or replaced.
     pub(in crate::engine) fn move_from(&mut self, entry: usize) {
         self.first = self.first.min(entry);
         self.is_moved = true;
     }
 
-    /// An entry was edited where it stands.
+    /// Records that an entry was edited in place.
     pub(in crate::engine) fn edit(&mut self, entry: usize) {
         self.first = self.first.min(entry);
         self.edited.push(entry as u32);
     }
 
-    /// So many more will be edited.
+    /// Reserves capacity for more edits.
     pub(in crate::engine) fn reserve(&mut self, n: usize) {
         self.edited.reserve(n);
     }
 
-    /// What was edited, perhaps more than once, if that was all that happened.
+    /// Returns the edited entries, possibly with duplicates, if there were no other changes.
     pub(in crate::engine) fn edits(&self) -> Option<&[u32]> {
         (!self.is_moved).then_some(&*self.edited)
     }
 
-    /// A call saw all of it: nothing differs from now on.
+    /// Resets the differences after a call received the context.
     pub(in crate::engine) fn settle(&mut self) {
         self.first = usize::MAX;
         self.edited.clear();

@@ -1,5 +1,4 @@
-//! Tool results that are emptied or shortened in place, many at a time: pairs stay, and only their own entries are
-//! looked at.
+//! Clears or shortens many tool results in place: pairs stay, and only the affected entries are processed.
 
 use super::{Live, LiveResult, Working};
 use crate::engine::context::{Edited, Entry, EntryBody, Left, PartFate, PartFates};
@@ -8,17 +7,17 @@ use crate::session::{Body, Kind};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Some of the tool results whose content is still in the context.
+/// A selection of live tool results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum Which {
-    /// So many of the oldest.
+    /// The oldest, this many.
     Oldest(usize),
-    /// Those at these places (ascending) among all.
+    /// The results at these positions (ascending).
     At(Vec<usize>),
 }
 
 impl Which {
-    /// How many they are.
+    /// Returns the number of results.
     pub(in crate::engine) fn len(&self) -> usize {
         match self {
             Self::Oldest(n) => *n,
@@ -26,7 +25,7 @@ impl Which {
         }
     }
 
-    /// Their places among all.
+    /// Returns their positions among all live results.
     pub(in crate::engine) fn places(&self) -> Vec<usize> {
         match self {
             Self::Oldest(n) => (0..*n).collect(),
@@ -34,7 +33,7 @@ impl Which {
         }
     }
 
-    /// The messages that hold them, as ascending ranges.
+    /// Returns the messages that contain them, as ascending ranges.
     pub(in crate::engine) fn messages(&self, live: &[LiveResult]) -> Vec<Range<u32>> {
         match self {
             Self::Oldest(n) => ranges(live[..*n].iter().map(|r| r.message)),
@@ -51,7 +50,7 @@ impl Which {
 }
 
 impl Working<'_> {
-    /// Empties tool results.
+    /// Clears tool results.
     pub(in crate::engine) fn clear(&mut self, which: &Which, marker: &Arc<str>, event: u32) {
         self.mark(marker, Left::Nothing, event);
         self.shown.forget_from(0);
@@ -66,7 +65,7 @@ impl Working<'_> {
         }
     }
 
-    /// Puts a shorter text in the place of a live result's own; what is left of it stays live.
+    /// Replaces a live result by a shorter text; the remainder stays live.
     pub(in crate::engine) fn shorten(&mut self, nth: usize, text: &Arc<str>, event: u32) {
         let result = self.live[nth];
         let Some(idx) = self.find(result.message, 0) else {
@@ -80,7 +79,7 @@ impl Working<'_> {
         self.live.reweigh(nth, result.metered - before + after);
     }
 
-    /// What a live result says now; none for what is no result of a call.
+    /// Returns the current text of a live result; none if it is not the result of a call.
     pub(in crate::engine) fn live_text(&self, nth: usize) -> Option<&str> {
         let result = self.live[nth];
         let Body::ToolResult { text, .. } = &self.case.session.parts[result.part as usize].body
@@ -100,7 +99,7 @@ impl Working<'_> {
         }
     }
 
-    /// What a part of an entry weighs on the policy's own meter as it is.
+    /// Returns the current weight of an entry's part on the policy's own meter.
     fn part_metered(&self, entry: usize, part: u32) -> u32 {
         let untouched = self.column.per_part[part as usize];
         let EntryBody::Edited(edited) = &self.context.entries[entry].body else {
@@ -113,30 +112,30 @@ impl Working<'_> {
         })
     }
 
-    /// The entry of a message, looked for near `from` first: what is cleared together stands together.
+    /// Returns the entry of a message. Searches near `from` first, since results cleared together are usually adjacent.
     fn find(&self, message: u32, from: usize) -> Option<usize> {
         const NEAR: usize = 8;
         let entries = &self.context.entries;
-        // An entry of the session's has its message's index for an id.
+        // The id of a session entry is its message's index.
         let is_it = |entry: &Entry| entry.id == message;
         let near = &entries[from..(from + NEAR).min(entries.len())];
         if let Some(at) = near.iter().position(is_it) {
             return Some(from + at);
         }
-        // Entries stand in the session's order, unless a recorded compaction carried some over.
+        // Entries are in the session's order, unless a recorded compaction kept some out of order.
         let guess = entries.binary_search_by_key(&message, Entry::position).ok();
         guess
             .filter(|idx| is_it(&entries[*idx]))
             .or_else(|| entries.iter().position(is_it))
     }
 
-    /// Puts the newest marker in the place of these results, all of the message that this entry is. What goes with an
-    /// emptied result (an image inside it) is gone too.
+    /// Replaces these results of one message, which is this entry, by the newest marker. Parts of a cleared result (an
+    /// image inside it) are removed too.
     fn put_marker(&mut self, entry: usize, results: &[LiveResult], left: Left) {
         self.changed.edit(entry);
         if let EntryBody::Original(message) = self.context.entries[entry].body {
             let parts = self.case.index.parts(message as usize);
-            // Mostly the message is that result and nothing else.
+            // Usually the message consists of that result only.
             if parts.len() == 1 && self.meter.adds_up() {
                 return self.put_marker_whole(entry, message, parts.start);
             }
@@ -146,7 +145,7 @@ impl Working<'_> {
         self.put_marker_in_parts(entry, results, left);
     }
 
-    /// The same where the entry is a message of this one part, as it was said.
+    /// Handles an entry that is an untouched message of this one part.
     fn put_marker_whole(&mut self, entry: usize, message: u32, part: usize) {
         let context = &mut self.context;
         let Some(marker) = context.markers.last() else {
@@ -167,7 +166,7 @@ impl Working<'_> {
             .put_text(self.case.index.kinds[part], before, after);
     }
 
-    /// The same where some parts of the entry may stay, or changed before.
+    /// Handles an entry with parts that stay or changed before.
     fn put_marker_in_parts(&mut self, entry: usize, results: &[LiveResult], left: Left) {
         let (case, context) = (self.case, &mut self.context);
         let Some(marker) = context.markers.last() else {

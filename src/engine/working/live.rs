@@ -1,4 +1,4 @@
-//! Tool results whose content is still in the context, with what they weigh together.
+//! Tool results whose content is still in the context, with their total weight.
 
 use crate::units::Tokens;
 use std::cell::Cell;
@@ -19,11 +19,11 @@ pub(in crate::engine) struct LiveResult {
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Live {
     results: Vec<LiveResult>,
-    /// What they weigh together on the policy's own meter.
+    /// Total weight on the policy's own meter.
     metered: u64,
-    /// Their messages ascend, as they do unless a recorded compaction carried some over.
+    /// Whether their messages ascend, as they do unless a recorded compaction kept some out of order.
     is_ascending: bool,
-    /// So many of the oldest weigh so much: where the last search for the oldest ended, which is near where the next will.
+    /// Number and weight of the oldest at the end of the last search, which is near the end of the next one.
     searched: Cell<(usize, u64)>,
 }
 
@@ -48,7 +48,7 @@ impl Deref for Live {
 }
 
 impl Live {
-    /// Another behind the others.
+    /// Appends a result.
     #[inline]
     pub(in crate::engine) fn push(&mut self, result: LiveResult) {
         let last = self.results.last();
@@ -57,14 +57,14 @@ impl Live {
         self.results.push(result);
     }
 
-    /// Something within the newest result that is this part weighs so much more.
+    /// Adds weight to the newest result, if it is this part.
     pub(in crate::engine) fn add_to(&mut self, part: u32, metered: u32) {
         if let Some(nth) = self.results.iter().rposition(|r| r.part == part) {
             self.reweigh(nth, self.results[nth].metered + metered);
         }
     }
 
-    /// A result weighs so much from now on.
+    /// Sets the weight of a result.
     pub(in crate::engine) fn reweigh(&mut self, nth: usize, metered: u32) {
         let result = &mut self.results[nth];
         self.metered = self.metered - u64::from(result.metered) + u64::from(metered);
@@ -72,13 +72,13 @@ impl Live {
         self.forget_search();
     }
 
-    /// Takes so many of the oldest out.
+    /// Removes and returns the oldest `n` results.
     pub(in crate::engine) fn take_oldest(&mut self, n: usize) -> Vec<LiveResult> {
         let taken = self.results.drain(..n).collect();
         self.took(taken)
     }
 
-    /// Takes those at these places (ascending) out.
+    /// Removes and returns the results at these positions (ascending).
     pub(in crate::engine) fn take_at(&mut self, places: &[usize]) -> Vec<LiveResult> {
         let mut places = places.iter().peekable();
         let mut at = 0..;
@@ -96,15 +96,15 @@ impl Live {
         taken
     }
 
-    /// Keeps, perhaps changed, those for which this is true.
+    /// Keeps the results for which `is_kept` returns true; it may change them.
     pub(in crate::engine) fn retain_mut(&mut self, is_kept: impl FnMut(&mut LiveResult) -> bool) {
         self.results.retain_mut(is_kept);
         self.metered = sum(&self.results);
         self.forget_search();
     }
 
-    /// How many of the `most` oldest come before the first that is of `from_message` or later, or that weighs no more
-    /// than `protect` together with all newer ones; and what they weigh.
+    /// Returns how many of the `most` oldest come before the first result of `from_message` or later, or the first that
+    /// weighs at most `protect` together with all newer ones. Also returns their weight.
     pub(in crate::engine) fn oldest(
         &self,
         most: usize,
@@ -115,7 +115,7 @@ impl Live {
             self.metered - older <= protect || self.results[nth].message >= from_message
         };
         let (mut n, mut older) = self.searched.get();
-        // Of results in order all behind a spared one are spared, so it matters not where the search begins.
+        // If results are in order, all after a kept one are kept, so the search may begin anywhere.
         while n > 0 {
             let before = older - u64::from(self.results[n - 1].metered);
             if n <= most && self.is_ascending && !is_spared(n - 1, before) {

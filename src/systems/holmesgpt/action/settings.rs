@@ -36,7 +36,7 @@ impl Settings {
         };
         let name = text(table, "tokenizer")?.unwrap_or("cl100k_base");
         let tokenizer = Tokenizer::named(name);
-        let tokenizer = tokenizer.ok_or_else(|| format!("no counter is named `{name}`"))?;
+        let tokenizer = tokenizer.ok_or_else(|| format!("unknown counter `{name}`"))?;
         Ok(Self { version, tokenizer })
     }
 
