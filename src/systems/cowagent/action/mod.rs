@@ -1,4 +1,4 @@
-//! `CowAgent`'s mechanisms as actions that a preset places: each is one stage with its own event.
+//! `CowAgent`'s mechanisms as actions of presets: each is one stage with its own event.
 
 mod context;
 mod cut;
@@ -151,7 +151,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
 ];
 
-/// An action that a preset tells nothing but numbers.
+/// Makes an action that takes only numbers from a preset.
 fn plain(table: &toml::Table, action: impl Rewrite + 'static) -> Result<Arc<dyn Rewrite>, String> {
     match table.keys().next() {
         Some(key) => Err(format!("knows no `{key}`")),
@@ -159,18 +159,18 @@ fn plain(table: &toml::Table, action: impl Rewrite + 'static) -> Result<Arc<dyn 
     }
 }
 
-/// The instructions in front, and what was said.
+/// Splits off the leading instructions.
 fn apart(messages: &[ChatMessage]) -> (&[ChatMessage], &[ChatMessage]) {
     let is_instruction = |m: &&ChatMessage| m.is("system");
     messages.split_at(messages.iter().take_while(is_instruction).count())
 }
 
-/// What the instructions count: one if there are none.
+/// Returns the tokens of the instructions: one if there are none.
 fn instructions_tokens(system: &[ChatMessage]) -> u64 {
     messages_tokens(system).max(1)
 }
 
-/// The whole conversation again.
+/// Joins instructions and conversation.
 fn joined(system: &[ChatMessage], said: &[ChatMessage]) -> Vec<ChatMessage> {
     [system, said].concat()
 }
@@ -179,7 +179,7 @@ fn term(name: &str, value: usize) -> (String, f64) {
     (name.to_owned(), value as f64)
 }
 
-/// It looked and did nothing.
+/// Returns the result of a check that changed nothing.
 fn idle(terms: Vec<(String, f64)>) -> Rewritten {
     Rewritten {
         terms,

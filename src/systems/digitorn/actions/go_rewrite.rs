@@ -1,4 +1,4 @@
-//! The rewrite in Go: compactions by a window's share, a last fitting before the request, and the emergency.
+//! The rewrite in Go: compaction by a share of the window, a final fitting before the request, and the emergency.
 
 use super::super::emergency::is_context_overflow;
 use super::super::fault::signed;
@@ -12,16 +12,16 @@ use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Compactions that a request may set off.
+/// The most compactions that one request may trigger.
 const MOST_TRIES: usize = 8;
 
-/// Messages that a request may be fitted down to.
+/// The fewest messages that fitting keeps.
 const LEAST_KEPT: i64 = 2;
 
-/// Bytes a token where a request is fitted.
+/// Bytes per token for fitting a request.
 const BYTES_PER_TOKEN: u64 = 3;
 
-/// Bytes of names and braces around a message, and around a call.
+/// Bytes of names and braces around a message or a call.
 const AROUND: usize = 30;
 
 /// Tokens that a request may always have.
@@ -91,7 +91,7 @@ impl Compact {
         Ok(Self { prompt })
     }
 
-    /// Compacts once. The recap of an earlier compaction is no message: it is the summary that there was.
+    /// Compacts once. The recap of an earlier compaction is not a message but the previous summary.
     fn compact(
         &self,
         scene: &Scene<'_>,
@@ -181,24 +181,24 @@ impl Rewrite for Fit {
     }
 }
 
-/// The bytes of a message, as conversations remember them.
+/// The cached rule for the bytes of a message.
 const WRITTEN: Rule = Rule {
     name: "digitorn: written",
     by: 0,
 };
 
-/// Bytes of tools' definitions.
+/// Returns the bytes of tool definitions.
 fn definitions(tools: &[Value]) -> u64 {
     tools.iter().map(|t| t.to_string().len() as u64).sum()
 }
 
-/// Tokens that a request may be estimated to have.
+/// Returns the limit of a request's estimated tokens.
 fn limit_of(scene: &Scene<'_>) -> f64 {
     let limit = scene.number("limit") / scene.number("estimate_ratio").max(1.0);
     limit.floor().max(LEAST_TOKENS)
 }
 
-/// Bytes of a message about as it is sent: its texts escaped, and what stands around them.
+/// Returns the approximate bytes of a sent message: its escaped texts and the JSON around them.
 fn written(message: &ChatMessage) -> u64 {
     let escaped = |text: &str| {
         let escapes = text

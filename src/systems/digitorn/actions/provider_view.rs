@@ -1,4 +1,4 @@
-//! What the provider is shown: nothing orphaned, no old thoughts. The store stays as it is.
+//! The messages sent to the provider: without orphans and old thoughts. The store is unchanged.
 
 use super::super::provider_view::repairs;
 use super::only;

@@ -1,4 +1,4 @@
-//! A tool's result is cut before it joins the conversation.
+//! Truncates a tool's result before it enters the conversation.
 
 use super::super::tool_result::{cut_result, max_result_chars};
 use super::{Reading, only, terms};

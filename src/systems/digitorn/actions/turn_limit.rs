@@ -1,4 +1,4 @@
-//! The model is told to come to an end shortly before its turns run out.
+//! Asks the model to finish shortly before its turns run out.
 
 use super::super::agent_loop::turn_limit_warning;
 use super::hooks::calls_of_turn;

@@ -1,4 +1,4 @@
-//! PicoClaw's mechanisms as presets name them.
+//! PicoClaw's mechanisms as actions of presets.
 
 mod compact;
 mod refuse;
@@ -17,7 +17,7 @@ use crate::chat::{ChatMessage, Shape};
 use crate::engine::{NamedAction, NamedMeter, Rewrite, Scene};
 use std::sync::Arc;
 
-/// Everything that a preset may have PicoClaw do.
+/// Every PicoClaw action that a preset may name.
 pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.summarize_session",
@@ -75,7 +75,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
 ];
 
-/// How PicoClaw counts a history for its own triggers, before and as built.
+/// PicoClaw's estimates of a history for its own triggers, before and as built.
 pub static METERS: &[NamedMeter] = &[
     NamedMeter {
         name: "picoclaw.before",
@@ -95,7 +95,7 @@ pub static METERS: &[NamedMeter] = &[
     },
 ];
 
-/// The system prompt and the summary in it are no part of the history.
+/// Counts a message of the history; the system prompt and its summary count 0.
 fn of_history(message: &ChatMessage, count: fn(&ChatMessage) -> u64) -> u64 {
     if message.is("system") {
         0
@@ -106,7 +106,7 @@ fn of_history(message: &ChatMessage, count: fn(&ChatMessage) -> u64) -> u64 {
 
 type Made = Result<Arc<dyn Rewrite>, String>;
 
-/// The edition that a preset asks for; it must name one and nothing else.
+/// Returns the edition that a preset selects. Rejects other options.
 fn edition(options: &toml::Table) -> Result<Edition, String> {
     if let Some(key) = options.keys().find(|key| *key != "edition") {
         return Err(format!("there is no option `{key}`"));
@@ -116,7 +116,7 @@ fn edition(options: &toml::Table) -> Result<Edition, String> {
         .ok_or_else(|| "`edition` must be \"before\", \"proposed\" or \"after\"".to_owned())
 }
 
-/// Refuses options where an action has none.
+/// Rejects options of an action that has none.
 fn without_options(options: &toml::Table) -> Result<(), String> {
     match options.keys().next() {
         Some(key) => Err(format!("there is no option `{key}`")),
@@ -124,18 +124,18 @@ fn without_options(options: &toml::Table) -> Result<(), String> {
     }
 }
 
-/// The settings that a stage's numbers stand for.
+/// Returns the settings given by a stage's numbers.
 fn settings(scene: &Scene<'_>, edition: Edition) -> Settings {
     let number = |name| scene.number(name) as i64;
     Settings::new(edition, number("context_window"), number("max_tokens"))
 }
 
-/// A term of an event.
+/// Makes a term of an event.
 fn term(name: &str, value: f64) -> (String, f64) {
     (name.to_owned(), value)
 }
 
-/// What a budget was reckoned from.
+/// Returns the terms of a budget.
 fn budget_terms(budget: &Budget) -> [(String, f64); 4] {
     [
         term("message_tokens", budget.message_tokens as f64),
@@ -145,7 +145,7 @@ fn budget_terms(budget: &Budget) -> [(String, f64); 4] {
     ]
 }
 
-/// What a compression did.
+/// Returns the terms of a compression.
 fn compression_terms(compressed: &Compressed) -> [(String, f64); 2] {
     [
         term("dropped", compressed.dropped as f64),

@@ -1,7 +1,7 @@
-//! Which messages a turn's requests were built from.
+//! The messages from which a turn's requests were built.
 //!
-//! PicoClaw builds a request once a turn, and again after a refusal; in between it appends what the turn adds as it
-//! is. A replay asks for every request, so what was decided is kept until the turn ends or the store is rewritten.
+//! PicoClaw builds a request once a turn, and again after a rejection; in between it appends the turn's new messages
+//! unchanged. A replay asks for every request, so the decision is stored until the turn ends or the store is rewritten.
 
 use crate::chat::{ChatMessage, Messages, Rule};
 use crate::engine::Memory;
@@ -12,23 +12,23 @@ const BUILT_FROM: Rule = Rule {
     by: 0,
 };
 
-/// What a request was built from.
+/// The state from which a request was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Built {
     /// The turn.
     turn: u32,
     /// The part that the turn started with.
     turn_part: u32,
-    /// The newest part that was there.
+    /// The newest part at that time.
     up_to: u32,
-    /// Messages that were there.
+    /// Number of messages at that time.
     pub(super) messages: usize,
-    /// The oldest part that was sent; 0 if nothing was left out.
+    /// The oldest part that was sent; 0 if none was left out.
     from_part: u32,
 }
 
 impl Built {
-    /// Builds from all of a history.
+    /// Builds from a whole history.
     pub(super) fn new(history: &[ChatMessage], turn: u32, before: Option<&Self>) -> Self {
         let up_to = history
             .iter()
@@ -49,10 +49,10 @@ impl Built {
         built
     }
 
-    /// Returns what was built in this turn if the store was not rewritten since. `messages` are a replay's, instructions
-    /// included. Looks only at messages added since the last call.
+    /// Returns the state built in this turn if the store was not rewritten since. `messages` are a replay's, including
+    /// instructions. Looks only at messages added since the last call.
     pub(super) fn still(self, messages: &Messages, turn: u32) -> Option<Self> {
-        /// The messages looked at, and those at the start of the history whose parts are all up to a part.
+        /// Number of messages read, and number of those at the start of the history whose parts are all up to a part.
         #[derive(Clone, Default)]
         struct Count {
             up_to: u32,
@@ -81,7 +81,7 @@ impl Built {
         (count.history == self.messages).then_some(self)
     }
 
-    /// Counts the messages at the start of a history that were there.
+    /// Counts the messages at the start of a history that existed at that time.
     fn count(&self, history: &[ChatMessage]) -> usize {
         history.iter().take_while(|m| self.was_there(m)).count()
     }
@@ -90,20 +90,20 @@ impl Built {
         message.parts().all(|part| part <= self.up_to)
     }
 
-    /// Where what belongs to the running turn starts.
+    /// Returns the index at which the current turn starts.
     pub(super) fn turn_start(&self, history: &[ChatMessage]) -> usize {
         let of_turn = |m: &ChatMessage| m.parts().min().is_some_and(|part| part >= self.turn_part);
         history.iter().position(of_turn).unwrap_or(history.len())
     }
 
-    /// Sends nothing of what stands before this message of the history.
+    /// Leaves out the messages before this message of the history.
     pub(super) fn leave_out(&mut self, history: &[ChatMessage], before: usize) {
         if before > 0 {
             self.from_part = history.get(before).map_or(self.up_to + 1, first_part);
         }
     }
 
-    /// Messages at the start of a history that are left out.
+    /// Returns the number of messages left out at the start of a history.
     pub(super) fn left_out(&self, history: &[ChatMessage]) -> usize {
         let is_sent = |m: &ChatMessage| m.parts().any(|part| part >= self.from_part);
         match self.from_part {
@@ -135,12 +135,12 @@ impl Built {
     }
 }
 
-/// The oldest part in a message.
+/// Returns the oldest part in a message.
 fn first_part(message: &ChatMessage) -> u32 {
     message.parts().min().unwrap_or(0)
 }
 
-/// Takes off what the user says now, which is not stored before the turn's first request is built.
+/// Removes the current user message, which is not stored before the turn's first request is built.
 pub(super) fn split_current(history: &mut Vec<ChatMessage>) -> Option<ChatMessage> {
     history.pop_if(|message| message.is("user"))
 }
