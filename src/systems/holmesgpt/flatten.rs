@@ -1,4 +1,4 @@
-//! Makes a conversation fit for a summary without tools: calls and results become text, images a note.
+//! Converts a conversation for a summary without tools: calls and results become text, images a note.
 
 use super::count::uncounted;
 use super::image::is_image;
@@ -8,7 +8,7 @@ use crate::chat::{
 };
 use serde_json::Value;
 
-/// Calls become lines of the assistant's text, results messages of the user
+/// Converts calls to lines of the assistant's text, and results to user messages
 /// (`_flatten_tool_messages_for_compaction`).
 pub fn flatten_tool_messages(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     messages.iter().map(flatten).collect()
@@ -41,7 +41,7 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
     message.clone()
 }
 
-/// One line a call; none unless `tool_calls` is a list that holds something. Items that are no objects are left out.
+/// Returns one line per call; `None` unless `tool_calls` is a list that is not empty. Skips items that are not objects.
 fn call_lines(calls: &Calls) -> Option<Vec<String>> {
     match calls {
         Calls::List(calls) if !calls.is_empty() => Some(calls.iter().map(call_line).collect()),
@@ -62,7 +62,7 @@ fn call_line(call: &Call) -> String {
         };
         (function.name.to_string(), arguments)
     } else {
-        // A function without a name is kept among the other fields.
+        // A function without a name is stored among the other fields.
         let field = |key: &str| call.rest.get("function").and_then(|f| f.get(key));
         let text = |key: &str| field(key).map_or_else(String::new, python_str);
         (text("name"), text("arguments"))
@@ -76,7 +76,7 @@ enum Place {
     After,
 }
 
-/// A content with one more text before or behind it: a block of a list, else a line.
+/// Returns a content with one more text before or after it: as a block of a list, else as a line.
 fn with_text(content: &Content, text: &str, place: Place) -> Content {
     let (said, part) = match content {
         Content::Blocks(blocks) => {
@@ -103,7 +103,7 @@ fn with_text(content: &Content, text: &str, place: Place) -> Content {
     })
 }
 
-/// Images become one note a message (`_strip_images_for_compaction`).
+/// Replaces images with one note per message (`_strip_images_for_compaction`).
 pub fn strip_images(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     messages.iter().map(without_images).collect()
 }

@@ -1,4 +1,4 @@
-//! The stage of the legacy state that truncates results where a conversation does not fit.
+//! The stage of the legacy version that truncates results if a conversation overflows.
 
 use super::super::count::forget_counts;
 use super::super::legacy::truncate_to_window;
