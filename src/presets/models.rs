@@ -148,7 +148,7 @@ fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> 
     }
     let raised = size_above(peak, row);
     warnings.push(format!(
-        "{name} is listed with a window of {} tokens, but the file records a context of {}; {} is assumed",
+        "{name} is listed with a window of {} tokens, but the session records a context of {}; assuming {}",
         window.0, peak.0, raised.0
     ));
     Some(raised)

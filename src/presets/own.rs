@@ -42,7 +42,7 @@ pub fn own(toml: &str, values: &KnobValues, label: &str) -> Result<Own, String> 
 /// One line with the reason why the name is not allowed.
 pub fn own_name(label: &str) -> Result<String, String> {
     if label.contains(['/', '\\']) {
-        return Err("a name is no path: give it one without / and \\".to_owned());
+        return Err("a name must not contain / or \\".to_owned());
     }
     let mut name = String::new();
     for c in label.trim().chars() {
@@ -54,13 +54,13 @@ pub fn own_name(label: &str) -> Result<String, String> {
     }
     let name = name.trim_end_matches('-');
     if name.is_empty() {
-        return Err("give it a name with letters or digits (a to z, 0 to 9)".to_owned());
+        return Err("a name must contain letters or digits (a to z, 0 to 9)".to_owned());
     }
     if label.chars().count() > LONGEST {
-        return Err(format!("give it a name of at most {LONGEST} characters"));
+        return Err(format!("a name must have at most {LONGEST} characters"));
     }
     if TAKEN.contains(&name) || PRESETS.iter().any(|preset| preset.name == name) {
-        return Err(format!("{name} is a preset already; give it another name"));
+        return Err(format!("{name} is already a preset; choose another name"));
     }
     Ok(name.to_owned())
 }

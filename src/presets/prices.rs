@@ -153,7 +153,7 @@ impl Prices {
             }
             if name.is_empty() || self.rule(&row.caching).is_none() {
                 return Err(PricesError(format!(
-                    "{name}: no caching rule is named {:?}; there are {}",
+                    "{name}: unknown caching rule {:?}; known: {}",
                     row.caching,
                     self.rule_names()
                 )));

@@ -39,12 +39,12 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
     for (knob, value) in wanted {
         match policy.set(&mut imported.knobs, knob, value) {
             Ok(()) => imported.set.push(knob.to_owned()),
-            Err(why) => imported.notes.push(format!("{why}; the default stays.")),
+            Err(why) => imported.notes.push(format!("{why}; using the default.")),
         }
     }
     if !["truncate", "summarize"].contains(&&*context.strategy) {
         imported.notes.push(format!(
-            "strategy {:?}: the shipped code then removes nothing; here it is read as truncate.",
+            "strategy {:?}: the shipped code removes nothing with it; imported as truncate.",
             context.strategy
         ));
     }

@@ -38,7 +38,7 @@ pub fn import(text: &str) -> Result<Imported, String> {
         let why = |(form, name): (Form, &str)| {
             let why = form.read(text).err()?;
             let why = why.lines().next()?.trim_start_matches("error: ").to_owned();
-            Some(format!("it cannot be read as {name}: {why}"))
+            Some(format!("cannot parse as {name}: {why}"))
         };
         if let Some(why) = likely_form(text).and_then(why) {
             return why;
@@ -48,7 +48,7 @@ pub fn import(text: &str) -> Result<Imported, String> {
             .map(|n| format!("{} ({})", n.system, n.file))
             .collect();
         format!(
-            "no setting that we know stands in it; it may be of {}",
+            "no known setting found; supported systems: {}",
             known.join(", ")
         )
     })
@@ -85,7 +85,7 @@ impl Imported {
             return Ok(toml.clone());
         }
         let preset = presets::PRESETS.iter().find(|p| p.name == self.policy.name);
-        let preset = preset.ok_or_else(|| format!("no preset is named {}", self.policy.name))?;
+        let preset = preset.ok_or_else(|| format!("unknown preset {}", self.policy.name))?;
         let mut table: toml::Table = toml::from_str(preset.toml).map_err(|e| e.to_string())?;
         change_values(&mut table, &self.knobs);
         toml::to_string(&table).map_err(|e| e.to_string())
@@ -111,14 +111,14 @@ fn imported(native: &Native, found: &Value) -> Option<Imported> {
         };
         read.push(path.join("."));
         let set = knob_value(&knob, value)
-            .ok_or_else(|| format!("{key}: {value} is no value for it"))
+            .ok_or_else(|| format!("{key}: invalid value {value}"))
             .and_then(|value| {
                 let set = imported.policy.set(&mut imported.knobs, &knob.name, value);
                 set.map_err(|e| format!("{key}: {e}"))
             });
         match set {
             Ok(()) => imported.set.push(knob.name.clone()),
-            Err(why) => imported.notes.push(format!("{why}; the default stays.")),
+            Err(why) => imported.notes.push(format!("{why}; using the default.")),
         }
         if let Some(why) = &knob.ignored {
             imported

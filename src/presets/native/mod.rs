@@ -188,7 +188,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     let native = Native::of(&policy.name).ok_or_else(|| {
         let known: Vec<_> = NATIVE.iter().map(|n| n.system).collect();
         format!(
-            "{} has no configuration of its own; there is one for {}",
+            "{} has no configuration format of its own; supported: {}",
             policy.name,
             known.join(", ")
         )
@@ -204,7 +204,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
                 let place = knob.key.as_ref();
                 let place = place.map_or_else(String::new, |key| format!(" ({key})"));
                 notes.push(format!(
-                    "{name} is no setting of {file}{place}: not written."
+                    "{name} is not a setting of {file}{place}: not written."
                 ));
             }
             continue;
@@ -225,7 +225,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     }
     if policy.name != native.system {
         notes.push(format!(
-            "Only settings are written: what else tells {} from {} (hooks of its own, another version) is not.",
+            "Only settings are written, not the other differences between {} and {} (own hooks, another version).",
             policy.name, native.system
         ));
     }

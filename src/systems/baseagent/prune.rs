@@ -80,7 +80,7 @@ pub(super) struct Results {
     raising: Vec<usize>,
 }
 
-/// What a scan found.
+/// The results that a scan found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// Numbers of the results beyond protection.

@@ -19,7 +19,7 @@ const OTHER: u64 = 10;
 /// The estimate as a meter.
 pub static METER: NamedMeter = NamedMeter {
     name: "cowagent",
-    help: "A quarter token a character, one and a half beyond ASCII; an image 1,200; lists in results and tools nothing.",
+    help: "0.25 tokens per ASCII character, 1.5 per other character, 1,200 per image. Lists in results and tool definitions count 0.",
     shape: Shape::Anthropic,
     units: message_tokens,
     tokens: |units| units,

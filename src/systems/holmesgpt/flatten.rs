@@ -23,7 +23,7 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
         };
         return ChatMessage::from(Fields {
             role: "user".into(),
-            content: with_text(&message.content, &label, Place::Before),
+            content: with_text(&message.content, &label, Side::Before),
             call_id: None,
             name: None,
             ..uncounted(message).into_fields()
@@ -33,7 +33,7 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
         && let Some(lines) = call_lines(&message.calls)
     {
         return ChatMessage::from(Fields {
-            content: with_text(&message.content, &lines.join("\n"), Place::After),
+            content: with_text(&message.content, &lines.join("\n"), Side::After),
             calls: Calls::Missing,
             ..uncounted(message).into_fields()
         });
@@ -71,19 +71,19 @@ fn call_line(call: &Call) -> String {
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum Side {
     Before,
     After,
 }
 
 /// Returns a content with one more text before or after it: as a block of a list, else as a line.
-fn with_text(content: &Content, text: &str, place: Place) -> Content {
+fn with_text(content: &Content, text: &str, side: Side) -> Content {
     let (said, part) = match content {
         Content::Blocks(blocks) => {
             let mut blocks = blocks.clone();
-            let at = match place {
-                Place::Before => 0,
-                Place::After => blocks.len(),
+            let at = match side {
+                Side::Before => 0,
+                Side::After => blocks.len(),
             };
             blocks.insert(at, Block::text(text));
             return Content::Blocks(blocks);
@@ -92,10 +92,10 @@ fn with_text(content: &Content, text: &str, place: Place) -> Content {
         Content::Other(value) => (python_str(value), None),
         Content::Missing | Content::Null => (String::new(), None),
     };
-    let text = match place {
+    let text = match side {
         _ if said.is_empty() => text.to_owned(),
-        Place::Before => format!("{text}\n{said}"),
-        Place::After => format!("{said}\n{text}"),
+        Side::Before => format!("{text}\n{said}"),
+        Side::After => format!("{said}\n{text}"),
     };
     Content::Text(Text {
         text: text.into(),

@@ -11,12 +11,12 @@ use std::sync::Arc;
 /// The calls of a run that may not be repeated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RepeatGuard {
-    calls: Vec<Known>,
+    calls: Vec<RecordedCall>,
     guarded: BTreeSet<Arc<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Known {
+struct RecordedCall {
     id: Arc<str>,
     tool: Arc<str>,
     params: Value,
@@ -25,15 +25,17 @@ struct Known {
 impl RepeatGuard {
     /// Returns whether a call ran before.
     pub fn knows(&self, tool: &str, params: &Value) -> bool {
-        let is_same = |known: &Known| {
-            &*known.tool == tool && !known.params.is_null() && is_equal(&known.params, params)
+        let is_same = |recorded: &RecordedCall| {
+            &*recorded.tool == tool
+                && !recorded.params.is_null()
+                && is_equal(&recorded.params, params)
         };
         self.calls.iter().any(is_same)
     }
 
     /// Records a call, including rejected ones.
     pub fn remember(&mut self, result: &ToolResult) {
-        self.calls.push(Known {
+        self.calls.push(RecordedCall {
             id: Arc::clone(&result.call_id),
             tool: Arc::clone(&result.tool_name),
             params: result.params.clone(),

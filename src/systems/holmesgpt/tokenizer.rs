@@ -14,7 +14,7 @@ pub struct Tokenizer {
 
 /// The error of a vocabulary that is not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("counts with {0}, which we do not ship")]
+#[error("counts with {0}, which is not included")]
 pub struct NotShipped(pub &'static str);
 
 /// Prefixes of names known to tiktoken, in its order (<https://github.com/openai/tiktoken>, `model.py`).

@@ -5,7 +5,7 @@
 pub enum Edition {
     /// The code that the issue describes (sipeed/picoclaw 021aa7d6).
     Before,
-    /// The same code with the issue's proposals A to E applied as written.
+    /// Code of `Before` with the issue's proposals A to E applied as written.
     Proposed,
     /// The code as built (sipeed/picoclaw cf67dd38, context manager `legacy`).
     After,

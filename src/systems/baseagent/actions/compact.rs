@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.compact",
     verb: "summarize",
-    help: "Has the model summarize everything; the system prompt and the summary are left.",
+    help: "The model summarizes everything; only the system prompt and the summary remain.",
     shape: Shape::OpenAi,
     numbers: &["usable", "threshold", "max_tokens"],
     make: |settings| {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.fail",
     verb: "log",
-    help: "Ends the run: there is no emergency stage for a prompt that does not fit. Errors that may pass are tried again.",
+    help: "Ends the run: there is no emergency stage for an overflow. Retries temporary errors.",
     shape: Shape::OpenAi,
     numbers: &[],
     make: |_| Ok(Arc::new(Fail)),

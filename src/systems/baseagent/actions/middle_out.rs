@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.middle_out",
     verb: "cut",
-    help: "Cuts the middle out of a tool's output, half of the limit kept at each end.",
+    help: "Removes the middle of a tool's output, keeping half of the limit at each end.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens"],
     make: |settings| {

@@ -26,7 +26,7 @@ pub static ACTIONS: &[NamedAction] = &[
 /// Its token estimate.
 pub static METER: NamedMeter = NamedMeter {
     name: "baseagent",
-    help: "Code points / 4, rounded down text by text; 1,000 an image, 4 a message. Ids, names, reasoning and tool definitions do not count.",
+    help: "Code points / 4, rounded down for each text; 1,000 per image, 4 per message. Ids, names, reasoning and tool definitions do not count.",
     shape: Shape::OpenAi,
     units: |message| countable_tokens(message).0,
     tokens: |units| units,
@@ -36,7 +36,7 @@ pub static METER: NamedMeter = NamedMeter {
 /// Returns the choice that a key names; the first is the default.
 fn choice<T: Copy>(settings: &toml::Table, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
     let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>();
-    let wrong = || format!("`{key}` is one of {}", words().join(", "));
+    let wrong = || format!("`{key}` must be one of {}", words().join(", "));
     let found = match settings.get(key) {
         None => choices.first(),
         Some(value) => choices

@@ -100,7 +100,7 @@ impl CutHistory {
             key == "ends" && matches!(value.as_str(), Some("head" | "both"))
         };
         if !table.iter().all(is_known) {
-            return Err("knows `ends` alone, which is \"head\" or \"both\"".to_owned());
+            return Err("the only option is `ends`, which must be \"head\" or \"both\"".to_owned());
         }
         let both = table.get("ends").and_then(toml::Value::as_str) == Some("both");
         Ok(Self(if both { Ends::Both } else { Ends::Head }))

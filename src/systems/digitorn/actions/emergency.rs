@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.emergency",
     verb: "drop",
-    help: "After a refused request drops old messages without a summary and shortens long ones, once; gives up where it does not recognize the refusal.",
+    help: "After a rejected request, drops old messages without a summary and shortens long ones, once; gives up if it does not recognize the rejection.",
     shape: Shape::OpenAi,
     numbers: &[
         "max_tokens",

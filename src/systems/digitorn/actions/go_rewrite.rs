@@ -30,7 +30,7 @@ const LEAST_TOKENS: f64 = 256.0;
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "digitorn.go_compact",
     verb: "summarize",
-    help: "Drops the oldest messages for a framed recap or summary; what follows the user's last message stays.",
+    help: "Replaces the oldest messages with a framed recap or summary; keeps everything from the user's last message on.",
     shape: Shape::OpenAi,
     numbers: &["keep_recent", "strategy", "summary_max_tokens"],
     make: |settings| Compact::of(settings).map(|c| Arc::new(c) as Arc<dyn Rewrite>),
@@ -39,7 +39,7 @@ pub(super) const COMPACT: NamedAction = NamedAction {
 pub(super) const FIT: NamedAction = NamedAction {
     name: "digitorn.go_fit",
     verb: "drop",
-    help: "Compacts up to eight times, keeping half as many messages each time, until a cautious estimate fits.",
+    help: "Compacts up to eight times, keeping half as many messages each time, until a conservative estimate fits.",
     shape: Shape::OpenAi,
     numbers: &[
         "keep_recent",
@@ -57,7 +57,7 @@ pub(super) const FIT: NamedAction = NamedAction {
 pub(super) const MICRO: NamedAction = NamedAction {
     name: "digitorn.go_micro",
     verb: "clear",
-    help: "Shows a line in the place of old, bulky results of tools.",
+    help: "Replaces old, large tool results with one line.",
     shape: Shape::OpenAi,
     numbers: &["keep_results", "min_bytes"],
     make: |settings| {
@@ -69,7 +69,7 @@ pub(super) const MICRO: NamedAction = NamedAction {
 pub(super) const EMERGENCY: NamedAction = NamedAction {
     name: "digitorn.go_emergency",
     verb: "drop",
-    help: "After a refused request keeps half as many messages, four at least, once.",
+    help: "After a rejected request, keeps half as many messages, but at least four, once.",
     shape: Shape::OpenAi,
     numbers: &["keep_recent", "attempt"],
     make: |settings| {
@@ -87,7 +87,7 @@ impl Compact {
     fn of(settings: &toml::Table) -> Result<Self, String> {
         only(settings, &["prompt"])?;
         let prompt = settings.get("prompt").and_then(toml::Value::as_str);
-        let prompt = prompt.ok_or("it wants a `prompt`")?.to_owned();
+        let prompt = prompt.ok_or("missing `prompt`")?.to_owned();
         Ok(Self { prompt })
     }
 

@@ -22,7 +22,7 @@ const COOLDOWN_TURNS: f64 = 3.0;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.hooks",
     verb: "summarize",
-    help: "Runs the application's hooks, the injected one among them: at turn_start before a call, at turn_end after results of tools.",
+    help: "Runs the application's hooks, including the injected one: at turn_start before a call, at turn_end after tool results.",
     shape: Shape::OpenAi,
     numbers: &[
         "max_tokens",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.provider_view",
     verb: "repair",
-    help: "Leaves out of a request calls that nobody answered, results without a call, and <think> blocks.",
+    help: "Leaves unanswered calls, results without a call and <think> blocks out of a request.",
     shape: Shape::OpenAi,
     numbers: &[],
     make: |settings| {

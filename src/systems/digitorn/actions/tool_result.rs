@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.cut_result",
     verb: "cut",
-    help: "Cuts a tool's result to half of the usable window, a list at an item, and tells the model so.",
+    help: "Cuts a tool result to half of the usable window, a list at an item, and adds a notice for the model.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens", "output_reserved"],
     make: |settings| {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.turn_limit",
     verb: "inject",
-    help: "Two calls before a turn's limit, tells the model to stop calling tools.",
+    help: "Two calls before a turn's limit, asks the model to stop calling tools.",
     shape: Shape::OpenAi,
     numbers: &["max_turns"],
     make: |settings| {

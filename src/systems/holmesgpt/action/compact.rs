@@ -20,7 +20,7 @@ const METER_SLACK: f64 = 4.0;
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "holmesgpt.compact",
     verb: "summarize",
-    help: "Replaces a conversation near its window by instructions, a summary and the last question; ends the run if it still does not fit.",
+    help: "Replaces a conversation near its window with instructions, a summary and the last question; ends the run if it still overflows.",
     shape: Shape::OpenAi,
     numbers: &[
         "used",

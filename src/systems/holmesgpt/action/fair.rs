@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) const TRUNCATE: NamedAction = NamedAction {
     name: "holmesgpt.truncate_fairly",
     verb: "cut",
-    help: "Cuts the largest results of tools until the conversation fits its window, the room shared fairly; takes tokens for characters.",
+    help: "Cuts the largest tool results to equal shares until the conversation fits its window; mistakes tokens for characters.",
     shape: Shape::OpenAi,
     numbers: &[
         "window_override",

@@ -19,7 +19,7 @@ pub static ACTIONS: &[NamedAction] = &[spill::SPILL, compact::COMPACT, fair::TRU
 /// Its count for a model that litellm does not list for OpenAI, such as any named with its provider.
 pub static METER: NamedMeter = NamedMeter {
     name: "holmesgpt",
-    help: "litellm's count of messages with cl100k_base: 3 a message, names, ids and contents; of calls only the arguments.",
+    help: "litellm's count of messages with cl100k_base: 3 per message, names, ids and contents; only the arguments of calls.",
     shape: Shape::OpenAi,
     units: |message| CL100K.message_text(message),
     tokens: with_priming,

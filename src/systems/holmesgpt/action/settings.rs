@@ -26,17 +26,17 @@ impl Settings {
         let common = ["version", "tokenizer"];
         let mut keys = table.keys().map(String::as_str);
         if let Some(key) = keys.find(|key| !common.contains(key) && !known.contains(key)) {
-            return Err(format!("`{key}` is none of its settings"));
+            return Err(format!("unknown setting `{key}`"));
         }
         let version = match text(table, "version")? {
             None | Some("0.45") => Version::V045,
             Some("0.38") => Version::V038,
             Some("legacy") => Version::Legacy,
-            Some(other) => return Err(format!("no version is named `{other}`")),
+            Some(other) => return Err(format!("unknown version `{other}`")),
         };
         let name = text(table, "tokenizer")?.unwrap_or("cl100k_base");
         let tokenizer = Tokenizer::named(name);
-        let tokenizer = tokenizer.ok_or_else(|| format!("no counter is named `{name}`"))?;
+        let tokenizer = tokenizer.ok_or_else(|| format!("unknown tokenizer `{name}`"))?;
         Ok(Self { version, tokenizer })
     }
 

@@ -18,7 +18,7 @@ const FOLDER: &str = "/tmp/.holmes/00000000-0000-4000-8000-000000000000/tool_res
 pub(super) const SPILL: NamedAction = NamedAction {
     name: "holmesgpt.spill",
     verb: "spill",
-    help: "Moves a tool's result over its cap to a file and leaves a pointer with a preview; without storage it is dropped, with an error in its place.",
+    help: "Moves a tool result over its cap to a file and leaves a pointer with a preview; without storage, replaces it with an error.",
     shape: Shape::OpenAi,
     numbers: &[
         "window_override",

@@ -22,7 +22,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.summarize_session",
         verb: "summarize",
-        help: "Puts a summary of what the user and the assistant said in the place of all but the newest messages; tool results are never shown to the model that writes it.",
+        help: "Replaces all but the newest messages with a summary of the texts of user and assistant; the summarizer never receives tool results.",
         shape: Shape::OpenAi,
         numbers: &[
             "context_window",
@@ -36,7 +36,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.force_compression",
         verb: "drop",
-        help: "Drops the older half of the messages after a refusal, without asking a model, and notes that in the first message.",
+        help: "After a rejected request, drops the older half of the messages without a summary, and adds a note to the first message.",
         shape: Shape::OpenAi,
         numbers: &[],
         make: refuse::make_force_compression,
@@ -44,7 +44,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.compact_before_turn",
         verb: "drop",
-        help: "Drops the older half of the turns if the turn's first request would not fit, and notes that in the summary.",
+        help: "Drops the older half of the turns if the turn's first request would overflow, and adds a note to the summary.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
         make: compact::make,
@@ -52,7 +52,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.rebuild_after_refusal",
         verb: "drop",
-        help: "Drops the older half of the turns after a refusal; gives up if what the running turn added does not fit.",
+        help: "After a rejected request, drops the older half of the turns; gives up if the current turn alone overflows.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
         make: refuse::make_rebuild,
@@ -60,7 +60,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.trim_to_fit",
         verb: "drop",
-        help: "Leaves the oldest turns out of a turn's requests until the first of them fits; the store keeps them.",
+        help: "Leaves the oldest turns out of a turn's requests until the first request fits; the store keeps them.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
         make: trim::make,
@@ -68,7 +68,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.sanitize",
         verb: "repair",
-        help: "Leaves out of a request what a provider would refuse: calls without all their results, results without their call, system messages in between; the store keeps them.",
+        help: "Leaves messages that a provider would reject out of a request: calls without all their results, results without their call, system messages in between. The store keeps them.",
         shape: Shape::OpenAi,
         numbers: &[],
         make: sanitize::make,
@@ -79,7 +79,7 @@ pub static ACTIONS: &[NamedAction] = &[
 pub static METERS: &[NamedMeter] = &[
     NamedMeter {
         name: "picoclaw.before",
-        help: "Two tokens for every five characters of what messages say; no calls, no tools, no system prompt.",
+        help: "Two tokens for every five characters of message texts; no calls, no tools, no system prompt.",
         shape: Shape::OpenAi,
         units: |message| of_history(message, content_chars),
         tokens: tokens_of_chars,
@@ -109,7 +109,7 @@ type Made = Result<Arc<dyn Rewrite>, String>;
 /// Returns the edition that a preset selects. Rejects other options.
 fn edition(options: &toml::Table) -> Result<Edition, String> {
     if let Some(key) = options.keys().find(|key| *key != "edition") {
-        return Err(format!("there is no option `{key}`"));
+        return Err(format!("unknown option `{key}`"));
     }
     let name = options.get("edition").and_then(toml::Value::as_str);
     name.and_then(Edition::named)
@@ -119,7 +119,7 @@ fn edition(options: &toml::Table) -> Result<Edition, String> {
 /// Rejects options of an action that has none.
 fn without_options(options: &toml::Table) -> Result<(), String> {
     match options.keys().next() {
-        Some(key) => Err(format!("there is no option `{key}`")),
+        Some(key) => Err(format!("unknown option `{key}`")),
         None => Ok(()),
     }
 }
